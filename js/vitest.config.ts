@@ -1,0 +1,32 @@
+import { playwright } from "@vitest/browser-playwright";
+import { defineConfig } from "vitest/config";
+
+// The last five keep a machine without network from waiting for, or logging, Chromium's own lookups.
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+const executablePath = process.env.ATTNWIDGET_BROWSER;
+
+export default defineConfig({
+  // The repository root: tests import the vectors that Python's tests read too.
+  server: { fs: { allow: [".."] } },
+  test: {
+    include: ["test/**/*.test.ts"],
+    browser: {
+      enabled: true,
+      headless: true,
+      screenshotFailures: false,
+      provider: playwright({
+        launchOptions: executablePath ? { args, executablePath } : { args },
+      }),
+      instances: [{ browser: "chromium" }],
+    },
+  },
+});

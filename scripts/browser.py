@@ -1,0 +1,84 @@
+"""Print the path of a Chromium that starts, installing one if there is none."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def say(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+def starts(path: str) -> bool:
+    """Whether it runs at all: a download may lack system libraries, a package may be a stub."""
+    try:
+        return subprocess.run([path, "--version"], capture_output=True, timeout=60).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def on_path() -> str | None:
+    found = (shutil.which(name) for name in NAMES)
+    return next((path for path in found if path and starts(path)), None)
+
+
+def of_playwright() -> str | None:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        return None
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).exists() and starts(path) else None
+
+
+def install(*command: str) -> None:
+    say(f"No Chromium found: {' '.join(command)}")
+    try:
+        subprocess.run(command, stdout=sys.stderr, check=False)
+    except OSError as error:
+        say(str(error))
+
+
+def install_by_playwright() -> str | None:
+    install(sys.executable, "-m", "playwright", "install", "chromium")
+    return of_playwright()
+
+
+def install_by_apt() -> str | None:
+    if not shutil.which("apt-get") or os.geteuid() != 0:
+        return None
+    install("apt-get", "update", "-qq")
+    install("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium")
+    return on_path()
+
+
+def ways() -> Iterator[Callable[[], str | None]]:
+    yield on_path
+    yield of_playwright
+    yield install_by_playwright
+    yield install_by_apt
+
+
+def find() -> str:
+    chosen = os.environ.get("ATTNWIDGET_BROWSER")
+    if chosen:
+        if not starts(chosen):
+            sys.exit(f"ATTNWIDGET_BROWSER is {chosen}, which does not start.")
+        return chosen
+    path = next(filter(None, (way() for way in ways())), None)
+    if path is None:
+        sys.exit(
+            "The tests need Chromium: install it (Debian: apt-get install chromium), "
+            "or set ATTNWIDGET_BROWSER to the path of one."
+        )
+    return path
+
+
+if __name__ == "__main__":
+    print(find())

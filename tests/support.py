@@ -1,0 +1,68 @@
+"""What the tests' browsers have in common: how Chromium starts, and what a page may not do."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebError
+
+# The last five keep a machine without network from waiting for, or logging, Chromium's own lookups.
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class OpenPage(Protocol):
+    def __call__(
+        self, source: Path | str, *, width: int = 1100, height: int = 800, dark: bool = False
+    ) -> Page: ...
+
+
+class Watch:
+    """Collects what every page of a context complains of, and the requests it may not make.
+
+    Those requests are stopped too, so no test depends on a network.
+    """
+
+    def __init__(
+        self, context: BrowserContext, allowed: Callable[[str], bool], noise: Sequence[str] = ()
+    ) -> None:
+        """`noise`: patterns of what the page's host logs without being asked to."""
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self._allowed = allowed
+        self._noise = [re.compile(pattern) for pattern in noise]
+        context.on("request", lambda request: self._on_request(request.url))
+        context.on("page", lambda page: page.on("websocket", lambda ws: self._on_request(ws.url)))
+        context.on("console", self._on_console)
+        context.on("weberror", self._on_uncaught)
+        context.route(lambda url: not allowed(url), lambda route: route.abort())
+
+    def problems(self) -> list[str]:
+        return [f"request: {url}" for url in self.requests] + self.errors
+
+    def clear(self) -> None:
+        self.errors.clear()
+        self.requests.clear()
+
+    def _on_request(self, url: str) -> None:
+        if not self._allowed(url):
+            self.requests.append(url)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self._complain(f"console {message.type}: {message.text}")
+
+    def _on_uncaught(self, uncaught: WebError) -> None:
+        self._complain(f"uncaught: {uncaught.error.stack or uncaught.error}")
+
+    def _complain(self, complaint: str) -> None:
+        if not any(pattern.search(complaint) for pattern in self._noise):
+            self.errors.append(complaint)
