@@ -1,0 +1,18 @@
+"""AttentionRecord and what it is made of. Imports numpy only."""
+
+from .layer import Fidelity, Layer
+from .record import AttentionRecord, Stack
+from .rows import sample_rows
+from .scores import Floats, ScoreProgram
+from .tokens import Tokens
+
+__all__ = [
+    "AttentionRecord",
+    "Fidelity",
+    "Floats",
+    "Layer",
+    "ScoreProgram",
+    "Stack",
+    "Tokens",
+    "sample_rows",
+]

@@ -1,0 +1,126 @@
+"""One attention layer of a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .scores import Floats, ScoreProgram
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """How a layer was captured, and how far what is kept lies from what the model computed.
+
+    Attributes:
+        route: where the numbers come from, e.g. "attention interface" or "given".
+        module: the name of the attention module in the model, or "".
+        kept: "queries and keys" (weights follow from the score program) or "weights".
+        weights_error: max |kept - the model's own| attention weight over the checked rows;
+            None where the model has no attention function of its own to compare with.
+        output_error: max |weights . values - the module's real output| over the checked rows,
+            relative to the largest value; None where there was no output to compare with.
+        tolerance: what both errors must stay under for the layer to count as exact; it
+            follows from the floating-point type that the model computes in.
+        rows: how many query rows were checked.
+    """
+
+    route: str
+    module: str
+    kept: str
+    weights_error: float | None
+    output_error: float | None
+    tolerance: float
+    rows: int
+
+    @property
+    def exact(self) -> bool | None:
+        """Whether every error known is within the tolerance; None if none is known."""
+        errors = [e for e in (self.weights_error, self.output_error) if e is not None]
+        # `not (e > t)` would pass NaN; a check that cannot be computed is a failed check.
+        return all(e <= self.tolerance for e in errors) if errors else None
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Queries, keys and the score program of one layer, or its weights where no program holds.
+
+    Attributes:
+        queries: float32 [heads, Tq, d] as they enter the dot product, or None.
+        keys: float32 [key heads, Tk, d], stored once for the query heads that share them, or None.
+        program: how scores follow from queries and keys, or None.
+        weights: float32 [heads, Tq, Tk], only where there is no program.
+        fidelity: how the layer was captured.
+    """
+
+    queries: Floats | None
+    keys: Floats | None
+    program: ScoreProgram | None
+    weights: Floats | None
+    fidelity: Fidelity
+
+    def __post_init__(self) -> None:
+        if (self.queries is None) != (self.keys is None):
+            raise ValueError("a layer has both queries and keys, or neither")
+        if self.program is None and self.weights is None:
+            raise ValueError("a layer without a score program needs its weights")
+        if self.program is not None and self.queries is None:
+            raise ValueError("a score program needs queries and keys")
+        if self.queries is not None and self.keys is not None:
+            if self.queries.ndim != 3 or self.keys.ndim != 3:
+                raise ValueError("queries and keys have the shape [heads, tokens, d]")
+            if self.queries.shape[2] != self.keys.shape[2]:
+                raise ValueError(
+                    f"queries have {self.queries.shape[2]} dimensions per head, "
+                    f"keys {self.keys.shape[2]}; they must agree"
+                )
+            if self.queries.shape[0] % self.keys.shape[0]:
+                raise ValueError(
+                    f"{self.queries.shape[0]} query heads cannot share "
+                    f"{self.keys.shape[0]} key heads evenly"
+                )
+
+    @property
+    def num_heads(self) -> int:
+        array = self.queries if self.queries is not None else self.weights
+        assert array is not None
+        return len(array)
+
+    @property
+    def num_kv_heads(self) -> int:
+        return self.num_heads if self.keys is None else self.keys.shape[0]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(Tq, Tk)."""
+        if self.queries is not None and self.keys is not None:
+            return self.queries.shape[1], self.keys.shape[1]
+        assert self.weights is not None
+        return self.weights.shape[1], self.weights.shape[2]
+
+    def head_queries(self, head: int) -> Floats:
+        if self.queries is None:
+            raise ValueError("this layer was recorded as weights alone: it has no queries")
+        queries: Floats = self.queries[head]
+        return queries
+
+    def head_keys(self, head: int) -> Floats:
+        if self.keys is None:
+            raise ValueError("this layer was recorded as weights alone: it has no keys")
+        keys: Floats = self.keys[head * self.num_kv_heads // self.num_heads]
+        return keys
+
+    def head_scores(self, head: int, rows: np.ndarray | None = None) -> Floats:
+        if self.program is None:
+            raise ValueError(
+                "this layer was recorded as weights alone: what went into its softmax is not known"
+            )
+        return self.program.scores(self.head_queries(head), self.head_keys(head), head, rows)
+
+    def head_weights(self, head: int, rows: np.ndarray | None = None) -> Floats:
+        if self.program is None:
+            assert self.weights is not None
+            weights: Floats = self.weights[head]
+            return weights if rows is None else weights[rows]
+        return self.program.softmax(self.head_scores(head, rows), head)

@@ -1,0 +1,119 @@
+"""A record as one safetensors file: arrays as they are, everything else as JSON metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from .layer import Fidelity, Layer
+from .record import Stack
+from .scores import ScoreProgram
+from .tokens import Tokens
+
+FORMAT = "attnwidget-record"
+VERSION = 1
+
+_LAYER_ARRAYS = ("queries", "keys", "weights")
+_PROGRAM_ARRAYS = ("visible", "bias", "sinks")
+
+
+def save(path: str | PathLike[str], stacks: Mapping[str, Stack], model: str) -> None:
+    """Write stacks to `path`."""
+    arrays: dict[str, np.ndarray] = {}
+    description = []
+    for name, stack in stacks.items():
+        layers = []
+        for index, layer in enumerate(stack.layers):
+            prefix = f"{name}.{index}."
+            for key in _LAYER_ARRAYS:
+                if (value := getattr(layer, key)) is not None:
+                    arrays[prefix + key] = np.ascontiguousarray(value)
+            layers.append(
+                {"program": None, "fidelity": asdict(layer.fidelity)}
+                if layer.program is None
+                else {
+                    "program": {
+                        "scale": layer.program.scale,
+                        "mask": layer.program.mask,
+                        "window": layer.program.window,
+                        "softcap": layer.program.softcap,
+                    },
+                    "fidelity": asdict(layer.fidelity),
+                }
+            )
+            for key in _PROGRAM_ARRAYS if layer.program is not None else ():
+                if (value := getattr(layer.program, key)) is not None:
+                    arrays[prefix + key] = np.ascontiguousarray(value)
+        description.append(
+            {
+                "name": name,
+                "queries": asdict(stack.queries),
+                "keys": asdict(stack.keys),
+                "layers": layers,
+            }
+        )
+    content = {"version": VERSION, "model": model, "stacks": description}
+    save_file(arrays, fspath(path), metadata={FORMAT: json.dumps(content)})
+
+
+def load(path: str | PathLike[str]) -> tuple[dict[str, Stack], str]:
+    """Stacks and model name from `path`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is no record, a damaged one, or one of a newer version.
+    """
+    try:
+        with safe_open(fspath(path), framework="numpy") as file:
+            text = (file.metadata() or {}).get(FORMAT)
+            arrays = {key: file.get_tensor(key) for key in file.keys()} if text else {}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{fspath(path)} is not a readable safetensors file: {error}") from error
+    if not text:
+        raise ValueError(f"{fspath(path)} is a safetensors file, but not an attnwidget record")
+    try:
+        content = json.loads(text)
+        version = content["version"]
+        if version > VERSION:
+            raise ValueError(
+                f"{fspath(path)} has record format {version}, this attnwidget reads up to "
+                f"{VERSION}; update attnwidget to open it"
+            )
+        stacks = {s["name"]: _stack(s, arrays) for s in content["stacks"]}
+        return stacks, str(content["model"])
+    except (KeyError, TypeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{fspath(path)} is a damaged attnwidget record: {error!r}") from error
+
+
+def _stack(description: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Stack:
+    queries, keys = (_tokens(description[side]) for side in ("queries", "keys"))
+    layers = []
+    for index, layer in enumerate(description["layers"]):
+        prefix = f"{description['name']}.{index}."
+        found: dict[str, Any] = {k: arrays.get(prefix + k) for k in _LAYER_ARRAYS + _PROGRAM_ARRAYS}
+        program = None
+        if (stored := layer["program"]) is not None:
+            window = None if stored["window"] is None else tuple(stored["window"])
+            program = ScoreProgram(
+                **{**stored, "window": window}, **{k: found[k] for k in _PROGRAM_ARRAYS}
+            )
+        layers.append(
+            Layer(
+                **{k: found[k] for k in _LAYER_ARRAYS},
+                program=program,
+                fidelity=Fidelity(**layer["fidelity"]),
+            )
+        )
+    return Stack(queries, keys, tuple(layers))
+
+
+def _tokens(stored: dict[str, Any]) -> Tokens:
+    segments = None if stored["segments"] is None else tuple(stored["segments"])
+    return Tokens(tuple(stored["labels"]), segments, tuple(stored["special"]))
