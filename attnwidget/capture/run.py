@@ -1,0 +1,103 @@
+"""One forward pass, observed, with the model put back exactly as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import Any
+
+import torch
+
+from attnwidget.record import AttentionRecord, Layer, Stack
+
+from .explain import explain
+from .inputs import Inputs, prepare
+from .intercept import AttentionCall, attention_calls
+
+
+def capture_record(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    text: str | Mapping[str, Any],
+    text_pair: str | None,
+    batch_index: int,
+) -> AttentionRecord:
+    """See `attnwidget.capture`."""
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
+    # A compiled model records nothing; the module inside it is the same model.
+    model = getattr(model, "_orig_mod", model)
+    if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
+        raise ValueError(
+            f"{type(model).__name__} is an encoder-decoder, which cannot be captured yet; "
+            "capture its encoder: capture(model.get_encoder(), tokenizer, text)"
+        )
+    parameter = next(model.parameters(), None)
+    device = torch.device("cpu") if parameter is None else parameter.device
+    inputs = prepare(tokenizer, text, text_pair, batch_index, device)
+    layers = _forward(model, inputs)
+    if not layers:
+        raise ValueError(_no_attention(model))
+    stack = Stack(inputs.tokens, inputs.tokens, tuple(layers))
+    return AttentionRecord({"self": stack}, model=_name(model))
+
+
+def _forward(model: torch.nn.Module, inputs: Inputs) -> list[Layer]:
+    names = {id(module): name for name, module in model.named_modules()}
+    length = inputs.tensors["input_ids"].shape[1]
+    layers: list[Layer] = []
+
+    def observe(call: AttentionCall) -> None:
+        name = names[id(call.module)]
+        if call.query.shape[-2] != length or call.key.shape[-2] != length:
+            raise ValueError(
+                f"{name} attends from {call.query.shape[-2]} to {call.key.shape[-2]} positions, "
+                f"but the text has {length} tokens; attention over anything but the tokens "
+                "(images, audio, cross-attention, caches) cannot be captured yet"
+            )
+        layers.append(explain(call, inputs.batch_index, inputs.positions, name))
+
+    with _undisturbed(model), attention_calls(model, observe):
+        try:
+            model(**inputs.tensors)
+        except IndexError as error:
+            limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
+            if limit is not None and length > limit:
+                raise ValueError(
+                    f"the text has {length} tokens; {type(model).__name__} takes at most {limit}"
+                ) from error
+            raise
+    return layers
+
+
+@contextmanager
+def _undisturbed(model: torch.nn.Module) -> Iterator[None]:
+    """No gradients, no dropout, no compilation, and every module's mode put back afterwards."""
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        for module, _ in modes:
+            # The flag alone: train() and eval() are overridden by some adapters to merge weights.
+            module.training = False
+        with torch.no_grad(), torch.compiler.set_stance("force_eager"):
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+def _name(model: torch.nn.Module) -> str:
+    """The last part of the path or hub name that the model was loaded from, else its class."""
+    path = str(getattr(getattr(model, "config", None), "_name_or_path", "") or "")
+    return PurePath(path).name or type(model).__name__
+
+
+def _no_attention(model: torch.nn.Module) -> str:
+    named = sorted({type(m).__name__ for m in model.modules() if "Attention" in type(m).__name__})
+    if not named:
+        return f"{type(model).__name__} has no attention: none of its modules is an attention layer"
+    return (
+        f"{type(model).__name__} computes attention in {', '.join(named)}, but not through "
+        "transformers' attention interface, which is the only way seen so far; a newer "
+        "transformers may route it there"
+    )
