@@ -1,0 +1,24 @@
+"""See what every attention head of a transformer does, in a notebook.
+
+import attnwidget as aw
+aw.show(model, tokenizer, "The dog was tired because it ran.")
+"""
+
+from importlib.metadata import version
+
+from .capture import capture
+from .record import AttentionRecord
+from .show import head_view, model_view, neuron_view, show
+from .widget import AttentionWidget
+
+__version__ = version("attnwidget")
+
+__all__ = [
+    "AttentionRecord",
+    "AttentionWidget",
+    "capture",
+    "head_view",
+    "model_view",
+    "neuron_view",
+    "show",
+]

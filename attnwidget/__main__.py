@@ -1,0 +1,7 @@
+"""python -m attnwidget"""
+
+import sys
+
+from attnwidget.cli import main
+
+sys.exit(main())

