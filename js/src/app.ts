@@ -1,0 +1,122 @@
+/** The whole view in one element: header, the chosen view, status line. Knows no notebook. */
+
+import { computed, effect, signal, untracked } from "@preact/signals-core";
+import type { StackInfo } from "./data/manifest.ts";
+import type { Store } from "./data/store.ts";
+import { bindKeys } from "./keys.ts";
+import { el } from "./parts/dom.ts";
+import { header } from "./parts/header.ts";
+import { help } from "./parts/help.ts";
+import { type Phrase, strong } from "./parts/text.ts";
+import type { State, ViewName } from "./state.ts";
+import { styleSheet } from "./styles.ts";
+import { isDark, palette as paletteOf, watchSurroundings } from "./theme.ts";
+import { headView } from "./views/head.ts";
+import { modelView } from "./views/model.ts";
+import { neuronView } from "./views/neuron.ts";
+import type { Context, View } from "./views/view.ts";
+
+const VIEWS: Record<ViewName, (context: Context) => View> = {
+  head: headView,
+  model: modelView,
+  neuron: neuronView,
+};
+
+/** Show a record inside `parent`. Returns the clean-up. */
+export function mount(parent: HTMLElement, store: Store, state: State): () => void {
+  const controller = new AbortController();
+  const host = el("div", {});
+  const shadow = host.attachShadow({ mode: "open" });
+  shadow.adoptedStyleSheets = [styleSheet()];
+  parent.append(host);
+
+  const dark = signal(false);
+  const palette = computed(() => {
+    const { value } = state.theme;
+    return paletteOf(value === "auto" ? dark.value : value === "dark");
+  });
+  const width = signal(0);
+  const look = () => {
+    if (host.isConnected) dark.value = isDark(parent);
+  };
+  watchSurroundings(look, controller.signal);
+
+  const keys = help();
+  const [head, disposeHeader] = header(state, store, keys.button);
+  const body = el("div", { class: "body", id: "view", role: "tabpanel" });
+  const status = el("div", { class: "status", role: "status" });
+  const about = el("div", { class: "about" });
+  const footer = el("footer", {}, status, about);
+  // Single letters and digits are shortcuts in notebooks; this attribute keeps them for the view.
+  const root = el(
+    "div",
+    { class: "root", "data-lm-suppress-shortcuts": "true" },
+    head,
+    keys.panel,
+    body,
+    footer,
+  );
+  shadow.append(root);
+  bindKeys(root, state, store, keys.toggle, controller.signal);
+
+  // At first the host is detached, or has no width; both come before the observer's first call.
+  const observer = new ResizeObserver(() => {
+    look();
+    width.value = Math.floor(body.clientWidth - 2 * PADDING);
+  });
+  observer.observe(body);
+
+  const context: Context = { store, state, palette, width };
+  const view = signal<View | null>(null);
+  const disposers = [
+    disposeHeader,
+    effect(() => {
+      root.dataset.theme = palette.value.dark ? "dark" : "light";
+      for (const [name, value] of Object.entries(palette.value)) {
+        root.style.setProperty(`--${name}`, `${value}`);
+      }
+    }),
+    effect(() => {
+      const name = state.view.value;
+      untracked(() => {
+        state.hover.value = null;
+        view.value?.dispose();
+        const next = VIEWS[name](context);
+        body.replaceChildren(next.element);
+        body.setAttribute("aria-labelledby", `tab-${name}`);
+        view.value = next;
+      });
+    }),
+    effect(() => status.replaceChildren(...phrase(view.value?.status.value ?? []))),
+    effect(() => {
+      const legend = view.value?.legend.value ?? [];
+      const doubt = doubtful(store.stack(state.stack.value));
+      about.replaceChildren(...phrase([...legend, ...doubt]));
+    }),
+  ];
+
+  return () => {
+    controller.abort();
+    observer.disconnect();
+    for (const dispose of disposers) dispose();
+    view.peek()?.dispose();
+    host.remove();
+  };
+}
+
+const PADDING = 20;
+
+function phrase(parts: Phrase): (Node | string)[] {
+  return parts.map((part) => {
+    if (typeof part === "string") return part;
+    return el(part.mark === "strong" ? "strong" : "span", { class: part.mark }, part.text);
+  });
+}
+
+/** A warning where a layer's numbers could not be confirmed against the model's own. */
+function doubtful({ layers }: StackInfo): Phrase {
+  const numbers = layers.flatMap((layer, n) => (layer.fidelity.exact === false ? [n] : []));
+  return numbers.length
+    ? [strong(` · ⚠ layer ${numbers.join(", ")}: not confirmed against the model`)]
+    : [];
+}

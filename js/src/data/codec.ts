@@ -1,0 +1,98 @@
+/** Bytes become arrays: mirrors `attnwidget/wire/block.py` and the thumbnails of `manifest.py`. */
+
+import type { Manifest } from "./manifest.ts";
+
+export interface Part {
+  readonly name: string;
+  readonly dtype: "f16" | "f32" | "bits";
+  readonly shape: readonly number[];
+}
+
+/** The parts of one layer and their bytes, in the same order. */
+export interface Block {
+  readonly parts: readonly Part[];
+  readonly buffers: readonly Uint8Array[];
+}
+
+export type Arrays = ReadonlyMap<string, Float32Array>;
+
+const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
+
+const BITS = { f16: 16, f32: 32, bits: 1 };
+
+/** The number of bytes of a part. */
+export function byteLength(part: Part): number {
+  return Math.ceil((count(part.shape) * BITS[part.dtype]) / 8);
+}
+
+/** Every part as float32 (booleans as 0 and 1), by name. */
+export function decodeBlock(block: Block): Arrays {
+  return new Map(
+    block.parts.map((part, index) => {
+      const bytes = block.buffers[index];
+      if (bytes?.length !== byteLength(part)) {
+        throw new Error(`The ${part.name} of this layer arrived incomplete.`);
+      }
+      return [part.name, decode(part, bytes)];
+    }),
+  );
+}
+
+function decode(part: Part, bytes: Uint8Array): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const out = new Float32Array(count(part.shape));
+  switch (part.dtype) {
+    case "f16":
+      for (let i = 0; i < out.length; i++) out[i] = float16(view.getUint16(2 * i, true));
+      return out;
+    case "f32":
+      for (let i = 0; i < out.length; i++) out[i] = view.getFloat32(4 * i, true);
+      return out;
+    case "bits":
+      for (let i = 0; i < out.length; i++) out[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1;
+      return out;
+    default:
+      throw new Error(`This view cannot read arrays of type ${part.dtype as string}.`);
+  }
+}
+
+/** The value of an IEEE 754 half-precision number. */
+export function float16(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return sign * (1024 + fraction) * 2 ** (exponent - 25);
+}
+
+/** The largest side of a thumbnail, in cells. */
+export const THUMBNAIL_SIZE = 32;
+
+/** A head's matrix, pooled: levels 0 to 15, the square root of the largest weight in a cell. */
+export interface Thumbnail {
+  readonly rows: number;
+  readonly columns: number;
+  readonly levels: Uint8Array;
+}
+
+/** Thumbnails by stack, layer and head. */
+export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Thumbnail[][][] {
+  let offset = 0;
+  const next = (rows: number, columns: number): Thumbnail => {
+    const levels = new Uint8Array(rows * columns);
+    for (let i = 0; i < levels.length; i++) {
+      const pair = bytes[offset + (i >> 1)];
+      levels[i] = i & 1 ? pair & 15 : pair >> 4;
+    }
+    offset += Math.ceil(levels.length / 2);
+    return { rows, columns, levels };
+  };
+  return manifest.stacks.map((stack) => {
+    const rows = Math.min(stack.queries.labels.length, THUMBNAIL_SIZE);
+    const columns = Math.min(stack.keys.labels.length, THUMBNAIL_SIZE);
+    return stack.layers.map((layer) =>
+      Array.from({ length: layer.heads }, () => next(rows, columns)),
+    );
+  });
+}

@@ -1,0 +1,76 @@
+/** The manifest: what `attnwidget/wire/manifest.py` writes. */
+
+/** The newest format that this reader knows. */
+export const VERSION = 1;
+
+export interface Tokens {
+  readonly labels: readonly string[];
+  /** 0 or 1 for each token of a text pair. */
+  readonly segments: readonly number[] | null;
+  /** Positions of special tokens such as [CLS]. */
+  readonly special: readonly number[];
+}
+
+/** The score program; `ScoreProgram` in Python says what each field means. */
+export interface Program {
+  readonly scale: number;
+  readonly mask: "none" | "causal" | "window" | "explicit";
+  readonly window: readonly [number, number] | null;
+  readonly softcap: number | null;
+  readonly sinks: readonly number[] | null;
+  /** Whether the block carries a bias. */
+  readonly bias: boolean;
+}
+
+export interface LayerInfo {
+  readonly heads: number;
+  readonly key_heads: number;
+  /** Dimensions per head; null where there are no queries and keys. */
+  readonly dim: number | null;
+  /** The largest change of a weight by sending float16, over sampled rows. */
+  readonly rounding: number;
+  /** Null where the layer was recorded as weights alone. */
+  readonly program: Program | null;
+  readonly fidelity: {
+    readonly route: string;
+    readonly exact: boolean | null;
+    readonly module: string;
+  };
+  readonly measures: Readonly<Record<Measure, readonly number[]>>;
+}
+
+export type Measure = "entropy" | "distance" | "previous" | "same" | "next" | "first" | "special";
+
+export interface StackInfo {
+  readonly name: string;
+  readonly queries: Tokens;
+  readonly keys: Tokens;
+  readonly layers: readonly LayerInfo[];
+}
+
+export interface Manifest {
+  readonly version: number;
+  readonly model: string;
+  readonly stacks: readonly StackInfo[];
+}
+
+interface SentStack extends Omit<StackInfo, "keys"> {
+  /** Null where the keys are the queries' own sequence. */
+  readonly keys: Tokens | null;
+}
+
+/** A manifest as sent becomes one with every stack's keys filled in. */
+export function readManifest(sent: unknown): Manifest {
+  const manifest = sent as { version?: unknown; model: string; stacks: SentStack[] } | null;
+  if (typeof manifest?.version !== "number" || !Array.isArray(manifest.stacks)) {
+    throw new Error("This is not an attnwidget record.");
+  }
+  if (manifest.version > VERSION) {
+    throw new Error(
+      `This record has format ${manifest.version}, and this view reads up to ${VERSION}: ` +
+        "it was made by a newer attnwidget, so update the one that shows it.",
+    );
+  }
+  const stacks = manifest.stacks.map((stack) => ({ ...stack, keys: stack.keys ?? stack.queries }));
+  return { version: manifest.version, model: manifest.model, stacks };
+}

@@ -1,0 +1,66 @@
+/** The self-contained page: everything is in it, written by `attnwidget/export/page.py`. */
+
+import { mount } from "./app.ts";
+import { type Block, byteLength, type Part } from "./data/codec.ts";
+import { readManifest } from "./data/manifest.ts";
+import { type Source, Store } from "./data/store.ts";
+import { el } from "./parts/dom.ts";
+import { type Choices, createState } from "./state.ts";
+
+interface Content {
+  manifest: unknown;
+  overview: string;
+  choices: Choices;
+}
+
+interface Embedded {
+  parts: Part[];
+  data: string;
+}
+
+function start(): void {
+  const main = document.querySelector<HTMLElement>("[data-attnwidget]");
+  if (!main) return;
+  try {
+    const content = read<Content>(document.querySelector("[data-content]"));
+    const store = new Store(readManifest(content.manifest), bytes(content.overview), source());
+    mount(main, store, createState(content.choices));
+  } catch (error) {
+    main.append(el("p", { role: "alert" }, `This page is damaged: ${error}`));
+  }
+}
+
+/** Blocks stay text in the page until a layer is opened. */
+function source(): Source {
+  const scripts = [...document.querySelectorAll("[data-block]")];
+  return {
+    async block(stack, layer): Promise<Block> {
+      const key = `${stack}.${layer}`;
+      const script = scripts.find((candidate) => candidate.getAttribute("data-block") === key);
+      if (!script) throw new Error(`Layer ${layer} is not in this page.`);
+      const { parts, data } = read<Embedded>(script);
+      const all = bytes(data);
+      let end = 0;
+      const buffers = parts.map((part) => {
+        const start = end;
+        end += byteLength(part);
+        return all.subarray(start, end);
+      });
+      return { parts, buffers };
+    },
+  };
+}
+
+function read<Type>(script: Element | null): Type {
+  if (!script?.textContent) throw new Error("a part is missing");
+  return JSON.parse(script.textContent) as Type;
+}
+
+function bytes(base64: string): Uint8Array {
+  const text = atob(base64);
+  const out = new Uint8Array(text.length);
+  for (let i = 0; i < out.length; i++) out[i] = text.charCodeAt(i);
+  return out;
+}
+
+start();

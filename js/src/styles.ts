@@ -1,0 +1,130 @@
+/** The style of everything inside the shadow root. Colours come from the palette. */
+
+const CSS = `
+:host { all: initial }
+* { box-sizing: border-box }
+.root {
+  container-type: inline-size; position: relative; display: flex; flex-direction: column; overflow: hidden;
+  border: 1px solid var(--border); border-radius: 8px;
+  background: var(--background); color: var(--text); color-scheme: light;
+  font: 14px/1.4 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
+  -webkit-font-smoothing: antialiased;
+}
+.root[data-theme=dark] { color-scheme: dark }
+[hidden] { display: none !important }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px }
+button, select { font: inherit; color: inherit; cursor: pointer }
+
+header {
+  display: flex; flex-wrap: wrap; align-items: center; gap: 10px 16px;
+  padding: 10px 20px; border-bottom: 1px solid var(--border);
+}
+.space { flex: 1 }
+[role=tablist], .control {
+  display: inline-flex; align-items: center; height: 34px;
+  border: 1px solid var(--border); border-radius: 7px;
+}
+[role=tablist] { overflow: clip; overflow-clip-margin: 4px }
+[role=tab] {
+  height: 100%; padding: 0 16px; border: 0; background: none; color: var(--muted);
+}
+[role=tab] + [role=tab] { border-left: 1px solid var(--border) }
+[role=tab]:first-child { border-radius: 6px 0 0 6px }
+[role=tab]:last-child { border-radius: 0 6px 6px 0 }
+[role=tab]:hover { color: var(--text) }
+[role=tab][aria-selected=true] { background: var(--accent); color: var(--onAccent) }
+.control { padding: 0 10px; gap: 4px }
+.label { color: var(--muted) }
+.stepper button { border: 0; background: none; padding: 4px; line-height: 1 }
+.stepper button:disabled { opacity: .3; cursor: default }
+[role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
+.control select { border: 0; background: var(--background); padding: 2px 0 }
+.icon { border: 0; background: none; padding: 4px 8px; font-size: 17px; color: var(--muted); border-radius: 6px }
+.icon:hover { color: var(--text) }
+.help {
+  position: absolute; z-index: 3; top: 52px; right: 16px; padding: 12px 18px;
+  background: var(--background); border: 1px solid var(--border); border-radius: 8px;
+  box-shadow: 0 6px 24px rgb(0 0 0 / .18);
+}
+.help dl { display: grid; grid-template-columns: auto auto; gap: 4px 18px; margin: 0 }
+.help dt { font-weight: 600 } .help dd { margin: 0; color: var(--muted) }
+
+.body { padding: 16px 20px; min-height: 240px; max-height: 860px; overflow: auto }
+.notice { max-width: 60ch; margin: 40px auto; color: var(--muted); text-align: center }
+.notice[role=alert] { color: var(--text); border-left: 3px solid var(--negative); padding-left: 12px; text-align: left }
+.overlay { position: absolute; inset: 0; pointer-events: none }
+
+.head-view { display: flex; gap: 32px; justify-content: space-between; align-items: flex-start }
+.pairs { flex: 1; min-width: 0 }
+.swatches { display: flex; flex-wrap: wrap; gap: 6px; margin-bottom: 14px }
+.swatches button {
+  min-width: 38px; height: 24px; padding: 0 6px; border: 0; border-radius: 6px;
+  font-size: 12px; color: var(--muted); font-variant-numeric: tabular-nums;
+}
+.swatches button.current { box-shadow: 0 0 0 2px var(--background), 0 0 0 3.5px var(--text) }
+.swatches button:focus-visible { outline-offset: 4px }
+.columns { display: grid; gap: 6px }
+.tokens { min-width: 0; cursor: pointer; user-select: none; border-radius: 4px }
+.tokens [role=option] { display: flex; align-items: center; padding: 0 8px; border-radius: 4px; overflow: hidden }
+.tokens [role=option] span { overflow: hidden; text-overflow: ellipsis; white-space: pre }
+.tokens.query [role=option] { justify-content: flex-end }
+.tokens .special { color: var(--muted) }
+.tokens .focused { background: var(--highlight) }
+.tokens [aria-selected=true] { background: var(--highlight); box-shadow: inset 0 0 0 1.5px var(--accent); font-weight: 600 }
+.lines { position: relative; min-width: 0 }
+.lines .base { display: block; transition: opacity .1s }
+.lines .base.dimmed { opacity: .06 }
+.matrix { flex: none; position: sticky; top: 0 }
+.title { color: var(--muted); font-size: 13px; margin: 2px 0 6px }
+.stage { position: relative; width: fit-content; cursor: crosshair }
+.stage canvas { display: block }
+
+.neuron-view { position: relative }
+.column-heads { position: relative; height: 26px; font-size: 13px; color: var(--muted) }
+.column-heads span { position: absolute; overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
+.neurons { position: relative }
+.neurons canvas { position: absolute; inset: 0 }
+.neurons .tokens { position: absolute; top: 0 }
+.neurons .tokens [role=option] { justify-content: flex-end; padding: 0 4px }
+
+.model-view { overflow-x: auto }
+.grid-stage { position: relative; margin: 0 auto }
+[role=grid] { border-radius: 6px }
+[role=gridcell] { position: absolute; border-radius: 7px; cursor: pointer }
+[role=gridcell]:hover { outline: 1.5px solid var(--muted); outline-offset: 2px }
+[role=gridcell][aria-selected=true] { outline: 2.5px solid var(--accent); outline-offset: 2px }
+.grid-stage > canvas { position: absolute; inset: 0 }
+.preview {
+  position: absolute; z-index: 2; padding: 8px 12px 12px; pointer-events: none;
+  background: var(--background); border: 1px solid var(--border); border-radius: 8px;
+  box-shadow: 0 6px 24px rgb(0 0 0 / .22);
+}
+
+footer {
+  display: flex; flex-wrap: wrap; justify-content: space-between; gap: 4px 24px;
+  padding: 8px 20px; border-top: 1px solid var(--border);
+  background: var(--panel); color: var(--muted); font-size: 13px; font-variant-numeric: tabular-nums;
+}
+footer strong { color: var(--text); font-weight: 500 }
+.status { min-height: 1.4em; white-space: pre-wrap }
+.about { margin-left: auto; text-align: right }
+footer .positive { color: var(--positive) } footer .negative { color: var(--negative) }
+@container (max-width: 660px) {
+  header { gap: 8px; padding: 8px 12px }
+  [role=tab] { padding: 0 11px }
+  .control { padding: 0 7px }
+  .column-heads { font-size: 12px }
+}
+@media (prefers-reduced-motion: reduce) { .lines .base { transition: none } }
+`;
+
+let sheet: CSSStyleSheet | undefined;
+
+/** One sheet for every view of the page. */
+export function styleSheet(): CSSStyleSheet {
+  if (!sheet) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(CSS);
+  }
+  return sheet;
+}

@@ -1,0 +1,130 @@
+/** Colours, light and dark, and which of the two the place around the view asks for. */
+
+export type RGB = readonly [number, number, number];
+
+export interface Palette {
+  readonly dark: boolean;
+  readonly background: string;
+  readonly panel: string;
+  readonly border: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly accent: string;
+  readonly onAccent: string;
+  readonly highlight: string;
+  /** Matrix cells run from the background to this. */
+  readonly ink: string;
+  /** What an empty cell of a thumbnail shows. */
+  readonly paper: string;
+  readonly positive: string;
+  readonly negative: string;
+  readonly diagonal: string;
+  readonly following: string;
+  readonly mixed: string;
+}
+
+const LIGHT: Palette = {
+  dark: false,
+  background: "#ffffff",
+  panel: "#f4f6f9",
+  border: "#dfe2e8",
+  text: "#1c2026",
+  muted: "#646b78",
+  accent: "#2f6fe0",
+  onAccent: "#ffffff",
+  highlight: "#e2ecfd",
+  ink: "#2357ad",
+  paper: "#f9fafc",
+  positive: "#2166ac",
+  negative: "#de7f10",
+  diagonal: "#2f8a35",
+  following: "#a04f99",
+  mixed: "#6b6f76",
+};
+
+const DARK: Palette = {
+  dark: true,
+  background: "#16181c",
+  panel: "#1e2126",
+  border: "#363a42",
+  text: "#e8eaed",
+  muted: "#9aa1ac",
+  accent: "#6ea5fd",
+  onAccent: "#0c1524",
+  highlight: "#25385c",
+  ink: "#75a8ff",
+  paper: "#1b1e22",
+  positive: "#5b9fe8",
+  negative: "#f0983a",
+  diagonal: "#62bd68",
+  following: "#cf84c8",
+  mixed: "#a3a8b0",
+};
+
+export const palette = (dark: boolean): Palette => (dark ? DARK : LIGHT);
+
+/** Tableau 10 and two more; further heads repeat them, and always carry their number. */
+const HEADS: readonly string[] = [
+  "#4e79a7",
+  "#f28e2b",
+  "#59a14f",
+  "#e15759",
+  "#4ba3a8",
+  "#c9a227",
+  "#b07aa1",
+  "#f2788f",
+  "#9c755f",
+  "#79706e",
+  "#6d8bf0",
+  "#3fb08f",
+];
+
+export const headColor = (head: number): string => HEADS[head % HEADS.length];
+
+export function rgb(hex: string): RGB {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+export function alpha(hex: string, opacity: number): string {
+  return `rgb(${rgb(hex).join(" ")} / ${opacity})`;
+}
+
+/** Relative luminance of sRGB, 0 to 1 (WCAG 2). */
+export function luminance([r, g, b]: RGB): number {
+  const linear = (c: number) => (c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+}
+
+/**
+ * Whether the background behind an element is dark.
+ *
+ * The colour that is really there decides, not a host's class names: every host has its own,
+ * and some (VS Code) paint widgets white inside a dark theme.
+ */
+export function isDark(element: Element): boolean {
+  for (let node: Element | null = element; node; node = parent(node)) {
+    const [r, g, b, a = 1] = (getComputedStyle(node).backgroundColor.match(/[\d.]+/g) ?? []).map(
+      Number,
+    );
+    if (b !== undefined && a > 0.5) return luminance([r, g, b]) < 0.2;
+  }
+  return false;
+}
+
+function parent(node: Element): Element | null {
+  if (node.parentElement) return node.parentElement;
+  const root = node.getRootNode();
+  return root instanceof ShadowRoot ? root.host : null;
+}
+
+/** Call `changed` whenever the surroundings may have changed colour. */
+export function watchSurroundings(changed: () => void, signal: AbortSignal): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed, { signal });
+  // Hosts switch themes by an attribute or a class of <html> or <body>, and repaint after it.
+  const observer = new MutationObserver(() => requestAnimationFrame(changed));
+  for (const node of [document.documentElement, document.body]) {
+    observer.observe(node, { attributes: true });
+  }
+  signal.addEventListener("abort", () => observer.disconnect());
+}

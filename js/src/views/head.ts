@@ -1,0 +1,158 @@
+/** The head view: lines from queries to keys in the colours of the heads, and one head's matrix. */
+
+import { computed } from "@preact/signals-core";
+import type { LayerData } from "../data/layer.ts";
+import type { StackInfo } from "../data/manifest.ts";
+import { disposeAll } from "../parts/dispose.ts";
+import { el } from "../parts/dom.ts";
+import { swatches } from "../parts/swatches.ts";
+import { columnWidth, number, type Phrase, strong, weight } from "../parts/text.ts";
+import { tokenColumn, tokenFontSize } from "../parts/tokens.ts";
+import { activeHeads, shownTokens } from "../state.ts";
+import { type Inside, layerView } from "./layer-view.ts";
+import { lines } from "./lines.ts";
+import { matrix } from "./matrix.ts";
+import type { Context, View } from "./view.ts";
+
+/** Below this width there is no room for the matrix beside the lines. */
+const MATRIX_FROM = 860;
+
+export const rowHeight = (tokens: number) => Math.max(16, Math.min(28, Math.floor(720 / tokens)));
+
+export function headView(context: Context): View {
+  return layerView(context, (data) => inside(context, data));
+}
+
+function inside(context: Context, data: LayerData): Inside {
+  const { state, store } = context;
+  const width = context.width.value;
+  const stack = store.stack(state.stack.value);
+  const shown = shownTokens(state.segments.value, stack);
+  const row = rowHeight(Math.max(shown.queries.length, shown.keys.length));
+  const active = computed(() => activeHeads(state, store));
+
+  /** Weights per active head of the row or column looked at. */
+  const strips = computed(() => {
+    const { query, key } = state.focus.value;
+    if (query !== null) return active.value.map((head) => data.weightRow(head, query));
+    if (key !== null) return active.value.map((head) => data.weightColumn(head, key));
+    return null;
+  });
+  const most = computed(() => strips.value && maxima(strips.value));
+  const emphasis = (side: "query" | "key") =>
+    computed(() => {
+      const { query } = state.focus.value;
+      if (!most.value) return null;
+      if ((side === "key") === (query !== null)) return most.value;
+      const own = new Float32Array(side === "query" ? data.numQueries : data.numKeys);
+      const at = state.focus.value[side];
+      if (at !== null) own[at] = 1;
+      return own;
+    });
+
+  const [queries, disposeQueries] = tokenColumn({
+    side: "query",
+    tokens: stack.queries,
+    state,
+    rowHeight: row,
+    positions: shown.queries,
+    emphasis: emphasis("query"),
+  });
+  const [keys, disposeKeys] = tokenColumn({
+    side: "key",
+    tokens: stack.keys,
+    state,
+    rowHeight: row,
+    positions: shown.keys,
+    emphasis: emphasis("key"),
+  });
+  const beside = width >= MATRIX_FROM;
+  const matrixWidth = beside ? Math.min(Math.round(width * 0.44), width - 480) : 0;
+  const drawn = lines(context, data, { shown, rowHeight: row, active, strips });
+  const picture = beside ? matrix(context, data, { shown, width: matrixWidth }) : null;
+  const [buttons, disposeButtons] = swatches(state, store, data.info.heads);
+
+  const columns = el("div", { class: "columns" }, queries, drawn.element, keys);
+  const bounds: [number, number] = [56, Math.max(72, Math.min(180, width * 0.18))];
+  const side = (labels: readonly string[]) =>
+    `${columnWidth(labels, tokenFontSize(row), bounds)}px`;
+  columns.style.gridTemplateColumns = `${side(stack.queries.labels)} minmax(120px, 520px) ${side(stack.keys.labels)}`;
+  const left = el("div", { class: "pairs" }, buttons, columns);
+  const element = el("div", { class: "head-view" }, left);
+  if (picture) element.append(picture.element);
+
+  return {
+    element,
+    status: computed(() => statusOf(context, data, stack)),
+    legend: computed(() => legendOf(store.manifest.model, stack, data, drawn.share.value)),
+    dispose: disposeAll([
+      disposeQueries,
+      disposeKeys,
+      disposeButtons,
+      drawn.dispose,
+      () => picture?.dispose(),
+    ]),
+  };
+}
+
+function legendOf(model: string, stack: StackInfo, data: LayerData, share: number): Phrase {
+  const { numQueries, numKeys } = data;
+  const parts = [
+    // Rounded down: "100%" is said only of everything.
+    share < 100 ? `${Math.floor(share * 10) / 10}% of attention shown` : "",
+    `weights ±${data.info.rounding.toPrecision(1)}`,
+    model,
+    `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
+    `${stack.layers.length} layers × ${data.info.heads} heads`,
+  ];
+  return [parts.filter(Boolean).join(" · ")];
+}
+
+function maxima(rows: readonly Float32Array[]): Float32Array {
+  const out = new Float32Array(rows[0].length);
+  for (const row of rows)
+    row.forEach((value, i) => {
+      if (value > out[i]) out[i] = value;
+    });
+  return out;
+}
+
+/** Of the current head, whose matrix is beside the lines. */
+function statusOf({ state }: Context, data: LayerData, stack: StackInfo): Phrase {
+  const { query, key } = state.focus.value;
+  const head = state.head.value;
+  const place = `Layer ${state.layer.value} · Head ${head}  `;
+  const [queries, keys] = [stack.queries.labels, stack.keys.labels];
+  if (query !== null && key !== null) {
+    const scores = data.scoreRow(head, query);
+    return [
+      place,
+      strong(`${queries[query]} → ${keys[key]}`),
+      ` weight ${weight(data.weightRow(head, query)[key])}`,
+      scores ? ` · score ${number(scores[key])}` : "",
+    ];
+  }
+  if (query !== null) {
+    return [
+      place,
+      strong(`${queries[query]} →`),
+      ` ${strongest(data.weightRow(head, query), keys)}`,
+    ];
+  }
+  if (key !== null) {
+    return [
+      place,
+      strong(`${keys[key]} ←`),
+      ` ${strongest(data.weightColumn(head, key), queries)}`,
+    ];
+  }
+  return ["Point at a token to see its attention; click to keep it."];
+}
+
+function strongest(weights: Float32Array, labels: readonly string[]): string {
+  return Array.from(weights.keys())
+    .sort((a, b) => weights[b] - weights[a])
+    .slice(0, 3)
+    .map((at) => `${labels[at]} ${weight(weights[at])}`)
+    .join(" · ");
+}

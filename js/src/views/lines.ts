@@ -1,0 +1,150 @@
+/** The middle of the head view: all lines underneath, the looked-at token's own lines on top. */
+
+import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
+import type { LayerData } from "../data/layer.ts";
+import { LineField } from "../kernels/lines.ts";
+import { el, sizeCanvas } from "../parts/dom.ts";
+import { alpha, headColor, rgb } from "../theme.ts";
+import type { Context } from "./view.ts";
+
+export interface LinesOptions {
+  readonly shown: { readonly queries: readonly number[]; readonly keys: readonly number[] };
+  readonly rowHeight: number;
+  readonly active: ReadonlySignal<readonly number[]>;
+  /** Per active head, the weights of the row or column looked at. */
+  readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
+}
+
+export interface Lines {
+  readonly element: HTMLElement;
+  /** The share of attention that is drawn, in percent. */
+  readonly share: ReadonlySignal<number>;
+  dispose(): void;
+}
+
+/** Weights below this are not drawn: even many of them stay under one step of an 8-bit screen. */
+const FAINTEST = 0.004;
+
+/** How long drawing may hold up the page at a time. */
+const SLICE_MS = 12;
+
+const STRIP = 9;
+
+export function lines(context: Context, data: LayerData, options: LinesOptions): Lines {
+  const { shown, rowHeight, active, strips } = options;
+  const base = el("canvas", { class: "base" });
+  const overlay = el("canvas", { class: "overlay" });
+  const element = el("div", { class: "lines", "aria-hidden": "true" }, base, overlay);
+  const height = rowHeight * Math.max(shown.queries.length, shown.keys.length);
+  element.style.height = `${height}px`;
+  const width = signal(0);
+  const share = signal(100);
+  const observer = new ResizeObserver(() => {
+    width.value = element.clientWidth;
+  });
+  observer.observe(element);
+  const middle = (index: number) => (index + 0.5) * rowHeight;
+
+  const disposeBase = effect(() => {
+    if (width.value === 0) return;
+    const painting = paintAll(width.value, active.value);
+    return () => painting.abort();
+  });
+  const disposeOverlay = effect(() => {
+    if (width.value === 0) return;
+    base.classList.toggle("dimmed", strips.value !== null);
+    paintFocus(sizeCanvas(overlay, width.value, height));
+  });
+
+  /** Rows one after the other, a slice at a time, until done or overtaken by newer choices. */
+  function paintAll(cssWidth: number, heads: readonly number[]): AbortController {
+    const controller = new AbortController();
+    const ratio = height > 2000 ? 1 : devicePixelRatio;
+    const span = Math.max(1, Math.round(cssWidth * ratio));
+    const field = new LineField(span, Math.round(height * ratio), 1.3 * ratio);
+    const colors = heads.map((head) => rgb(headColor(head)));
+    let row = 0;
+    let drawn = 0;
+    let total = 0;
+
+    const addRow = (index: number) => {
+      const rows = heads.map((head) => data.weightRow(head, shown.queries[index]));
+      shown.keys.forEach((key, at) => {
+        let [r, g, b, sum] = [0, 0, 0, 0];
+        rows.forEach((weights, n) => {
+          const weight = weights[key];
+          r += weight * colors[n][0];
+          g += weight * colors[n][1];
+          b += weight * colors[n][2];
+          sum += weight;
+        });
+        total += sum;
+        // One curve per pair, however many heads: their mean colour, their mean weight.
+        const opacity = sum / heads.length;
+        if (opacity < FAINTEST) return;
+        drawn += sum;
+        field.add(middle(index) * ratio, middle(at) * ratio, r / sum, g / sum, b / sum, opacity);
+      });
+    };
+    const slice = () => {
+      if (controller.signal.aborted) return;
+      const until = performance.now() + SLICE_MS;
+      while (row < shown.queries.length && performance.now() < until) addRow(row++);
+      if (row < shown.queries.length) {
+        requestAnimationFrame(slice);
+        return;
+      }
+      const target = sizeCanvas(base, cssWidth, height);
+      const image = field.image();
+      const buffer = el("canvas", { width: image.width, height: image.height });
+      buffer.getContext("2d")?.putImageData(image, 0, 0);
+      target.drawImage(buffer, 0, 0, cssWidth, height);
+      share.value = total > 0 ? (100 * drawn) / total : 100;
+      element.dataset.painted = "true";
+    };
+    slice();
+    return controller;
+  }
+
+  function paintFocus(target: CanvasRenderingContext2D): void {
+    const rows = strips.value;
+    if (!rows) return;
+    const { query, key } = context.state.focus.value;
+    const forward = query !== null;
+    const [own, others] = forward ? [shown.queries, shown.keys] : [shown.keys, shown.queries];
+    const at = own.indexOf((forward ? query : key) as number);
+    if (at < 0) return;
+    const heads = active.value;
+    const inset = Math.min(STRIP * heads.length, width.value * 0.3);
+    const stripe = inset / heads.length;
+    const [near, far] = forward ? [0, width.value - inset] : [width.value, inset];
+    const third = (far - near) / 3;
+    target.lineWidth = 2;
+    rows.forEach((weights, n) => {
+      const color = headColor(heads[n]);
+      others.forEach((position, index) => {
+        const weight = weights[position];
+        if (weight < FAINTEST) return;
+        const y = middle(index);
+        target.strokeStyle = alpha(color, weight);
+        target.beginPath();
+        target.moveTo(near, middle(at));
+        target.bezierCurveTo(near + third, middle(at), far - third, y, far, y);
+        target.stroke();
+        target.fillStyle = alpha(color, weight);
+        const x = forward ? far + n * stripe : n * stripe;
+        target.fillRect(x, index * rowHeight + 1, stripe, rowHeight - 2);
+      });
+    });
+  }
+
+  return {
+    element,
+    share,
+    dispose() {
+      observer.disconnect();
+      disposeBase();
+      disposeOverlay();
+    },
+  };
+}

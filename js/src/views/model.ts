@@ -1,0 +1,210 @@
+/** The model view: every head of every layer at a glance. */
+
+import { computed, effect, signal, untracked } from "@preact/signals-core";
+import type { LayerInfo, StackInfo } from "../data/manifest.ts";
+import { disposeAll } from "../parts/dispose.ts";
+import { el, sizeCanvas } from "../parts/dom.ts";
+import { number, type Phrase, strong, weight } from "../parts/text.ts";
+import { PATTERN_NAMES, type Pattern, patternColor, patternOf } from "./patterns.ts";
+import { paintThumbnail } from "./thumbnail.ts";
+import type { Context, View } from "./view.ts";
+
+interface Cell {
+  readonly layer: number;
+  readonly head: number;
+}
+
+const LEFT = 34;
+const TOP = 24;
+const PREVIEW = 208;
+
+export function modelView(context: Context): View {
+  const { state, store, palette } = context;
+  const hovered = signal<Cell | null>(null);
+  const element = el("div", { class: "model-view" });
+  const stack = computed(() => store.stack(state.stack.value));
+  const shown = computed<Cell>(
+    () => hovered.value ?? { layer: state.layer.value, head: state.head.value },
+  );
+
+  const dispose = effect(() => {
+    if (context.width.value <= 0) return;
+    const inside = grid(context.width.value, stack.value);
+    untracked(() => element.replaceChildren(inside.element));
+    return inside.dispose;
+  });
+
+  function grid(width: number, { name, layers }: StackInfo) {
+    const columns = Math.max(...layers.map((layer) => layer.heads));
+    const pitch = Math.max(28, Math.min(112, (width - LEFT) / columns));
+    const gap = pitch > 60 ? 12 : 6;
+    const size = pitch - gap;
+    const [fullWidth, fullHeight] = [LEFT + columns * pitch, TOP + layers.length * (pitch + 2)];
+    const at = ({ layer, head }: Cell) =>
+      [LEFT + head * pitch + gap / 2, TOP + layer * (pitch + 2)] as const;
+
+    const canvas = el("canvas", { "aria-hidden": "true" });
+    const cells = el("div", { role: "grid", "aria-label": "Heads of every layer", tabindex: 0 });
+    const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
+    const stage = el("div", { class: "grid-stage" }, canvas, cells, preview);
+    stage.style.width = `${fullWidth}px`;
+    stage.style.height = `${fullHeight}px`;
+    const byCell = layers.map((info, layer) => {
+      const row = el("div", { role: "row" });
+      const buttons = Array.from({ length: info.heads }, (_, head) => {
+        const cell = el("div", {
+          role: "gridcell",
+          id: `cell-${layer}-${head}`,
+          "aria-label": `Layer ${layer}, head ${head}`,
+        });
+        const [left, top] = at({ layer, head });
+        Object.assign(cell.style, {
+          left: `${left}px`,
+          top: `${top}px`,
+          width: `${size}px`,
+          height: `${size}px`,
+        });
+        cell.dataset.layer = `${layer}`;
+        cell.dataset.head = `${head}`;
+        row.append(cell);
+        return cell;
+      });
+      cells.append(row);
+      return buttons;
+    });
+
+    const cellOf = (event: Event): Cell | null => {
+      const cell = (event.target as Element).closest<HTMLElement>("[role=gridcell]");
+      return cell && { layer: Number(cell.dataset.layer), head: Number(cell.dataset.head) };
+    };
+    const select = ({ layer, head }: Cell) => {
+      state.layer.value = layer;
+      state.head.value = head;
+    };
+    cells.addEventListener("pointerover", (event) => {
+      hovered.value = cellOf(event);
+    });
+    cells.addEventListener("pointerleave", () => {
+      hovered.value = null;
+    });
+    cells.addEventListener("click", (event) => {
+      const cell = cellOf(event);
+      if (cell) select(cell);
+    });
+    cells.addEventListener("dblclick", (event) => {
+      if (cellOf(event)) state.view.value = "head";
+    });
+    cells.addEventListener("keydown", (event) => {
+      const { layer, head } = { layer: state.layer.peek(), head: state.head.peek() };
+      const step = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[
+        event.key
+      ];
+      if (step) {
+        event.preventDefault();
+        const to = Math.min(Math.max(layer + step[0], 0), layers.length - 1);
+        select({ layer: to, head: Math.min(Math.max(head + step[1], 0), layers[to].heads - 1) });
+      } else if (event.key === "Enter") {
+        event.preventDefault();
+        state.view.value = "head";
+      }
+    });
+
+    const disposers = [
+      effect(() => {
+        const colors = palette.value;
+        const target = sizeCanvas(canvas, fullWidth, fullHeight);
+        target.font = "12px system-ui, sans-serif";
+        target.textAlign = "center";
+        target.textBaseline = "middle";
+        layers.forEach((info, layer) => {
+          for (let head = 0; head < info.heads; head++) {
+            const [x, y] = at({ layer, head });
+            const color = patternColor(patternOf(info, head), colors);
+            paintThumbnail(target, store.thumbnail(name, layer, head), x, y, size, color, colors);
+            target.fillStyle = color;
+            target.fillRect(x + 4, y + size + 3, size - 8, 2.5);
+          }
+        });
+        target.fillStyle = colors.muted;
+        for (let head = 0; head < columns; head++)
+          target.fillText(`${head}`, at({ layer: 0, head })[0] + size / 2, 10);
+        layers.forEach((_, layer) => {
+          target.fillText(`${layer}`, LEFT / 2 - 4, at({ layer, head: 0 })[1] + size / 2);
+        });
+      }),
+      effect(() => {
+        const [layer, head] = [state.layer.value, state.head.value];
+        byCell.forEach((row, l) => {
+          row.forEach((cell, h) => {
+            cell.setAttribute("aria-selected", `${l === layer && h === head}`);
+          });
+        });
+        cells.setAttribute("aria-activedescendant", `cell-${layer}-${head}`);
+      }),
+      effect(() => {
+        const cell = hovered.value;
+        preview.hidden = cell === null;
+        if (cell) showPreview(preview, name, cell, at(cell), size, [fullWidth, fullHeight]);
+      }),
+    ];
+    return { element: stage, dispose: disposeAll(disposers) };
+  }
+
+  /** A larger picture beside the cell, on the side where there is room. */
+  function showPreview(
+    preview: HTMLElement,
+    stackName: string,
+    { layer, head }: Cell,
+    [x, y]: readonly [number, number],
+    size: number,
+    [fullWidth, fullHeight]: readonly [number, number],
+  ): void {
+    const canvas = el("canvas");
+    const info = stack.peek().layers[layer];
+    const color = patternColor(patternOf(info, head), palette.peek());
+    const target = sizeCanvas(canvas, PREVIEW, PREVIEW);
+    paintThumbnail(
+      target,
+      store.thumbnail(stackName, layer, head),
+      0,
+      0,
+      PREVIEW,
+      color,
+      palette.peek(),
+    );
+    preview.replaceChildren(el("div", { class: "title" }, `Layer ${layer} · Head ${head}`), canvas);
+    const box = PREVIEW + 50;
+    const left = x + size + box < fullWidth ? x + size + 10 : x - box + 16;
+    preview.style.left = `${Math.max(0, left)}px`;
+    preview.style.top = `${Math.max(0, Math.min(y - 20, fullHeight - box))}px`;
+  }
+
+  return {
+    element,
+    status: computed(() => statusOf(shown.value, stack.value.layers[shown.value.layer])),
+    legend: computed(() => summary(stack.value.layers)),
+    dispose,
+  };
+}
+
+function statusOf({ layer, head }: Cell, info: LayerInfo): Phrase {
+  const value = (name: keyof LayerInfo["measures"]) => info.measures[name][head];
+  return [
+    strong(`Layer ${layer} · Head ${head} `),
+    `${PATTERN_NAMES[patternOf(info, head)]} · entropy ${number(value("entropy"))} nats`,
+    ` · distance ${number(value("distance"), 1)} · previous ${weight(value("previous"))}`,
+    ` · next ${weight(value("next"))} · special ${weight(value("special"))}`,
+  ];
+}
+
+function summary(layers: readonly LayerInfo[]): Phrase {
+  const counts = new Map<Pattern, number>();
+  for (const info of layers) {
+    for (let head = 0; head < info.heads; head++) {
+      const pattern = patternOf(info, head);
+      counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
+    }
+  }
+  const parts = [...counts].sort((a, b) => b[1] - a[1]);
+  return [parts.map(([pattern, count]) => `${count} ${PATTERN_NAMES[pattern]}`).join(" · ")];
+}

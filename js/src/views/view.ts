@@ -1,0 +1,24 @@
+/** What a view is given, and what it is. Views know no notebook: they run in a bare page. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { Store } from "../data/store.ts";
+import type { Phrase } from "../parts/text.ts";
+import type { State } from "../state.ts";
+import type { Palette } from "../theme.ts";
+
+export interface Context {
+  readonly store: Store;
+  readonly state: State;
+  readonly palette: ReadonlySignal<Palette>;
+  /** Width of the view in CSS pixels. */
+  readonly width: ReadonlySignal<number>;
+}
+
+export interface View {
+  readonly element: HTMLElement;
+  /** Exact numbers of what is looked at. */
+  readonly status: ReadonlySignal<Phrase>;
+  /** What the view as a whole shows, at the other end of the status line. */
+  readonly legend: ReadonlySignal<Phrase>;
+  dispose(): void;
+}

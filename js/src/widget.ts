@@ -1,0 +1,104 @@
+/** The notebook side: an anywidget model becomes a store and a state. */
+
+import { effect } from "@preact/signals-core";
+import { mount } from "./app.ts";
+import type { Block, Part } from "./data/codec.ts";
+import { readManifest } from "./data/manifest.ts";
+import { bytesOf, type Channel, Requests } from "./data/requests.ts";
+import { type Source, Store } from "./data/store.ts";
+import { el } from "./parts/dom.ts";
+import { CHOICES, type Choices, createState, type State } from "./state.ts";
+
+/** What of anywidget's model is used. */
+interface Model extends Channel {
+  get(name: string): unknown;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  on(event: string, handler: (...args: never[]) => void): void;
+  off(event: string, handler: (...args: never[]) => void): void;
+}
+
+/** Everything lives per view: hosts differ in what they share between the views of a model. */
+function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
+  const controller = new AbortController();
+  const { signal } = controller;
+  try {
+    const manifest = readManifest(model.get("_manifest"));
+    const source = sourceOf(model, parent, signal);
+    const store = new Store(manifest, bytesOf(model.get("_overview") as ArrayBufferView), source);
+    listen(model, "change:_blocks", () => store.retry(), signal);
+    const state = bindState(model, signal);
+    const unmount = mount(parent, store, state);
+    signal.addEventListener("abort", unmount);
+  } catch (error) {
+    // Without this a reader would see an empty cell.
+    parent.append(el("p", { role: "alert" }, error instanceof Error ? error.message : `${error}`));
+  }
+  return () => controller.abort();
+}
+
+/** Layers from the widget's own state where they are embedded, else from the kernel. */
+function sourceOf(model: Model, parent: HTMLElement, signal: AbortSignal): Source {
+  const requests = new Requests(model, signal);
+  return {
+    block(stack, layer) {
+      const embedded = model.get("_blocks") as Record<
+        string,
+        { parts: Part[]; buffers: ArrayBufferView[] }
+      >;
+      const found = embedded[`${stack}.${layer}`];
+      if (found) {
+        const block: Block = { parts: found.parts, buffers: found.buffers.map(bytesOf) };
+        return Promise.resolve(block);
+      }
+      if (parent.classList.contains("jupyter-widgets-disconnected")) {
+        return Promise.reject(
+          new Error(
+            `Layer ${layer} is not saved in this page, and no kernel is connected. The model view ` +
+              "still works. To have all layers, call widget.embed() before saving, or run the cell again.",
+          ),
+        );
+      }
+      return requests.block(stack, layer);
+    },
+  };
+}
+
+/** Signals that follow the model's traits, and traits that follow the signals. */
+function bindState(model: Model, signal: AbortSignal): State {
+  const choices = Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
+  const state = createState(choices as unknown as Choices);
+  let saving = false;
+  for (const name of CHOICES) {
+    // Always model.get: what the event carries differs between hosts.
+    listen(
+      model,
+      `change:${name}`,
+      () => {
+        (state[name] as { value: unknown }).value = model.get(name);
+      },
+      signal,
+    );
+    const dispose = effect(() => {
+      const { value } = state[name];
+      if (JSON.stringify(value) === JSON.stringify(model.get(name))) return;
+      model.set(name, value);
+      if (saving) return;
+      saving = true;
+      // Choices that change together arrive in the kernel together.
+      queueMicrotask(() => {
+        saving = false;
+        if (!signal.aborted) model.save_changes();
+      });
+    });
+    signal.addEventListener("abort", dispose);
+  }
+  return state;
+}
+
+function listen(model: Model, event: string, handler: () => void, signal: AbortSignal): void {
+  model.on(event, handler);
+  signal.addEventListener("abort", () => model.off(event, handler));
+}
+
+export default { render };
