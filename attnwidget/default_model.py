@@ -35,7 +35,15 @@ def default_model() -> tuple[Any, Any]:
         raise ValueError(f"{folder / 'model.safetensors'} is not the published {NAME}")
 
     from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging
 
-    model = AutoModel.from_pretrained(folder)
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # it loads in a moment
+    try:
+        model = AutoModel.from_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+    finally:
+        if shown:
+            logging.enable_progress_bar()
     model.config._name_or_path = NAME
-    return model, AutoTokenizer.from_pretrained(folder)
+    return model, tokenizer

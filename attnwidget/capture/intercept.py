@@ -22,7 +22,7 @@ from transformers import modeling_utils
 AttentionFunction = Callable[..., Any]
 
 # The wrapped lookups are shared by the whole process, so captures take turns.
-_one_capture_at_a_time = threading.Lock()
+_one_capture_at_a_time = threading.RLock()
 
 # Marks a wrapped function, so that a lookup that passes through another is not wrapped twice.
 _ORIGINAL = "_attnwidget_original"

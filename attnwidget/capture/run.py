@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import PurePath
@@ -39,6 +40,7 @@ def capture_record(
     layers = _forward(model, inputs)
     if not layers:
         raise ValueError(_no_attention(model))
+    _warn_of_unseen(model, {layer.fidelity.module for layer in layers})
     stack = Stack(inputs.tokens, inputs.tokens, tuple(layers))
     return AttentionRecord({"self": stack}, model=_name(model))
 
@@ -90,6 +92,27 @@ def _name(model: torch.nn.Module) -> str:
     """The last part of the path or hub name that the model was loaded from, else its class."""
     path = str(getattr(getattr(model, "config", None), "_name_or_path", "") or "")
     return PurePath(path).name or type(model).__name__
+
+
+def _warn_of_unseen(model: torch.nn.Module, seen: set[str]) -> None:
+    """What bypassed the interface, or this pass, must not be taken for absent."""
+    unseen = [
+        name
+        for name, module in model.named_modules()
+        if "Attention" in type(module).__name__ and not any(_related(name, other) for other in seen)
+    ]
+    if unseen:
+        warnings.warn(
+            f"{len(unseen)} attention modules are not in this record, because no call of theirs "
+            f"went through transformers' attention interface: {', '.join(unseen[:5])}"
+            f"{', ...' if len(unseen) > 5 else ''}",
+            stacklevel=4,
+        )
+
+
+def _related(a: str, b: str) -> bool:
+    """Whether one module is the other, or contains it."""
+    return f"{a}.".startswith(f"{b}.") or f"{b}.".startswith(f"{a}.") or not a
 
 
 def _no_attention(model: torch.nn.Module) -> str:

@@ -24,21 +24,32 @@ def measures(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
 
     Returns:
         "entropy" in nats; "distance", the mean of key position - query position; and the shares
-        of attention on the "previous", "same" and "next" token, the "first" key, and "special"
-        keys. Position-wise numbers compare position i of the queries with position i of the keys.
+        of attention on the "previous", "same" and "next" token (over the queries that have one),
+        on the "first" key, and on "special" keys.
     """
     live = weights.sum(axis=2) > 0
-    count = np.maximum(live.sum(axis=1), 1)
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
     rows, columns = np.arange(weights.shape[1]), np.arange(weights.shape[2])
     offsets = (columns[None, :] - rows[:, None]).astype(np.float32)
-    totals = {
-        "entropy": -np.einsum("hij,hij->h", weights, logs),
-        "distance": np.einsum("hij,ij->h", weights, offsets),
-        "previous": np.trace(weights, -1, 1, 2),
-        "same": np.trace(weights, 0, 1, 2),
-        "next": np.trace(weights, 1, 1, 2),
-        "first": weights[:, :, 0].sum(axis=1),
-        "special": weights[:, :, list(special)].sum(axis=(1, 2)),
+
+    def over_all(per_row: Floats) -> Floats:
+        total: Floats = per_row.sum(axis=1) / np.maximum(live.sum(axis=1), 1)
+        return total
+
+    def over_neighbours(offset: int) -> Floats:
+        has_one = (rows + offset >= 0) & (rows + offset < len(columns))
+        share: Floats = np.trace(weights, offset, 1, 2) / np.maximum(
+            (live & has_one).sum(axis=1), 1
+        )
+        return share
+
+    values = {
+        "entropy": over_all(-np.einsum("hij,hij->hi", weights, logs)),
+        "distance": over_all(np.einsum("hij,ij->hi", weights, offsets)),
+        "previous": over_neighbours(-1),
+        "same": over_neighbours(0),
+        "next": over_neighbours(1),
+        "first": over_all(weights[:, :, 0]),
+        "special": over_all(weights[:, :, list(special)].sum(axis=2)),
     }
-    return {name: [round(float(v), 4) for v in totals[name] / count] for name in MEASURES}
+    return {name: [round(float(v), 4) for v in values[name]] for name in MEASURES}

@@ -1,7 +1,7 @@
 /** The style of everything inside the shadow root. Colours come from the palette. */
 
 const CSS = `
-:host { all: initial }
+:host { all: initial; display: block }
 * { box-sizing: border-box }
 .root {
   container-type: inline-size; position: relative; display: flex; flex-direction: column; overflow: hidden;

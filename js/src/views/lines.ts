@@ -100,7 +100,6 @@ export function lines(context: Context, data: LayerData, options: LinesOptions):
       buffer.getContext("2d")?.putImageData(image, 0, 0);
       target.drawImage(buffer, 0, 0, cssWidth, height);
       share.value = total > 0 ? (100 * drawn) / total : 100;
-      element.dataset.painted = "true";
     };
     slice();
     return controller;

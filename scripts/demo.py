@@ -1,0 +1,36 @@
+"""What `make demo` runs: a page and an executed notebook, from the embedded model, offline."""
+
+import os
+import subprocess
+import sys
+import webbrowser
+from pathlib import Path
+
+import attnwidget as aw
+from attnwidget.default_model import default_model
+
+ROOT = Path(__file__).parents[1]
+OUT = ROOT / "build" / "demo"
+TEXT = "The quick brown fox jumped over the lazy dog because it was tired."
+PAIR = "Then it slept in the warm sun."
+
+
+def main() -> None:
+    OUT.mkdir(parents=True, exist_ok=True)
+    page = OUT / "attention.html"
+    aw.show(*default_model(), TEXT, PAIR, layer=2, head=9).save_html(page)
+    print(f"The views, in one page:  {page}")
+
+    notebook = ROOT / "notebooks" / "quickstart.ipynb"
+    command = ["nbconvert", "--to", "html", "--execute", "--log-level", "WARN", str(notebook)]
+    # The kernel would warn of its loopback connection, which only this script uses.
+    quiet = "--ExecutePreprocessor.extra_arguments=['--log-level=ERROR']"
+    subprocess.run([sys.executable, "-m", *command, quiet, "--output-dir", str(OUT)], check=True)
+    print(f"The notebook, executed:  {OUT / 'quickstart.html'}  (its widgets need the network)")
+
+    if sys.platform != "linux" or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ:
+        webbrowser.open(page.as_uri())
+
+
+if __name__ == "__main__":
+    main()
