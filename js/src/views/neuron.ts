@@ -1,13 +1,13 @@
 /** The neuron view: how the query and key vectors of one head make its attention weights. */
 
-import { computed, effect } from "@preact/signals-core";
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
-import type { Program, StackInfo } from "../data/manifest.ts";
+import type { Program, StackInfo, Tokens } from "../data/manifest.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el, sizeCanvas } from "../parts/dom.ts";
 import { columnWidth, formula, number, type Phrase, strong, weight } from "../parts/text.ts";
 import { tokenColumn, tokenFontSize } from "../parts/tokens.ts";
-import { shownTokens } from "../state.ts";
+import { shownTokens, toggleLock } from "../state.ts";
 import { rowHeight } from "./head.ts";
 import { type Inside, layerView } from "./layer-view.ts";
 import { type Layout, layoutFor, NUMBER_WIDTH } from "./neuron-layout.ts";
@@ -15,9 +15,19 @@ import { paintNeurons, productScale, vectorScale } from "./neuron-paint.ts";
 import type { Context, View } from "./view.ts";
 
 export function neuronView(context: Context): View {
-  return layerView(context, (data) =>
-    data.info.dim === null ? noVectors() : inside(context, data),
+  const { state, store } = context;
+  // Something is always explained: the query looked at, else the locked one, else what last was.
+  const explained = signal(
+    state.query.peek() ?? firstWord(store.stack(state.stack.peek()).queries),
   );
+  const keep = effect(() => {
+    const query = state.focus.value.query ?? state.query.value;
+    if (query !== null) explained.value = query;
+  });
+  const view = layerView(context, (data) =>
+    data.info.dim === null ? noVectors() : inside(context, data, explained),
+  );
+  return { ...view, dispose: disposeAll([keep, view.dispose]) };
 }
 
 function noVectors(): Inside {
@@ -40,7 +50,7 @@ export interface Explanation {
   readonly weights: Float32Array;
 }
 
-function inside(context: Context, data: LayerData): Inside {
+function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number>): Inside {
   const { state, store } = context;
   const width = context.width.value;
   const stack = store.stack(state.stack.value);
@@ -53,9 +63,9 @@ function inside(context: Context, data: LayerData): Inside {
     columnWidth(labels, tokenFontSize(row), [40, Math.max(84, width * 0.1)]),
   );
 
-  // Something is always explained: what is looked at, else what is locked, else the first word.
-  const query = computed(
-    () => state.focus.value.query ?? state.query.value ?? firstWord(stack, shown.queries),
+  // The segments shown may leave it out.
+  const query = computed(() =>
+    shown.queries.includes(wanted.value) ? wanted.value : shown.queries[0],
   );
   const explanation = computed<Explanation>(() => {
     const head = state.head.value;
@@ -111,7 +121,6 @@ function inside(context: Context, data: LayerData): Inside {
     });
   });
 
-  /** The key, and the neuron if the pointer is on one, under the pointer. */
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect();
     const [x, index] = [event.clientX - box.left, Math.floor((event.clientY - box.top) / row)];
@@ -120,8 +129,7 @@ function inside(context: Context, data: LayerData): Inside {
       state.hover.value = at === undefined ? null : { query: at, key: null };
     } else {
       const at = shown.keys[index];
-      // The query stays what it was, so that its row can be read along without losing it.
-      state.hover.value = at === undefined ? null : { query: state.query.peek(), key: at };
+      state.hover.value = at === undefined ? null : { query: null, key: at };
     }
   });
   canvas.addEventListener("pointerleave", () => {
@@ -129,9 +137,7 @@ function inside(context: Context, data: LayerData): Inside {
   });
   canvas.addEventListener("click", (event) => {
     const at = shown.queries[Math.floor(event.offsetY / row)];
-    if (event.offsetX < layout.keyLabels && at !== undefined) {
-      state.query.value = state.query.peek() === at ? null : at;
-    }
+    if (event.offsetX < layout.keyLabels && at !== undefined) toggleLock(state, "query", at);
   });
 
   return {
@@ -146,9 +152,9 @@ function inside(context: Context, data: LayerData): Inside {
   };
 }
 
-function firstWord(stack: StackInfo, positions: readonly number[]): number {
-  const special = new Set(stack.queries.special);
-  return positions.find((position) => !special.has(position)) ?? positions[0];
+function firstWord({ labels, special }: Tokens): number {
+  const word = labels.findIndex((_, position) => !special.includes(position));
+  return Math.max(word, 0);
 }
 
 function place(element: HTMLElement, left: number, width: number): void {
