@@ -1,9 +1,10 @@
 """AttentionRecord and what it is made of. Imports numpy only."""
 
 from .layer import Fidelity, Layer
-from .record import AttentionRecord, Stack
+from .record import AttentionRecord
 from .rows import sample_rows
 from .scores import Floats, ScoreProgram
+from .stack import Stack
 from .tokens import Tokens
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .layer import Fidelity, Layer
-from .record import Stack
 from .scores import Floats, ScoreProgram
+from .stack import Stack
 from .tokens import Tokens
 
 _TOLERANCE = 1e-4

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from . import storage
+from .arrays import stack_from_arrays
 from .layer import Fidelity, Layer
 from .scores import Floats
-from .tokens import Tokens
+from .stack import Stack
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-
-@dataclass(frozen=True)
-class Stack:
-    """Attention layers over one pair of token sequences: the queries' and the keys'."""
-
-    queries: Tokens
-    keys: Tokens
-    layers: tuple[Layer, ...]
-
-    def __post_init__(self) -> None:
-        expected = (len(self.queries), len(self.keys))
-        for index, layer in enumerate(self.layers):
-            if layer.shape != expected:
-                raise ValueError(
-                    f"layer {index} attends from {layer.shape[0]} to {layer.shape[1]} tokens, but "
-                    f"there are {expected[0]} query and {expected[1]} key tokens; give as many "
-                    "tokens as the attention has positions"
-                )
 
 
 class AttentionRecord:
@@ -77,8 +59,6 @@ class AttentionRecord:
         Raises:
             ValueError: shapes do not fit each other or the tokens.
         """
-        from .arrays import stack_from_arrays
-
         return cls(
             {"self": stack_from_arrays(attentions, tokens, key_tokens, queries, keys)}, model=model
         )
@@ -86,16 +66,12 @@ class AttentionRecord:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read a record written by `save`. Executes nothing; a damaged file gives a ValueError."""
-        from .storage import load
-
-        stacks, model = load(path)
+        stacks, model = storage.load(path)
         return cls(stacks, model=model)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the record to one safetensors file, all arrays as captured (float32)."""
-        from .storage import save
-
-        save(path, self._stacks, self.model)
+        storage.save(path, self._stacks, self.model)
 
     @property
     def stacks(self) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from .layer import Fidelity, Layer
-from .record import Stack
 from .scores import ScoreProgram
+from .stack import Stack
 from .tokens import Tokens
 
 FORMAT = "attnwidget-record"

@@ -3,12 +3,18 @@
 import type { LayerData } from "../data/layer.ts";
 import { weight } from "../parts/text.ts";
 import { alpha, type Palette, rgb } from "../theme.ts";
-import type { Explanation } from "./neuron.ts";
 import type { Layout } from "./neuron-layout.ts";
 
 interface Shown {
   readonly queries: readonly number[];
   readonly keys: readonly number[];
+}
+
+/** One query against every key. */
+export interface Explanation {
+  readonly query: number;
+  readonly scores: Float32Array | null;
+  readonly weights: Float32Array;
 }
 
 export interface Picture {

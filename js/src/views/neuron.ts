@@ -11,7 +11,7 @@ import { shownTokens, toggleLock } from "../state.ts";
 import { rowHeight } from "./head.ts";
 import { type Inside, layerView } from "./layer-view.ts";
 import { type Layout, layoutFor, NUMBER_WIDTH } from "./neuron-layout.ts";
-import { paintNeurons, productScale, vectorScale } from "./neuron-paint.ts";
+import { type Explanation, paintNeurons, productScale, vectorScale } from "./neuron-paint.ts";
 import type { Context, View } from "./view.ts";
 
 export function neuronView(context: Context): View {
@@ -41,13 +41,6 @@ function noVectors(): Inside {
     legend: nothing,
     dispose() {},
   };
-}
-
-/** One query against every key. */
-export interface Explanation {
-  readonly query: number;
-  readonly scores: Float32Array | null;
-  readonly weights: Float32Array;
 }
 
 function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number>): Inside {
