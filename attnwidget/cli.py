@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 from attnwidget.default_model import NAME, default_model
 from attnwidget.show import show
-from attnwidget.widget import VIEWS
+from attnwidget.widget import View
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,6 +41,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--model", help=f"a local directory or a hub name; by default the embedded {NAME}"
     )
-    parser.add_argument("--view", choices=VIEWS, default="head", help="the view it opens with")
+    parser.add_argument(
+        "--view", choices=get_args(View), default="head", help="the view it opens with"
+    )
     parser.add_argument("-o", "--output", required=True, help="the HTML file to write")
     return parser

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
 from attnwidget.record import AttentionRecord
-from attnwidget.widget import AttentionWidget
+from attnwidget.widget import AttentionWidget, Segments, Theme, View
 
 if TYPE_CHECKING:
     import torch
+    from typing_extensions import Unpack
+
+
+class Choices(TypedDict, total=False):
+    """What `show` and the views pass on: the traits of `AttentionWidget`."""
+
+    stack: str
+    layer: int
+    head: int
+    heads: Iterable[int] | None
+    query: int | None
+    key: int | None
+    segments: Segments
+    theme: Theme
 
 
 def show(
@@ -19,9 +33,9 @@ def show(
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
     *,
-    view: str = "head",
+    view: View = "head",
     batch_index: int = 0,
-    **choices: Any,
+    **choices: Unpack[Choices],
 ) -> AttentionWidget:
     """Capture the attention of one forward pass and show it.
 
@@ -32,11 +46,11 @@ def show(
         choices: any trait of `AttentionWidget`: layer, head, heads, query, theme, ...
 
     Raises:
-        TypeError, ValueError: see `attnwidget.capture`.
+        TypeError, ValueError, IndexError: see `attnwidget.capture`.
         traitlets.TraitError: a choice that the record does not have.
     """
     if isinstance(model, AttentionRecord):
-        if tokenizer is not None or text is not None or text_pair is not None:
+        if any(given is not None for given in (tokenizer, text, text_pair)) or batch_index:
             raise TypeError("a record holds its text already: show(record) takes no other text")
         return AttentionWidget(model, view=view, **choices)
     if text is None:
@@ -45,16 +59,42 @@ def show(
     return AttentionWidget(record, view=view, **choices)
 
 
-def head_view(*args: Any, **kwargs: Any) -> AttentionWidget:
+def head_view(
+    model: torch.nn.Module | AttentionRecord,
+    tokenizer: Any = None,
+    text: str | Mapping[str, Any] | None = None,
+    text_pair: str | None = None,
+    *,
+    batch_index: int = 0,
+    **choices: Unpack[Choices],
+) -> AttentionWidget:
     """`show` with the head view: lines between tokens, one colour per head."""
-    return show(*args, **kwargs, view="head")
+    return show(model, tokenizer, text, text_pair, view="head", batch_index=batch_index, **choices)
 
 
-def model_view(*args: Any, **kwargs: Any) -> AttentionWidget:
+def model_view(
+    model: torch.nn.Module | AttentionRecord,
+    tokenizer: Any = None,
+    text: str | Mapping[str, Any] | None = None,
+    text_pair: str | None = None,
+    *,
+    batch_index: int = 0,
+    **choices: Unpack[Choices],
+) -> AttentionWidget:
     """`show` with the model view: every head of every layer."""
-    return show(*args, **kwargs, view="model")
+    return show(model, tokenizer, text, text_pair, view="model", batch_index=batch_index, **choices)
 
 
-def neuron_view(*args: Any, **kwargs: Any) -> AttentionWidget:
+def neuron_view(
+    model: torch.nn.Module | AttentionRecord,
+    tokenizer: Any = None,
+    text: str | Mapping[str, Any] | None = None,
+    text_pair: str | None = None,
+    *,
+    batch_index: int = 0,
+    **choices: Unpack[Choices],
+) -> AttentionWidget:
     """`show` with the neuron view: how queries and keys make one head's weights."""
-    return show(*args, **kwargs, view="neuron")
+    return show(
+        model, tokenizer, text, text_pair, view="neuron", batch_index=batch_index, **choices
+    )

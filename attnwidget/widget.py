@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import anywidget
 import traitlets
@@ -14,9 +14,9 @@ from traitlets import TraitError
 from attnwidget.record import AttentionRecord
 from attnwidget.wire import encode_block, encode_overview, reply_to
 
-VIEWS = ("head", "model", "neuron")
-SEGMENTS = ("all", "aa", "ab", "ba", "bb")
-THEMES = ("auto", "light", "dark")
+View = Literal["head", "model", "neuron"]
+Segments = Literal["all", "aa", "ab", "ba", "bb"]
+Theme = Literal["auto", "light", "dark"]
 
 
 class AttentionWidget(anywidget.AnyWidget):
@@ -40,22 +40,33 @@ class AttentionWidget(anywidget.AnyWidget):
 
     _esm = Path(__file__).parent / "static" / "widget.js"
 
-    view = traitlets.Enum(VIEWS, "head").tag(sync=True, choice=True)
+    view = traitlets.Enum(get_args(View), "head").tag(sync=True, choice=True)
     stack = traitlets.Unicode().tag(sync=True, choice=True)
     layer = traitlets.Int(0).tag(sync=True, choice=True)
     head = traitlets.Int(0).tag(sync=True, choice=True)
     heads = traitlets.List(traitlets.Int(), None, allow_none=True).tag(sync=True, choice=True)
     query = traitlets.Int(None, allow_none=True).tag(sync=True, choice=True)
     key = traitlets.Int(None, allow_none=True).tag(sync=True, choice=True)
-    segments = traitlets.Enum(SEGMENTS, "all").tag(sync=True, choice=True)
-    theme = traitlets.Enum(THEMES, "auto").tag(sync=True, choice=True)
+    segments = traitlets.Enum(get_args(Segments), "all").tag(sync=True, choice=True)
+    theme = traitlets.Enum(get_args(Theme), "auto").tag(sync=True, choice=True)
 
     _manifest = traitlets.Dict().tag(sync=True)
     _overview = traitlets.Bytes().tag(sync=True)
     _blocks = traitlets.Dict().tag(sync=True)
 
     def __init__(
-        self, record: AttentionRecord, *, stack: str | None = None, **choices: Any
+        self,
+        record: AttentionRecord,
+        *,
+        view: View = "head",
+        stack: str | None = None,
+        layer: int = 0,
+        head: int = 0,
+        heads: Iterable[int] | None = None,
+        query: int | None = None,
+        key: int | None = None,
+        segments: Segments = "all",
+        theme: Theme = "auto",
     ) -> None:
         if not isinstance(record, AttentionRecord):
             raise TypeError(
@@ -65,10 +76,17 @@ class AttentionWidget(anywidget.AnyWidget):
         self._record = record
         manifest, overview = encode_overview(record)
         super().__init__(
+            view=view,
             stack=record.stacks[0] if stack is None else stack,
+            layer=layer,
+            head=head,
+            heads=None if heads is None else list(heads),
+            query=query,
+            key=key,
+            segments=segments,
+            theme=theme,
             _manifest=manifest,
             _overview=overview,
-            **choices,
         )
         self.on_msg(self._answer)
 
@@ -144,12 +162,18 @@ class AttentionWidget(anywidget.AnyWidget):
         return self._in_range("key position", proposal.value, len(tokens))
 
     @traitlets.observe("stack", "layer")
-    def _keep_head_in_range(self, _change: Any) -> None:
-        # Layers may differ in their number of heads.
+    def _keep_in_range(self, _change: Any) -> None:
+        # Stacks may differ in layers and tokens, layers in heads.
+        self.layer = min(self.layer, self._record.num_layers(self.stack) - 1)
         self.head = min(self.head, self._num_heads - 1)
         if self.heads is not None:
-            kept = [h for h in self.heads if h < self._num_heads]
+            kept = [head for head in self.heads if head < self._num_heads]
             self.set_trait("heads", kept or None)
+        tokens = self._record.stack(self.stack)
+        if self.query is not None and self.query >= len(tokens.queries):
+            self.query = None
+        if self.key is not None and self.key >= len(tokens.keys):
+            self.key = None
 
     @property
     def _stack_name(self) -> str:

@@ -1,4 +1,4 @@
-"""A forward pass becomes an AttentionRecord. The only package that imports torch."""
+"""A forward pass becomes an AttentionRecord. Torch is imported by the first capture, not before."""
 
 from __future__ import annotations
 
@@ -34,12 +34,16 @@ def capture(
         batch_index: which item of a batch to record. Its padding is cut off.
 
     Returns:
-        A record with one stack, "self". `record.fidelity` says how far every layer's numbers
-        are from the model's own.
+        A record with one stack, "self", whose layers are the model's attention calls in the order
+        in which it makes them (in a hybrid model, layers without attention do not count;
+        `record.fidelity` names each layer's module, and says how far its numbers are from the
+        model's own).
 
     Raises:
         TypeError: `model` is not a torch module, or a string came without a tokenizer.
-        ValueError: the text gives no tokens, or the model has no attention that can be seen.
+        ValueError: the text gives no tokens or too many, the model has no attention that can be
+            seen, or its queries and keys are not finite.
+        IndexError: the batch has no item `batch_index`.
     """
     # Imported here, so that a record can be opened and shown where torch is not installed.
     from .run import capture_record

@@ -21,7 +21,10 @@ def explain(call: AttentionCall, batch_index: int, positions: torch.Tensor, name
 
     Queries and keys with a score program are kept where the program gives the weights of the
     model's own attention function and, through the values, its real output. Where it does not,
-    the weights of the model's own function are kept instead.
+    the weights of the model's own function are kept instead, if they come closer to that output.
+
+    Raises:
+        ValueError: the mask cannot be read, or queries or keys hold NaN or infinity.
     """
     item = _Item(call, batch_index, positions)
     # A wrong mask, scale or bias touches many rows, so some are enough to find it.
@@ -35,8 +38,9 @@ def explain(call: AttentionCall, batch_index: int, positions: torch.Tensor, name
         everything = np.arange(len(positions))
         weights = item.own_weights(everything)
         assert weights is not None
-        fidelity = item.fidelity(name, "weights", weights, weights, everything)
-        return Layer(item.queries, item.keys, None, weights, fidelity)
+        by_weights = item.fidelity(name, "weights", weights, None, everything)
+        if (by_weights.output_error or 0) < (fidelity.output_error or 0):
+            return Layer(item.queries, item.keys, None, weights, by_weights)
     return Layer(item.queries, item.keys, program, None, fidelity)
 
 
@@ -49,7 +53,8 @@ class _Item:
 
     def __init__(self, call: AttentionCall, batch_index: int, positions: torch.Tensor) -> None:
         self.call = call
-        self.batch = min(batch_index, len(call.query) - 1)
+        # Some models compute one item for a whole batch of equal ones.
+        self.batch = 0 if len(call.query) == 1 else batch_index
         self.positions = positions.to(call.query.device)
         self.mask: Mask = read_mask(call, self.batch, positions)
         self.queries = self._numpy(call.query)
@@ -105,17 +110,18 @@ class _Item:
         self, name: str, kept_as: str, kept: Floats, own: Floats | None, rows: np.ndarray
     ) -> Fidelity:
         """Errors of the weights `kept` [heads, rows, Tk], over rows that see any key."""
-        live = kept.sum(axis=-1) > 0
+        live = kept.sum(axis=-1) != 0  # true of NaN, which must count as an error
         values = self._numpy(self.call.value)
         values = np.repeat(values, len(kept) // len(values), axis=0)
-        output = self.output(rows)
-        difference = np.abs(kept @ values - output)[live]
+        # Per head: the values of one must not make an error of another look small.
+        largest = np.maximum(np.abs(values).max(axis=(1, 2)), 1e-30)
+        difference = np.abs(kept @ values - self.output(rows)) / largest[:, None, None]
         return Fidelity(
             ROUTE,
             name,
             kept_as,
             weights_error=None if own is None else float(np.abs(kept - own)[live].max(initial=0)),
-            output_error=float(difference.max(initial=0) / max(np.abs(values).max(), 1e-30)),
+            output_error=float(difference[live].max(initial=0)),
             tolerance=_TOLERANCE.get(self.call.query.dtype, 1e-5),
             rows=len(rows),
         )

@@ -87,17 +87,20 @@ def _unpadded(tensors: Mapping[str, Any], batch_index: int, length: int) -> torc
 
 def _special_positions(tokenizer: Any, ids: list[int]) -> tuple[int, ...]:
     special = set(getattr(tokenizer, "all_special_ids", ()))
+    # These two stand for text.
+    special -= {getattr(tokenizer, f"{name}_token_id", None) for name in ("unk", "mask")}
     return tuple(position for position, token in enumerate(ids) if token in special)
 
 
 def _segments(encoding: Any, batch_index: int, positions: torch.Tensor) -> tuple[int, ...] | None:
-    """0 or 1 per token; a special token belongs to the text before it."""
+    """0 or 1 per token, special tokens as the text before them; None if a text is empty."""
     if not getattr(encoding, "is_fast", False):
         types = encoding.get("token_type_ids")
-        return None if types is None else tuple(int(t) for t in types[batch_index, positions])
-    segments: list[int] = []
-    owners = encoding.sequence_ids(batch_index)
-    for position in positions.tolist():
-        owner = owners[position]
-        segments.append(owner if owner is not None else (segments[-1] if segments else 0))
-    return tuple(segments)
+        segments = [] if types is None else [int(t) for t in types[batch_index, positions]]
+    else:
+        segments = []
+        owners = encoding.sequence_ids(batch_index)
+        for position in positions.tolist():
+            owner = owners[position]
+            segments.append(owner if owner is not None else (segments[-1] if segments else 0))
+    return tuple(segments) if set(segments) == {0, 1} else None

@@ -21,9 +21,6 @@ from transformers import modeling_utils
 
 AttentionFunction = Callable[..., Any]
 
-# The wrapped lookups are shared by the whole process, so captures take turns.
-_one_capture_at_a_time = threading.RLock()
-
 # Marks a wrapped function, so that a lookup that passes through another is not wrapped twice.
 _ORIGINAL = "_attnwidget_original"
 
@@ -61,20 +58,30 @@ def attention_calls(
 ) -> Iterator[None]:
     """Within this context, `observe` is given every attention call that `model` makes.
 
-    Calls of other models, and of the same model on other threads, pass unobserved.
+    Calls of other models, and of the same model on other threads, pass unobserved. The lookups
+    are those of the whole process: one such context at a time.
     """
     modules = {id(module) for module in model.modules()}
     thread = threading.get_ident()
+    # A function that calls another one of the registry is one attention, not two.
+    inside = False
 
     def noted(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
         function = _original(function)
 
         @functools.wraps(function)
         def attention(*args: Any, **kwargs: Any) -> Any:
-            result = function(*args, **kwargs)
+            nonlocal inside
+            if inside or threading.get_ident() != thread:
+                return function(*args, **kwargs)
+            inside = True
+            try:
+                result = function(*args, **kwargs)
+            finally:
+                inside = False
             call = {**dict(zip(_POSITIONAL, args, strict=False)), **kwargs}
             module = call.pop("module")
-            if id(module) in modules and threading.get_ident() == thread:
+            if id(module) in modules:
                 reference = _original(eager) if eager else _eager_function(module)
                 observe(
                     AttentionCall(
@@ -94,7 +101,7 @@ def attention_calls(
         setattr(attention, _ORIGINAL, function)
         return attention
 
-    with _one_capture_at_a_time, ExitStack() as undo:
+    with ExitStack() as undo:
         for owner, name, wrapper in _lookups(model, noted):
             _replace(owner, name, wrapper, undo)
         yield

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-_WHITESPACE = {"\n": "\u23ce", "\t": "\u21e5", "\r": "\u240d", "": "\u2423"}
+_SPACE = "\u2423"
+_WHITESPACE = {"\n": "\u23ce", "\t": "\u21e5", "\r": "\u240d"}
 _REPLACEMENT = "\ufffd"
 
 
@@ -28,5 +29,5 @@ def _label(tokenizer: Any, token: int, name: str) -> str:
     text = str(tokenizer.decode([token], clean_up_tokenization_spaces=False))
     if _REPLACEMENT in text:
         return name
-    visible = text.strip(" ")
-    return _WHITESPACE.get(visible, visible)
+    visible = text.strip(" ") or _SPACE
+    return "".join(_WHITESPACE.get(character, character) for character in visible)

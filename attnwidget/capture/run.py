@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +18,10 @@ from .explain import explain
 from .inputs import Inputs, prepare
 from .intercept import AttentionCall, attention_calls
 
+# What a capture changes for its length (the interface's lookups, torch's compiler stance) belongs
+# to the whole process, and the model may be shared, so captures take turns.
+_one_at_a_time = threading.RLock()
+
 
 def capture_record(
     model: torch.nn.Module,
@@ -29,14 +35,12 @@ def capture_record(
         raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
     # A compiled model records nothing; the module inside it is the same model.
     model = getattr(model, "_orig_mod", model)
-    if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
+    if "decoder_input_ids" in inspect.signature(model.forward).parameters:
         raise ValueError(
             f"{type(model).__name__} is an encoder-decoder, which cannot be captured yet; "
             "capture its encoder: capture(model.get_encoder(), tokenizer, text)"
         )
-    parameter = next(model.parameters(), None)
-    device = torch.device("cpu") if parameter is None else parameter.device
-    inputs = prepare(tokenizer, text, text_pair, batch_index, device)
+    inputs = prepare(tokenizer, text, text_pair, batch_index, _device(model))
     layers = _forward(model, inputs)
     if not layers:
         raise ValueError(_no_attention(model))
@@ -60,10 +64,10 @@ def _forward(model: torch.nn.Module, inputs: Inputs) -> list[Layer]:
             )
         layers.append(explain(call, inputs.batch_index, inputs.positions, name))
 
-    with _undisturbed(model), attention_calls(model, observe):
+    with _one_at_a_time, _undisturbed(model), attention_calls(model, observe):
         try:
             model(**inputs.tensors)
-        except IndexError as error:
+        except (IndexError, RuntimeError) as error:
             limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
             if limit is not None and length > limit:
                 raise ValueError(
@@ -86,6 +90,12 @@ def _undisturbed(model: torch.nn.Module) -> Iterator[None]:
     finally:
         for module, training in modes:
             module.training = training
+
+
+def _device(model: torch.nn.Module) -> torch.device:
+    """Where inputs go. Offloaded parameters are on "meta" until their module runs."""
+    devices = (p.device for p in model.parameters() if p.device.type != "meta")
+    return next(devices, torch.device("cpu"))
 
 
 def _name(model: torch.nn.Module) -> str:

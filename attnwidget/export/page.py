@@ -23,7 +23,7 @@ _PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:">
+script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
@@ -85,4 +85,5 @@ def _block(record: AttentionRecord, stack: str, layer: int) -> str:
 
 def _json(content: Any) -> str:
     """JSON in which no `<` can open or close a tag of the page around it."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")

@@ -71,12 +71,13 @@ def _array(values: Any) -> Floats:
             "a layer of attentions is None: the model returned no weights for it; "
             'load it with attn_implementation="eager", or use attnwidget.capture'
         )
-    array: Floats = np.ascontiguousarray(values, dtype=np.float32)
+    # A copy: the caller's array stays the caller's.
+    array: Floats = np.array(values, dtype=np.float32, order="C")
     return array
 
 
 def _layer(weights: Floats, vectors: tuple[Floats, Floats] | None) -> Layer:
-    if not np.isfinite(weights).all() or weights.min() < 0 or weights.max() > 1 + 1e-3:
+    if weights.size and not (weights.min() >= 0 and weights.max() <= 1 + 1e-3):
         raise ValueError(
             "attentions must be weights between 0 and 1, as the softmax gives them, not scores"
         )
@@ -84,13 +85,7 @@ def _layer(weights: Floats, vectors: tuple[Floats, Floats] | None) -> Layer:
     if vectors is None:
         return Layer(None, None, None, weights, given)
     queries, keys = vectors
-    # Built without a program first, so that shapes are checked before anything is computed.
     plain = Layer(queries, keys, None, weights, given)
-    if plain.num_heads != len(weights) or weights.shape[1:] != plain.shape:
-        raise ValueError(
-            f"attention of shape {list(weights.shape)} does not fit {queries.shape[0]} heads of "
-            f"{plain.shape[0]} queries and {plain.shape[1]} keys"
-        )
     causal = not np.triu(weights, 1).any() and weights.shape[1] > 1
     program = ScoreProgram(queries.shape[2] ** -0.5, "causal" if causal else "none")
     candidate = Layer(queries, keys, program, None, given)

@@ -20,7 +20,7 @@ class Fidelity:
         weights_error: max |kept - the model's own| attention weight over the checked rows;
             None where the model has no attention function of its own to compare with.
         output_error: max |weights . values - the module's real output| over the checked rows,
-            relative to the largest value; None where there was no output to compare with.
+            relative to the head's largest value; None where there was no output to compare with.
         tolerance: what both errors must stay under for the layer to count as exact; it
             follows from the floating-point type that the model computes in.
         rows: how many query rows were checked.
@@ -67,19 +67,39 @@ class Layer:
             raise ValueError("a layer without a score program needs its weights")
         if self.program is not None and self.queries is None:
             raise ValueError("a score program needs queries and keys")
+        for name in ("queries", "keys", "weights"):
+            self._check_array(name)
         if self.queries is not None and self.keys is not None:
-            if self.queries.ndim != 3 or self.keys.ndim != 3:
-                raise ValueError("queries and keys have the shape [heads, tokens, d]")
             if self.queries.shape[2] != self.keys.shape[2]:
                 raise ValueError(
                     f"queries have {self.queries.shape[2]} dimensions per head, "
                     f"keys {self.keys.shape[2]}; they must agree"
                 )
-            if self.queries.shape[0] % self.keys.shape[0]:
+            if len(self.queries) % len(self.keys):
                 raise ValueError(
-                    f"{self.queries.shape[0]} query heads cannot share "
-                    f"{self.keys.shape[0]} key heads evenly"
+                    f"{len(self.queries)} query heads cannot share {len(self.keys)} key heads"
                 )
+        if self.weights is not None and self.weights.shape != (self.num_heads, *self.shape):
+            raise ValueError(
+                f"weights of shape {list(self.weights.shape)} do not fit {self.num_heads} heads of "
+                f"{self.shape[0]} queries and {self.shape[1]} keys"
+            )
+        if self.program is not None:
+            self.program.check(self.num_heads, *self.shape)
+
+    def _check_array(self, name: str) -> None:
+        array = getattr(self, name)
+        if array is None:
+            return
+        if array.dtype != np.float32 or array.ndim != 3 or 0 in array.shape:
+            raise ValueError(
+                f"{name} are {array.dtype} {list(array.shape)}; expected float32 with the three "
+                "axes heads, tokens and dimensions (of weights: heads, queries and keys)"
+            )
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} hold NaN or infinity, so no attention follows from them")
+        # What was captured stays as it was captured.
+        array.flags.writeable = False
 
     @property
     def num_heads(self) -> int:

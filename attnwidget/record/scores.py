@@ -7,8 +7,9 @@ vectors in `tests/vectors` hold the two equal.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +46,31 @@ class ScoreProgram:
     sinks: Floats | None = None
 
     def __post_init__(self) -> None:
+        if self.mask not in get_args(MaskKind):
+            raise ValueError(f"mask is {self.mask!r}; expected one of {get_args(MaskKind)}")
+        if not all(math.isfinite(x) for x in (self.scale, self.softcap or 0)):
+            raise ValueError("scale and softcap are finite numbers")
+        if self.window is not None and (len(self.window) != 2 or min(self.window) < 0):
+            raise ValueError(f"window is {self.window}; expected (keys to the left, to the right)")
         if (self.mask == "window") != (self.window is not None):
             raise ValueError('a score program has a window exactly if its mask is "window"')
         if (self.mask == "explicit") != (self.visible is not None):
             raise ValueError('a score program has `visible` exactly if its mask is "explicit"')
+
+    def check(self, num_heads: int, num_queries: int, num_keys: int) -> None:
+        """Raise a ValueError unless the arrays fit a layer of this size."""
+        matrix = [(1, num_queries, num_keys), (num_heads, num_queries, num_keys)]
+        for name, dtype, shapes in (
+            ("visible", np.bool_, matrix),
+            ("bias", np.float32, matrix),
+            ("sinks", np.float32, [(num_heads,)]),
+        ):
+            array = getattr(self, name)
+            if array is not None and (array.dtype != dtype or array.shape not in shapes):
+                raise ValueError(
+                    f"{name} is {array.dtype} {list(array.shape)}; expected "
+                    f"{np.dtype(dtype)} of shape {' or '.join(str(list(s)) for s in shapes)}"
+                )
 
     def visibility(self, head: int, rows: NDArray[np.intp], num_keys: int) -> Bools | None:
         """Which of `num_keys` keys the query rows see: bool [rows, Tk], or None for all."""

@@ -24,6 +24,10 @@ _LAYER_ARRAYS = ("queries", "keys", "weights")
 _PROGRAM_ARRAYS = ("visible", "bias", "sinks")
 
 
+class _NewerRecord(ValueError):
+    """Nothing is wrong with the file."""
+
+
 def save(path: str | PathLike[str], stacks: Mapping[str, Stack], model: str) -> None:
     """Write stacks to `path`."""
     arrays: dict[str, np.ndarray] = {}
@@ -74,22 +78,26 @@ def load(path: str | PathLike[str]) -> tuple[dict[str, Stack], str]:
         with safe_open(fspath(path), framework="numpy") as file:
             text = (file.metadata() or {}).get(FORMAT)
             arrays = {key: file.get_tensor(key) for key in file.keys()} if text else {}  # noqa: SIM118
-    except SafetensorError as error:
+    except (SafetensorError, TypeError) as error:  # TypeError: an array type that numpy lacks
         raise ValueError(f"{fspath(path)} is not a readable safetensors file: {error}") from error
     if not text:
         raise ValueError(f"{fspath(path)} is a safetensors file, but not an attnwidget record")
     try:
         content = json.loads(text)
         version = content["version"]
+        if not isinstance(version, int) or version < 1:
+            raise TypeError(f"version {version!r}")
         if version > VERSION:
-            raise ValueError(
+            raise _NewerRecord(
                 f"{fspath(path)} has record format {version}, this attnwidget reads up to "
                 f"{VERSION}; update attnwidget to open it"
             )
-        stacks = {s["name"]: _stack(s, arrays) for s in content["stacks"]}
+        stacks = {str(s["name"]): _stack(s, arrays) for s in content["stacks"]}
         return stacks, str(content["model"])
-    except (KeyError, TypeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{fspath(path)} is a damaged attnwidget record: {error!r}") from error
+    except _NewerRecord:
+        raise
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{fspath(path)} is a damaged attnwidget record: {error}") from error
 
 
 def _stack(description: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Stack:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -21,6 +20,12 @@ class Tokens:
     special: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        if isinstance(self.labels, str) or not all(isinstance(x, str) for x in self.labels):
+            raise ValueError("labels are one string per token")
+        if not set(self.special) <= set(range(len(self.labels))):
+            raise ValueError("a special position lies outside the tokens")
+        if self.segments is not None and not set(self.segments) <= {0, 1}:
+            raise ValueError("segments are 0 or 1")
         if self.segments is not None and len(self.segments) != len(self.labels):
             raise ValueError(
                 f"{len(self.labels)} tokens but {len(self.segments)} segment numbers; "
@@ -29,12 +34,3 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.labels)
-
-    def select(self, positions: Sequence[int]) -> Tokens:
-        """The tokens at these positions only."""
-        special = set(self.special)
-        return Tokens(
-            tuple(self.labels[p] for p in positions),
-            None if self.segments is None else tuple(self.segments[p] for p in positions),
-            tuple(new for new, old in enumerate(positions) if old in special),
-        )

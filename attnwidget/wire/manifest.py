@@ -31,7 +31,13 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
             # One layer's weights at a time: all of them would be far larger than the record.
             weights = np.stack([layer.head_weights(head) for head in range(layer.num_heads)])
             thumbnails += [_pack(levels) for levels in thumbnail(weights)]
-            layers.append(_layer(layer) | {"measures": measures(weights, stack.keys.special)})
+            layers.append(
+                _layer(layer)
+                | {
+                    "rounding": rounding_error(layer, weights, encode_block(layer)),
+                    "measures": measures(weights, stack.keys.special),
+                }
+            )
         stacks.append({"name": name, **_axes(stack), "layers": layers})
     manifest = {"version": VERSION, "model": record.model, "stacks": stacks}
     return manifest, b"".join(thumbnails)
@@ -52,14 +58,12 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
 
 
 def _layer(layer: Layer) -> dict[str, Any]:
-    fidelity = layer.fidelity
     return {
         "heads": layer.num_heads,
         "key_heads": layer.num_kv_heads,
         "dim": None if layer.queries is None else layer.queries.shape[2],
-        "rounding": rounding_error(layer, encode_block(layer)),
         "program": None if layer.program is None else program_json(layer.program),
-        "fidelity": {"route": fidelity.route, "exact": fidelity.exact, "module": fidelity.module},
+        "fidelity": {"exact": layer.fidelity.exact, "module": layer.fidelity.module},
     }
 
 

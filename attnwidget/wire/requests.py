@@ -26,5 +26,7 @@ def reply_to(record: AttentionRecord, request: Any) -> tuple[dict[str, Any], lis
             )
         block = encode_block(record.layer(int(request["layer"]), str(request["stack"])))
     except Exception as error:
-        return reply | {"error": str(error) or type(error).__name__}, []
+        # A KeyError prints its message in quotes.
+        message = error.args[0] if error.args else type(error).__name__
+        return reply | {"error": str(message)}, []
     return reply | {"parts": block.parts}, block.buffers

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget.record import Layer, sample_rows
+from attnwidget.record import Floats, Layer
 
 from .block import Block, decode_floats
 
 
-def rounding_error(layer: Layer, block: Block) -> float:
-    """The largest difference of an attention weight that encoding makes, over sampled rows."""
+def rounding_error(layer: Layer, weights: Floats, block: Block) -> float:
+    """The largest difference between `weights` [heads, Tq, Tk] and those that the block gives."""
     sent: dict[str, Any] = {
         part["name"]: decode_floats(part, data)
         for part, data in zip(block.parts, block.buffers, strict=True)
@@ -22,8 +22,7 @@ def rounding_error(layer: Layer, block: Block) -> float:
     if layer.program is not None:
         sent["program"] = replace(layer.program, bias=sent.pop("bias", None))
     received = replace(layer, **sent)
-    rows = sample_rows(layer.shape[0])
     return max(
-        float(np.abs(received.head_weights(head, rows) - layer.head_weights(head, rows)).max())
+        float(np.abs(received.head_weights(head) - weights[head]).max())
         for head in range(layer.num_heads)
     )

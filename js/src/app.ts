@@ -4,13 +4,14 @@ import { computed, effect, signal, untracked } from "@preact/signals-core";
 import type { StackInfo } from "./data/manifest.ts";
 import type { Store } from "./data/store.ts";
 import { bindKeys } from "./keys.ts";
+import { disposeAll } from "./parts/dispose.ts";
 import { el } from "./parts/dom.ts";
 import { header } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
 import { type Phrase, strong } from "./parts/text.ts";
 import type { State, ViewName } from "./state.ts";
 import { styleSheet } from "./styles.ts";
-import { isDark, palette as paletteOf, watchSurroundings } from "./theme.ts";
+import { isDark, palette as paletteOf, watchResolution, watchSurroundings } from "./theme.ts";
 import { headView } from "./views/head.ts";
 import { modelView } from "./views/model.ts";
 import { neuronView } from "./views/neuron.ts";
@@ -25,10 +26,30 @@ const VIEWS: Record<ViewName, (context: Context) => View> = {
 /** Show a record inside `parent`. Returns the clean-up. */
 export function mount(parent: HTMLElement, store: Store, state: State): () => void {
   const controller = new AbortController();
-  const host = el("div", {});
+  // Letters and digits are shortcuts in notebooks, unless the focused element says this. JupyterLab
+  // sees the host of the shadow root as focused, and nothing inside.
+  const host = el("div", { "data-lm-suppress-shortcuts": "true" });
+  const disposers: (() => void)[] = [() => controller.abort(), () => host.remove()];
+  const dispose = disposeAll(disposers);
+  parent.append(host);
+  try {
+    build(host, store, state, controller.signal, disposers);
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+  return dispose;
+}
+
+function build(
+  host: HTMLElement,
+  store: Store,
+  state: State,
+  abort: AbortSignal,
+  disposers: (() => void)[],
+): void {
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [styleSheet()];
-  parent.append(host);
 
   const dark = signal(false);
   const palette = computed(() => {
@@ -36,10 +57,14 @@ export function mount(parent: HTMLElement, store: Store, state: State): () => vo
     return paletteOf(value === "auto" ? dark.value : value === "dark");
   });
   const width = signal(0);
+  const resolution = signal(devicePixelRatio);
   const look = () => {
-    if (host.isConnected) dark.value = isDark(parent);
+    if (host.isConnected) dark.value = isDark(host);
   };
-  watchSurroundings(look, controller.signal);
+  watchSurroundings(look, abort);
+  watchResolution(() => {
+    resolution.value = devicePixelRatio;
+  }, abort);
 
   const keys = help();
   const [head, disposeHeader] = header(state, store, keys.button);
@@ -47,17 +72,9 @@ export function mount(parent: HTMLElement, store: Store, state: State): () => vo
   const status = el("div", { class: "status", role: "status" });
   const about = el("div", { class: "about" });
   const footer = el("footer", {}, status, about);
-  // Single letters and digits are shortcuts in notebooks; this attribute keeps them for the view.
-  const root = el(
-    "div",
-    { class: "root", "data-lm-suppress-shortcuts": "true" },
-    head,
-    keys.panel,
-    body,
-    footer,
-  );
+  const root = el("div", { class: "root" }, head, keys.panel, body, footer);
   shadow.append(root);
-  bindKeys(root, state, store, keys.toggle, controller.signal);
+  bindKeys(root, state, keys.toggle, abort);
 
   // At first the host is detached, or has no width; both come before the observer's first call.
   const observer = new ResizeObserver(() => {
@@ -68,8 +85,10 @@ export function mount(parent: HTMLElement, store: Store, state: State): () => vo
 
   const context: Context = { store, state, palette, width };
   const view = signal<View | null>(null);
-  const disposers = [
+  disposers.push(
     disposeHeader,
+    () => observer.disconnect(),
+    () => view.peek()?.dispose(),
     effect(() => {
       root.dataset.theme = palette.value.dark ? "dark" : "light";
       for (const [name, value] of Object.entries(palette.value)) {
@@ -78,6 +97,8 @@ export function mount(parent: HTMLElement, store: Store, state: State): () => vo
     }),
     effect(() => {
       const name = state.view.value;
+      // Canvases are made for one resolution.
+      resolution.value;
       untracked(() => {
         state.hover.value = null;
         view.value?.dispose();
@@ -90,18 +111,10 @@ export function mount(parent: HTMLElement, store: Store, state: State): () => vo
     effect(() => status.replaceChildren(...phrase(view.value?.status.value ?? []))),
     effect(() => {
       const legend = view.value?.legend.value ?? [];
-      const doubt = doubtful(store.stack(state.stack.value));
+      const doubt = doubtful(state.shown.stack.value);
       about.replaceChildren(...phrase([...legend, ...doubt]));
     }),
-  ];
-
-  return () => {
-    controller.abort();
-    observer.disconnect();
-    for (const dispose of disposers) dispose();
-    view.peek()?.dispose();
-    host.remove();
-  };
+  );
 }
 
 const PADDING = 20;

@@ -1,22 +1,19 @@
 /** The keys that work anywhere in the view. */
 
-import type { Store } from "./data/store.ts";
-import { VIEWS } from "./parts/header.ts";
-import { type State, setHead, setLayer } from "./state.ts";
+import { goTo, type State, VIEWS } from "./state.ts";
 
 /** Handle keys on `root`. `toggleHelp` opens or closes the list of keys, and says if it did. */
 export function bindKeys(
   root: HTMLElement,
   state: State,
-  store: Store,
   toggleHelp: (open?: boolean) => boolean,
   signal: AbortSignal,
 ): void {
   const actions: Record<string, () => void> = {
-    "[": () => setLayer(state, store, state.layer.peek() - 1),
-    "]": () => setLayer(state, store, state.layer.peek() + 1),
-    ",": () => setHead(state, store, state.head.peek() - 1),
-    ".": () => setHead(state, store, state.head.peek() + 1),
+    "[": () => goTo(state, { layer: state.shown.layer.peek() - 1 }),
+    "]": () => goTo(state, { layer: state.shown.layer.peek() + 1 }),
+    ",": () => goTo(state, { head: state.shown.head.peek() - 1 }),
+    ".": () => goTo(state, { head: state.shown.head.peek() + 1 }),
     "?": () => toggleHelp(),
     Escape: () => {
       if (toggleHelp(false)) return;
@@ -25,7 +22,7 @@ export function bindKeys(
       state.key.value = null;
     },
   };
-  VIEWS.forEach(({ name }, index) => {
+  VIEWS.forEach((name, index) => {
     actions[`${index + 1}`] = () => {
       state.view.value = name;
     };
@@ -34,7 +31,9 @@ export function bindKeys(
     "keydown",
     (event) => {
       const action = actions[event.key];
-      if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+      // Some keyboards need Alt for brackets; with a digit or Escape it is the host's.
+      const alt = event.altKey && !"[],.?".includes(event.key);
+      if (!action || event.ctrlKey || event.metaKey || alt) return;
       event.preventDefault();
       action();
     },

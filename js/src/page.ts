@@ -23,8 +23,9 @@ function start(): void {
   if (!main) return;
   try {
     const content = read<Content>(document.querySelector("[data-content]"));
-    const store = new Store(readManifest(content.manifest), bytes(content.overview), source());
-    mount(main, store, createState(content.choices));
+    const manifest = readManifest(content.manifest);
+    const store = new Store(manifest, bytes(content.overview), source());
+    mount(main, store, createState(manifest, content.choices));
   } catch (error) {
     main.append(el("p", { role: "alert" }, `This page is damaged: ${error}`));
   }

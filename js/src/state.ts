@@ -1,10 +1,11 @@
 /** What the reader chose, as signals: the traits of `AttentionWidget`, and where the pointer is. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import type { StackInfo, Tokens } from "./data/manifest.ts";
-import type { Store } from "./data/store.ts";
+import type { Manifest, StackInfo, Tokens } from "./data/manifest.ts";
 
-export type ViewName = "head" | "model" | "neuron";
+export const VIEWS = ["head", "model", "neuron"] as const;
+
+export type ViewName = (typeof VIEWS)[number];
 export type Segments = "all" | "aa" | "ab" | "ba" | "bb";
 
 /** The synchronised choices, by the names that they have in Python. */
@@ -41,52 +42,77 @@ export interface Place {
 export type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[Name]> };
 
 export interface State extends ChoiceSignals {
+  /** The choices as this record has them: a trait may name, if only for a moment, what it has not. */
+  readonly shown: {
+    readonly stack: ReadonlySignal<StackInfo>;
+    readonly layer: ReadonlySignal<number>;
+    readonly head: ReadonlySignal<number>;
+  };
   /** Under the pointer or the keyboard's cursor; never leaves the browser. */
   readonly hover: Signal<Place | null>;
   /** What is looked at: hovered, else locked. */
   readonly focus: ReadonlySignal<Place>;
 }
 
-export function createState(choices: Choices): State {
+/** @param choices may be incomplete: some hosts leave out what has its default. */
+export function createState({ stacks }: Manifest, choices: Partial<Choices>): State {
+  const defaults: Choices = {
+    view: "head",
+    stack: stacks[0].name,
+    layer: 0,
+    head: 0,
+    heads: null,
+    query: null,
+    key: null,
+    segments: "all",
+    theme: "auto",
+  };
   const signals = Object.fromEntries(
-    CHOICES.map((name) => [name, signal(choices[name])]),
+    CHOICES.map((name) => [name, signal(choices[name] ?? defaults[name])]),
   ) as unknown as ChoiceSignals;
+  const stack = computed(() => stacks.find((s) => s.name === signals.stack.value) ?? stacks[0]);
+  const layer = computed(() => within(signals.layer.value, stack.value.layers.length));
+  const head = computed(() => within(signals.head.value, stack.value.layers[layer.value].heads));
   const hover = signal<Place | null>(null);
-  const focus = computed(
-    () => hover.value ?? { query: signals.query.value, key: signals.key.value },
-  );
-  return { ...signals, hover, focus };
+  const focus = computed(() => {
+    if (hover.value) return hover.value;
+    const known = (position: number | null, { labels }: Tokens) =>
+      position !== null && position < labels.length ? position : null;
+    const { queries, keys } = stack.value;
+    return { query: known(signals.query.value, queries), key: known(signals.key.value, keys) };
+  });
+  return { ...signals, shown: { stack, layer, head }, hover, focus };
 }
+
+/** The nearest index of `count`. */
+export const within = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1);
 
 /** Lock a query or a key; the same one again releases it. */
 export function toggleLock(state: State, side: "query" | "key", position: number): void {
   const other = side === "query" ? "key" : "query";
-  state[side].value = state[side].peek() === position ? null : position;
-  state[other].value = null;
-}
-
-/** Step to another layer, within the stack, keeping the head where it exists. */
-export function setLayer(state: State, store: Store, layer: number): void {
-  const { layers } = store.stack(state.stack.peek());
-  const next = Math.min(Math.max(layer, 0), layers.length - 1);
-  const { heads } = layers[next];
-  const shown = state.heads.peek()?.filter((head) => head < heads);
   batch(() => {
-    if (shown) state.heads.value = shown.length ? shown : null;
-    state.head.value = Math.min(state.head.peek(), heads - 1);
-    state.layer.value = next;
+    state[side].value = state[side].peek() === position ? null : position;
+    state[other].value = null;
   });
 }
 
-export function setHead(state: State, store: Store, head: number): void {
-  const { heads } = store.stack(state.stack.peek()).layers[state.layer.peek()];
-  state.head.value = Math.min(Math.max(head, 0), heads - 1);
+/** Show another layer and head of the stack: the nearest that there are. */
+export function goTo(state: State, { layer, head }: { layer?: number; head?: number }): void {
+  const { layers } = state.shown.stack.peek();
+  const to = within(layer ?? state.shown.layer.peek(), layers.length);
+  const { heads } = layers[to];
+  const drawn = state.heads.peek()?.filter((h) => h < heads);
+  batch(() => {
+    if (drawn) state.heads.value = drawn.length ? drawn : null;
+    state.head.value = within(head ?? state.shown.head.peek(), heads);
+    state.layer.value = to;
+  });
 }
 
-/** The heads whose lines are drawn. */
-export function activeHeads(state: State, store: Store): readonly number[] {
-  const { heads } = store.stack(state.stack.value).layers[state.layer.value];
-  return state.heads.value ?? Array.from({ length: heads }, (_, head) => head);
+/** The heads whose lines are drawn, of a layer with `count` heads. */
+export function activeHeads(state: State, count: number): readonly number[] {
+  const chosen = state.heads.value?.filter((head) => head < count);
+  return chosen?.length ? chosen : Array.from({ length: count }, (_, head) => head);
 }
 
 /** Positions of the queries and keys that the choice of segments shows. */
@@ -99,5 +125,7 @@ export function shownTokens(
       .map((_, position) => position)
       .filter((p) => !letter || !tokens.segments || tokens.segments[p] === "ab".indexOf(letter));
   const [query, key] = segments === "all" ? [] : segments;
-  return { queries: of(stack.queries, query), keys: of(stack.keys, key) };
+  const shown = { queries: of(stack.queries, query), keys: of(stack.keys, key) };
+  // A text without tokens cannot be shown alone.
+  return shown.queries.length && shown.keys.length ? shown : shownTokens("all", stack);
 }

@@ -49,7 +49,7 @@ header {
 .help dl { display: grid; grid-template-columns: auto auto; gap: 4px 18px; margin: 0 }
 .help dt { font-weight: 600 } .help dd { margin: 0; color: var(--muted) }
 
-.body { padding: 16px 20px; min-height: 240px; max-height: 860px; overflow: auto }
+.body { padding: 16px 20px; min-height: 240px; max-height: 860px; overflow: auto; scrollbar-gutter: stable }
 .notice { max-width: 60ch; margin: 40px auto; color: var(--muted); text-align: center }
 .notice[role=alert] { color: var(--text); border-left: 3px solid var(--negative); padding-left: 12px; text-align: left }
 .overlay { position: absolute; inset: 0; pointer-events: none }

@@ -104,12 +104,20 @@ export function luminance([r, g, b]: RGB): number {
  */
 export function isDark(element: Element): boolean {
   for (let node: Element | null = element; node; node = parent(node)) {
-    const [r, g, b, a = 1] = (getComputedStyle(node).backgroundColor.match(/[\d.]+/g) ?? []).map(
-      Number,
-    );
-    if (b !== undefined && a > 0.5) return luminance([r, g, b]) < 0.2;
+    const [r, g, b, opacity] = pixelOf(getComputedStyle(node).backgroundColor);
+    if (opacity > 127) return luminance([r, g, b]) < 0.2;
   }
   return false;
+}
+
+/** Red, green, blue and opacity, 0 to 255, of any CSS colour: painting it understands them all. */
+function pixelOf(color: string): Uint8ClampedArray {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 1;
+  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+  context.fillStyle = color;
+  context.fillRect(0, 0, 1, 1);
+  return context.getImageData(0, 0, 1, 1).data;
 }
 
 function parent(node: Element): Element | null {
@@ -127,4 +135,14 @@ export function watchSurroundings(changed: () => void, signal: AbortSignal): voi
     observer.observe(node, { attributes: true });
   }
   signal.addEventListener("abort", () => observer.disconnect());
+}
+
+/** Call `changed` whenever a CSS pixel gets another number of screen pixels: zoom, another screen. */
+export function watchResolution(changed: () => void, signal: AbortSignal): void {
+  const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+  const next = () => {
+    changed();
+    watchResolution(changed, signal);
+  };
+  query.addEventListener("change", next, { signal, once: true });
 }

@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals-core";
 import { mount } from "./app.ts";
 import type { Block, Part } from "./data/codec.ts";
-import { readManifest } from "./data/manifest.ts";
+import { type Manifest, readManifest } from "./data/manifest.ts";
 import { bytesOf, type Channel, Requests } from "./data/requests.ts";
 import { type Source, Store } from "./data/store.ts";
 import { el } from "./parts/dom.ts";
@@ -27,7 +27,7 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     const source = sourceOf(model, parent, signal);
     const store = new Store(manifest, bytesOf(model.get("_overview") as ArrayBufferView), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
-    const state = bindState(model, signal);
+    const state = bindState(model, manifest, signal);
     const unmount = mount(parent, store, state);
     signal.addEventListener("abort", unmount);
   } catch (error) {
@@ -65,9 +65,9 @@ function sourceOf(model: Model, parent: HTMLElement, signal: AbortSignal): Sourc
 }
 
 /** Signals that follow the model's traits, and traits that follow the signals. */
-function bindState(model: Model, signal: AbortSignal): State {
+function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State {
   const choices = Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
-  const state = createState(choices as unknown as Choices);
+  const state = createState(manifest, choices as Partial<Choices>);
   let saving = false;
   for (const name of CHOICES) {
     // Always model.get: what the event carries differs between hosts.

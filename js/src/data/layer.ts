@@ -12,11 +12,16 @@ export class LayerData {
   readonly #normalizers: (Float32Array | undefined)[] = [];
   #matrix: { head: number; weights: Float32Array } | null = null;
 
+  readonly info: LayerInfo;
+
+  /** @param index which layer of the stack it is. */
   constructor(
-    readonly info: LayerInfo,
-    stack: StackInfo,
+    readonly stack: StackInfo,
+    readonly index: number,
     private readonly arrays: Arrays,
   ) {
+    const info = stack.layers[index];
+    this.info = info;
     this.numQueries = stack.queries.labels.length;
     this.numKeys = stack.keys.labels.length;
     for (let head = 0; head < info.heads; head++) this.#programs.push(this.#program(head));

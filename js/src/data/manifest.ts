@@ -27,15 +27,11 @@ export interface LayerInfo {
   readonly key_heads: number;
   /** Dimensions per head; null where there are no queries and keys. */
   readonly dim: number | null;
-  /** The largest change of a weight by sending float16, over sampled rows. */
+  /** The largest change of a weight that sending float16 makes. */
   readonly rounding: number;
   /** Null where the layer was recorded as weights alone. */
   readonly program: Program | null;
-  readonly fidelity: {
-    readonly route: string;
-    readonly exact: boolean | null;
-    readonly module: string;
-  };
+  readonly fidelity: { readonly exact: boolean | null; readonly module: string };
   readonly measures: Readonly<Record<Measure, readonly number[]>>;
 }
 

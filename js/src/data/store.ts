@@ -36,13 +36,15 @@ export class Store {
     return this.#thumbnails[this.#stackIndex(stack)][layer][head];
   }
 
-  /** A layer, asked for from the source on the first call. */
+  /** A layer, asked for from the source on the first call, and again on one after it failed. */
   layer(stack: string, layer: number): ReadonlySignal<LayerState> {
     const key = `${stack}.${layer}`;
     let state = this.#layers.get(key);
     if (!state) {
       state = signal<LayerState>({ status: "loading" });
       this.#layers.set(key, state);
+      void this.#load(stack, layer, state);
+    } else if (state.peek().status === "failed") {
       void this.#load(stack, layer, state);
     }
     return state;
@@ -60,8 +62,8 @@ export class Store {
   async #load(stack: string, layer: number, state: Signal<LayerState>): Promise<void> {
     try {
       const arrays = decodeBlock(await this.source.block(stack, layer));
-      const info = this.stack(stack);
-      state.value = { status: "ready", data: new LayerData(info.layers[layer], info, arrays) };
+      const data = new LayerData(this.stack(stack), layer, arrays);
+      state.value = { status: "ready", data };
     } catch (error) {
       state.value = {
         status: "failed",

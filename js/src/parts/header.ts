@@ -2,16 +2,12 @@
 
 import { computed, effect } from "@preact/signals-core";
 import type { Store } from "../data/store.ts";
-import { type Segments, type State, setHead, setLayer, type ViewName } from "../state.ts";
+import { goTo, type Segments, type State, VIEWS, type ViewName } from "../state.ts";
 import { disposeAll } from "./dispose.ts";
 import { el, setAttributes } from "./dom.ts";
 import { stepper } from "./stepper.ts";
 
-export const VIEWS: readonly { name: ViewName; label: string }[] = [
-  { name: "head", label: "Head" },
-  { name: "model", label: "Model" },
-  { name: "neuron", label: "Neuron" },
-];
+const VIEW_LABELS: Record<ViewName, string> = { head: "Head", model: "Model", neuron: "Neuron" };
 
 const SEGMENTS: readonly { value: Segments; label: string }[] = [
   { value: "all", label: "All" },
@@ -22,22 +18,26 @@ const SEGMENTS: readonly { value: Segments; label: string }[] = [
 ];
 
 export function header(state: State, store: Store, help: HTMLElement): [HTMLElement, () => void] {
-  const stack = computed(() => store.stack(state.stack.value));
+  const { stack, layer: shownLayer, head: shownHead } = state.shown;
   const [layer, disposeLayer] = stepper({
     name: "Layer",
-    value: state.layer,
+    value: shownLayer,
     max: computed(() => stack.value.layers.length - 1),
-    set: (value) => setLayer(state, store, value),
+    set: (to) => goTo(state, { layer: to }),
   });
   const [head, disposeHead] = stepper({
     name: "Head",
-    value: state.head,
-    max: computed(() => stack.value.layers[state.layer.value].heads - 1),
-    set: (value) => setHead(state, store, value),
+    value: shownHead,
+    max: computed(() => stack.value.layers[shownLayer.value].heads - 1),
+    set: (to) => goTo(state, { head: to }),
+  });
+  const disposeTitle = effect(() => {
+    // Counted by calls of attention, which need not be how the model counts its layers.
+    layer.title = stack.value.layers[shownLayer.value].fidelity.module;
   });
   const [tabs, disposeTabs] = viewTabs(state);
   const element = el("header", {}, tabs, layer, head);
-  const disposers = [disposeLayer, disposeHead, disposeTabs];
+  const disposers = [disposeLayer, disposeHead, disposeTabs, disposeTitle];
   if (store.manifest.stacks.some((s) => s.queries.segments)) {
     const [filter, disposeFilter] = segmentFilter(state);
     element.append(filter);
@@ -49,11 +49,11 @@ export function header(state: State, store: Store, help: HTMLElement): [HTMLElem
 
 function viewTabs(state: State): [HTMLElement, () => void] {
   const list = el("div", { role: "tablist", "aria-label": "View" });
-  const tabs = VIEWS.map(({ name, label }) => {
+  const tabs = VIEWS.map((name) => {
     const tab = el(
       "button",
       { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view" },
-      label,
+      VIEW_LABELS[name],
     );
     tab.addEventListener("click", () => {
       state.view.value = name;
@@ -65,13 +65,12 @@ function viewTabs(state: State): [HTMLElement, () => void] {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const at = VIEWS.findIndex(({ name }) => name === state.view.peek());
-    const next = (at + step + VIEWS.length) % VIEWS.length;
-    state.view.value = VIEWS[next].name;
+    const next = (VIEWS.indexOf(state.view.peek()) + step + VIEWS.length) % VIEWS.length;
+    state.view.value = VIEWS[next];
     tabs[next].focus();
   });
   const dispose = effect(() => {
-    VIEWS.forEach(({ name }, index) => {
+    VIEWS.forEach((name, index) => {
       const selected = name === state.view.value;
       setAttributes(tabs[index], { "aria-selected": `${selected}`, tabindex: selected ? 0 : -1 });
     });

@@ -55,3 +55,10 @@ export function columnWidth(
   // A little more than measured, for the heavier face of a locked token.
   return Math.min(Math.max(Math.ceil(widest * 1.08) + 18, bounds[0]), bounds[1]);
 }
+
+/** One significant digit, never less than the value: for a bound. */
+export function roundedUp(value: number): string {
+  if (value === 0) return "0";
+  const unit = 10 ** Math.floor(Math.log10(value));
+  return (Math.ceil(value / unit) * unit).toPrecision(1);
+}

@@ -17,6 +17,9 @@ export interface TokenColumnOptions {
   readonly emphasis: ReadonlySignal<Float32Array | null>;
 }
 
+/** Rows as high as the design has them, lower for long texts. */
+export const rowHeight = (tokens: number) => Math.max(16, Math.min(28, Math.floor(720 / tokens)));
+
 export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.72);
 
 const NAMES = { query: "Queries", key: "Keys" };

@@ -2,22 +2,19 @@
 
 import { computed } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
-import type { StackInfo } from "../data/manifest.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el } from "../parts/dom.ts";
 import { swatches } from "../parts/swatches.ts";
-import { columnWidth, number, type Phrase, strong, weight } from "../parts/text.ts";
-import { tokenColumn, tokenFontSize } from "../parts/tokens.ts";
+import { columnWidth, number, type Phrase, roundedUp, strong, weight } from "../parts/text.ts";
+import { rowHeight, tokenColumn, tokenFontSize } from "../parts/tokens.ts";
 import { activeHeads, shownTokens } from "../state.ts";
-import { type Inside, layerView } from "./layer-view.ts";
+import { headIn, type Inside, layerView } from "./layer-view.ts";
 import { lines } from "./lines.ts";
 import { matrix } from "./matrix.ts";
 import type { Context, View } from "./view.ts";
 
 /** Below this width there is no room for the matrix beside the lines. */
 const MATRIX_FROM = 860;
-
-export const rowHeight = (tokens: number) => Math.max(16, Math.min(28, Math.floor(720 / tokens)));
 
 export function headView(context: Context): View {
   return layerView(context, (data) => inside(context, data));
@@ -26,10 +23,10 @@ export function headView(context: Context): View {
 function inside(context: Context, data: LayerData): Inside {
   const { state, store } = context;
   const width = context.width.value;
-  const stack = store.stack(state.stack.value);
+  const { stack } = data;
   const shown = shownTokens(state.segments.value, stack);
   const row = rowHeight(Math.max(shown.queries.length, shown.keys.length));
-  const active = computed(() => activeHeads(state, store));
+  const active = computed(() => activeHeads(state, data.info.heads));
 
   /** Weights per active head of the row or column looked at. */
   const strips = computed(() => {
@@ -70,7 +67,7 @@ function inside(context: Context, data: LayerData): Inside {
   const matrixWidth = beside ? Math.min(Math.round(width * 0.44), width - 480) : 0;
   const drawn = lines(context, data, { shown, rowHeight: row, active, strips });
   const picture = beside ? matrix(context, data, { shown, width: matrixWidth }) : null;
-  const [buttons, disposeButtons] = swatches(state, store, data.info.heads);
+  const [buttons, disposeButtons] = swatches(state, data.info.heads);
 
   const columns = el("div", { class: "columns" }, queries, drawn.element, keys);
   const bounds: [number, number] = [56, Math.max(72, Math.min(180, width * 0.18))];
@@ -83,8 +80,8 @@ function inside(context: Context, data: LayerData): Inside {
 
   return {
     element,
-    status: computed(() => statusOf(context, data, stack)),
-    legend: computed(() => legendOf(store.manifest.model, stack, data, drawn.share.value)),
+    status: computed(() => statusOf(context, data)),
+    legend: computed(() => legendOf(store.manifest.model, data, drawn.share.value)),
     dispose: disposeAll([
       disposeQueries,
       disposeKeys,
@@ -95,12 +92,12 @@ function inside(context: Context, data: LayerData): Inside {
   };
 }
 
-function legendOf(model: string, stack: StackInfo, data: LayerData, share: number): Phrase {
-  const { numQueries, numKeys } = data;
+function legendOf(model: string, data: LayerData, share: number): Phrase {
+  const { numQueries, numKeys, stack } = data;
   const parts = [
     // Rounded down: "100%" is said only of everything.
     share < 100 ? `${Math.floor(share * 10) / 10}% of attention shown` : "",
-    `weights ±${data.info.rounding.toPrecision(1)}`,
+    `weights ±${roundedUp(data.info.rounding)}`,
     model,
     `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
     `${stack.layers.length} layers × ${data.info.heads} heads`,
@@ -118,10 +115,11 @@ function maxima(rows: readonly Float32Array[]): Float32Array {
 }
 
 /** Of the current head, whose matrix is beside the lines. */
-function statusOf({ state }: Context, data: LayerData, stack: StackInfo): Phrase {
+function statusOf({ state }: Context, data: LayerData): Phrase {
   const { query, key } = state.focus.value;
-  const head = state.head.value;
-  const place = `Layer ${state.layer.value} · Head ${head}  `;
+  const head = headIn(state, data);
+  const { stack } = data;
+  const place = `Layer ${data.index} · Head ${head}  `;
   const [queries, keys] = [stack.queries.labels, stack.keys.labels];
   if (query !== null && key !== null) {
     const scores = data.scoreRow(head, query);

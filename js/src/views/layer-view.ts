@@ -2,8 +2,9 @@
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
-import { el } from "../parts/dom.ts";
+import { el, replaceContent } from "../parts/dom.ts";
 import type { Phrase } from "../parts/text.ts";
+import { type State, within } from "../state.ts";
 import type { Context, View } from "./view.ts";
 
 export interface Inside {
@@ -25,7 +26,10 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
   const { state, store } = context;
   const element = el("div", { class: "layer-view" });
   const inside = signal<Inside | null>(null);
-  const layer = computed(() => store.layer(state.stack.value, state.layer.value).value);
+  const { stack, layer: index } = state.shown;
+  // In two steps: asking is for a change of place, and not for an answer that came.
+  const wanted = computed(() => store.layer(stack.value.name, index.value));
+  const layer = computed(() => wanted.value.value);
   let timer = 0;
 
   const dispose = effect(() => {
@@ -33,26 +37,31 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
     clearTimeout(timer);
     if (current.status === "ready") {
       if (context.width.value <= 0) return;
-      const next = build(current.data);
-      replace(next, next.element);
+      try {
+        const next = build(current.data);
+        replace(next, next.element);
+      } catch (error) {
+        fail(`Layer ${current.data.index} cannot be shown: ${error}`);
+      }
     } else if (current.status === "failed") {
-      replace(null, el("p", { class: "notice", role: "alert" }, current.message));
+      fail(current.message);
     } else {
       // What is there stays a moment: most layers arrive within a frame or two.
       timer = window.setTimeout(() => {
-        const message = `Waiting for layer ${state.layer.peek()}. The kernel sends it when it is free.`;
+        const message = `Waiting for layer ${index.peek()}. The kernel sends it when it is free.`;
         replace(null, el("p", { class: "notice" }, message));
       }, PATIENCE_MS);
     }
   });
 
+  const fail = (message: string) =>
+    replace(null, el("p", { class: "notice", role: "alert" }, message));
+
   function replace(next: Inside | null, content: HTMLElement): void {
     untracked(() => {
-      const refocus = focusedName(element);
       inside.value?.dispose();
-      element.replaceChildren(content);
+      replaceContent(element, content);
       inside.value = next;
-      if (refocus) element.querySelector<HTMLElement>(`[aria-label="${refocus}"]`)?.focus();
     });
   }
 
@@ -68,9 +77,6 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
   };
 }
 
-/** The accessible name of the focused part, so that a rebuild does not lose the keyboard's place. */
-function focusedName(element: HTMLElement): string | null {
-  const root = element.getRootNode();
-  const active = root instanceof ShadowRoot ? root.activeElement : null;
-  return active && element.contains(active) ? active.getAttribute("aria-label") : null;
-}
+/** The current head, as far as this layer has it: its data may be those of the layer before. */
+export const headIn = (state: State, data: LayerData) =>
+  within(state.shown.head.value, data.info.heads);

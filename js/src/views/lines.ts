@@ -3,7 +3,7 @@
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
 import { LineField } from "../kernels/lines.ts";
-import { el, sizeCanvas } from "../parts/dom.ts";
+import { canvasRatio, el, sizeCanvas } from "../parts/dom.ts";
 import { alpha, headColor, rgb } from "../theme.ts";
 import type { Context } from "./view.ts";
 
@@ -22,8 +22,8 @@ export interface Lines {
   dispose(): void;
 }
 
-/** Weights below this are not drawn: even many of them stay under one step of an 8-bit screen. */
-const FAINTEST = 0.004;
+/** Weights below this are not drawn; the share of attention that is says what that leaves out. */
+const FAINTEST = 0.0005;
 
 /** How long drawing may hold up the page at a time. */
 const SLICE_MS = 12;
@@ -59,7 +59,7 @@ export function lines(context: Context, data: LayerData, options: LinesOptions):
   /** Rows one after the other, a slice at a time, until done or overtaken by newer choices. */
   function paintAll(cssWidth: number, heads: readonly number[]): AbortController {
     const controller = new AbortController();
-    const ratio = height > 2000 ? 1 : devicePixelRatio;
+    const ratio = Math.min(canvasRatio(cssWidth, height), height > 2000 ? 1 : devicePixelRatio);
     const span = Math.max(1, Math.round(cssWidth * ratio));
     const field = new LineField(span, Math.round(height * ratio), 1.3 * ratio);
     const colors = heads.map((head) => rgb(headColor(head)));
@@ -69,6 +69,8 @@ export function lines(context: Context, data: LayerData, options: LinesOptions):
 
     const addRow = (index: number) => {
       const rows = heads.map((head) => data.weightRow(head, shown.queries[index]));
+      // Of all that the query attends to, also outside of the segment shown.
+      for (const weights of rows) for (const weight of weights) total += weight;
       shown.keys.forEach((key, at) => {
         let [r, g, b, sum] = [0, 0, 0, 0];
         rows.forEach((weights, n) => {
@@ -78,7 +80,6 @@ export function lines(context: Context, data: LayerData, options: LinesOptions):
           b += weight * colors[n][2];
           sum += weight;
         });
-        total += sum;
         // One curve per pair, however many heads: their mean colour, their mean weight.
         const opacity = sum / heads.length;
         if (opacity < FAINTEST) return;

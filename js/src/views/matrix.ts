@@ -6,6 +6,7 @@ import { disposeAll } from "../parts/dispose.ts";
 import { el, sizeCanvas } from "../parts/dom.ts";
 import { toggleLock } from "../state.ts";
 import { rgb } from "../theme.ts";
+import { headIn } from "./layer-view.ts";
 import type { Context } from "./view.ts";
 
 export interface MatrixOptions {
@@ -19,11 +20,11 @@ const LABEL_HEIGHT = 76;
 const MARGIN = 14;
 
 export function matrix(
-  { state, store, palette }: Context,
+  { state, palette }: Context,
   data: LayerData,
   { shown, width }: MatrixOptions,
 ): { element: HTMLElement; dispose(): void } {
-  const keys = store.stack(state.stack.peek()).keys.labels;
+  const keys = data.stack.keys.labels;
   const room = width - 2 * MARGIN;
   const cell = Math.min(28, room / Math.max(shown.keys.length, shown.queries.length));
   const labelled = cell >= LABELS_FROM;
@@ -39,8 +40,8 @@ export function matrix(
 
   const disposers = [
     effect(() => {
-      const head = state.head.value;
-      title.textContent = `Layer ${state.layer.value} · Head ${head}`;
+      const head = headIn(state, data);
+      title.textContent = `Layer ${data.index} · Head ${head}`;
       const target = sizeCanvas(picture, ...size);
       if (labelled) drawLabels(target);
       target.imageSmoothingEnabled = false;
@@ -60,18 +61,22 @@ export function matrix(
     }),
   ];
 
+  /** One pixel per cell, or per screen pixel where cells are smaller: then the largest of them. */
   function image(weights: Float32Array): HTMLCanvasElement {
-    const buffer = el("canvas", { width: columns, height: rows });
-    const pixels = new ImageData(columns, rows);
+    const perCell = Math.min(1, cell * devicePixelRatio);
+    const [across, down] = [Math.ceil(columns * perCell), Math.ceil(rows * perCell)];
+    const pixels = new ImageData(across, down);
     const ink = rgb(palette.value.ink);
     shown.queries.forEach((query, y) => {
       shown.keys.forEach((key, x) => {
-        const at = (y * columns + x) * 4;
-        pixels.data.set(ink, at);
+        const at = (Math.floor(y * perCell) * across + Math.floor(x * perCell)) * 4;
         // The square root, as in the thumbnails: most weights are small.
-        pixels.data[at + 3] = 255 * Math.sqrt(weights[query * data.numKeys + key]);
+        const opacity = 255 * Math.sqrt(weights[query * data.numKeys + key]);
+        pixels.data.set(ink, at);
+        pixels.data[at + 3] = Math.max(pixels.data[at + 3], opacity);
       });
     });
+    const buffer = el("canvas", { width: across, height: down });
     buffer.getContext("2d")?.putImageData(pixels, 0, 0);
     return buffer;
   }

@@ -3,8 +3,9 @@
 import { computed, effect, signal, untracked } from "@preact/signals-core";
 import type { LayerInfo, StackInfo } from "../data/manifest.ts";
 import { disposeAll } from "../parts/dispose.ts";
-import { el, sizeCanvas } from "../parts/dom.ts";
+import { el, replaceContent, sizeCanvas } from "../parts/dom.ts";
 import { number, type Phrase, strong, weight } from "../parts/text.ts";
+import { goTo } from "../state.ts";
 import { PATTERN_NAMES, type Pattern, patternColor, patternOf } from "./patterns.ts";
 import { paintThumbnail } from "./thumbnail.ts";
 import type { Context, View } from "./view.ts";
@@ -22,15 +23,20 @@ export function modelView(context: Context): View {
   const { state, store, palette } = context;
   const hovered = signal<Cell | null>(null);
   const element = el("div", { class: "model-view" });
-  const stack = computed(() => store.stack(state.stack.value));
-  const shown = computed<Cell>(
-    () => hovered.value ?? { layer: state.layer.value, head: state.head.value },
-  );
+  const { stack } = state.shown;
+  const current = computed<Cell>(() => ({
+    layer: state.shown.layer.value,
+    head: state.shown.head.value,
+  }));
+  const looked = computed(() => hovered.value ?? current.value);
 
   const dispose = effect(() => {
     if (context.width.value <= 0) return;
     const inside = grid(context.width.value, stack.value);
-    untracked(() => element.replaceChildren(inside.element));
+    untracked(() => {
+      hovered.value = null;
+      replaceContent(element, inside.element);
+    });
     return inside.dispose;
   });
 
@@ -77,10 +83,6 @@ export function modelView(context: Context): View {
       const cell = (event.target as Element).closest<HTMLElement>("[role=gridcell]");
       return cell && { layer: Number(cell.dataset.layer), head: Number(cell.dataset.head) };
     };
-    const select = ({ layer, head }: Cell) => {
-      state.layer.value = layer;
-      state.head.value = head;
-    };
     cells.addEventListener("pointerover", (event) => {
       hovered.value = cellOf(event);
     });
@@ -89,20 +91,20 @@ export function modelView(context: Context): View {
     });
     cells.addEventListener("click", (event) => {
       const cell = cellOf(event);
-      if (cell) select(cell);
+      if (cell) goTo(state, cell);
     });
     cells.addEventListener("dblclick", (event) => {
       if (cellOf(event)) state.view.value = "head";
     });
     cells.addEventListener("keydown", (event) => {
-      const { layer, head } = { layer: state.layer.peek(), head: state.head.peek() };
+      const { layer, head } = current.peek();
       const step = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[
         event.key
       ];
       if (step) {
         event.preventDefault();
-        const to = Math.min(Math.max(layer + step[0], 0), layers.length - 1);
-        select({ layer: to, head: Math.min(Math.max(head + step[1], 0), layers[to].heads - 1) });
+        goTo(state, { layer: layer + step[0], head: head + step[1] });
+        byCell[current.peek().layer][current.peek().head].scrollIntoView({ block: "nearest" });
       } else if (event.key === "Enter") {
         event.preventDefault();
         state.view.value = "head";
@@ -133,7 +135,7 @@ export function modelView(context: Context): View {
         });
       }),
       effect(() => {
-        const [layer, head] = [state.layer.value, state.head.value];
+        const { layer, head } = current.value;
         byCell.forEach((row, l) => {
           row.forEach((cell, h) => {
             cell.setAttribute("aria-selected", `${l === layer && h === head}`);
@@ -181,7 +183,7 @@ export function modelView(context: Context): View {
 
   return {
     element,
-    status: computed(() => statusOf(shown.value, stack.value.layers[shown.value.layer])),
+    status: computed(() => statusOf(looked.value, stack.value.layers[looked.value.layer])),
     legend: computed(() => summary(stack.value.layers)),
     dispose,
   };

@@ -2,24 +2,21 @@
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
-import type { Program, StackInfo, Tokens } from "../data/manifest.ts";
+import type { Program, Tokens } from "../data/manifest.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el, sizeCanvas } from "../parts/dom.ts";
 import { columnWidth, formula, number, type Phrase, strong, weight } from "../parts/text.ts";
-import { tokenColumn, tokenFontSize } from "../parts/tokens.ts";
+import { rowHeight, tokenColumn, tokenFontSize } from "../parts/tokens.ts";
 import { shownTokens, toggleLock } from "../state.ts";
-import { rowHeight } from "./head.ts";
-import { type Inside, layerView } from "./layer-view.ts";
+import { headIn, type Inside, layerView } from "./layer-view.ts";
 import { type Layout, layoutFor, NUMBER_WIDTH } from "./neuron-layout.ts";
 import { type Explanation, paintNeurons, productScale, vectorScale } from "./neuron-paint.ts";
 import type { Context, View } from "./view.ts";
 
 export function neuronView(context: Context): View {
-  const { state, store } = context;
+  const { state } = context;
   // Something is always explained: the query looked at, else the locked one, else what last was.
-  const explained = signal(
-    state.query.peek() ?? firstWord(store.stack(state.stack.peek()).queries),
-  );
+  const explained = signal(state.query.peek() ?? firstWord(state.shown.stack.peek().queries));
   const keep = effect(() => {
     const query = state.focus.value.query ?? state.query.value;
     if (query !== null) explained.value = query;
@@ -44,9 +41,9 @@ function noVectors(): Inside {
 }
 
 function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number>): Inside {
-  const { state, store } = context;
+  const { state } = context;
   const width = context.width.value;
-  const stack = store.stack(state.stack.value);
+  const { stack } = data;
   const shown = shownTokens(state.segments.value, stack);
   const row = rowHeight(Math.max(shown.queries.length, shown.keys.length));
   const dim = data.info.dim as number;
@@ -60,15 +57,17 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
   const query = computed(() =>
     shown.queries.includes(wanted.value) ? wanted.value : shown.queries[0],
   );
+  const head = computed(() => headIn(state, data));
   const explanation = computed<Explanation>(() => {
-    const head = state.head.value;
     const at = query.value;
-    return { query: at, scores: data.scoreRow(head, at), weights: data.weightRow(head, at) };
+    return {
+      query: at,
+      scores: data.scoreRow(head.value, at),
+      weights: data.weightRow(head.value, at),
+    };
   });
-  const scales = computed(() => ({
-    vector: vectorScale(data, state.head.value, shown),
-    product: productScale(data, state.head.value, query.value, shown.keys),
-  }));
+  const vector = computed(() => vectorScale(data, head.value, shown));
+  const product = computed(() => productScale(data, head.value, query.value, shown.keys));
 
   const [queries, disposeQueries] = tokenColumn({
     side: "query",
@@ -100,17 +99,16 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
   const element = el("div", { class: "neuron-view" }, heads, stage);
 
   const disposePaint = effect(() => {
-    const head = state.head.value;
     paintNeurons(sizeCanvas(canvas, width, height), {
       data,
-      head,
+      head: head.value,
       shown,
       layout,
       rowHeight: row,
       palette: context.palette.value,
       explanation: explanation.value,
       focusKey: state.focus.value.key,
-      scales: scales.value,
+      scales: { vector: vector.value, product: product.value },
     });
   });
 
@@ -135,11 +133,11 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
 
   return {
     element,
-    status: computed(() => statusOf(context, data, stack, explanation.value)),
+    status: computed(() => statusOf(context, data, explanation.value)),
     legend: computed<Phrase>(() => [
       { mark: "positive", text: "■ positive  " },
       { mark: "negative", text: "■ negative" },
-      ` · full colour at ±${number(scales.value.vector)}, q × k ±${number(scales.value.product)}`,
+      ` · full colour at ±${number(vector.value)}, q × k ±${number(product.value)}`,
     ]),
     dispose: disposeAll([disposeQueries, disposeKeys, disposePaint]),
   };
@@ -176,12 +174,12 @@ function columnHeads(layout: Layout, program: Program | null, dim: number): HTML
 function statusOf(
   { state }: Context,
   data: LayerData,
-  stack: StackInfo,
   { query, scores, weights }: Explanation,
 ): Phrase {
-  const head = state.head.value;
+  const head = headIn(state, data);
+  const { stack } = data;
   const from = stack.queries.labels[query];
-  const place = `Layer ${state.layer.value} · Head ${head}  `;
+  const place = `Layer ${data.index} · Head ${head}  `;
   const key = state.focus.value.key ?? weights.indexOf(Math.max(...weights));
   const [q, k] = [data.query(head, query), data.key(head, key)];
   const pair = strong(`${from} → ${stack.keys.labels[key]}`);
