@@ -29,7 +29,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _load(name: str) -> tuple[Any, Any]:
     from transformers import AutoModel, AutoTokenizer
 
-    return AutoModel.from_pretrained(name), AutoTokenizer.from_pretrained(name)
+    try:
+        return AutoModel.from_pretrained(name), AutoTokenizer.from_pretrained(name)
+    except OSError as error:
+        # The library's own message goes on with paragraphs about its hub.
+        raise OSError(f"cannot load {name}: {str(error).strip().splitlines()[0]}") from error
 
 
 def _parser() -> argparse.ArgumentParser:

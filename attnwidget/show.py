@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
@@ -20,7 +20,7 @@ class Choices(TypedDict, total=False):
     stack: str
     layer: int
     head: int
-    heads: Iterable[int] | None
+    heads: Sequence[int] | None
     query: int | None
     key: int | None
     segments: Segments

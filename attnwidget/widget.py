@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,7 +11,7 @@ import anywidget
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.record import AttentionRecord
+from attnwidget.record import AttentionRecord, Stack
 from attnwidget.wire import encode_block, encode_overview, reply_to
 
 View = Literal["head", "model", "neuron"]
@@ -62,7 +62,7 @@ class AttentionWidget(anywidget.AnyWidget):
         stack: str | None = None,
         layer: int = 0,
         head: int = 0,
-        heads: Iterable[int] | None = None,
+        heads: Sequence[int] | None = None,
         query: int | None = None,
         key: int | None = None,
         segments: Segments = "all",
@@ -80,7 +80,7 @@ class AttentionWidget(anywidget.AnyWidget):
             stack=record.stacks[0] if stack is None else stack,
             layer=layer,
             head=head,
-            heads=None if heads is None else list(heads),
+            heads=heads,
             query=query,
             key=key,
             segments=segments,
@@ -120,7 +120,7 @@ class AttentionWidget(anywidget.AnyWidget):
 
     def save_html(self, path: str | PathLike[str]) -> None:
         """Write `to_html()` to a file."""
-        Path(path).write_text(self.to_html(), encoding="utf-8")
+        Path(path).write_text(self.to_html(), encoding="utf-8", errors="xmlcharrefreplace")
 
     def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
         reply = reply_to(self._record, content)
@@ -137,7 +137,7 @@ class AttentionWidget(anywidget.AnyWidget):
 
     @traitlets.validate("layer")
     def _valid_layer(self, proposal: Any) -> Any:
-        return self._in_range("layer", proposal.value, self._record.num_layers(self._stack_name))
+        return self._in_range("layer", proposal.value, len(self._shown.layers))
 
     @traitlets.validate("head")
     def _valid_head(self, proposal: Any) -> Any:
@@ -153,35 +153,36 @@ class AttentionWidget(anywidget.AnyWidget):
 
     @traitlets.validate("query")
     def _valid_query(self, proposal: Any) -> Any:
-        tokens = self._record.stack(self._stack_name).queries
-        return self._in_range("query position", proposal.value, len(tokens))
+        return self._in_range("query position", proposal.value, len(self._shown.queries))
 
     @traitlets.validate("key")
     def _valid_key(self, proposal: Any) -> Any:
-        tokens = self._record.stack(self._stack_name).keys
-        return self._in_range("key position", proposal.value, len(tokens))
+        return self._in_range("key position", proposal.value, len(self._shown.keys))
 
     @traitlets.observe("stack", "layer")
     def _keep_in_range(self, _change: Any) -> None:
         # Stacks may differ in layers and tokens, layers in heads.
-        self.layer = min(self.layer, self._record.num_layers(self.stack) - 1)
+        shown = self._shown
+        self.layer = min(self.layer, len(shown.layers) - 1)
         self.head = min(self.head, self._num_heads - 1)
         if self.heads is not None:
             kept = [head for head in self.heads if head < self._num_heads]
             self.set_trait("heads", kept or None)
-        tokens = self._record.stack(self.stack)
-        if self.query is not None and self.query >= len(tokens.queries):
+        if self.query is not None and self.query >= len(shown.queries):
             self.query = None
-        if self.key is not None and self.key >= len(tokens.keys):
+        if self.key is not None and self.key >= len(shown.keys):
             self.key = None
 
     @property
-    def _stack_name(self) -> str:
-        return self.stack or self._record.stacks[0]
+    def _shown(self) -> Stack:
+        # Traits set together are validated in any order, this one perhaps not yet.
+        known = self.stack if self.stack in self._record.stacks else None
+        return self._record.stack(known)
 
     @property
     def _num_heads(self) -> int:
-        return self._record.num_heads(self.layer, self._stack_name)
+        layers = self._shown.layers
+        return layers[min(self.layer, len(layers) - 1)].num_heads
 
     @staticmethod
     def _in_range(what: str, value: int | None, count: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
@@ -35,10 +36,16 @@ def capture_record(
         raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
     # A compiled model records nothing; the module inside it is the same model.
     model = getattr(model, "_orig_mod", model)
-    if "decoder_input_ids" in inspect.signature(model.forward).parameters:
+    takes = inspect.signature(model.forward).parameters
+    if "decoder_input_ids" in takes:
         raise ValueError(
             f"{type(model).__name__} is an encoder-decoder, which cannot be captured yet; "
             "capture its encoder: capture(model.get_encoder(), tokenizer, text)"
+        )
+    if "input_ids" not in takes and not any(p.kind is p.VAR_KEYWORD for p in takes.values()):
+        raise ValueError(
+            f"{type(model).__name__} takes no input_ids: only the attention of models over tokens "
+            "can be captured so far"
         )
     inputs = prepare(tokenizer, text, text_pair, batch_index, _device(model))
     layers = _forward(model, inputs)
@@ -116,8 +123,16 @@ def _warn_of_unseen(model: torch.nn.Module, seen: set[str]) -> None:
             f"{len(unseen)} attention modules are not in this record, because no call of theirs "
             f"went through transformers' attention interface: {', '.join(unseen[:5])}"
             f"{', ...' if len(unseen) > 5 else ''}",
-            stacklevel=4,
+            stacklevel=_callers_level(),
         )
+
+
+def _callers_level() -> int:
+    """The stacklevel of the line outside of this package that asked for the capture."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("attnwidget."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _related(a: str, b: str) -> bool:

@@ -85,5 +85,6 @@ def _block(record: AttentionRecord, stack: str, layer: int) -> str:
 
 def _json(content: Any) -> str:
     """JSON in which no `<` can open or close a tag of the page around it."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # In ASCII, because a token may be half of a character, which UTF-8 cannot hold.
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")

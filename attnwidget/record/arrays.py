@@ -23,8 +23,9 @@ def stack_from_arrays(
     keys: Any,
 ) -> Stack:
     """See `AttentionRecord.from_arrays`."""
-    if isinstance(tokens, str):
-        raise TypeError("tokens is one string; give a list with one label per token")
+    for name, labels in (("tokens", tokens), ("key_tokens", key_tokens)):
+        if isinstance(labels, str):
+            raise TypeError(f"{name} is one string; give a list with one label per token")
     if (queries is None) != (keys is None):
         raise ValueError("give both queries and keys, or neither")
     weights = _per_layer(attentions, "attentions")
@@ -45,7 +46,12 @@ def stack_from_arrays(
 
 def _per_layer(arrays: Any, name: str) -> list[Floats]:
     """A list of float32 [heads, rows, columns]."""
-    layers = [_array(a) for a in arrays]
+    if arrays is None or any(layer is None for layer in arrays):
+        raise ValueError(
+            f"{name}, or a layer of it, is None: a model returns no weights unless it is loaded "
+            'with attn_implementation="eager"; or use attnwidget.capture'
+        )
+    layers = [_array(layer) for layer in arrays]
     if not layers:
         raise ValueError(f"{name} has no layers")
     out = []
@@ -66,11 +72,6 @@ def _array(values: Any) -> Floats:
     # Tensors of any library are asked for numpy by their own methods: torch is not imported here.
     if hasattr(values, "detach"):
         values = values.detach().cpu().float().numpy()
-    if values is None:
-        raise ValueError(
-            "a layer of attentions is None: the model returned no weights for it; "
-            'load it with attn_implementation="eager", or use attnwidget.capture'
-        )
     # A copy: the caller's array stays the caller's.
     array: Floats = np.array(values, dtype=np.float32, order="C")
     return array

@@ -81,8 +81,8 @@ class Layer:
                 )
         if self.weights is not None and self.weights.shape != (self.num_heads, *self.shape):
             raise ValueError(
-                f"weights of shape {list(self.weights.shape)} do not fit {self.num_heads} heads of "
-                f"{self.shape[0]} queries and {self.shape[1]} keys"
+                f"attention of shape {list(self.weights.shape)} does not fit {self.num_heads} "
+                f"heads of {self.shape[0]} queries and {self.shape[1]} keys"
             )
         if self.program is not None:
             self.program.check(self.num_heads, *self.shape)

@@ -79,9 +79,11 @@ class ScoreProgram:
             return seen
         if self.mask == "none":
             return None
-        left, right = self.window if self.window is not None else (num_keys, 0)
         distance = np.arange(num_keys)[None, :] - rows[:, None]
-        return (distance >= -left) & (distance <= right)
+        if self.window is None:
+            causal: Bools = distance <= 0
+            return causal
+        return (distance >= -self.window[0]) & (distance <= self.window[1])
 
     def scores(
         self, queries: Floats, keys: Floats, head: int, rows: NDArray[np.intp] | None = None

@@ -22,6 +22,7 @@ VERSION = 1
 
 _LAYER_ARRAYS = ("queries", "keys", "weights")
 _PROGRAM_ARRAYS = ("visible", "bias", "sinks")
+_PROGRAM_VALUES = ("scale", "mask", "window", "softcap")
 
 
 class _NewerRecord(ValueError):
@@ -35,26 +36,16 @@ def save(path: str | PathLike[str], stacks: Mapping[str, Stack], model: str) -> 
     for name, stack in stacks.items():
         layers = []
         for index, layer in enumerate(stack.layers):
-            prefix = f"{name}.{index}."
-            for key in _LAYER_ARRAYS:
-                if (value := getattr(layer, key)) is not None:
-                    arrays[prefix + key] = np.ascontiguousarray(value)
-            layers.append(
-                {"program": None, "fidelity": asdict(layer.fidelity)}
-                if layer.program is None
-                else {
-                    "program": {
-                        "scale": layer.program.scale,
-                        "mask": layer.program.mask,
-                        "window": layer.program.window,
-                        "softcap": layer.program.softcap,
-                    },
-                    "fidelity": asdict(layer.fidelity),
-                }
-            )
-            for key in _PROGRAM_ARRAYS if layer.program is not None else ():
-                if (value := getattr(layer.program, key)) is not None:
-                    arrays[prefix + key] = np.ascontiguousarray(value)
+            owned = {key: getattr(layer, key) for key in _LAYER_ARRAYS}
+            program = None
+            if layer.program is not None:
+                owned |= {key: getattr(layer.program, key) for key in _PROGRAM_ARRAYS}
+                program = {key: getattr(layer.program, key) for key in _PROGRAM_VALUES}
+            kept = {key: array for key, array in owned.items() if array is not None}
+            for key, array in kept.items():
+                arrays[f"{name}.{index}.{key}"] = np.ascontiguousarray(array)
+            fidelity = asdict(layer.fidelity)
+            layers.append({"program": program, "arrays": list(kept), "fidelity": fidelity})
         description.append(
             {
                 "name": name,
@@ -104,24 +95,21 @@ def _stack(description: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     queries, keys = (_tokens(description[side]) for side in ("queries", "keys"))
     layers = []
     for index, layer in enumerate(description["layers"]):
-        prefix = f"{description['name']}.{index}."
-        found: dict[str, Any] = {k: arrays.get(prefix + k) for k in _LAYER_ARRAYS + _PROGRAM_ARRAYS}
+        found = {key: arrays[f"{description['name']}.{index}.{key}"] for key in layer["arrays"]}
         program = None
         if (stored := layer["program"]) is not None:
             window = None if stored["window"] is None else tuple(stored["window"])
-            program = ScoreProgram(
-                **{**stored, "window": window}, **{k: found[k] for k in _PROGRAM_ARRAYS}
-            )
-        layers.append(
-            Layer(
-                **{k: found[k] for k in _LAYER_ARRAYS},
-                program=program,
-                fidelity=Fidelity(**layer["fidelity"]),
-            )
-        )
+            own: dict[str, Any] = {key: found.pop(key, None) for key in _PROGRAM_ARRAYS}
+            program = ScoreProgram(**{**stored, "window": window}, **own)
+        kept: dict[str, Any] = {key: found.pop(key, None) for key in _LAYER_ARRAYS}
+        if found:
+            raise ValueError(f"unknown arrays {', '.join(found)}")
+        layers.append(Layer(**kept, program=program, fidelity=Fidelity(**layer["fidelity"])))
     return Stack(queries, keys, tuple(layers))
 
 
 def _tokens(stored: dict[str, Any]) -> Tokens:
+    if isinstance(stored["labels"], str):
+        raise TypeError("labels in one string")
     segments = None if stored["segments"] is None else tuple(stored["segments"])
     return Tokens(tuple(stored["labels"]), segments, tuple(stored["special"]))

@@ -24,7 +24,13 @@ def reply_to(record: AttentionRecord, request: Any) -> tuple[dict[str, Any], lis
                 f"the kernel does not know the request {request.get('op')!r}; its attnwidget is "
                 "older than the page: restart the kernel and run the cell again"
             )
-        block = encode_block(record.layer(int(request["layer"]), str(request["stack"])))
+        stack, layer = request.get("stack"), request.get("layer")
+        if not isinstance(stack, str) or type(layer) is not int:
+            raise ValueError(
+                f"a block is asked for by stack (a name) and layer (a number), not by stack "
+                f"{stack!r} and layer {layer!r}"
+            )
+        block = encode_block(record.layer(layer, stack))
     except Exception as error:
         # A KeyError prints its message in quotes.
         message = error.args[0] if error.args else type(error).__name__
