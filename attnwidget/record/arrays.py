@@ -46,6 +46,7 @@ def stack_from_arrays(
 
 def _per_layer(arrays: Any, name: str) -> list[Floats]:
     """A list of float32 [heads, rows, columns]."""
+    arrays = None if arrays is None else list(arrays)
     if arrays is None or any(layer is None for layer in arrays):
         raise ValueError(
             f"{name}, or a layer of it, is None: a model returns no weights unless it is loaded "

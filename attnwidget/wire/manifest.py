@@ -74,7 +74,10 @@ def program_json(program: ScoreProgram) -> dict[str, Any]:
         "mask": program.mask,
         "window": None if program.window is None else list(program.window),
         "softcap": program.softcap,
-        "sinks": None if program.sinks is None else [float(s) for s in program.sinks],
+        # JSON has no infinity: a sink at -inf, which receives nothing, is null.
+        "sinks": None
+        if program.sinks is None
+        else [float(sink) if np.isfinite(sink) else None for sink in program.sinks],
         "bias": program.bias is not None,
     }
 

@@ -17,7 +17,8 @@ export interface Program {
   readonly mask: "none" | "causal" | "window" | "explicit";
   readonly window: readonly [number, number] | null;
   readonly softcap: number | null;
-  readonly sinks: readonly number[] | null;
+  /** Null where a head's sink is switched off. */
+  readonly sinks: readonly (number | null)[] | null;
   /** Whether the block carries a bias. */
   readonly bias: boolean;
 }
