@@ -72,9 +72,14 @@ function build(
   const status = el("div", { class: "status", role: "status" });
   const about = el("div", { class: "about" });
   const footer = el("footer", {}, status, about);
-  const root = el("div", { class: "root" }, head, keys.panel, body, footer);
+  // Focusable, so that keys work after a click on what is not.
+  const root = el("div", { class: "root", tabindex: -1 }, head, keys.panel, body, footer);
   shadow.append(root);
   bindKeys(root, state, keys.toggle, abort);
+  root.addEventListener("pointerdown", (event) => {
+    const target = event.target as Node;
+    if (!keys.panel.contains(target) && target !== keys.button) keys.toggle(false);
+  });
 
   // At first the host is detached, or has no width; both come before the observer's first call.
   const observer = new ResizeObserver(() => {
@@ -101,11 +106,14 @@ function build(
       resolution.value;
       untracked(() => {
         state.hover.value = null;
+        const focused = body.contains(shadow.activeElement);
         view.value?.dispose();
         const next = VIEWS[name](context);
         body.replaceChildren(next.element);
         body.setAttribute("aria-labelledby", `tab-${name}`);
         view.value = next;
+        // The keyboard stays in the view, or keys would go to the page around it.
+        if (focused) (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
       });
     }),
     effect(() => status.replaceChildren(...phrase(view.value?.status.value ?? []))),
@@ -122,7 +130,10 @@ const PADDING = 20;
 function phrase(parts: Phrase): (Node | string)[] {
   return parts.map((part) => {
     if (typeof part === "string") return part;
-    return el(part.mark === "strong" ? "strong" : "span", { class: part.mark }, part.text);
+    if (!part.color) return el("strong", {}, part.text);
+    const element = el("span", {}, part.text);
+    element.style.color = part.color;
+    return element;
   });
 }
 

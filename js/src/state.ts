@@ -52,6 +52,8 @@ export interface State extends ChoiceSignals {
   readonly hover: Signal<Place | null>;
   /** What is looked at: hovered, else locked. */
   readonly focus: ReadonlySignal<Place>;
+  /** Where the keyboard was last in either column, for when it comes back. */
+  readonly cursor: { query: number; key: number };
 }
 
 /** @param choices may be incomplete: some hosts leave out what has its default. */
@@ -81,18 +83,19 @@ export function createState({ stacks }: Manifest, choices: Partial<Choices>): St
     const { queries, keys } = stack.value;
     return { query: known(signals.query.value, queries), key: known(signals.key.value, keys) };
   });
-  return { ...signals, shown: { stack, layer, head }, hover, focus };
+  const cursor = { query: -1, key: -1 };
+  return { ...signals, shown: { stack, layer, head }, hover, focus, cursor };
 }
 
 /** The nearest index of `count`. */
 export const within = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1);
 
-/** Lock a query or a key; the same one again releases it. */
-export function toggleLock(state: State, side: "query" | "key", position: number): void {
-  const other = side === "query" ? "key" : "query";
+/** Lock a place; the same one again releases it. */
+export function toggleLock(state: State, place: Place): void {
+  const same = state.query.peek() === place.query && state.key.peek() === place.key;
   batch(() => {
-    state[side].value = state[side].peek() === position ? null : position;
-    state[other].value = null;
+    state.query.value = same ? null : place.query;
+    state.key.value = same ? null : place.key;
   });
 }
 
@@ -115,11 +118,14 @@ export function activeHeads(state: State, count: number): readonly number[] {
   return chosen?.length ? chosen : Array.from({ length: count }, (_, head) => head);
 }
 
-/** Positions of the queries and keys that the choice of segments shows. */
-export function shownTokens(
-  segments: Segments,
-  stack: StackInfo,
-): { queries: number[]; keys: number[] } {
+/** Positions of queries and keys. */
+export interface Shown {
+  readonly queries: readonly number[];
+  readonly keys: readonly number[];
+}
+
+/** The tokens that the choice of segments shows. */
+export function shownTokens(segments: Segments, stack: StackInfo): Shown {
   const of = (tokens: Tokens, letter: string | undefined) =>
     tokens.labels
       .map((_, position) => position)
@@ -128,4 +134,12 @@ export function shownTokens(
   const shown = { queries: of(stack.queries, query), keys: of(stack.keys, key) };
   // A text without tokens cannot be shown alone.
   return shown.queries.length && shown.keys.length ? shown : shownTokens("all", stack);
+}
+
+/** A place without the sides that are not among the tokens shown. */
+export function visible({ query, key }: Place, shown: Shown): Place {
+  return {
+    query: query !== null && shown.queries.includes(query) ? query : null,
+    key: key !== null && shown.keys.includes(key) ? key : null,
+  };
 }

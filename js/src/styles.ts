@@ -4,7 +4,7 @@ const CSS = `
 :host { all: initial; display: block }
 * { box-sizing: border-box }
 .root {
-  container-type: inline-size; position: relative; display: flex; flex-direction: column; overflow: hidden;
+  outline: none; container-type: inline-size; position: relative; display: flex; flex-direction: column; overflow: hidden;
   border: 1px solid var(--border); border-radius: 8px;
   background: var(--background); color: var(--text); color-scheme: light;
   font: 14px/1.4 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
@@ -19,7 +19,6 @@ header {
   display: flex; flex-wrap: wrap; align-items: center; gap: 10px 16px;
   padding: 10px 20px; border-bottom: 1px solid var(--border);
 }
-.space { flex: 1 }
 [role=tablist], .control {
   display: inline-flex; align-items: center; height: 34px;
   border: 1px solid var(--border); border-radius: 7px;
@@ -39,7 +38,7 @@ header {
 .stepper button:disabled { opacity: .3; cursor: default }
 [role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
 .control select { border: 0; background: var(--background); padding: 2px 0 }
-.icon { border: 0; background: none; padding: 4px 8px; font-size: 17px; color: var(--muted); border-radius: 6px }
+.icon { margin-left: auto; border: 0; background: none; padding: 4px 8px; font-size: 17px; color: var(--muted); border-radius: 6px }
 .icon:hover { color: var(--text) }
 .help {
   position: absolute; z-index: 3; top: 52px; right: 16px; padding: 12px 18px;
@@ -56,44 +55,48 @@ header {
 
 .head-view { display: flex; gap: 32px; justify-content: space-between; align-items: flex-start }
 .pairs { flex: 1; min-width: 0 }
-.swatches { display: flex; flex-wrap: wrap; gap: 6px; margin-bottom: 14px }
+.swatches { display: flex; flex-wrap: wrap; gap: 8px 6px; margin-bottom: 16px }
 .swatches button {
-  min-width: 38px; height: 24px; padding: 0 6px; border: 0; border-radius: 6px;
+  flex: 0 1 38px; min-width: 26px; height: 24px; padding: 0 6px; border: 0; border-radius: 6px;
   font-size: 12px; color: var(--muted); font-variant-numeric: tabular-nums;
 }
-.swatches button.current { box-shadow: 0 0 0 2px var(--background), 0 0 0 3.5px var(--text) }
-.swatches button:focus-visible { outline-offset: 4px }
+.swatches button.current { box-shadow: 0 4px 0 -1px var(--background), 0 5px 0 0 var(--text) }
+.swatches button:focus-visible { outline-offset: 2px }
 .columns { display: grid; gap: 6px }
 .tokens { min-width: 0; cursor: pointer; user-select: none; border-radius: 4px }
 .tokens [role=option] { display: flex; align-items: center; padding: 0 8px; border-radius: 4px; overflow: hidden }
 .tokens [role=option] span { overflow: hidden; text-overflow: ellipsis; white-space: pre }
 .tokens.query [role=option] { justify-content: flex-end }
-.tokens .special { color: var(--muted) }
+.tokens:not(.faded) .special { color: var(--muted) }
 .tokens .focused { background: var(--highlight) }
 .tokens [aria-selected=true] { background: var(--highlight); box-shadow: inset 0 0 0 1.5px var(--accent); font-weight: 600 }
+.tokens [aria-selected=true] span { opacity: 1 !important }
 .lines { position: relative; min-width: 0 }
 .lines .base { display: block; transition: opacity .1s }
-.lines .base.dimmed { opacity: .06 }
+.lines .base.dimmed { opacity: 0 }
 .matrix { flex: none; position: sticky; top: 0 }
-.title { color: var(--muted); font-size: 13px; margin: 2px 0 6px }
+.title { color: var(--muted); font-size: 13px; margin: 2px 0 6px; white-space: pre }
+.title strong { color: var(--text); font-weight: 500 }
 .stage { position: relative; width: fit-content; cursor: crosshair }
 .stage canvas { display: block }
 
 .neuron-view { position: relative }
-.column-heads { position: relative; height: 26px; font-size: 13px; color: var(--muted) }
+.neuron-view { overflow-x: auto; overflow-y: clip }
+.column-heads { position: sticky; z-index: 1; top: -16px; height: 26px; background: var(--background); font-size: 13px; color: var(--muted) }
 .column-heads span { position: absolute; overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
 .neurons { position: relative }
-.neurons canvas { position: absolute; inset: 0 }
+.neurons canvas { position: absolute; inset: 0; cursor: pointer }
 .neurons .tokens { position: absolute; top: 0 }
 .neurons .tokens [role=option] { justify-content: flex-end; padding: 0 4px }
 
 .model-view { overflow-x: auto }
 .grid-stage { position: relative; margin: 0 auto }
-[role=grid] { border-radius: 6px }
+[role=grid] { position: absolute; inset: 0; border-radius: 6px }
 [role=gridcell] { position: absolute; border-radius: 7px; cursor: pointer }
 [role=gridcell]:hover { outline: 1.5px solid var(--muted); outline-offset: 2px }
 [role=gridcell][aria-selected=true] { outline: 2.5px solid var(--accent); outline-offset: 2px }
 .grid-stage > canvas { position: absolute; inset: 0 }
+.preview canvas { display: block }
 .preview {
   position: absolute; z-index: 2; padding: 8px 12px 12px; pointer-events: none;
   background: var(--background); border: 1px solid var(--border); border-radius: 8px;
@@ -101,19 +104,23 @@ header {
 }
 
 footer {
-  display: flex; flex-wrap: wrap; justify-content: space-between; gap: 4px 24px;
-  padding: 8px 20px; border-top: 1px solid var(--border);
-  background: var(--panel); color: var(--muted); font-size: 13px; font-variant-numeric: tabular-nums;
+  display: flex; justify-content: space-between; gap: 24px; padding: 8px 20px;
+  border-top: 1px solid var(--border); background: var(--panel); color: var(--muted);
+  font-size: 13px; font-variant-numeric: tabular-nums;
 }
+/* One line each, so that nothing below moves when a text gets longer. */
+.status, .about { min-width: 0; min-height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
+.status { flex: 0 1 auto }
+.about { flex: 0 99 auto; text-align: right }
 footer strong { color: var(--text); font-weight: 500 }
-.status { min-height: 1.4em; white-space: pre-wrap }
-.about { margin-left: auto; text-align: right }
-footer .positive { color: var(--positive) } footer .negative { color: var(--negative) }
 @container (max-width: 660px) {
   header { gap: 8px; padding: 8px 12px }
   [role=tab] { padding: 0 11px }
   .control { padding: 0 7px }
   .column-heads { font-size: 12px }
+  footer { flex-direction: column; gap: 2px; padding: 6px 12px }
+  .status { white-space: pre-wrap; height: 2.8em }
+  .about { text-align: left }
 }
 @media (prefers-reduced-motion: reduce) { .lines .base { transition: none } }
 `;

@@ -36,7 +36,7 @@ const LIGHT: Palette = {
   ink: "#2357ad",
   paper: "#f9fafc",
   positive: "#2166ac",
-  negative: "#de7f10",
+  negative: "#cf6f0c",
   diagonal: "#2f8a35",
   following: "#a04f99",
   mixed: "#6b6f76",
@@ -63,20 +63,20 @@ const DARK: Palette = {
 
 export const palette = (dark: boolean): Palette => (dark ? DARK : LIGHT);
 
-/** Tableau 10 and two more; further heads repeat them, and always carry their number. */
+/** After Tableau 10, with a contrast of 3 to white; further heads repeat them, and always carry their number. */
 const HEADS: readonly string[] = [
   "#4e79a7",
-  "#f28e2b",
+  "#d9760f",
   "#59a14f",
   "#e15759",
-  "#4ba3a8",
-  "#c9a227",
+  "#3e989d",
+  "#b08b18",
   "#b07aa1",
-  "#f2788f",
+  "#e8607a",
   "#9c755f",
   "#79706e",
   "#6d8bf0",
-  "#3fb08f",
+  "#329f7f",
 ];
 
 export const headColor = (head: number): string => HEADS[head % HEADS.length];

@@ -53,3 +53,11 @@ export function replaceContent(parent: HTMLElement, content: HTMLElement): void 
   parent.replaceChildren(content);
   if (name) parent.querySelector<HTMLElement>(`[aria-label="${name}"]`)?.focus();
 }
+
+/** Scroll `scroller`, and nothing around it, until the element can be seen. */
+export function revealWithin(scroller: Element | null, element: Element): void {
+  if (!scroller) return;
+  const [outer, inner] = [scroller.getBoundingClientRect(), element.getBoundingClientRect()];
+  if (inner.top < outer.top) scroller.scrollTop += inner.top - outer.top - 8;
+  else if (inner.bottom > outer.bottom) scroller.scrollTop += inner.bottom - outer.bottom + 8;
+}

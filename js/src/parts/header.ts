@@ -43,7 +43,7 @@ export function header(state: State, store: Store, help: HTMLElement): [HTMLElem
     element.append(filter);
     disposers.push(disposeFilter);
   }
-  element.append(el("span", { class: "space" }), help);
+  element.append(help);
   return [element, disposeAll(disposers)];
 }
 

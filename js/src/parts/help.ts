@@ -3,10 +3,12 @@
 import { el } from "./dom.ts";
 
 const KEYS: readonly (readonly [string, string])[] = [
+  ["click", "lock a token, or a pair in the matrix"],
+  ["double-click", "one head alone; in the model view, open it"],
   ["1 2 3", "head, model, neuron view"],
-  ["[ ]", "layer before, after"],
-  [", .", "head before, after"],
-  ["↑ ↓", "move through tokens"],
+  ["[ ]", "previous, next layer"],
+  [", .", "previous, next head"],
+  ["↑ ↓ ← →", "move through tokens or heads"],
   ["Enter", "lock the token, or open the head"],
   ["Esc", "release"],
   ["?", "this list"],

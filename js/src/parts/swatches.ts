@@ -8,7 +8,15 @@ import { el } from "./dom.ts";
 export function swatches(state: State, heads: number): [HTMLElement, () => void] {
   const group = el("div", { class: "swatches", role: "group", "aria-label": "Heads" });
   const buttons = Array.from({ length: heads }, (_, head) => {
-    const button = el("button", { type: "button", "aria-label": `Head ${head}` }, `${head}`);
+    const button = el(
+      "button",
+      {
+        type: "button",
+        "aria-label": `Head ${head}`,
+        title: `Head ${head}: click to show or hide, double-click for this head alone`,
+      },
+      `${head}`,
+    );
     button.addEventListener("click", () => toggle(state, heads, head));
     button.addEventListener("dblclick", () => solo(state, heads, head));
     return button;

@@ -1,14 +1,16 @@
 /** Numbers and lines of text as the reader sees them. */
 
-/** A piece of the status line that stands out: emphasised, or in the colour that it explains. */
+/** A piece of the status line that stands out, or has the colour that it explains. */
 export interface Marked {
-  readonly mark: "strong" | "positive" | "negative";
   readonly text: string;
+  /** A CSS colour; emphasised in the text's own if there is none. */
+  readonly color?: string;
 }
 
 export type Phrase = readonly (string | Marked)[];
 
-export const strong = (text: string): Marked => ({ mark: "strong", text });
+export const strong = (text: string): Marked => ({ text });
+export const colored = (color: string, text: string): Marked => ({ text, color });
 
 /** Three decimals; a number that is not zero never looks like zero. */
 export function weight(value: number): string {
@@ -21,23 +23,18 @@ export function number(value: number, digits = 2): string {
   return value.toFixed(digits).replace("-", "\u2212");
 }
 
-/** How the scores of a layer follow from q and k, as a formula. */
-export function formula(
-  program: {
-    scale: number;
-    softcap: number | null;
-    bias: boolean;
-  },
-  dim: number,
-): string {
-  const root = Math.abs(program.scale * Math.sqrt(dim) - 1) < 1e-6;
-  const scaled = root
-    ? `q\u2009·\u2009k ÷ √${dim}`
-    : program.scale === 1
-      ? "q\u2009·\u2009k"
-      : `q\u2009·\u2009k × ${Number(program.scale.toPrecision(4))}`;
-  const capped = program.softcap === null ? scaled : `cap ${program.softcap} (${scaled})`;
-  return program.bias ? `${capped} + bias` : capped;
+/** What makes a score of q · k, as a formula that goes on from it: "÷ √64". */
+export function scaling({ scale, softcap, bias }: Scaling, dim: number): string {
+  const root = Math.abs(scale * Math.sqrt(dim) - 1) < 1e-6;
+  const scaled = root ? `÷ √${dim}` : scale === 1 ? "" : `× ${Number(scale.toPrecision(4))}`;
+  const capped = softcap === null ? scaled : `${scaled} capped at ±${softcap}`;
+  return [capped.trim(), bias ? "+ bias" : ""].filter(Boolean).join(" ");
+}
+
+interface Scaling {
+  readonly scale: number;
+  readonly softcap: number | null;
+  readonly bias: boolean;
 }
 
 /** Width of a column that holds these labels, in CSS pixels, within bounds. */

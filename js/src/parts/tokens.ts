@@ -2,9 +2,10 @@
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
-import { type State, toggleLock } from "../state.ts";
+import { type Place, type State, toggleLock } from "../state.ts";
 import { disposeAll } from "./dispose.ts";
 import { el } from "./dom.ts";
+import { tokenNames } from "./names.ts";
 
 export interface TokenColumnOptions {
   readonly side: "query" | "key";
@@ -15,6 +16,8 @@ export interface TokenColumnOptions {
   readonly positions: readonly number[];
   /** How strongly each position takes part in what is shown, 0 to 1; null for all alike. */
   readonly emphasis: ReadonlySignal<Float32Array | null>;
+  /** What a lock on a token locks. */
+  place(position: number): Place;
 }
 
 /** Rows as high as the design has them, lower for long texts. */
@@ -22,10 +25,14 @@ export const rowHeight = (tokens: number) => Math.max(16, Math.min(28, Math.floo
 
 export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.72);
 
+/** The opacity of text that takes no part: the least that keeps a contrast of 4.5. */
+const FADED = 0.62;
+
 const NAMES = { query: "Queries", key: "Keys" };
 
 export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => void] {
-  const { side, tokens, state, positions, rowHeight } = options;
+  const { side, tokens, state, positions, rowHeight, place } = options;
+  const names = tokenNames(tokens);
   const special = new Set(tokens.special);
   const list = el("div", {
     class: `tokens ${side}`,
@@ -42,7 +49,7 @@ export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => vo
       {
         role: "option",
         id: `${side}-${position}`,
-        title: label,
+        title: names[position],
         class: special.has(position) && "special",
       },
       text,
@@ -53,25 +60,26 @@ export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => vo
   });
   list.append(...rows);
 
-  const place = (position: number) =>
-    side === "query" ? { query: position, key: null } : { query: null, key: position };
+  const lookAt = (position: number) => {
+    state.hover.value = { query: null, key: null, [side]: position };
+  };
   const positionOf = (event: Event) => {
     const row = (event.target as Element).closest<HTMLElement>("[role=option]");
     return row ? Number(row.dataset.position) : null;
   };
   list.addEventListener("pointerover", (event) => {
     const position = positionOf(event);
-    if (position !== null) state.hover.value = place(position);
+    if (position !== null) lookAt(position);
   });
   list.addEventListener("pointerleave", () => {
     state.hover.value = null;
   });
   list.addEventListener("click", (event) => {
     const position = positionOf(event);
-    if (position !== null) toggleLock(state, side, position);
+    if (position !== null) toggleLock(state, place(position));
   });
   list.addEventListener("keydown", (event) => {
-    const at = positions.indexOf(state.focus.peek()[side] ?? -1);
+    const at = positions.indexOf(state.focus.peek()[side] ?? state.cursor[side]);
     const last = positions.length - 1;
     const to = {
       ArrowDown: Math.min(at + 1, last),
@@ -81,11 +89,12 @@ export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => vo
     }[event.key];
     if (to !== undefined) {
       event.preventDefault();
-      state.hover.value = place(positions[to]);
+      state.cursor[side] = positions[to];
+      lookAt(positions[to]);
       rows[to].scrollIntoView({ block: "nearest" });
     } else if ((event.key === "Enter" || event.key === " ") && at >= 0) {
       event.preventDefault();
-      toggleLock(state, side, positions[at]);
+      toggleLock(state, place(positions[at]));
     }
   });
   list.addEventListener("blur", () => {
@@ -105,9 +114,10 @@ export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => vo
     }),
     effect(() => {
       const emphasis = options.emphasis.value;
+      list.classList.toggle("faded", emphasis !== null);
       rows.forEach((row, index) => {
         const text = row.firstElementChild as HTMLElement;
-        text.style.opacity = emphasis ? `${0.42 + 0.58 * emphasis[positions[index]]}` : "";
+        text.style.opacity = emphasis ? `${FADED + (1 - FADED) * emphasis[positions[index]]}` : "";
       });
     }),
   ];

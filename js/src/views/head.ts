@@ -5,10 +5,11 @@ import type { LayerData } from "../data/layer.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el } from "../parts/dom.ts";
 import { swatches } from "../parts/swatches.ts";
-import { columnWidth, number, type Phrase, roundedUp, strong, weight } from "../parts/text.ts";
+import { columnWidth, type Phrase, roundedUp } from "../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../parts/tokens.ts";
-import { activeHeads, shownTokens } from "../state.ts";
-import { headIn, type Inside, layerView } from "./layer-view.ts";
+import { activeHeads, shownTokens, visible } from "../state.ts";
+import { headStatus } from "./head-status.ts";
+import { type Inside, layerView } from "./layer-view.ts";
 import { lines } from "./lines.ts";
 import { matrix } from "./matrix.ts";
 import type { Context, View } from "./view.ts";
@@ -28,9 +29,11 @@ function inside(context: Context, data: LayerData): Inside {
   const row = rowHeight(Math.max(shown.queries.length, shown.keys.length));
   const active = computed(() => activeHeads(state, data.info.heads));
 
+  const focus = computed(() => visible(state.focus.value, shown));
+
   /** Weights per active head of the row or column looked at. */
   const strips = computed(() => {
-    const { query, key } = state.focus.value;
+    const { query, key } = focus.value;
     if (query !== null) return active.value.map((head) => data.weightRow(head, query));
     if (key !== null) return active.value.map((head) => data.weightColumn(head, key));
     return null;
@@ -38,11 +41,11 @@ function inside(context: Context, data: LayerData): Inside {
   const most = computed(() => strips.value && maxima(strips.value));
   const emphasis = (side: "query" | "key") =>
     computed(() => {
-      const { query } = state.focus.value;
+      const { query } = focus.value;
       if (!most.value) return null;
       if ((side === "key") === (query !== null)) return most.value;
       const own = new Float32Array(side === "query" ? data.numQueries : data.numKeys);
-      const at = state.focus.value[side];
+      const at = focus.value[side];
       if (at !== null) own[at] = 1;
       return own;
     });
@@ -54,6 +57,7 @@ function inside(context: Context, data: LayerData): Inside {
     rowHeight: row,
     positions: shown.queries,
     emphasis: emphasis("query"),
+    place: (query) => ({ query, key: null }),
   });
   const [keys, disposeKeys] = tokenColumn({
     side: "key",
@@ -62,11 +66,12 @@ function inside(context: Context, data: LayerData): Inside {
     rowHeight: row,
     positions: shown.keys,
     emphasis: emphasis("key"),
+    place: (key) => ({ query: null, key }),
   });
   const beside = width >= MATRIX_FROM;
   const matrixWidth = beside ? Math.min(Math.round(width * 0.44), width - 480) : 0;
-  const drawn = lines(context, data, { shown, rowHeight: row, active, strips });
-  const picture = beside ? matrix(context, data, { shown, width: matrixWidth }) : null;
+  const drawn = lines(data, { shown, rowHeight: row, active, focus, strips });
+  const picture = beside ? matrix(context, data, { shown, focus, width: matrixWidth }) : null;
   const [buttons, disposeButtons] = swatches(state, data.info.heads);
 
   const columns = el("div", { class: "columns" }, queries, drawn.element, keys);
@@ -80,7 +85,7 @@ function inside(context: Context, data: LayerData): Inside {
 
   return {
     element,
-    status: computed(() => statusOf(context, data)),
+    status: computed(() => headStatus(state, data, focus.value, active.value, strips.value)),
     legend: computed(() => legendOf(store.manifest.model, data, drawn.share.value)),
     dispose: disposeAll([
       disposeQueries,
@@ -97,7 +102,7 @@ function legendOf(model: string, data: LayerData, share: number): Phrase {
   const parts = [
     // Rounded down: "100%" is said only of everything.
     share < 100 ? `${Math.floor(share * 10) / 10}% of attention shown` : "",
-    `weights ±${roundedUp(data.info.rounding)}`,
+    `numbers exact to ±${roundedUp(data.info.rounding)}`,
     model,
     `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
     `${stack.layers.length} layers × ${data.info.heads} heads`,
@@ -112,45 +117,4 @@ function maxima(rows: readonly Float32Array[]): Float32Array {
       if (value > out[i]) out[i] = value;
     });
   return out;
-}
-
-/** Of the current head, whose matrix is beside the lines. */
-function statusOf({ state }: Context, data: LayerData): Phrase {
-  const { query, key } = state.focus.value;
-  const head = headIn(state, data);
-  const { stack } = data;
-  const place = `Layer ${data.index} · Head ${head}  `;
-  const [queries, keys] = [stack.queries.labels, stack.keys.labels];
-  if (query !== null && key !== null) {
-    const scores = data.scoreRow(head, query);
-    return [
-      place,
-      strong(`${queries[query]} → ${keys[key]}`),
-      ` weight ${weight(data.weightRow(head, query)[key])}`,
-      scores ? ` · score ${number(scores[key])}` : "",
-    ];
-  }
-  if (query !== null) {
-    return [
-      place,
-      strong(`${queries[query]} →`),
-      ` ${strongest(data.weightRow(head, query), keys)}`,
-    ];
-  }
-  if (key !== null) {
-    return [
-      place,
-      strong(`${keys[key]} ←`),
-      ` ${strongest(data.weightColumn(head, key), queries)}`,
-    ];
-  }
-  return ["Point at a token to see its attention; click to keep it."];
-}
-
-function strongest(weights: Float32Array, labels: readonly string[]): string {
-  return Array.from(weights.keys())
-    .sort((a, b) => weights[b] - weights[a])
-    .slice(0, 3)
-    .map((at) => `${labels[at]} ${weight(weights[at])}`)
-    .join(" · ");
 }

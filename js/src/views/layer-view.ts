@@ -54,8 +54,9 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
     }
   });
 
-  const fail = (message: string) =>
+  function fail(message: string): void {
     replace(null, el("p", { class: "notice", role: "alert" }, message));
+  }
 
   function replace(next: Inside | null, content: HTMLElement): void {
     untracked(() => {

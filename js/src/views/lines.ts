@@ -4,13 +4,14 @@ import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
 import { LineField } from "../kernels/lines.ts";
 import { canvasRatio, el, sizeCanvas } from "../parts/dom.ts";
+import type { Place, Shown } from "../state.ts";
 import { alpha, headColor, rgb } from "../theme.ts";
-import type { Context } from "./view.ts";
 
 export interface LinesOptions {
-  readonly shown: { readonly queries: readonly number[]; readonly keys: readonly number[] };
+  readonly shown: Shown;
   readonly rowHeight: number;
   readonly active: ReadonlySignal<readonly number[]>;
+  readonly focus: ReadonlySignal<Place>;
   /** Per active head, the weights of the row or column looked at. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
@@ -30,8 +31,8 @@ const SLICE_MS = 12;
 
 const STRIP = 9;
 
-export function lines(context: Context, data: LayerData, options: LinesOptions): Lines {
-  const { shown, rowHeight, active, strips } = options;
+export function lines(data: LayerData, options: LinesOptions): Lines {
+  const { shown, rowHeight, active, focus, strips } = options;
   const base = el("canvas", { class: "base" });
   const overlay = el("canvas", { class: "overlay" });
   const element = el("div", { class: "lines", "aria-hidden": "true" }, base, overlay);
@@ -72,20 +73,30 @@ export function lines(context: Context, data: LayerData, options: LinesOptions):
       // Of all that the query attends to, also outside of the segment shown.
       for (const weights of rows) for (const weight of weights) total += weight;
       shown.keys.forEach((key, at) => {
-        let [r, g, b, sum] = [0, 0, 0, 0];
+        let [r, g, b, sum, most] = [0, 0, 0, 0, 0];
+        let given = 0;
         rows.forEach((weights, n) => {
           const weight = weights[key];
-          r += weight * colors[n][0];
-          g += weight * colors[n][1];
-          b += weight * colors[n][2];
-          sum += weight;
+          // The strongest heads give the colour: the plain mean of twelve colours is none.
+          const part = weight ** 3;
+          r += part * colors[n][0];
+          g += part * colors[n][1];
+          b += part * colors[n][2];
+          sum += part;
+          given += weight;
+          if (weight > most) most = weight;
         });
-        // One curve per pair, however many heads: their mean colour, their mean weight.
-        const opacity = sum / heads.length;
-        if (opacity < FAINTEST) return;
-        drawn += sum;
-        field.add(middle(index) * ratio, middle(at) * ratio, r / sum, g / sum, b / sum, opacity);
+        // One curve per pair, however many heads, as opaque as its strongest head is sure.
+        if (most < FAINTEST) return;
+        drawn += given;
+        field.add(middle(index) * ratio, middle(at) * ratio, r / sum, g / sum, b / sum, most);
       });
+    };
+    const blit = () => {
+      const image = field.image();
+      const buffer = el("canvas", { width: image.width, height: image.height });
+      buffer.getContext("2d")?.putImageData(image, 0, 0);
+      sizeCanvas(base, cssWidth, height).drawImage(buffer, 0, 0, cssWidth, height);
     };
     const slice = () => {
       if (controller.signal.aborted) return;
@@ -95,11 +106,7 @@ export function lines(context: Context, data: LayerData, options: LinesOptions):
         requestAnimationFrame(slice);
         return;
       }
-      const target = sizeCanvas(base, cssWidth, height);
-      const image = field.image();
-      const buffer = el("canvas", { width: image.width, height: image.height });
-      buffer.getContext("2d")?.putImageData(image, 0, 0);
-      target.drawImage(buffer, 0, 0, cssWidth, height);
+      blit();
       share.value = total > 0 ? (100 * drawn) / total : 100;
     };
     slice();
@@ -109,7 +116,7 @@ export function lines(context: Context, data: LayerData, options: LinesOptions):
   function paintFocus(target: CanvasRenderingContext2D): void {
     const rows = strips.value;
     if (!rows) return;
-    const { query, key } = context.state.focus.value;
+    const { query, key } = focus.value;
     const forward = query !== null;
     const [own, others] = forward ? [shown.queries, shown.keys] : [shown.keys, shown.queries];
     const at = own.indexOf((forward ? query : key) as number);
@@ -122,6 +129,10 @@ export function lines(context: Context, data: LayerData, options: LinesOptions):
     target.lineWidth = 2;
     rows.forEach((weights, n) => {
       const color = headColor(heads[n]);
+      const x = forward ? far + n * stripe : n * stripe;
+      // A trace of its colour says which column is whose, also where there is nothing in it.
+      target.fillStyle = alpha(color, 0.07);
+      target.fillRect(x, 0, stripe, others.length * rowHeight);
       others.forEach((position, index) => {
         const weight = weights[position];
         if (weight < FAINTEST) return;
@@ -132,7 +143,6 @@ export function lines(context: Context, data: LayerData, options: LinesOptions):
         target.bezierCurveTo(near + third, middle(at), far - third, y, far, y);
         target.stroke();
         target.fillStyle = alpha(color, weight);
-        const x = forward ? far + n * stripe : n * stripe;
         target.fillRect(x, index * rowHeight + 1, stripe, rowHeight - 2);
       });
     });

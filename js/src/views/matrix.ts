@@ -1,32 +1,33 @@
 /** One head's weights as a matrix, with a cross-hair on what is looked at. */
 
-import { effect } from "@preact/signals-core";
+import { effect, type ReadonlySignal } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el, sizeCanvas } from "../parts/dom.ts";
-import { toggleLock } from "../state.ts";
+import { type Place, type Shown, toggleLock } from "../state.ts";
 import { rgb } from "../theme.ts";
 import { headIn } from "./layer-view.ts";
 import type { Context } from "./view.ts";
 
 export interface MatrixOptions {
-  readonly shown: { readonly queries: readonly number[]; readonly keys: readonly number[] };
+  readonly shown: Shown;
+  readonly focus: ReadonlySignal<Place>;
   readonly width: number;
 }
 
 /** Column labels need cells at least this wide. */
 const LABELS_FROM = 10;
 const LABEL_HEIGHT = 76;
-const MARGIN = 14;
+/** Below this, the cross-hair would cover what it points at. */
+const BOLD_CROSS_FROM = 6;
 
 export function matrix(
   { state, palette }: Context,
   data: LayerData,
-  { shown, width }: MatrixOptions,
+  { shown, focus, width }: MatrixOptions,
 ): { element: HTMLElement; dispose(): void } {
   const keys = data.stack.keys.labels;
-  const room = width - 2 * MARGIN;
-  const cell = Math.min(28, room / Math.max(shown.keys.length, shown.queries.length));
+  const cell = Math.min(28, (width - 2) / Math.max(shown.keys.length, shown.queries.length));
   const labelled = cell >= LABELS_FROM;
   const top = labelled ? LABEL_HEIGHT : 0;
   const [columns, rows] = [shown.keys.length, shown.queries.length];
@@ -41,7 +42,8 @@ export function matrix(
   const disposers = [
     effect(() => {
       const head = headIn(state, data);
-      title.textContent = `Layer ${data.index} · Head ${head}`;
+      const axes = "rows: queries · columns: keys · shade: √weight";
+      title.replaceChildren(el("strong", {}, `Layer ${data.index} · Head ${head}`), `  ${axes}`);
       const target = sizeCanvas(picture, ...size);
       if (labelled) drawLabels(target);
       target.imageSmoothingEnabled = false;
@@ -50,10 +52,10 @@ export function matrix(
       target.strokeRect(0.5, top + 0.5, columns * cell + 1, rows * cell + 1);
     }),
     effect(() => {
-      const { query, key } = state.focus.value;
+      const { query, key } = focus.value;
       const target = sizeCanvas(cross, ...size);
       target.strokeStyle = palette.value.accent;
-      target.lineWidth = 2;
+      target.lineWidth = cell < BOLD_CROSS_FROM ? 1 : 2;
       const row = query === null ? -1 : shown.queries.indexOf(query);
       const column = key === null ? -1 : shown.keys.indexOf(key);
       if (row >= 0) target.strokeRect(1, top + 1 + row * cell, columns * cell, cell);
@@ -109,7 +111,7 @@ export function matrix(
   });
   stage.addEventListener("click", (event) => {
     const place = placeOf(event);
-    if (place) toggleLock(state, "query", place.query);
+    if (place) toggleLock(state, place);
   });
 
   return { element, dispose: disposeAll(disposers) };

@@ -3,10 +3,11 @@
 import { computed, effect, signal, untracked } from "@preact/signals-core";
 import type { LayerInfo, StackInfo } from "../data/manifest.ts";
 import { disposeAll } from "../parts/dispose.ts";
-import { el, replaceContent, sizeCanvas } from "../parts/dom.ts";
+import { el, replaceContent, revealWithin, sizeCanvas } from "../parts/dom.ts";
 import { number, type Phrase, strong, weight } from "../parts/text.ts";
 import { goTo } from "../state.ts";
-import { PATTERN_NAMES, type Pattern, patternColor, patternOf } from "./patterns.ts";
+import { countPatterns, PATTERN_NAMES, patternColor, patternOf } from "./patterns.ts";
+import { showPreview } from "./preview.ts";
 import { paintThumbnail } from "./thumbnail.ts";
 import type { Context, View } from "./view.ts";
 
@@ -17,18 +18,20 @@ interface Cell {
 
 const LEFT = 34;
 const TOP = 24;
-const PREVIEW = 208;
 
 export function modelView(context: Context): View {
   const { state, store, palette } = context;
-  const hovered = signal<Cell | null>(null);
-  const element = el("div", { class: "model-view" });
   const { stack } = state.shown;
+  const hovered = signal<Cell | null>(null);
+  /** Enlarged by a click or the keyboard, until Escape or until the focus goes. */
+  const opened = signal(false);
   const current = computed<Cell>(() => ({
     layer: state.shown.layer.value,
     head: state.shown.head.value,
   }));
   const looked = computed(() => hovered.value ?? current.value);
+  const enlarged = computed(() => hovered.value ?? (opened.value ? current.value : null));
+  const element = el("div", { class: "model-view" });
 
   const dispose = effect(() => {
     if (context.width.value <= 0) return;
@@ -51,8 +54,8 @@ export function modelView(context: Context): View {
 
     const canvas = el("canvas", { "aria-hidden": "true" });
     const cells = el("div", { role: "grid", "aria-label": "Heads of every layer", tabindex: 0 });
-    const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
-    const stage = el("div", { class: "grid-stage" }, canvas, cells, preview);
+    const panel = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
+    const stage = el("div", { class: "grid-stage" }, canvas, cells, panel);
     stage.style.width = `${fullWidth}px`;
     stage.style.height = `${fullHeight}px`;
     const byCell = layers.map((info, layer) => {
@@ -92,9 +95,13 @@ export function modelView(context: Context): View {
     cells.addEventListener("click", (event) => {
       const cell = cellOf(event);
       if (cell) goTo(state, cell);
+      opened.value = cell !== null;
     });
     cells.addEventListener("dblclick", (event) => {
       if (cellOf(event)) state.view.value = "head";
+    });
+    cells.addEventListener("blur", () => {
+      opened.value = false;
     });
     cells.addEventListener("keydown", (event) => {
       const { layer, head } = current.peek();
@@ -103,11 +110,14 @@ export function modelView(context: Context): View {
       ];
       if (step) {
         event.preventDefault();
+        hovered.value = null;
         goTo(state, { layer: layer + step[0], head: head + step[1] });
-        byCell[current.peek().layer][current.peek().head].scrollIntoView({ block: "nearest" });
+        opened.value = true;
       } else if (event.key === "Enter") {
         event.preventDefault();
         state.view.value = "head";
+      } else if (event.key === "Escape") {
+        opened.value = false;
       }
     });
 
@@ -142,49 +152,30 @@ export function modelView(context: Context): View {
           });
         });
         cells.setAttribute("aria-activedescendant", `cell-${layer}-${head}`);
+        // After this run, when a new grid is in its place.
+        queueMicrotask(() => revealWithin(element.closest(".body"), byCell[layer][head]));
       }),
       effect(() => {
-        const cell = hovered.value;
-        preview.hidden = cell === null;
-        if (cell) showPreview(preview, name, cell, at(cell), size, [fullWidth, fullHeight]);
+        const cell = enlarged.value;
+        panel.hidden = cell === null;
+        if (!cell) return;
+        showPreview(panel, {
+          title: `Layer ${cell.layer} · Head ${cell.head}`,
+          thumbnail: store.thumbnail(name, cell.layer, cell.head),
+          color: patternColor(patternOf(layers[cell.layer], cell.head), palette.value),
+          palette: palette.value,
+          cell: [...at(cell), size],
+          room: [fullWidth, fullHeight],
+        });
       }),
     ];
     return { element: stage, dispose: disposeAll(disposers) };
   }
 
-  /** A larger picture beside the cell, on the side where there is room. */
-  function showPreview(
-    preview: HTMLElement,
-    stackName: string,
-    { layer, head }: Cell,
-    [x, y]: readonly [number, number],
-    size: number,
-    [fullWidth, fullHeight]: readonly [number, number],
-  ): void {
-    const canvas = el("canvas");
-    const info = stack.peek().layers[layer];
-    const color = patternColor(patternOf(info, head), palette.peek());
-    const target = sizeCanvas(canvas, PREVIEW, PREVIEW);
-    paintThumbnail(
-      target,
-      store.thumbnail(stackName, layer, head),
-      0,
-      0,
-      PREVIEW,
-      color,
-      palette.peek(),
-    );
-    preview.replaceChildren(el("div", { class: "title" }, `Layer ${layer} · Head ${head}`), canvas);
-    const box = PREVIEW + 50;
-    const left = x + size + box < fullWidth ? x + size + 10 : x - box + 16;
-    preview.style.left = `${Math.max(0, left)}px`;
-    preview.style.top = `${Math.max(0, Math.min(y - 20, fullHeight - box))}px`;
-  }
-
   return {
     element,
     status: computed(() => statusOf(looked.value, stack.value.layers[looked.value.layer])),
-    legend: computed(() => summary(stack.value.layers)),
+    legend: computed(() => countPatterns(stack.value.layers, palette.value)),
     dispose,
   };
 }
@@ -192,21 +183,9 @@ export function modelView(context: Context): View {
 function statusOf({ layer, head }: Cell, info: LayerInfo): Phrase {
   const value = (name: keyof LayerInfo["measures"]) => info.measures[name][head];
   return [
-    strong(`Layer ${layer} · Head ${head} `),
-    `${PATTERN_NAMES[patternOf(info, head)]} · entropy ${number(value("entropy"))} nats`,
-    ` · distance ${number(value("distance"), 1)} · previous ${weight(value("previous"))}`,
-    ` · next ${weight(value("next"))} · special ${weight(value("special"))}`,
+    strong(`Layer ${layer} · Head ${head}  `),
+    `${PATTERN_NAMES[patternOf(info, head)]} · mean entropy ${number(value("entropy"))} nats`,
+    ` · mean distance ${number(value("distance"), 1)} tokens · to previous ${weight(value("previous"))}`,
+    `, next ${weight(value("next"))}, special ${weight(value("special"))}`,
   ];
-}
-
-function summary(layers: readonly LayerInfo[]): Phrase {
-  const counts = new Map<Pattern, number>();
-  for (const info of layers) {
-    for (let head = 0; head < info.heads; head++) {
-      const pattern = patternOf(info, head);
-      counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
-    }
-  }
-  const parts = [...counts].sort((a, b) => b[1] - a[1]);
-  return [parts.map(([pattern, count]) => `${count} ${PATTERN_NAMES[pattern]}`).join(" · ")];
 }

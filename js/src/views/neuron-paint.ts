@@ -3,7 +3,7 @@
 import type { LayerData } from "../data/layer.ts";
 import { weight } from "../parts/text.ts";
 import { alpha, type Palette, rgb } from "../theme.ts";
-import type { Layout } from "./neuron-layout.ts";
+import { type Layout, NUMBER_WIDTH } from "./neuron-layout.ts";
 
 interface Shown {
   readonly queries: readonly number[];
@@ -77,6 +77,12 @@ export function paintNeurons(target: CanvasRenderingContext2D, picture: Picture)
       palette,
     );
 
+  const marked = shown.keys.indexOf(picture.focusKey ?? -1);
+  if (marked >= 0) {
+    target.fillStyle = palette.highlight;
+    const [x, y] = [layout.keyLabels, marked * rowHeight];
+    target.fillRect(x, y, layout.weights + layout.weightWidth + NUMBER_WIDTH - x, rowHeight);
+  }
   shown.queries.forEach((i, index) => {
     const values = data.query(head, i);
     if (values) strip(layout.queries, index, values, scales.vector, i === query ? 1 : FAINT);
@@ -141,15 +147,6 @@ function paintBars(
   target.textBaseline = "middle";
   shown.keys.forEach((key, index) => {
     const y = index * rowHeight + top;
-    if (key === focusKey) {
-      target.fillStyle = alpha(palette.accent, 0.12);
-      target.fillRect(
-        layout.keyLabels,
-        y - 2,
-        layout.weights + layout.weightWidth - layout.keyLabels,
-        inner + 4,
-      );
-    }
     const score = scores?.[key];
     if (score === Number.NEGATIVE_INFINITY) {
       target.fillStyle = palette.muted;

@@ -2,21 +2,22 @@
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
-import type { Program, Tokens } from "../data/manifest.ts";
+import type { Program } from "../data/manifest.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el, sizeCanvas } from "../parts/dom.ts";
-import { columnWidth, formula, number, type Phrase, strong, weight } from "../parts/text.ts";
+import { colored, columnWidth, number, type Phrase, scaling } from "../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../parts/tokens.ts";
-import { shownTokens, toggleLock } from "../state.ts";
+import { type State, shownTokens, toggleLock, visible } from "../state.ts";
 import { headIn, type Inside, layerView } from "./layer-view.ts";
 import { type Layout, layoutFor, NUMBER_WIDTH } from "./neuron-layout.ts";
 import { type Explanation, paintNeurons, productScale, vectorScale } from "./neuron-paint.ts";
+import { neuronStatus } from "./neuron-status.ts";
 import type { Context, View } from "./view.ts";
 
 export function neuronView(context: Context): View {
   const { state } = context;
   // Something is always explained: the query looked at, else the locked one, else what last was.
-  const explained = signal(state.query.peek() ?? firstWord(state.shown.stack.peek().queries));
+  const explained = signal(state.query.peek() ?? tellingWord(state));
   const keep = effect(() => {
     const query = state.focus.value.query ?? state.query.value;
     if (query !== null) explained.value = query;
@@ -27,11 +28,20 @@ export function neuronView(context: Context): View {
   return { ...view, dispose: disposeAll([keep, view.dispose]) };
 }
 
+/** The first word, or the last where words see only those before them. */
+function tellingWord({ shown }: State): number {
+  const { queries, layers } = shown.stack.peek();
+  const mask = layers[shown.layer.peek()].program?.mask;
+  const words = queries.labels.map((_, at) => at).filter((at) => !queries.special.includes(at));
+  return words.at(mask === "causal" || mask === "window" ? -1 : 0) ?? 0;
+}
+
 function noVectors(): Inside {
   const nothing = computed<Phrase>(() => []);
   const message =
     "This layer was recorded as attention weights alone, without the query and key vectors " +
-    "that this view explains them by. Capture the model with attnwidget.capture to have them.";
+    "that this view explains them by. attnwidget.capture records them; from_arrays takes them as " +
+    "queries= and keys=.";
   return {
     element: el("p", { class: "notice" }, message),
     status: nothing,
@@ -40,9 +50,12 @@ function noVectors(): Inside {
   };
 }
 
+/** Below this width the view scrolls sideways. */
+const NARROWEST = 540;
+
 function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number>): Inside {
   const { state } = context;
-  const width = context.width.value;
+  const width = Math.max(context.width.value, NARROWEST);
   const { stack } = data;
   const shown = shownTokens(state.segments.value, stack);
   const row = rowHeight(Math.max(shown.queries.length, shown.keys.length));
@@ -69,12 +82,17 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
   const vector = computed(() => vectorScale(data, head.value, shown));
   const product = computed(() => productScale(data, head.value, query.value, shown.keys));
 
+  const focus = computed(() => visible(state.focus.value, shown));
+  // A key is looked at for the query that is explained, so that one stays.
+  const lockKey = (at: number) => ({ query: state.query.peek(), key: at });
+
   const [queries, disposeQueries] = tokenColumn({
     side: "query",
     tokens: stack.queries,
     state,
     rowHeight: row,
     positions: shown.queries,
+    place: (at) => ({ query: at, key: state.key.peek() }),
     emphasis: computed(() => {
       const only = new Float32Array(data.numQueries);
       only[query.value] = 1;
@@ -87,6 +105,7 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
     state,
     rowHeight: row,
     positions: shown.keys,
+    place: lockKey,
     emphasis: computed(() => null),
   });
   const height = row * Math.max(shown.queries.length, shown.keys.length);
@@ -107,7 +126,7 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
       rowHeight: row,
       palette: context.palette.value,
       explanation: explanation.value,
-      focusKey: state.focus.value.key,
+      focusKey: focus.value.key,
       scales: { vector: vector.value, product: product.value },
     });
   });
@@ -127,25 +146,32 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
     state.hover.value = null;
   });
   canvas.addEventListener("click", (event) => {
-    const at = shown.queries[Math.floor(event.offsetY / row)];
-    if (event.offsetX < layout.keyLabels && at !== undefined) toggleLock(state, "query", at);
+    const index = Math.floor(event.offsetY / row);
+    const [query, key] = [shown.queries[index], shown.keys[index]];
+    if (event.offsetX < layout.keyLabels) {
+      if (query !== undefined) toggleLock(state, { query, key: state.key.peek() });
+    } else if (key !== undefined) toggleLock(state, lockKey(key));
   });
+
+  const strongestOf = (keys: readonly number[]) => {
+    const { weights } = explanation.value;
+    return keys.reduce((best, at) => (weights[at] > weights[best] ? at : best), keys[0]);
+  };
 
   return {
     element,
-    status: computed(() => statusOf(context, data, explanation.value)),
+    status: computed(() =>
+      neuronStatus(state, data, explanation.value, focus.value.key ?? strongestOf(shown.keys)),
+    ),
     legend: computed<Phrase>(() => [
-      { mark: "positive", text: "■ positive  " },
-      { mark: "negative", text: "■ negative" },
-      ` · full colour at ±${number(vector.value)}, q × k ±${number(product.value)}`,
+      colored(context.palette.value.positive, "■"),
+      " positive  ",
+      colored(context.palette.value.negative, "■"),
+      " negative",
+      ` · strongest colour ±${number(vector.value)} (q, k), ±${number(product.value)} (q × k)`,
     ]),
     dispose: disposeAll([disposeQueries, disposeKeys, disposePaint]),
   };
-}
-
-function firstWord({ labels, special }: Tokens): number {
-  const word = labels.findIndex((_, position) => !special.includes(position));
-  return Math.max(word, 0);
 }
 
 function place(element: HTMLElement, left: number, width: number): void {
@@ -154,7 +180,7 @@ function place(element: HTMLElement, left: number, width: number): void {
 }
 
 function columnHeads(layout: Layout, program: Program | null, dim: number): HTMLElement {
-  const scores = program ? formula(program, dim) : "score";
+  const scores = program ? `q·k ${scaling(program, dim)}` : "scores not recorded";
   const columns: [string, number, number][] = [
     ["Query q", layout.queries, layout.strip],
     ["Key k", layout.keys, layout.strip],
@@ -169,32 +195,4 @@ function columnHeads(layout: Layout, program: Program | null, dim: number): HTML
     row.append(column);
   }
   return row;
-}
-
-function statusOf(
-  { state }: Context,
-  data: LayerData,
-  { query, scores, weights }: Explanation,
-): Phrase {
-  const head = headIn(state, data);
-  const { stack } = data;
-  const from = stack.queries.labels[query];
-  const place = `Layer ${data.index} · Head ${head}  `;
-  const key = state.focus.value.key ?? weights.indexOf(Math.max(...weights));
-  const [q, k] = [data.query(head, query), data.key(head, key)];
-  const pair = strong(`${from} → ${stack.keys.labels[key]}`);
-  if (!q || !k || !scores || !data.info.program)
-    return [place, pair, ` softmax ${weight(weights[key])}`];
-  const products = q.map((value, n) => value * k[n]);
-  const dot = products.reduce((sum, value) => sum + value, 0);
-  const top = products.reduce(
-    (best, value, n) => (Math.abs(value) > Math.abs(products[best]) ? n : best),
-    0,
-  );
-  return [
-    place,
-    pair,
-    ` q·k ${number(dot)} · ${formula(data.info.program, q.length)} = ${number(scores[key])}`,
-    ` · softmax ${weight(weights[key])} · neuron ${top} adds ${number(products[top])}`,
-  ];
 }

@@ -1,16 +1,17 @@
 /** A word for what a head mostly does, from its measures. */
 
 import type { LayerInfo } from "../data/manifest.ts";
+import { colored, type Phrase } from "../parts/text.ts";
 import type { Palette } from "../theme.ts";
 
 export type Pattern = "previous" | "same" | "next" | "special" | "first" | "mixed";
 
 export const PATTERN_NAMES: Readonly<Record<Pattern, string>> = {
-  previous: "previous token",
-  same: "same token",
-  next: "next token",
-  special: "special tokens",
-  first: "first token",
+  previous: "mostly previous token",
+  same: "mostly same token",
+  next: "mostly next token",
+  special: "mostly special tokens",
+  first: "mostly first token",
   mixed: "mixed",
 };
 
@@ -37,4 +38,22 @@ export function patternColor(pattern: Pattern, palette: Palette): string {
     default:
       return palette.mixed;
   }
+}
+
+/** How many heads follow which pattern, with the colour of each. */
+export function countPatterns(layers: readonly LayerInfo[], palette: Palette): Phrase {
+  const counts = new Map<Pattern, number>();
+  for (const info of layers) {
+    for (let head = 0; head < info.heads; head++) {
+      const pattern = patternOf(info, head);
+      counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
+    }
+  }
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .flatMap(([pattern, count], n) => [
+      n ? "   " : "",
+      colored(patternColor(pattern, palette), "■"),
+      ` ${count} ${PATTERN_NAMES[pattern]}`,
+    ]);
 }

@@ -1,0 +1,22 @@
+/** What tokens are called in a sentence: their label, with the position where it stands twice. */
+
+import type { Tokens } from "../data/manifest.ts";
+
+const known = new WeakMap<Tokens, readonly string[]>();
+
+/** A name for every token, each of them once: "it", or "it₁₁" where "it" stands elsewhere too. */
+export function tokenNames(tokens: Tokens): readonly string[] {
+  const found = known.get(tokens);
+  if (found) return found;
+  const counts = new Map<string, number>();
+  for (const label of tokens.labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const names = tokens.labels.map((label, position) =>
+    counts.get(label) === 1 ? label : label + subscript(position),
+  );
+  known.set(tokens, names);
+  return names;
+}
+
+function subscript(number: number): string {
+  return [...`${number}`].map((digit) => String.fromCodePoint(0x2080 + Number(digit))).join("");
+}
