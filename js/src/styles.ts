@@ -110,8 +110,8 @@ footer {
 }
 /* One line each, so that nothing below moves when a text gets longer. */
 .status, .about { min-width: 0; min-height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
-.status { flex: 0 1 auto }
-.about { flex: 0 99 auto; text-align: right }
+.status { flex: none; max-width: 80% }
+.about { flex: 0 1 auto; text-align: right }
 footer strong { color: var(--text); font-weight: 500 }
 @container (max-width: 660px) {
   header { gap: 8px; padding: 8px 12px }
@@ -119,7 +119,7 @@ footer strong { color: var(--text); font-weight: 500 }
   .control { padding: 0 7px }
   .column-heads { font-size: 12px }
   footer { flex-direction: column; gap: 2px; padding: 6px 12px }
-  .status { white-space: pre-wrap; height: 2.8em }
+  .status { max-width: none; white-space: pre-wrap; height: 2.8em }
   .about { text-align: left }
 }
 @media (prefers-reduced-motion: reduce) { .lines .base { transition: none } }
