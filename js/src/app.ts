@@ -82,10 +82,12 @@ function build(
   });
 
   // At first the host is detached, or has no width; both come before the observer's first call.
-  const observer = new ResizeObserver(() => {
+  const measure = () => {
     look();
     width.value = Math.floor(body.clientWidth - 2 * PADDING);
-  });
+  };
+  // A frame later, because what changes size while sizes are observed is a complaint in the console.
+  const observer = new ResizeObserver(() => requestAnimationFrame(measure));
   observer.observe(body);
 
   const context: Context = { store, state, palette, width };

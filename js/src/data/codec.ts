@@ -29,6 +29,9 @@ export function byteLength(part: Part): number {
 export function decodeBlock(block: Block): Arrays {
   return new Map(
     block.parts.map((part, index) => {
+      if (!(part.dtype in BITS)) {
+        throw new Error(`This view cannot read arrays of type ${part.dtype}.`);
+      }
       const bytes = block.buffers[index];
       if (bytes?.length !== byteLength(part)) {
         throw new Error(`The ${part.name} of this layer arrived incomplete.`);
@@ -51,8 +54,6 @@ function decode(part: Part, bytes: Uint8Array): Float32Array {
     case "bits":
       for (let i = 0; i < out.length; i++) out[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1;
       return out;
-    default:
-      throw new Error(`This view cannot read arrays of type ${part.dtype as string}.`);
   }
 }
 

@@ -59,14 +59,14 @@ interface SentStack extends Omit<StackInfo, "keys"> {
 /** A manifest as sent becomes one with every stack's keys filled in. */
 export function readManifest(sent: unknown): Manifest {
   const manifest = sent as { version?: unknown; model: string; stacks: SentStack[] } | null;
-  if (typeof manifest?.version !== "number" || !Array.isArray(manifest.stacks)) {
-    throw new Error("This is not an attnwidget record.");
-  }
-  if (manifest.version > VERSION) {
+  if (typeof manifest?.version === "number" && manifest.version > VERSION) {
     throw new Error(
       `This record has format ${manifest.version}, and this view reads up to ${VERSION}: ` +
         "it was made by a newer attnwidget, so update the one that shows it.",
     );
+  }
+  if (typeof manifest?.version !== "number" || !Array.isArray(manifest.stacks)) {
+    throw new Error("This is not an attnwidget record.");
   }
   const stacks = manifest.stacks.map((stack) => ({ ...stack, keys: stack.keys ?? stack.queries }));
   return { version: manifest.version, model: manifest.model, stacks };

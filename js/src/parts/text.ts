@@ -20,7 +20,9 @@ export function weight(value: number): string {
 /** A score or vector component, with a true minus sign. */
 export function number(value: number, digits = 2): string {
   if (value === Number.NEGATIVE_INFINITY) return "masked";
-  return value.toFixed(digits).replace("-", "\u2212");
+  const text = value.toFixed(digits);
+  // What rounds to zero has no sign.
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212");
 }
 
 /** What makes a score of q · k, as a formula that goes on from it: "÷ √64". */

@@ -67,9 +67,10 @@ export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => vo
     const row = (event.target as Element).closest<HTMLElement>("[role=option]");
     return row ? Number(row.dataset.position) : null;
   };
-  list.addEventListener("pointerover", (event) => {
+  // Not "pointerover", which also comes when the list scrolls by under a pointer that rests.
+  list.addEventListener("pointermove", (event) => {
     const position = positionOf(event);
-    if (position !== null) lookAt(position);
+    if (position !== null && position !== state.hover.peek()?.[side]) lookAt(position);
   });
   list.addEventListener("pointerleave", () => {
     state.hover.value = null;

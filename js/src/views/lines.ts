@@ -40,9 +40,11 @@ export function lines(data: LayerData, options: LinesOptions): Lines {
   element.style.height = `${height}px`;
   const width = signal(0);
   const share = signal(100);
-  const observer = new ResizeObserver(() => {
-    width.value = element.clientWidth;
-  });
+  const observer = new ResizeObserver(() =>
+    requestAnimationFrame(() => {
+      width.value = element.clientWidth;
+    }),
+  );
   observer.observe(element);
   const middle = (index: number) => (index + 0.5) * rowHeight;
 

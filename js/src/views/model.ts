@@ -86,8 +86,10 @@ export function modelView(context: Context): View {
       const cell = (event.target as Element).closest<HTMLElement>("[role=gridcell]");
       return cell && { layer: Number(cell.dataset.layer), head: Number(cell.dataset.head) };
     };
-    cells.addEventListener("pointerover", (event) => {
-      hovered.value = cellOf(event);
+    // Not "pointerover", which also comes when the grid scrolls by under a pointer that rests.
+    cells.addEventListener("pointermove", (event) => {
+      const [cell, before] = [cellOf(event), hovered.peek()];
+      if (cell?.layer !== before?.layer || cell?.head !== before?.head) hovered.value = cell;
     });
     cells.addEventListener("pointerleave", () => {
       hovered.value = null;

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { readManifest, VERSION } from "../../src/data/manifest.ts";
+import { OVERVIEW } from "../vectors.ts";
+
+interface Sent {
+  version: number;
+  stacks: { queries: unknown; keys: unknown }[];
+}
+
+const sent = () => structuredClone(OVERVIEW.manifest) as Sent;
+
+test("keys that were not sent are the queries' own", () => {
+  const { stacks } = readManifest(sent());
+  expect(stacks[0].keys).toEqual(stacks[0].queries);
+  expect(stacks[1].keys.labels).toEqual(["one", "two", "three", "four", "five"]);
+  expect(stacks[1].queries.labels).toEqual(["eins", "zwei", "drei"]);
+});
+
+test("layers, heads and the model's name come through", () => {
+  const manifest = readManifest(sent());
+  expect(manifest.model).toBe("two stacks");
+  expect(manifest.stacks.map(({ name }) => name)).toEqual(["encoder", "cross"]);
+  expect(manifest.stacks.map(({ layers }) => layers.map(({ heads }) => heads))).toEqual([
+    [2, 3],
+    [1, 2],
+  ]);
+});
+
+test("a newer format says which one, and what to do", () => {
+  const newer = { ...sent(), version: VERSION + 1 };
+  expect(() => readManifest(newer)).toThrow(
+    `This record has format ${VERSION + 1}, and this view reads up to ${VERSION}`,
+  );
+  expect(() => readManifest(newer)).toThrow("newer attnwidget");
+});
+
+test("a newer format is told by its version alone, whatever else has changed", () => {
+  expect(() => readManifest({ version: VERSION + 1, stacks: {} })).toThrow("newer attnwidget");
+});
+
+test.for([
+  undefined,
+  null,
+  "",
+  "text",
+  7,
+  [],
+  {},
+  { version: "1", stacks: [] },
+  { version: 1 },
+  { version: 1, stacks: {} },
+])("what is not a record is said not to be one: %o", (garbage) => {
+  expect(() => readManifest(garbage)).toThrow("This is not an attnwidget record.");
+});

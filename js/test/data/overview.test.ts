@@ -1,0 +1,32 @@
+import { describe, expect, test } from "vitest";
+import { decodeOverview } from "../../src/data/codec.ts";
+import { readManifest } from "../../src/data/manifest.ts";
+import { bytes, OVERVIEW, RECORD } from "../vectors.ts";
+
+const hex = (levels: Uint8Array) => Array.from(levels, (n) => n.toString(16)).join("");
+
+describe.for([
+  { name: "two stacks", content: OVERVIEW },
+  { name: "one stack", content: RECORD },
+])("the overview of $name", ({ content }) => {
+  const manifest = readManifest(content.manifest);
+
+  test("has every thumbnail's levels in place", () => {
+    const decoded = decodeOverview(manifest, bytes(content.overview));
+    const levels = decoded.map((stack) =>
+      stack.map((layer) => layer.map((thumbnail) => hex(thumbnail.levels))),
+    );
+    expect(levels).toEqual(content.levels);
+  });
+
+  test("has thumbnails of the right shape, 32 at most", () => {
+    const decoded = decodeOverview(manifest, bytes(content.overview));
+    decoded.forEach((stack, s) => {
+      const { queries, keys } = manifest.stacks[s];
+      for (const { rows, columns } of stack.flat()) {
+        expect(rows).toBe(Math.min(queries.labels.length, 32));
+        expect(columns).toBe(Math.min(keys.labels.length, 32));
+      }
+    });
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import type { Arrays } from "../../src/data/codec.ts";
+import { LayerData } from "../../src/data/layer.ts";
+import type { LayerInfo, StackInfo, Tokens } from "../../src/data/manifest.ts";
+import { expectClose, SCORES, type ScoreCase } from "../vectors.ts";
+
+const positions = (count: number): Tokens => ({
+  labels: Array.from({ length: count }, (_, n) => `${n}`),
+  segments: null,
+  special: [],
+});
+
+const noMeasure: readonly number[] = [];
+
+function layerOf(given: ScoreCase): LayerData {
+  const info: LayerInfo = {
+    heads: given.heads,
+    key_heads: given.key_heads,
+    dim: given.dim,
+    rounding: 0,
+    program: given.program,
+    fidelity: { exact: null, module: "" },
+    measures: {
+      entropy: noMeasure,
+      distance: noMeasure,
+      previous: noMeasure,
+      same: noMeasure,
+      next: noMeasure,
+      first: noMeasure,
+      special: noMeasure,
+    },
+  };
+  const stack: StackInfo = {
+    name: "self",
+    queries: positions(given.num_queries),
+    keys: positions(given.num_keys),
+    layers: [info],
+  };
+  const arrays: [string, Float32Array][] = [
+    ["queries", Float32Array.from(given.queries)],
+    ["keys", Float32Array.from(given.keys)],
+  ];
+  if (given.bias) arrays.push(["bias", Float32Array.from(given.bias)]);
+  if (given.visible) arrays.push(["visible", Float32Array.from(given.visible)]);
+  return new LayerData(stack, 0, new Map(arrays) as Arrays);
+}
+
+/** Row i of head h in a flat [heads, Tq, Tk]. */
+const row = <Value>(
+  { num_queries, num_keys }: ScoreCase,
+  flat: readonly Value[],
+  h: number,
+  i: number,
+) => flat.slice((h * num_queries + i) * num_keys, (h * num_queries + i + 1) * num_keys);
+
+describe.for(SCORES)("$name", (given) => {
+  const heads = Array.from({ length: given.heads }, (_, head) => head);
+  const queries = Array.from({ length: given.num_queries }, (_, i) => i);
+
+  test("scores, row by row", () => {
+    const layer = layerOf(given);
+    for (const head of heads) {
+      for (const i of queries) {
+        expectClose(layer.scoreRow(head, i) ?? [], row(given, given.scores, head, i));
+      }
+    }
+  });
+
+  test("weights, row by row", () => {
+    const layer = layerOf(given);
+    for (const head of heads) {
+      for (const i of queries) {
+        expectClose(layer.weightRow(head, i), row(given, given.weights, head, i));
+      }
+    }
+  });
+
+  test("weights, column by column", () => {
+    const layer = layerOf(given);
+    for (const head of heads) {
+      for (let j = 0; j < given.num_keys; j++) {
+        const column = queries.map((i) => row(given, given.weights, head, i)[j]);
+        expectClose(layer.weightColumn(head, j), column);
+      }
+    }
+  });
+
+  test("the whole matrix of each head, in any order", () => {
+    const layer = layerOf(given);
+    const size = given.num_queries * given.num_keys;
+    // Back to the first head at the end: only the last matrix is kept.
+    for (const head of [...heads, 0]) {
+      expectClose(layer.matrix(head), given.weights.slice(head * size, (head + 1) * size));
+    }
+  });
+
+  test("query and key vectors", () => {
+    const layer = layerOf(given);
+    const { dim } = given;
+    for (const head of heads) {
+      const keyHead = Math.floor(head / (given.heads / given.key_heads));
+      const q = (head * given.num_queries + 1) * dim;
+      const k = (keyHead * given.num_keys + 2) * dim;
+      expect([...(layer.query(head, 1) ?? [])]).toEqual(given.queries.slice(q, q + dim));
+      expect([...(layer.key(head, 2) ?? [])]).toEqual(given.keys.slice(k, k + dim));
+    }
+  });
+});

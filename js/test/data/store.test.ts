@@ -1,0 +1,117 @@
+import { effect } from "@preact/signals-core";
+import { expect, test, vi } from "vitest";
+import type { Block } from "../../src/data/codec.ts";
+import { readManifest } from "../../src/data/manifest.ts";
+import { type LayerState, type Source, Store } from "../../src/data/store.ts";
+import { blockOf, bytes, expectClose, OVERVIEW, RECORD } from "../vectors.ts";
+
+/** A source whose answers the test gives. */
+function asked() {
+  const requests: { key: string; give(block: Block): void; fail(reason: unknown): void }[] = [];
+  const source: Source = {
+    block: (stack, layer) =>
+      new Promise((give, fail) => requests.push({ key: `${stack}.${layer}`, give, fail })),
+  };
+  const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
+  return { store, requests };
+}
+
+const block = (layer: number) => blockOf(RECORD.blocks[`self.${layer}`]);
+const settled = (state: { value: LayerState }) =>
+  vi.waitFor(() => expect(state.value.status).not.toBe("loading"));
+
+test("a layer is loading, then ready, and who watches hears of it", async () => {
+  const { store, requests } = asked();
+  const layer = store.layer("self", 0);
+  const seen: string[] = [];
+  effect(() => {
+    seen.push(layer.value.status);
+  });
+  requests[0].give(block(0));
+  await settled(layer);
+  expect(seen).toEqual(["loading", "ready"]);
+  const state = layer.value;
+  if (state.status === "ready") expectClose(state.data.matrix(3), RECORD.weights[0].slice(3 * 81));
+});
+
+test("a layer is asked for once, however often it is wanted", async () => {
+  const { store, requests } = asked();
+  const first = store.layer("self", 1);
+  expect(store.layer("self", 1)).toBe(first);
+  requests[0].give(block(1));
+  await settled(first);
+  expect(store.layer("self", 1)).toBe(first);
+  expect(requests.map(({ key }) => key)).toEqual(["self.1"]);
+});
+
+test("nothing is asked for before a layer is wanted, and layers do not wait for each other", async () => {
+  const { store, requests } = asked();
+  expect(requests).toEqual([]);
+  const layers = [store.layer("self", 2), store.layer("self", 0)];
+  requests[1].give(block(0));
+  await settled(layers[1]);
+  expect(layers.map(({ value }) => value.status)).toEqual(["loading", "ready"]);
+});
+
+test.for([
+  { reason: new Error("The kernel is gone."), message: "The kernel is gone." },
+  { reason: "just text", message: "just text" },
+])("a failure keeps the source's message: $message", async ({ reason, message }) => {
+  const { store, requests } = asked();
+  const layer = store.layer("self", 0);
+  requests[0].fail(reason);
+  await settled(layer);
+  expect(layer.value).toEqual({ status: "failed", message });
+});
+
+test("a block that does not fit its layer fails with a reason", async () => {
+  const { store, requests } = asked();
+  const layer = store.layer("self", 0);
+  requests[0].give({ ...block(0), buffers: [] });
+  await settled(layer);
+  expect(layer.value).toEqual({
+    status: "failed",
+    message: "The queries of this layer arrived incomplete.",
+  });
+});
+
+test("a retry asks again for what failed, and only for that", async () => {
+  const { store, requests } = asked();
+  const layers = [0, 1, 2].map((layer) => store.layer("self", layer));
+  requests[0].give(block(0));
+  requests[1].fail(new Error("no"));
+  await settled(layers[0]);
+  await settled(layers[1]);
+  store.retry();
+  expect(requests.map(({ key }) => key)).toEqual(["self.0", "self.1", "self.2", "self.1"]);
+  requests[3].give(block(1));
+  await vi.waitFor(() => expect(layers[1].value.status).toBe("ready"));
+  // The same signal as before, so that views that watch it recover by themselves.
+  expect(store.layer("self", 1)).toBe(layers[1]);
+});
+
+test("a retry names the stack rightly where names hold dots", async () => {
+  const manifest = structuredClone(RECORD.manifest) as { stacks: { name: string }[] };
+  manifest.stacks[0].name = "vision.1";
+  const keys: string[] = [];
+  const source: Source = {
+    async block(stack, layer) {
+      keys.push(`${stack} ${layer}`);
+      throw new Error("no");
+    },
+  };
+  const store = new Store(readManifest(manifest), bytes(RECORD.overview), source);
+  await settled(store.layer("vision.1", 2));
+  store.retry();
+  expect(keys).toEqual(["vision.1 2", "vision.1 2"]);
+});
+
+test("stacks and thumbnails are found by name", () => {
+  const source: Source = { block: () => Promise.reject() };
+  const store = new Store(readManifest(OVERVIEW.manifest), bytes(OVERVIEW.overview), source);
+  expect(store.stack("cross").queries.labels).toEqual(["eins", "zwei", "drei"]);
+  const { rows, columns, levels } = store.thumbnail("cross", 1, 1);
+  expect([rows, columns]).toEqual([3, 5]);
+  expect(Array.from(levels, (n) => n.toString(16)).join("")).toBe(OVERVIEW.levels[1][1][1]);
+  expect(() => store.stack("decoder")).toThrow("This record has no stack named decoder.");
+});

@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { userEvent } from "vitest/browser";
+import { bindKeys } from "../src/keys.ts";
+import { el } from "../src/parts/dom.ts";
+import { help } from "../src/parts/help.ts";
+import type { Choices } from "../src/state.ts";
+import { stateOf } from "./choices.ts";
+import { place } from "./place.ts";
+
+function mounted(choices: Partial<Choices> = {}) {
+  const state = stateOf(choices);
+  const { panel, toggle } = help();
+  const root = place(el("div", { tabindex: 0 }, panel));
+  const controller = new AbortController();
+  bindKeys(root, state, toggle, controller.signal);
+  root.focus();
+  return { state, root, panel, controller };
+}
+
+test.for([
+  { key: "{]}", choices: { layer: 0 }, layer: 1, head: 1 },
+  { key: "{]}", choices: { layer: 2 }, layer: 2, head: 3 },
+  { key: "{[}", choices: { layer: 2 }, layer: 1, head: 1 },
+  { key: "{[}", choices: { layer: 0 }, layer: 0, head: 3 },
+  { key: ".", choices: { layer: 2 }, layer: 2, head: 4 },
+  { key: ".", choices: { layer: 0 }, layer: 0, head: 3 },
+  { key: ",", choices: { layer: 0 }, layer: 0, head: 2 },
+])("$key in layer $choices.layer, head 3, leads to $layer, $head", async (given) => {
+  const { state } = mounted({ head: 3, ...given.choices });
+  // "[[" is how the test's keyboard writes "[".
+  await userEvent.keyboard(given.key === "{[}" ? "[[" : given.key === "{]}" ? "]" : given.key);
+  expect([state.layer.value, state.head.value]).toEqual([given.layer, given.head]);
+});
+
+test("digits choose the view", async () => {
+  const { state } = mounted();
+  for (const [key, view] of [
+    ["2", "model"],
+    ["3", "neuron"],
+    ["1", "head"],
+  ]) {
+    await userEvent.keyboard(key);
+    expect(state.view.value).toBe(view);
+  }
+});
+
+test("a question mark opens and closes the list of keys", async () => {
+  const { panel } = mounted();
+  await userEvent.keyboard("?");
+  expect(panel.hidden).toBe(false);
+  await userEvent.keyboard("?");
+  expect(panel.hidden).toBe(true);
+});
+
+test("Escape closes the list of keys first, and then releases what is looked at", async () => {
+  const { state, panel } = mounted({ query: 2 });
+  state.hover.value = { query: 3, key: null };
+  await userEvent.keyboard("?{Escape}");
+  expect(panel.hidden).toBe(true);
+  expect([state.query.value, state.hover.value]).toEqual([2, { query: 3, key: null }]);
+  await userEvent.keyboard("{Escape}");
+  expect([state.query.value, state.hover.value]).toEqual([null, null]);
+});
+
+test("Escape releases a key too", async () => {
+  const { state } = mounted({ key: 2 });
+  await userEvent.keyboard("{Escape}");
+  expect(state.key.value).toBeNull();
+});
+
+test("Alt may be what a keyboard needs for a bracket", async () => {
+  const { state, root } = mounted();
+  const key = { key: "]", altKey: true, bubbles: true, cancelable: true };
+  root.dispatchEvent(new KeyboardEvent("keydown", key));
+  expect(state.layer.value).toBe(1);
+});
+
+test("what is held down with Control, Alt or Meta is the browser's", async () => {
+  const { state } = mounted({ layer: 1 });
+  for (const modifier of ["ctrlKey", "altKey", "metaKey"]) {
+    const event = new KeyboardEvent("keydown", {
+      key: "2",
+      bubbles: true,
+      cancelable: true,
+      [modifier]: true,
+    });
+    document.activeElement?.dispatchEvent(event);
+    expect(event.defaultPrevented).toBe(false);
+  }
+  expect(state.view.value).toBe("head");
+});
+
+test("a key that does something does nothing else; any other key is left alone", () => {
+  const { root } = mounted();
+  const prevented = (key: string) => {
+    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+    root.dispatchEvent(event);
+    return event.defaultPrevented;
+  };
+  for (const key of ["[", "]", ",", ".", "1", "2", "3", "?", "Escape"]) {
+    expect(prevented(key)).toBe(true);
+  }
+  for (const key of ["a", "4", "Tab", "ArrowDown", "Enter"]) {
+    expect(prevented(key)).toBe(false);
+  }
+});
+
+test("an abort ends it", async () => {
+  const { state, controller } = mounted();
+  controller.abort();
+  await userEvent.keyboard("2");
+  expect(state.view.value).toBe("head");
+});

@@ -1,0 +1,43 @@
+/** What the record of the shared vectors says, by layer, head, query and key. */
+
+import { RECORD } from "./vectors.ts";
+
+const TOKENS = 9;
+
+type Labelled = { stacks: { queries: { labels: string[] } }[] };
+export const LABELS: readonly string[] = (RECORD.manifest as Labelled).stacks[0].queries.labels;
+
+/** In a sentence, a label that stands twice has its position with it. */
+export const NAMES = LABELS.map((label, at) =>
+  label === "[SEP]" ? `[SEP]${at === 4 ? "₄" : "₈"}` : label,
+);
+
+const at = (head: number, query: number, key: number) => (head * TOKENS + query) * TOKENS + key;
+
+export function weightAt(layer: number, head: number, query: number, key: number): number {
+  return RECORD.weights[layer][at(head, query, key)] as number;
+}
+
+/** null where the key is masked. */
+export function scoreAt(layer: number, head: number, query: number, key: number): number | null {
+  return RECORD.scores[layer]?.[at(head, query, key)] ?? null;
+}
+
+/** The three largest weights of a row or column, as the status line lists them. */
+export function strongest(
+  heads: readonly number[],
+  weightOf: (head: number, position: number) => number,
+): string {
+  return heads
+    .flatMap((head) => NAMES.map((name, at) => ({ name, head, weight: weightOf(head, at) })))
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, 3)
+    .map(({ name, head, weight }) => {
+      const whose = heads.length > 1 ? ` (head ${head})` : "";
+      return `${name} ${weight.toFixed(3)}${whose}`;
+    })
+    .join(" · ");
+}
+
+/** With a true minus sign. */
+export const signed = (value: number) => value.toFixed(2).replace("-", "\u2212");

@@ -1,0 +1,101 @@
+import { signal } from "@preact/signals-core";
+import { expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { stepper } from "../../src/parts/stepper.ts";
+import { place } from "../place.ts";
+
+/** A stepper over 0 to max, and every number that it asked for. */
+function mounted(value: number, max: number) {
+  const [current, largest] = [signal(value), signal(max)];
+  const asked: number[] = [];
+  const [element, dispose] = stepper({
+    name: "Layer",
+    value: current,
+    max: largest,
+    set(next) {
+      asked.push(next);
+      current.value = Math.min(Math.max(next, 0), largest.value);
+    },
+  });
+  place(element, dispose);
+  const spin = page.getByRole("spinbutton", { name: "Layer", exact: true });
+  return { current, largest, asked, element, dispose, spin };
+}
+
+test("says its name, value and range", async () => {
+  const { spin } = mounted(2, 5);
+  for (const [name, value] of [
+    ["aria-valuenow", "2"],
+    ["aria-valuemin", "0"],
+    ["aria-valuemax", "5"],
+  ]) {
+    await expect.element(spin).toHaveAttribute(name, value);
+  }
+  await expect.element(spin).toHaveTextContent("2");
+});
+
+test("follows its value and its range", async () => {
+  const { spin, current, largest } = mounted(2, 5);
+  current.value = 4;
+  largest.value = 11;
+  await expect.element(spin).toHaveAttribute("aria-valuenow", "4");
+  await expect.element(spin).toHaveAttribute("aria-valuemax", "11");
+});
+
+test.for([
+  { key: "{ArrowUp}", to: 3 },
+  { key: "{ArrowRight}", to: 3 },
+  { key: "{ArrowDown}", to: 1 },
+  { key: "{ArrowLeft}", to: 1 },
+  { key: "{Home}", to: 0 },
+  { key: "{End}", to: 5 },
+])("$key asks for $to", async ({ key, to }) => {
+  const { spin, asked, current } = mounted(2, 5);
+  (spin.element() as HTMLElement).focus();
+  await userEvent.keyboard(key);
+  expect(asked).toEqual([to]);
+  expect(current.value).toBe(to);
+});
+
+test("keys that step do not scroll the page or reach what is around; others do", async () => {
+  const { spin, element, asked } = mounted(2, 5);
+  const outside: string[] = [];
+  const unstopped: string[] = [];
+  element.addEventListener("keydown", (event) => outside.push(event.key));
+  spin.element().addEventListener("keydown", (event) => {
+    if (!(event as KeyboardEvent).defaultPrevented) unstopped.push((event as KeyboardEvent).key);
+  });
+  (spin.element() as HTMLElement).focus();
+  await userEvent.keyboard("{ArrowDown}{End}{]}a");
+  expect(asked).toEqual([1, 5]);
+  expect(outside).toEqual(["]", "a"]);
+  expect(unstopped).toEqual(["]", "a"]);
+});
+
+test("the buttons step, and rest at either end", async () => {
+  const { element, current } = mounted(1, 2);
+  const [down, up] = element.querySelectorAll("button");
+  await userEvent.click(up);
+  expect(current.value).toBe(2);
+  expect([down.disabled, up.disabled]).toEqual([false, true]);
+  await userEvent.click(down);
+  await userEvent.click(down);
+  expect(current.value).toBe(0);
+  expect([down.disabled, up.disabled]).toEqual([true, false]);
+});
+
+test("the buttons are the pointer's alone: one thing to hear and to tab to", async () => {
+  const { element } = mounted(1, 2);
+  expect(page.elementLocator(element).getByRole("button").elements()).toEqual([]);
+  await userEvent.tab();
+  expect(document.activeElement?.getAttribute("role")).toBe("spinbutton");
+  await userEvent.tab();
+  expect(element.contains(document.activeElement)).toBe(false);
+});
+
+test("is at rest once disposed of", () => {
+  const { spin, current, dispose } = mounted(2, 5);
+  dispose();
+  current.value = 4;
+  expect(spin.element().getAttribute("aria-valuenow")).toBe("2");
+});

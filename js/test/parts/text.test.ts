@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { columnWidth, number, roundedUp, scaling, weight } from "../../src/parts/text.ts";
+
+test.for([
+  { value: 0, text: "0.000" },
+  { value: 1, text: "1.000" },
+  { value: 0.25, text: "0.250" },
+  { value: 0.12345, text: "0.123" },
+  { value: 0.0005, text: "0.001" },
+  // Not zero, so it must not look like zero.
+  { value: 0.000499, text: "<0.001" },
+  { value: 1e-12, text: "<0.001" },
+])("weight $value reads $text", ({ value, text }) => {
+  expect(weight(value)).toBe(text);
+});
+
+describe("number", () => {
+  test.for([
+    { value: 0, text: "0.00" },
+    { value: 5.4321, text: "5.43" },
+    { value: 1234.5, text: "1234.50" },
+    // U+2212, as wide as a plus; a hyphen is not.
+    { value: -5.4321, text: "\u22125.43" },
+    { value: Number.NEGATIVE_INFINITY, text: "masked" },
+  ])("$value reads $text", ({ value, text }) => {
+    expect(number(value)).toBe(text);
+  });
+
+  test("has as many decimals as asked for", () => {
+    expect(number(-5.4321, 1)).toBe("\u22125.4");
+    expect(number(5.43219, 4)).toBe("5.4322");
+  });
+
+  test("has no sign where it is rounded to zero", () => {
+    expect(number(-0.001)).toBe("0.00");
+  });
+});
+
+test.for([
+  { value: 0, text: "0" },
+  { value: 0.0012, text: "0.002" },
+  { value: 0.002, text: "0.002" },
+  { value: 0.00096, text: "0.001" },
+  { value: 3.1e-8, text: "4e-8" },
+  { value: 0.3, text: "0.3" },
+])("a bound of $value is no more than $text", ({ value, text }) => {
+  expect(roundedUp(value)).toBe(text);
+});
+
+describe("what makes a score of q · k", () => {
+  const plain = { scale: 0.125, softcap: null, bias: false };
+
+  test.for([
+    { name: "1/√d as a root", program: plain, dim: 64, text: "÷ √64" },
+    {
+      name: "1/√d in single precision",
+      program: { ...plain, scale: Math.fround(1 / Math.sqrt(80)) },
+      dim: 80,
+      text: "÷ √80",
+    },
+    { name: "another scale as itself", program: plain, dim: 32, text: "× 0.125" },
+    {
+      name: "a long scale shortened",
+      program: { ...plain, scale: 0.0721687836 },
+      dim: 64,
+      text: "× 0.07217",
+    },
+    { name: "no scale", program: { ...plain, scale: 1 }, dim: 64, text: "" },
+    { name: "the root of one", program: { ...plain, scale: 1 }, dim: 1, text: "÷ √1" },
+    { name: "a softcap", program: { ...plain, softcap: 50 }, dim: 64, text: "÷ √64 capped at ±50" },
+    { name: "a bias", program: { ...plain, bias: true }, dim: 64, text: "÷ √64 + bias" },
+    {
+      name: "a bias outside of the softcap",
+      program: { scale: 1, softcap: 2.5, bias: true },
+      dim: 64,
+      text: "capped at ±2.5 + bias",
+    },
+  ])("shows $name", ({ program, dim, text }) => {
+    expect(scaling(program, dim)).toBe(text);
+  });
+});
+
+describe("columnWidth", () => {
+  const bounds: [number, number] = [40, 200];
+
+  test("holds the longest label", () => {
+    const [short, long] = [
+      columnWidth(["abcdef"], 14, bounds),
+      columnWidth(["abcdefghijkl"], 14, bounds),
+    ];
+    expect(long).toBeGreaterThan(short);
+    expect(columnWidth(["ab", "abcdefghijkl", "abc"], 14, bounds)).toBe(long);
+    const span = document.createElement("span");
+    span.style.cssText = "font: 14px system-ui, sans-serif; white-space: pre; position: absolute";
+    span.textContent = "abcdefghijkl";
+    document.body.append(span);
+    expect(long).toBeGreaterThan(span.getBoundingClientRect().width);
+    span.remove();
+  });
+
+  test("stays within its bounds", () => {
+    expect(columnWidth([""], 14, bounds)).toBe(40);
+    expect(columnWidth(["m".repeat(500)], 14, bounds)).toBe(200);
+    expect(columnWidth([], 14, bounds)).toBe(40);
+  });
+});

@@ -1,0 +1,217 @@
+/** The model view shows every head's thumbnail, and leads to the head. */
+
+import { describe, expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { palette, rgb } from "../../src/theme.ts";
+import { patternColor, patternOf } from "../../src/views/patterns.ts";
+import { focus, parts } from "../locators.ts";
+import { type App, find, mountApp, pixel } from "../mounted.ts";
+import { expectNoProblems } from "../problems.ts";
+import { OVERVIEW, RECORD } from "../vectors.ts";
+
+expectNoProblems();
+
+const { cell, grid, status, list, tab, swatches } = parts();
+
+async function mountModel(options: Parameters<typeof mountApp>[0] = {}): Promise<App> {
+  const app = await mountApp({ ...options, choices: { view: "model", ...options.choices } });
+  await expect.element(cell(0, 0)).toBeInTheDocument();
+  return app;
+}
+
+describe("the picture", () => {
+  test.for([
+    { name: "nine tokens", record: RECORD, stack: "self", at: 0 },
+    { name: "32 of 37 tokens", record: OVERVIEW, stack: "encoder", at: 0 },
+    { name: "unlike sides", record: OVERVIEW, stack: "cross", at: 1 },
+  ])("has the levels of every thumbnail in its cell: $name", async ({ record, stack, at }) => {
+    const app = await mountModel({ record, choices: { stack } });
+    const canvas = find<HTMLCanvasElement>(app, ".grid-stage canvas");
+    const origin = canvas.getBoundingClientRect();
+    const info = app.store.stack(stack);
+    const [rows, columns] = [info.queries, info.keys].map(({ labels }) =>
+      Math.min(32, labels.length),
+    );
+    const paper = rgb(palette(false).paper);
+    record.levels[at].forEach((heads, layer) => {
+      heads.forEach((levels, head) => {
+        const box = cell(layer, head).element().getBoundingClientRect();
+        const ink = rgb(patternColor(patternOf(info.layers[layer], head), palette(false)));
+        // Some cells from all over; corners are rounded.
+        for (let n = columns + 1; n < levels.length - columns; n += 5) {
+          const [row, column] = [Math.floor(n / columns), n % columns];
+          const color = pixel(
+            canvas,
+            box.left - origin.left + ((column + 0.5) * box.width) / columns,
+            box.top - origin.top + ((row + 0.5) * box.height) / rows,
+          );
+          const share = Number.parseInt(levels[n], 16) / 15;
+          for (const part of [0, 1, 2]) {
+            const expected = paper[part] + share * (ink[part] - paper[part]);
+            expect(Math.abs(color[part] - expected)).toBeLessThanOrEqual(2);
+          }
+        }
+      });
+    });
+  });
+
+  test("needs no layer from the kernel", async () => {
+    const asked: number[] = [];
+    const source = {
+      block(_: string, layer: number) {
+        asked.push(layer);
+        return new Promise<never>(() => {});
+      },
+    };
+    await mountModel({ source });
+    expect(asked).toEqual([]);
+  });
+
+  test("fits its width", async () => {
+    const app = await mountModel();
+    const view = find(app, ".model-view");
+    expect(view.scrollWidth).toBeLessThanOrEqual(view.clientWidth);
+    expect(cell(0, 0).element().getBoundingClientRect().width).toBeGreaterThan(60);
+  });
+
+  test("scrolls where heads would become too small, and the page stays as it is", async () => {
+    const app = await mountModel({ width: 260 });
+    expect(cell(0, 0).element().getBoundingClientRect().width).toBeGreaterThanOrEqual(20);
+    expect(app.root.getBoundingClientRect().width).toBeLessThanOrEqual(260);
+    const view = find(app, ".model-view");
+    expect(view.scrollWidth).toBeGreaterThan(view.clientWidth);
+  });
+});
+
+describe("the status line", () => {
+  type Info = { measures: Record<string, number[]> };
+  const { layers } = (RECORD.manifest as { stacks: { layers: Info[] }[] }).stacks[0];
+
+  function expected(layer: number, head: number): string[] {
+    const value = (name: string) => layers[layer].measures[name][head];
+    return [
+      `Layer ${layer} · Head ${head} `,
+      `entropy ${value("entropy").toFixed(2)} nats`,
+      `distance ${value("distance").toFixed(1).replace("-", "\u2212")}`,
+      `previous ${value("previous").toFixed(3)}`,
+      `next ${value("next").toFixed(3)}`,
+      `special ${value("special").toFixed(3)}`,
+    ];
+  }
+
+  test("has the measures of the head under the pointer, else of the selected one", async () => {
+    await mountModel({ choices: { layer: 1, head: 1 } });
+    for (const part of expected(1, 1)) expect(status()).toContain(part);
+    await userEvent.hover(cell(2, 9));
+    for (const part of expected(2, 9)) expect(status()).toContain(part);
+    await userEvent.hover(tab("Head"));
+    for (const part of expected(1, 1)) expect(status()).toContain(part);
+  });
+
+  test("counts the kinds of heads, which add up to all", async () => {
+    const app = await mountModel();
+    const about = find(app, ".about").textContent?.split(" · ⚠")[0] ?? "";
+    const total = [...about.matchAll(/(\d+) [a-z]/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+    expect(total).toBe(16);
+  });
+});
+
+describe("the pointer", () => {
+  test("over a head enlarges it, inside of the view", async () => {
+    const app = await mountModel();
+    const preview = find(app, ".preview");
+    const stage = find(app, ".grid-stage").getBoundingClientRect();
+    expect(preview.hidden).toBe(true);
+    for (const [layer, head] of [
+      [0, 0],
+      [2, 9],
+      [0, 3],
+    ]) {
+      await userEvent.hover(cell(layer, head));
+      await expect.element(page.elementLocator(preview)).toBeVisible();
+      expect(preview.textContent).toBe(`Layer ${layer} · Head ${head}`);
+      const [box, own] = [preview, cell(layer, head).element()].map((e) =>
+        e.getBoundingClientRect(),
+      );
+      expect(box.left).toBeGreaterThanOrEqual(stage.left);
+      expect(box.right).toBeLessThanOrEqual(stage.right + 1);
+      // Beside the head, not on it.
+      expect(box.left >= own.right || box.right <= own.left).toBe(true);
+    }
+    await userEvent.hover(tab("Head"));
+    expect(preview.hidden).toBe(true);
+  });
+
+  test("selects a head by click, and opens it by double click", async () => {
+    const { state } = await mountModel();
+    await userEvent.click(cell(2, 6));
+    expect([state.layer.value, state.head.value, state.view.value]).toEqual([2, 6, "model"]);
+    await userEvent.dblClick(cell(0, 3));
+    expect([state.layer.value, state.head.value, state.view.value]).toEqual([0, 3, "head"]);
+    await expect.element(list("Queries")).toBeVisible();
+  });
+});
+
+describe("the keyboard", () => {
+  const at = ({ state }: App) => [state.layer.value, state.head.value];
+
+  test("walks through heads and layers, and stays at the edges", async () => {
+    const app = await mountModel();
+    focus(grid);
+    for (const [key, place] of [
+      ["{ArrowRight}", [0, 1]],
+      ["{ArrowDown}", [1, 1]],
+      ["{ArrowRight}", [1, 1]],
+      ["{ArrowDown}", [2, 1]],
+      ["{ArrowDown}", [2, 1]],
+      ["{ArrowLeft}", [2, 0]],
+      ["{ArrowLeft}", [2, 0]],
+      ["{ArrowUp}", [1, 0]],
+    ] as const) {
+      await userEvent.keyboard(key);
+      expect(at(app)).toEqual(place);
+    }
+    await expect.element(cell(1, 0)).toHaveAttribute("aria-selected", "true");
+  });
+
+  test("enlarges the head that it is on, until Escape or until it goes elsewhere", async () => {
+    const app = await mountModel();
+    const preview = find(app, ".preview");
+    focus(grid);
+    expect(preview.hidden).toBe(true);
+    await userEvent.keyboard("{ArrowRight}");
+    expect([preview.hidden, preview.textContent]).toEqual([false, "Layer 0 · Head 1"]);
+    await userEvent.keyboard("{ArrowDown}");
+    expect(preview.textContent).toBe("Layer 1 · Head 1");
+    await userEvent.keyboard("{Escape}");
+    expect(preview.hidden).toBe(true);
+    await userEvent.keyboard("{ArrowDown}");
+    expect(preview.hidden).toBe(false);
+    focus(tab("Model"));
+    expect(preview.hidden).toBe(true);
+  });
+
+  test("takes the last head of a layer that has fewer", async () => {
+    const app = await mountModel({ choices: { layer: 2, head: 9 } });
+    focus(grid);
+    await userEvent.keyboard("{ArrowUp}");
+    expect(at(app)).toEqual([1, 1]);
+    expect(status()).toContain("Layer 1 · Head 1 ");
+  });
+
+  test("opens the head with Enter", async () => {
+    const app = await mountModel({ choices: { layer: 0, head: 2 } });
+    focus(grid);
+    await userEvent.keyboard("{Enter}");
+    expect(app.state.view.value).toBe("head");
+    await expect.element(list("Queries")).toBeVisible();
+  });
+});
+
+test("a head chosen here is drawn by the head view, whatever heads were drawn before", async () => {
+  const app = await mountModel({ choices: { layer: 2, head: 8, heads: [8, 9] } });
+  await userEvent.dblClick(cell(0, 1));
+  expect(app.state.view.value).toBe("head");
+  const pressed = () => swatches.elements().map((button) => button.getAttribute("aria-pressed"));
+  await expect.poll(pressed, { timeout: 2000 }).toEqual(["true", "true", "true", "true"]);
+});

@@ -1,0 +1,85 @@
+/** Where a widget's layers come from: its own state, else the kernel. */
+
+import { describe, expect, test } from "vitest";
+import { strongest, weightAt } from "../numbers.ts";
+import { expectNoProblems } from "../problems.ts";
+import { answer, embedded, modelOf, press, rendered } from "./rendered.ts";
+
+expectNoProblems();
+
+describe("layers", () => {
+  test("come from the kernel: one request, and its reply is shown", async () => {
+    const model = modelOf({ layer: 2, heads: [3], query: 5 });
+    const { list, status } = await rendered(model);
+    expect(model.sent.map(({ op, stack, layer }) => [op, stack, layer])).toEqual([
+      ["block", "self", 2],
+    ]);
+    answer(model);
+    await expect.element(list("Queries")).toBeVisible();
+    expect(status()).toContain(strongest([3], (head, key) => weightAt(2, head, 5, key)));
+    expect(model.sent.length).toBe(1);
+  });
+
+  test("that are embedded are shown without a word to the kernel", async () => {
+    const model = modelOf({ _blocks: embedded(["self.0"]) });
+    const { list } = await rendered(model);
+    await expect.element(list("Queries")).toBeVisible();
+    expect(model.sent).toEqual([]);
+  });
+
+  test("come from both, where some are embedded", async () => {
+    const model = modelOf({ _blocks: embedded(["self.0"]) });
+    const { list, root } = await rendered(model);
+    await expect.element(list("Queries")).toBeVisible();
+    press(root, "]");
+    expect(model.sent.map(({ layer }) => layer)).toEqual([1]);
+  });
+
+  test("that the kernel cannot give are explained in its own words", async () => {
+    const model = modelOf();
+    const { alert } = await rendered(model);
+    model.deliver({ id: model.sent[0].id, error: "layer 0 was thrown away" });
+    await expect.element(alert).toHaveTextContent("layer 0 was thrown away");
+  });
+
+  test("that cannot be asked for, as after a restart, say what to do", async () => {
+    const model = modelOf();
+    model.send = () => {
+      throw new Error("Cannot send");
+    };
+    const { alert } = await rendered(model);
+    await expect.element(alert).toHaveTextContent("run the cell again");
+  });
+});
+
+describe("without a kernel", () => {
+  test("a polite line says what is missing, and nothing is sent", async () => {
+    const model = modelOf();
+    const { alert } = await rendered(model, { disconnected: true });
+    await expect.element(alert).toHaveTextContent("Layer 0 is not saved in this page");
+    await expect.element(alert).toHaveTextContent("widget.embed()");
+    expect(model.sent).toEqual([]);
+  });
+
+  test("the model view works", async () => {
+    const model = modelOf({ view: "model" });
+    const { alert, cell } = await rendered(model, { disconnected: true });
+    await expect.element(cell(2, 9)).toBeVisible();
+    expect(alert.elements()).toEqual([]);
+  });
+
+  test("embedded layers work", async () => {
+    const model = modelOf({ _blocks: embedded(["self.0"]) });
+    const { list } = await rendered(model, { disconnected: true });
+    await expect.element(list("Keys")).toBeVisible();
+  });
+
+  test("layers that are embedded later appear", async () => {
+    const model = modelOf();
+    const { alert, list } = await rendered(model, { disconnected: true });
+    await expect.element(alert).toBeVisible();
+    model.receive("_blocks", embedded(["self.0"]));
+    await expect.element(list("Queries")).toBeVisible();
+    expect(alert.elements()).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+"""Writes the vectors that the tests of both languages read: `python -m tests.vectors.make`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.vectors import blocks, measures, records, scores
+
+FOLDER = Path(__file__).parent
+
+
+def files() -> dict[str, str]:
+    """File name -> text. One line per case, so that a change shows where it happened."""
+    return {
+        "scores.json": _lines(scores.cases()),
+        "blocks.json": _lines(blocks.cases()),
+        "measures.json": _lines(measures.cases()),
+        "overview.json": _object(records.overview()),
+        "record.json": _object(records.record()),
+    }
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _lines(cases: list[dict[str, Any]]) -> str:
+    return "[\n" + ",\n".join(_compact(case) for case in cases) + "\n]\n"
+
+
+def _object(value: dict[str, Any]) -> str:
+    items = (f"{_compact(key)}:{_compact(item)}" for key, item in value.items())
+    return "{\n" + ",\n".join(items) + "\n}\n"
+
+
+if __name__ == "__main__":
+    for name, text in files().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

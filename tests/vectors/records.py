@@ -1,0 +1,144 @@
+"""overview.json and record.json: whole records as the browser gets them."""
+
+from random import Random
+
+from tests.vectors import reference
+from tests.vectors.encoding import base64_of, encode_block
+from tests.vectors.measures import of_heads
+from tests.vectors.numbers import eighths, flat
+from tests.vectors.reference import Json
+from tests.vectors.scores import program
+
+# What a page must never take for markup, and what must not change the direction of a line.
+LABELS = [
+    "[CLS]",
+    '<img src=x onerror="globalThis.attacked=true">',
+    "cat",
+    "</script><script>globalThis.attacked=true</script>",
+    "[SEP]",
+    "שלום",
+    "🙂",
+    "&amp;",
+    "[SEP]",
+]
+
+
+def overview() -> Json:
+    """Two stacks, unequal heads, odd numbers of cells, and more tokens than a thumbnail has."""
+    long = _tokens([f"t{n}" for n in range(37)], special=[0, 36])
+    short = _tokens(["eins", "zwei", "drei"])
+    five = _tokens(["one", "two", "three", "four", "five"])
+    encoder = [_layer(long, long, "e0", 2, dim=3), _layer(long, long, "e1", 3, dim=2)]
+    cross = [_layer(short, five, "c0", 1, dim=3), _layer(short, five, "c1", 2, dim=5)]
+    return _record("two stacks", {"encoder": (long, None, encoder), "cross": (short, five, cross)})
+
+
+def record() -> Json:
+    """A text pair, with layers of every kind: plain, weights alone, and causal with a softcap."""
+    pair = _tokens(LABELS, [0, 0, 0, 0, 0, 1, 1, 1, 1], [0, 4, 8])
+    capped = program(scale=0.25, mask="causal", softcap=4.0)
+    layers = [
+        _layer(pair, pair, "plain", 4, dim=4, exact=True),
+        _weights_alone(pair, "given", 2),
+        _layer(pair, pair, "capped", 10, key_heads=5, dim=6, capped=capped, exact=False),
+    ]
+    return _record("tiny", {"self": (pair, None, layers)}) | {
+        "scores": [layer["scores"] and flat(layer["scores"]) for layer in layers],
+        "weights": [flat(layer["weights"]) for layer in layers],
+    }
+
+
+def _tokens(
+    labels: list[str], segments: list[int] | None = None, special: list[int] | None = None
+) -> Json:
+    return {"labels": labels, "segments": segments, "special": special or []}
+
+
+def _layer(
+    queries: Json,
+    keys: Json,
+    seed: str,
+    heads: int,
+    *,
+    dim: int,
+    key_heads: int | None = None,
+    capped: Json | None = None,
+    exact: bool | None = None,
+) -> Json:
+    rows, columns = len(queries["labels"]), len(keys["labels"])
+    info = {
+        "heads": heads,
+        "key_heads": key_heads or heads,
+        "dim": dim,
+        # Eighths pass through float16 unchanged.
+        "rounding": 0.0,
+        "program": capped or program(scale=dim**-0.5),
+        "fidelity": {"exact": exact, "module": ""},
+    }
+    parts = [
+        {"name": "queries", "dtype": "f16", "shape": [heads, rows, dim]},
+        {"name": "keys", "dtype": "f16", "shape": [info["key_heads"], columns, dim]},
+    ]
+    values = {
+        "queries": eighths(f"{seed}, queries", heads * rows * dim),
+        "keys": eighths(f"{seed}, keys", info["key_heads"] * columns * dim),
+    }
+    case = {**info, **values, "num_queries": rows, "num_keys": columns}
+    case |= {"bias": None, "visible": None}
+    return {
+        "info": info,
+        "block": encode_block(parts, values),
+        "scores": [reference.scores(case, head) for head in range(heads)],
+        "weights": [reference.weights(case, head) for head in range(heads)],
+    }
+
+
+def _weights_alone(tokens: Json, seed: str, heads: int) -> Json:
+    count = len(tokens["labels"])
+    random = Random(seed)
+    weights = [[_row(random, count) for _ in range(count)] for _ in range(heads)]
+    parts = [{"name": "weights", "dtype": "f16", "shape": [heads, count, count]}]
+    values = {"weights": [value for rows in weights for row in rows for value in row]}
+    info = {
+        "heads": heads,
+        "key_heads": heads,
+        "dim": None,
+        "rounding": 0.0,
+        "program": None,
+        "fidelity": {"exact": None, "module": ""},
+    }
+    block = encode_block(parts, values)
+    return {"info": info, "block": block, "scores": None, "weights": weights}
+
+
+def _row(random: Random, count: int) -> list[float]:
+    """64ths that add up to one, in float16 too; never 16 of them, halfway between two levels."""
+    while True:
+        cuts = [0, *sorted(random.randint(0, 64) for _ in range(count - 1)), 64]
+        shares = [cuts[n + 1] - cuts[n] for n in range(count)]
+        if 16 not in shares:
+            return [share / 64 for share in shares]
+
+
+def _record(model: str, stacks: dict[str, tuple[Json, Json | None, list[Json]]]) -> Json:
+    sent, levels, blocks = [], [], {}
+    for name, (queries, keys, layers) in stacks.items():
+        special = (keys or queries)["special"]
+        infos = [
+            layer["info"] | {"measures": of_heads(layer["weights"], special, digits=4)}
+            for layer in layers
+        ]
+        sent.append({"name": name, "queries": queries, "keys": keys, "layers": infos})
+        levels.append([[reference.levels(head) for head in layer["weights"]] for layer in layers])
+        blocks |= {f"{name}.{index}": layer["block"] for index, layer in enumerate(layers)}
+    thumbnails = [cells for stack in levels for layer in stack for cells in layer]
+    return {
+        "manifest": {"version": 1, "model": model, "stacks": sent},
+        "overview": base64_of(b"".join(map(reference.nibbles, thumbnails))),
+        # One hexadecimal digit per cell.
+        "levels": [
+            [["".join(f"{n:x}" for n in cells) for cells in layer] for layer in stack]
+            for stack in levels
+        ],
+        "blocks": blocks,
+    }

@@ -1,0 +1,114 @@
+"""What attnwidget computes, once more: plain loops in double precision.
+
+Nothing here comes from attnwidget or numpy, so that agreement with it means something. Arrays are
+flat lists in C order.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+Json = dict[str, Any]
+Matrix = Sequence[Sequence[float]]
+
+
+def sees(program: Json, i: int, j: int, visible: Sequence[int]) -> bool:
+    """Whether query i sees key j; `visible` is one head's mask, row by row."""
+    if program["mask"] == "causal":
+        return j <= i
+    if program["mask"] == "window":
+        left, right = program["window"]
+        return i - left <= j <= i + right
+    return program["mask"] == "none" or visible[j] == 1
+
+
+def scores(case: Json, head: int) -> list[list[float]]:
+    """What goes into the softmax of one head, [Tq][Tk]."""
+    program, dim = case["program"], case["dim"]
+    rows, columns = case["num_queries"], case["num_keys"]
+    key_head = head // (case["heads"] // case["key_heads"])
+    out = []
+    for i in range(rows):
+        row = []
+        for j in range(columns):
+            dot = 0.0
+            for n in range(dim):
+                q = case["queries"][(head * rows + i) * dim + n]
+                dot += q * case["keys"][(key_head * columns + j) * dim + n]
+            score = dot * program["scale"]
+            if program["softcap"] is not None:
+                score = program["softcap"] * math.tanh(score / program["softcap"])
+            if program["bias"]:
+                score += per_head(case["bias"], head, rows * columns)[i * columns + j]
+            mask = per_head(case["visible"], head, rows * columns)[i * columns :]
+            row.append(score if sees(program, i, j, mask) else -math.inf)
+        out.append(row)
+    return out
+
+
+def per_head(values: Sequence[Any] | None, head: int, size: int) -> Sequence[Any]:
+    """One head's part of an array that is either one for all heads or one per head."""
+    if values is None:
+        return ()
+    return values if len(values) == size else values[head * size : (head + 1) * size]
+
+
+def softmax(row: Sequence[float], sink: float = -math.inf) -> list[float]:
+    """The sink takes its share and belongs to no key; a row that sees nothing is all zero."""
+    peak = max(*row, sink)
+    if peak == -math.inf:
+        return [0.0] * len(row)
+    total = math.exp(sink - peak)
+    for score in row:
+        total += math.exp(score - peak)
+    return [math.exp(score - peak) / total for score in row]
+
+
+def weights(case: Json, head: int) -> list[list[float]]:
+    """One head's attention, [Tq][Tk]."""
+    sinks = case["program"]["sinks"]
+    # Of a head whose sink is switched off, it is null.
+    sink = None if sinks is None else sinks[head]
+    return [softmax(row, -math.inf if sink is None else sink) for row in scores(case, head)]
+
+
+def levels(matrix: Matrix, size: int = 32) -> list[int]:
+    """A thumbnail's cells, 0 to 15: the square root of the largest weight that falls into each."""
+    rows, columns = len(matrix), len(matrix[0])
+    height, width = min(rows, size), min(columns, size)
+    out = []
+    for y in range(height):
+        for x in range(width):
+            largest = 0.0
+            for i in range(y * rows // height, (y + 1) * rows // height):
+                for j in range(x * columns // width, (x + 1) * columns // width):
+                    largest = max(largest, matrix[i][j])
+            exact = 15 * math.sqrt(largest)
+            # Single precision must not be able to fall on the other side.
+            assert abs(exact % 1 - 0.5) > 1e-5, "choose other numbers"
+            out.append(round(exact))
+    return out
+
+
+def nibbles(cells: Sequence[int]) -> bytes:
+    """Two cells per byte, the first in its high half; an odd last one stands alone."""
+    padded = [*cells, 0]
+    return bytes(padded[n] << 4 | padded[n + 1] for n in range(0, len(cells), 2))
+
+
+def measures(matrix: Matrix, special: Sequence[int]) -> dict[str, float]:
+    """One head's numbers: the mean over those queries that see any key, and have such a key."""
+    neighbours = {"previous": -1, "same": 0, "next": 1}
+    found: dict[str, list[float]] = {name: [] for name in ("entropy", "distance", *neighbours)}
+    found |= {"first": [], "special": []}
+    for i, row in enumerate(matrix):
+        if sum(row) == 0:
+            continue
+        found["entropy"].append(-sum(weight * math.log(weight) for weight in row if weight > 0))
+        found["distance"].append(sum(weight * (j - i) for j, weight in enumerate(row)))
+        for name, offset in neighbours.items():
+            if 0 <= i + offset < len(row):
+                found[name].append(row[i + offset])
+        found["first"].append(row[0])
+        found["special"].append(sum(row[j] for j in special))
+    return {name: sum(values) / max(len(values), 1) for name, values in found.items()}
