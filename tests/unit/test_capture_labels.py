@@ -1,0 +1,72 @@
+"""Tokens are labelled so that they can be read."""
+
+import pytest
+import torch
+
+from attnwidget import capture
+from tests.unit.tiny import Loaded, llama, token_ids
+
+
+def test_wordpieces_keep_their_marker(minilm: Loaded) -> None:
+    record = capture(*minilm, "Tokenizers aren't magical.")
+    expected = ["[CLS]", "token", "##izer", "##s", "aren", "'", "t", "magical", ".", "[SEP]"]
+    assert record.tokens() == (expected, expected)
+    assert record.stack().queries.special == (0, 9)
+
+
+def test_byte_level_tokens_lose_their_marker(smollm2: Loaded) -> None:
+    record = capture(*smollm2, "Two words\n and\ttabs")
+    assert record.tokens()[0] == ["Two", "words", "⏎", "and", "⇥", "t", "abs"]
+    assert record.stack().queries.special == ()
+
+
+def test_a_space_alone_can_be_seen(smollm2: Loaded) -> None:
+    assert capture(*smollm2, " ").tokens()[0] == ["␣"]
+
+
+def test_bytes_that_are_no_character_keep_the_vocabularys_spelling(smollm2: Loaded) -> None:
+    labels, _ = capture(*smollm2, "né 🦜").tokens()
+    assert labels[:2] == ["n", "é"]
+    assert len(labels) > 3
+    assert all("\ufffd" not in label and label for label in labels)
+
+
+def test_without_a_tokenizer_labels_are_positions() -> None:
+    record = capture(llama(), None, {"input_ids": token_ids(4)})
+    assert record.tokens() == (["0", "1", "2", "3"],) * 2
+
+
+def test_tokenized_inputs_have_labels_where_the_tokenizer_is_given(minilm: Loaded) -> None:
+    model, tokenizer = minilm
+    encoding = tokenizer("A text.", return_tensors="pt")
+    assert (
+        capture(model, tokenizer, encoding).tokens()
+        == capture(model, tokenizer, "A text.").tokens()
+    )
+    assert capture(model, None, encoding).tokens()[0] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_pair_has_segments(minilm: Loaded) -> None:
+    """A special token belongs to the text before it."""
+    record = capture(*minilm, "One two.", "Three.")
+    assert record.tokens()[0] == ["[CLS]", "one", "two", ".", "[SEP]", "three", ".", "[SEP]"]
+    assert record.stack().queries.segments == (0, 0, 0, 0, 0, 1, 1, 1)
+
+
+def test_a_pair_for_a_decoder_has_segments(smollm2: Loaded) -> None:
+    record = capture(*smollm2, "One", " two three")
+    assert record.stack().queries.segments == (0, 1, 1)
+
+
+@pytest.mark.parametrize("texts", [("One two.",), ("One two.", "")])
+def test_a_single_text_has_none(minilm: Loaded, texts: tuple[str, ...]) -> None:
+    assert capture(*minilm, *texts).stack().queries.segments is None
+
+
+def test_the_record_is_named_after_the_model(minilm: Loaded) -> None:
+    assert capture(*minilm, "A text.").model == "all-MiniLM-L6-v2"
+    model = llama()
+    text = {"input_ids": torch.tensor([[3, 4]])}
+    assert capture(model, None, text).model == "LlamaModel"
+    model.config._name_or_path = "someone/a-model"
+    assert capture(model, None, text).model == "a-model"

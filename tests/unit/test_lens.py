@@ -1,0 +1,113 @@
+"""Thumbnails and measures of matrices made by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attnwidget.lens import measures, thumbnail
+from attnwidget.lens.measures import MEASURES
+from attnwidget.lens.thumbnail import THUMBNAIL_SIZE
+from tests.unit.records import some_weights
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "shape"),
+    [(1, 1, (1, 1)), (7, 5, (7, 5)), (32, 33, (32, 32)), (100, 20, (32, 20)), (64, 500, (32, 32))],
+)
+def test_a_thumbnail_is_never_larger_than_its_matrix(
+    rows: int, columns: int, shape: tuple[int, int]
+) -> None:
+    small = thumbnail(some_weights(3, rows, columns))
+    assert THUMBNAIL_SIZE == 32
+    assert small.shape == (3, *shape)
+    assert small.dtype == np.uint8
+
+
+def test_levels_are_square_roots() -> None:
+    weights = np.array([[[0.0, 1.0, 0.25, 0.01, 0.0001, 1 / 900 - 1e-5, 1 / 900 + 1e-5]]])
+    assert thumbnail(weights.astype(np.float32)).tolist() == [[[0, 15, 8, 2, 0, 0, 1]]]
+
+
+@pytest.mark.parametrize("length", [33, 64, 77, 100, 1000])
+def test_the_largest_weight_of_a_cell_is_kept_wherever_it_lies(length: int) -> None:
+    """Every position belongs to exactly one cell, and cells are in order and of like size."""
+    weights = np.zeros((length, 1, length), np.float32)
+    weights[np.arange(length), 0, np.arange(length)] = 1
+    cells = thumbnail(weights)[:, 0]
+    assert (cells.sum(axis=1) == 15).all()
+    owner = cells.argmax(axis=1)
+    assert (np.diff(owner) >= 0).all()
+    sizes = np.bincount(owner, minlength=32)
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_a_sharp_head_stays_sharp_in_a_long_text() -> None:
+    weights = np.eye(320, dtype=np.float32)[None]
+    assert np.array_equal(thumbnail(weights)[0], 15 * np.eye(32))
+
+
+def _of(*matrices: np.ndarray, special: tuple[int, ...] = ()) -> dict[str, list[float]]:
+    return measures(np.stack(matrices).astype(np.float32), special)
+
+
+def test_a_measure_of_every_name_for_every_head() -> None:
+    found = measures(some_weights(3), [0])
+    assert tuple(found) == MEASURES
+    assert all(len(values) == 3 for values in found.values())
+    assert all(isinstance(value, float) for values in found.values() for value in values)
+
+
+@pytest.mark.parametrize(("name", "offset"), [("previous", -1), ("same", 0), ("next", 1)])
+def test_a_head_that_attends_to_a_neighbour(name: str, offset: int) -> None:
+    """Where there is no such neighbour, it attends to the far end, which must not count."""
+    length = 6
+    target = [
+        i + offset if 0 <= i + offset < length else (length - 1 if offset < 0 else 0)
+        for i in range(length)
+    ]
+    found = _of(np.eye(length)[target])
+    assert found[name] == [1]
+    assert found["entropy"] == [0]
+    for other in {"previous", "same", "next"} - {name}:
+        assert found[other] == [0]
+
+
+def test_a_uniform_head() -> None:
+    length = 8
+    found = _of(np.full((length, length), 1 / length), special=(0, 7))
+    assert found["entropy"] == pytest.approx([math.log(length)], abs=1e-4)
+    assert found["distance"] == [0]
+    for name in ("previous", "same", "next", "first"):
+        assert found[name] == pytest.approx([1 / length], abs=1e-4)
+    assert found["special"] == pytest.approx([2 / length], abs=1e-4)
+
+
+def test_distance_is_negative_to_the_left() -> None:
+    back, ahead = np.eye(6)[[0, 0, 0, 1, 2, 3]], np.eye(6)[[1, 2, 3, 4, 5, 5]]
+    found = _of(back, ahead)
+    assert found["distance"] == pytest.approx([-9 / 6, 5 / 6], abs=1e-4)
+
+
+def test_a_head_that_attends_to_the_first_and_to_special_tokens() -> None:
+    rows = np.zeros((4, 4))
+    rows[:, 0], rows[:, 2] = 0.75, 0.25
+    assert _of(rows)["first"] == [0.75]
+    assert _of(rows)["special"] == [0]
+    assert _of(rows, special=(2, 3))["special"] == [0.25]
+
+
+def test_rows_that_see_no_key_do_not_count() -> None:
+    rows = np.eye(4)
+    rows[[1, 3]] = 0
+    found = _of(rows, np.zeros((4, 4)))
+    assert found["same"] == [1, 0]
+    assert found["first"] == [0.5, 0]
+    assert found["entropy"] == [0, 0]
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (1, 4), (4, 1), (1, 1)])
+def test_queries_and_keys_of_different_length(shape: tuple[int, int]) -> None:
+    found = _of(np.full(shape, 1 / shape[1]))
+    assert found["entropy"] == pytest.approx([math.log(shape[1])], abs=1e-4)
+    assert found["same"] == pytest.approx([1 / shape[1]], abs=1e-4)

@@ -1,0 +1,172 @@
+"""What a record refuses, and how it says so."""
+
+import contextlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnwidget import AttentionRecord
+from attnwidget.record import Fidelity, Layer, Stack, Tokens, sample_rows
+from tests.unit.records import (
+    FIDELITY,
+    HEADS,
+    LENGTH,
+    PROGRAMS,
+    floats,
+    labels,
+    layer_of,
+    program,
+    record_of,
+    some_weights,
+)
+
+READ = ["weights", "scores", "queries", "keys"]
+
+
+@pytest.fixture
+def record() -> AttentionRecord:
+    return record_of(layer_of(PROGRAMS["causal"]), layer_of(PROGRAMS["softcap"], seed=1))
+
+
+@pytest.mark.parametrize("method", READ)
+@pytest.mark.parametrize("layer", [2, 99, -1])
+def test_a_layer_that_does_not_exist(record: AttentionRecord, method: str, layer: int) -> None:
+    with pytest.raises(IndexError, match=f"layer {layer} does not exist.*2 layers, 0 to 1"):
+        getattr(record, method)(layer, 0)
+
+
+@pytest.mark.parametrize("method", READ)
+@pytest.mark.parametrize("head", [HEADS, -1])
+def test_a_head_that_does_not_exist(record: AttentionRecord, method: str, head: int) -> None:
+    with pytest.raises(
+        IndexError, match=f"head {head} does not exist: layer 1 has 4 heads, 0 to 3"
+    ):
+        getattr(record, method)(1, head)
+
+
+def test_a_stack_that_does_not_exist(record: AttentionRecord) -> None:
+    with pytest.raises(KeyError, match="no stack 'decoder'; this record has self"):
+        record.weights(0, 0, "decoder")
+
+
+def test_a_layer_of_weights_alone_has_nothing_else() -> None:
+    record = record_of(Layer(None, None, None, some_weights(), FIDELITY))
+    assert record.weights(0, 1).shape == (LENGTH, LENGTH)
+    assert record.num_kv_heads(0) == HEADS
+    for method in ("scores", "queries", "keys"):
+        with pytest.raises(ValueError, match="recorded as weights alone"):
+            getattr(record, method)(0, 0)
+
+
+def test_stacks_are_read_by_name_and_the_first_by_default() -> None:
+    stacks = {name: record_of(layer_of(PROGRAMS[name])).stack() for name in ("causal", "softcap")}
+    record = AttentionRecord(stacks)
+    assert record.stacks == ("causal", "softcap")
+    assert set(record.fidelity) == {"causal", "softcap"}
+    default = record.weights(0, 1)
+    assert np.array_equal(default, record.weights(0, 1, "causal"))
+    assert not np.array_equal(default, record.weights(0, 1, "softcap"))
+
+
+def test_its_repr_says_what_it_is(record: AttentionRecord) -> None:
+    assert repr(record) == "<AttentionRecord a model (self: 2 layers, 7 x 7 tokens)>"
+
+
+def test_a_record_needs_layers() -> None:
+    empty = Stack(Tokens(("a",)), Tokens(("a",)), ())
+    for stacks in ({}, {"self": empty}):
+        with pytest.raises(ValueError, match="at least one stack, and every stack a layer"):
+            AttentionRecord(stacks)
+
+
+def test_tokens_and_layers_must_fit() -> None:
+    tokens = Tokens(tuple(labels(LENGTH - 1)))
+    with pytest.raises(ValueError, match="from 7 to 7 tokens, but there are 6 query and 6 key"):
+        Stack(tokens, tokens, (layer_of(program()),))
+
+
+def test_tokens_and_segments_must_fit() -> None:
+    with pytest.raises(ValueError, match="2 tokens but 3 segment numbers"):
+        Tokens(("a", "b"), segments=(0, 0, 1))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"labels": "ab"},
+        {"labels": ("a", 2)},
+        {"special": (2,)},
+        {"special": (-1,)},
+        {"segments": (0, 2)},
+    ],
+)
+def test_tokens_make_sense(parts: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"label|special|segments"):
+        Tokens(**{"labels": ("a", "b"), **parts})
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize("method", ["queries", "keys", "weights"])
+def test_what_was_recorded_cannot_be_overwritten(method: str, layer: int) -> None:
+    """Whether what is returned is the record's own memory or computed, the record stays."""
+    vectors = floats(HEADS, LENGTH, 8), floats(2, LENGTH, 8)
+    record = record_of(
+        layer_of(PROGRAMS["causal"]), Layer(*vectors, None, some_weights(), FIDELITY)
+    )
+    read = getattr(record, method)
+    before = read(layer, 1).copy()
+    with contextlib.suppress(ValueError):
+        read(layer, 1)[:] = 0
+    assert np.array_equal(read(layer, 1), before)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"queries": floats(4, 7, 8)}, "both queries and keys"),
+        ({}, "needs its weights"),
+        ({"program": program(), "weights": some_weights()}, "needs queries and keys"),
+        (
+            {"queries": floats(7, 8), "keys": floats(7, 8)},
+            "three axes heads, tokens and dimensions",
+        ),
+        ({"queries": floats(4, 7, 8), "keys": floats(4, 7, 6)}, "8 dimensions.*6"),
+        ({"queries": floats(4, 7, 8), "keys": floats(3, 7, 8)}, "4 query heads cannot share 3"),
+    ],
+)
+def test_a_layers_arrays_must_fit(arrays: dict[str, Any], message: str) -> None:
+    weights = some_weights() if "queries" in arrays and "keys" in arrays else None
+    given = {"queries": None, "keys": None, "program": None, "weights": weights, **arrays}
+    with pytest.raises(ValueError, match=message):
+        Layer(**given, fidelity=FIDELITY)
+
+
+@pytest.mark.parametrize(
+    ("weights_error", "output_error", "exact"),
+    [
+        (None, None, None),
+        (1e-6, None, True),
+        (None, 1e-6, True),
+        (1e-6, 1e-6, True),
+        (1e-6, 1e-4, False),
+        (1e-4, 1e-6, False),
+        (float("nan"), 1e-6, False),
+        (None, float("nan"), False),
+    ],
+)
+def test_exact_means_that_every_known_error_is_small(
+    weights_error: float | None, output_error: float | None, exact: bool | None
+) -> None:
+    fidelity = Fidelity("given", "", "weights", weights_error, output_error, 1e-5, 3)
+    assert fidelity.exact is exact
+
+
+@pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 1000])
+def test_sampled_rows_are_spread_over_all(count: int) -> None:
+    rows = sample_rows(count)
+    assert len(rows) == min(count, 64)
+    assert rows[0] == 0
+    assert rows[-1] == count - 1
+    assert (np.diff(rows) > 0).all()
+    assert np.diff(rows).max(initial=1) <= -(-count // 63)

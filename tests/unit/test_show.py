@@ -1,0 +1,76 @@
+"""The one-line way in."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from traitlets import TraitError
+
+import attnwidget as aw
+from tests.unit.records import PROGRAMS, layer_of, record_of
+from tests.unit.tiny import Loaded, gpt2, token_ids
+
+TEXT = {"input_ids": token_ids(6)}
+
+
+@pytest.fixture(scope="module")
+def record() -> aw.AttentionRecord:
+    return record_of(layer_of(PROGRAMS["causal"]))
+
+
+def test_a_model_and_a_pair_of_texts(minilm: Loaded) -> None:
+    widget = aw.show(*minilm, "One text.", "Another.", view="model", layer=2, head=9, theme="dark")
+    assert (widget.view, widget.layer, widget.head, widget.theme) == ("model", 2, 9, "dark")
+    expected = aw.capture(*minilm, "One text.", "Another.")
+    assert widget.record.tokens() == expected.tokens()
+    assert widget.record.stack().queries.segments == expected.stack().queries.segments
+    assert np.array_equal(widget.record.weights(2, 9), expected.weights(2, 9))
+
+
+def test_one_item_of_a_batch() -> None:
+    batch = {"input_ids": np.concatenate([token_ids(6, seed=n).numpy() for n in range(2)])}
+    tensors = {name: token_ids(1).new_tensor(ids) for name, ids in batch.items()}
+    model = gpt2()
+    second = aw.show(model, None, tensors, batch_index=1).record
+    expected = aw.capture(model, None, {"input_ids": token_ids(6, seed=1)})
+    np.testing.assert_allclose(second.weights(0, 0), expected.weights(0, 0), rtol=0, atol=1e-5)
+
+
+def test_a_record_is_shown_as_it_is(record: aw.AttentionRecord) -> None:
+    widget = aw.show(record, view="neuron", head=3)
+    assert widget.record is record
+    assert (widget.view, widget.head) == ("neuron", 3)
+
+
+@pytest.mark.parametrize(
+    ("function", "view"),
+    [(aw.head_view, "head"), (aw.model_view, "model"), (aw.neuron_view, "neuron")],
+)
+def test_each_view_has_its_function(record: aw.AttentionRecord, function: Any, view: str) -> None:
+    assert function(record).view == view
+    assert function(record, head=2).head == 2
+    assert function(gpt2(), None, TEXT).view == view
+
+
+@pytest.mark.parametrize("arguments", [("tokenizer",), (None, "A text."), (None, None, "Another.")])
+def test_a_record_takes_no_other_text(record: aw.AttentionRecord, arguments: Any) -> None:
+    with pytest.raises(TypeError, match="a record holds its text already"):
+        aw.show(record, *arguments)
+
+
+def test_a_text_is_needed(minilm: Loaded) -> None:
+    with pytest.raises(TypeError, match="needs a text"):
+        aw.show(*minilm)
+
+
+def test_a_choice_that_does_not_exist() -> None:
+    with pytest.raises(TraitError, match="layer 99 does not exist: this record has 0 to 1"):
+        aw.show(gpt2(), None, TEXT, layer=99)
+
+
+@pytest.mark.parametrize("function", [aw.show, aw.head_view])
+def test_a_warning_points_to_the_line_that_asked(function: Any) -> None:
+    model = gpt2(add_cross_attention=True)
+    with pytest.warns(UserWarning, match="2 attention modules are not in this record") as caught:
+        function(model, None, TEXT)
+    assert caught[0].filename == __file__

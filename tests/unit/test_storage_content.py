@@ -1,0 +1,151 @@
+"""A sound file with a wrong description or wrong arrays is refused with a ValueError."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from attnwidget import AttentionRecord
+from tests.unit.records import HEADS, LENGTH, PROGRAMS, floats, layer_of, record_of, some_weights
+
+Arrays = dict[str, np.ndarray]
+Content = dict[str, Any]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file whose one layer's program has every array that there is."""
+    path = tmp_path / "record.safetensors"
+    record_of(layer_of(PROGRAMS["everything"])).save(path)
+    return path
+
+
+@pytest.fixture
+def rewrite(path: Path) -> Callable[[Callable[[Arrays, Content], Any]], Path]:
+    """Writes the file again after a change to its arrays and its description."""
+
+    def rewrite(change: Callable[[Arrays, Content], Any]) -> Path:
+        with safe_open(path, framework="numpy") as file:
+            arrays = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
+            [(name, text)] = file.metadata().items()
+        content = json.loads(text)
+        replaced = change(arrays, content)
+        content = content if replaced is None else replaced
+        save_file(arrays, path, metadata={name: json.dumps(content)})
+        return path
+
+    return rewrite
+
+
+def test_the_file_is_sound_as_long_as_nothing_is_changed(rewrite: Any) -> None:
+    assert AttentionRecord.load(rewrite(lambda _arrays, _content: None)).num_layers() == 1
+
+
+def test_a_newer_version_says_what_is_needed(rewrite: Any) -> None:
+    path = rewrite(lambda _, content: content.update(version=2, stacks="of a form yet unknown"))
+    with pytest.raises(ValueError, match=r"record format 2, .* up to 1; update attnwidget"):
+        AttentionRecord.load(path)
+
+
+DESCRIPTIONS: dict[str, Callable[[Content], Any]] = {
+    "a list": lambda _: [],
+    "a string": lambda _: "record",
+    "no version": lambda c: c.pop("version") and None,
+    "a version before the first": lambda c: c.update(version=0),
+    "a version that is no number": lambda c: c.update(version="one"),
+    "no stacks": lambda c: c.pop("stacks") and None,
+    "an empty list of stacks": lambda c: c.update(stacks=[]),
+    "stacks that are no list": lambda c: c.update(stacks=3),
+    "a stack that is no object": lambda c: c.update(stacks=["self"]),
+    "a stack without layers": lambda c: c["stacks"][0].update(layers=[]),
+    "a stack without tokens": lambda c: c["stacks"][0].pop("queries") and None,
+    "too few labels": lambda c: c["stacks"][0]["queries"]["labels"].pop() and None,
+    "labels that are no strings": lambda c: c["stacks"][0]["keys"].update(labels=[1] * LENGTH),
+    "labels in one string": lambda c: c["stacks"][0]["keys"].update(labels="letters"),
+    "a special token out of range": lambda c: c["stacks"][0]["keys"].update(special=[LENGTH]),
+    "a layer too many": lambda c: c["stacks"][0]["layers"].append(c["stacks"][0]["layers"][0]),
+    "a layer that is no object": lambda c: c["stacks"][0].update(layers=[3]),
+    "no program": lambda c: c["stacks"][0]["layers"][0].update(program=None),
+    "a program that is no object": lambda c: c["stacks"][0]["layers"][0].update(program="x"),
+    "no fidelity": lambda c: c["stacks"][0]["layers"][0].pop("fidelity") and None,
+    "a fidelity with too little": lambda c: c["stacks"][0]["layers"][0].update(fidelity={}),
+}
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_a_description_that_describes_no_record(name: str, rewrite: Any) -> None:
+    path = rewrite(lambda _, content: DESCRIPTIONS[name](content))
+    with pytest.raises(ValueError, match=r".+"):
+        AttentionRecord.load(path)
+
+
+PROGRAM_CHANGES: dict[str, dict[str, Any]] = {
+    "a mask without its window": {"mask": "window"},
+    "a window without its mask": {"window": [1, 1]},
+    "a window of one number": {"mask": "window", "window": [1]},
+    "an unknown mask": {"mask": "diagonal"},
+    "a scale that is no number": {"scale": "1"},
+    "no scale": {"scale": None},
+    "a softcap that is no number": {"softcap": "2"},
+    "something unknown": {"temperature": 2},
+}
+
+
+@pytest.mark.parametrize("name", PROGRAM_CHANGES)
+def test_a_program_that_cannot_be_run(name: str, rewrite: Any) -> None:
+    def change(arrays: Arrays, content: Content) -> None:
+        program = content["stacks"][0]["layers"][0]["program"]
+        program.update(PROGRAM_CHANGES[name])
+        if program["mask"] != "explicit":
+            arrays.pop("self.0.visible")
+
+    with pytest.raises(ValueError, match=r".+"):
+        AttentionRecord.load(rewrite(change))
+
+
+@pytest.mark.parametrize("name", ["queries", "keys", "visible", "bias", "sinks"])
+def test_an_array_is_missing(name: str, rewrite: Any) -> None:
+    """Without a bias or sinks, the weights would be other ones, and no one would know."""
+    path = rewrite(lambda arrays, _: arrays.pop(f"self.0.{name}") is None or None)
+    with pytest.raises(ValueError, match=r".+"):
+        AttentionRecord.load(path)
+
+
+def test_weights_are_missing(tmp_path: Path) -> None:
+    path = tmp_path / "record.safetensors"
+    AttentionRecord.from_arrays([some_weights()], ["t"] * LENGTH).save(path)
+    with safe_open(path, framework="numpy") as file:
+        metadata = file.metadata()
+    save_file({"unused": floats(1)}, path, metadata=metadata)
+    with pytest.raises(ValueError, match="weights"):
+        AttentionRecord.load(path)
+
+
+SHAPES: dict[str, np.ndarray] = {
+    "queries": floats(HEADS, LENGTH + 1, 8),
+    "keys": floats(2, LENGTH, 5),
+    "queries without heads": floats(0, LENGTH, 8),
+    "keys without heads": floats(0, LENGTH, 8),
+    "queries of two axes": floats(HEADS, LENGTH),
+    "visible": np.ones((HEADS, 3, 3), dtype=bool),
+    "visible for other heads": np.ones((3, LENGTH, LENGTH), dtype=bool),
+    "visible as numbers": floats(HEADS, LENGTH, LENGTH),
+    "bias": floats(HEADS, LENGTH, LENGTH - 1),
+    "bias for other heads": floats(3, LENGTH, LENGTH),
+    "sinks": floats(HEADS - 1),
+    "sinks of two axes": floats(HEADS, 2),
+    "queries of another type": np.ones((HEADS, LENGTH, 8), dtype=np.int64),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_an_array_of_another_shape_or_type(name: str, rewrite: Any) -> None:
+    array = f"self.0.{name.split()[0]}"
+    path = rewrite(lambda arrays, _: arrays.update({array: SHAPES[name]}))
+    with pytest.raises(ValueError, match=r".+"):
+        AttentionRecord.load(path)

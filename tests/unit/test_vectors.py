@@ -1,0 +1,209 @@
+"""Python's side of tests/vectors, which js/test holds the browser's code against too."""
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnwidget.lens import measures
+from attnwidget.record import AttentionRecord, Fidelity, Layer, ScoreProgram, Stack, Tokens
+from attnwidget.wire import encode_block, encode_overview
+from attnwidget.wire.block import decode_floats
+from attnwidget.wire.manifest import program_json
+from tests.vectors import make
+
+TOLERANCE = 1e-5
+
+
+def read(name: str) -> Any:
+    return json.loads((make.FOLDER / name).read_text(encoding="utf-8"))
+
+
+def by_name(cases: list[dict[str, Any]]) -> Any:
+    return pytest.mark.parametrize("case", cases, ids=[case["name"] for case in cases])
+
+
+def floats(values: list[float | None] | None, *shape: int) -> Any:
+    """null stands for -inf."""
+    if values is None:
+        return None
+    return np.array([-np.inf if v is None else v for v in values], np.float32).reshape(shape)
+
+
+def program_of(sent: dict[str, Any], bias: Any = None, visible: Any = None) -> ScoreProgram:
+    window = sent["window"]
+    return ScoreProgram(
+        scale=sent["scale"],
+        mask=sent["mask"],
+        window=None if window is None else tuple(window),
+        visible=visible,
+        bias=bias,
+        softcap=sent["softcap"],
+        sinks=floats(sent["sinks"], -1),
+    )
+
+
+def fidelity(exact: bool | None = None) -> Fidelity:
+    error = None if exact is None else 0.0 if exact else 1.0
+    return Fidelity("given", "", "", error, None, 1e-4, 0)
+
+
+@pytest.mark.parametrize("name", make.files())
+def test_the_committed_vectors_are_those_that_make_writes(name: str) -> None:
+    # A file edited by hand, or not written again, would test something else than make.py says.
+    assert (make.FOLDER / name).read_text(encoding="utf-8") == make.files()[name]
+
+
+def test_the_vectors_stay_small() -> None:
+    assert sum(len(text.encode()) for text in make.files().values()) < 150_000
+
+
+def score_layer(case: dict[str, Any]) -> Layer:
+    rows, columns, dim = case["num_queries"], case["num_keys"], case["dim"]
+    visible = floats(case["visible"], -1, rows, columns)
+    bias = floats(case["bias"], -1, rows, columns)
+    program = program_of(case["program"], bias, None if visible is None else visible == 1)
+    queries = floats(case["queries"], case["heads"], rows, dim)
+    keys = floats(case["keys"], case["key_heads"], columns, dim)
+    return Layer(queries, keys, program, None, fidelity())
+
+
+@by_name(read("scores.json"))
+def test_scores_and_weights(case: dict[str, Any]) -> None:
+    layer = score_layer(case)
+    shape = case["heads"], case["num_queries"], case["num_keys"]
+    heads = range(case["heads"])
+    scores = np.stack([layer.head_scores(head) for head in heads])
+    weights = np.stack([layer.head_weights(head) for head in heads])
+    assert scores == pytest.approx(floats(case["scores"], *shape), abs=TOLERANCE)
+    assert weights == pytest.approx(floats(case["weights"], *shape), abs=TOLERANCE)
+
+
+@by_name(read("scores.json"))
+def test_chosen_rows_are_those_of_the_whole_matrix(case: dict[str, Any]) -> None:
+    layer = score_layer(case)
+    rows = np.array([2, 0])
+    for head in range(case["heads"]):
+        expected = layer.head_weights(head)[rows]
+        assert layer.head_weights(head, rows) == pytest.approx(expected, abs=1e-7)
+
+
+@by_name(read("scores.json"))
+def test_programs_travel_in_the_form_of_the_vectors(case: dict[str, Any]) -> None:
+    program = score_layer(case).program
+    assert program is not None
+    assert json.loads(json.dumps(program_json(program))) == case["program"]
+
+
+def block_layer(case: dict[str, Any]) -> Layer:
+    arrays = {
+        part["name"]: np.array(case["values"][part["name"]], np.float32).reshape(part["shape"])
+        for part in case["parts"]
+    }
+    program = None
+    if "weights" not in arrays:
+        visible = arrays.get("visible")
+        mask = "none" if visible is None else "explicit"
+        program = ScoreProgram(
+            1.0, mask, visible=None if visible is None else visible == 1, bias=arrays.get("bias")
+        )
+    vectors = arrays.get("queries"), arrays.get("keys")
+    return Layer(*vectors, program, arrays.get("weights"), fidelity())
+
+
+@by_name(read("blocks.json"))
+def test_blocks_are_exactly_these_bytes(case: dict[str, Any]) -> None:
+    block = encode_block(block_layer(case))
+    assert block.parts == case["parts"]
+    assert [base64.b64encode(data).decode() for data in block.buffers] == case["buffers"]
+
+
+@by_name(read("blocks.json"))
+def test_what_the_browser_gets_out_of_a_block(case: dict[str, Any]) -> None:
+    for part, data in zip(case["parts"], case["buffers"], strict=True):
+        if part["dtype"] != "bits":
+            decoded = decode_floats(part, base64.b64decode(data))
+            expected = np.array(case["decoded"][part["name"]], np.float32)
+            assert decoded.tobytes() == expected.tobytes()
+
+
+@by_name(read("measures.json"))
+def test_measures(case: dict[str, Any]) -> None:
+    got = measures(np.array(case["weights"], np.float32), case["special"])
+    assert got.keys() == case["measures"].keys()
+    for name, values in case["measures"].items():
+        assert got[name] == pytest.approx(values, abs=1e-4), name
+
+
+def tokens(sent: dict[str, Any]) -> Tokens:
+    segments = sent["segments"]
+    return Tokens(
+        tuple(sent["labels"]), None if segments is None else tuple(segments), tuple(sent["special"])
+    )
+
+
+def record_of(content: dict[str, Any]) -> AttentionRecord:
+    """The record that a vector file holds, made from its blocks."""
+    stacks = {}
+    for stack in content["manifest"]["stacks"]:
+        layers = []
+        for index, info in enumerate(stack["layers"]):
+            block = content["blocks"][f"{stack['name']}.{index}"]
+            arrays = {
+                part["name"]: decode_floats(part, base64.b64decode(data))
+                for part, data in zip(block["parts"], block["buffers"], strict=True)
+            }
+            program = info["program"] and program_of(info["program"])
+            given = fidelity(info["fidelity"]["exact"])
+            vectors = arrays.get("queries"), arrays.get("keys")
+            layers.append(Layer(*vectors, program, arrays.get("weights"), given))
+        keys = stack["queries"] if stack["keys"] is None else stack["keys"]
+        stacks[stack["name"]] = Stack(tokens(stack["queries"]), tokens(keys), tuple(layers))
+    return AttentionRecord(stacks, model=content["manifest"]["model"])
+
+
+@pytest.mark.parametrize("name", ["overview.json", "record.json"])
+class TestRecords:
+    def test_manifest(self, name: str) -> None:
+        content = read(name)
+        manifest, _ = encode_overview(record_of(content))
+        got, expected = json.loads(json.dumps(manifest)), content["manifest"]
+        for stack, wanted in zip(got["stacks"], expected["stacks"], strict=True):
+            for layer, info in zip(stack["layers"], wanted["layers"], strict=True):
+                numbers, exact = layer.pop("measures"), info.pop("measures")
+                assert numbers.keys() == exact.keys()
+                # Rounded to four decimals, of which single precision may turn the last.
+                for key in exact:
+                    assert numbers[key] == pytest.approx(exact[key], abs=1.01e-4), key
+        assert got == expected
+
+    def test_overview(self, name: str) -> None:
+        content = read(name)
+        _, overview = encode_overview(record_of(content))
+        assert base64.b64encode(overview).decode() == content["overview"]
+
+    def test_blocks(self, name: str) -> None:
+        content = read(name)
+        record = record_of(content)
+        for key, expected in content["blocks"].items():
+            stack, layer = key.split(".")
+            block = encode_block(record.layer(int(layer), stack))
+            assert block.parts == expected["parts"]
+            assert [base64.b64encode(data).decode() for data in block.buffers] == (
+                expected["buffers"]
+            )
+
+
+def test_the_numbers_that_the_views_must_show() -> None:
+    content = read("record.json")
+    record = record_of(content)
+    for layer in range(record.num_layers()):
+        heads, count = record.num_heads(layer), len(record.tokens()[0])
+        weights = np.stack([record.weights(layer, head) for head in range(heads)])
+        shape = heads, count, count
+        assert weights == pytest.approx(floats(content["weights"][layer], *shape), abs=TOLERANCE)
+        if content["scores"][layer] is not None:
+            scores = np.stack([record.scores(layer, head) for head in range(heads)])
+            assert scores == pytest.approx(floats(content["scores"][layer], *shape), abs=TOLERANCE)

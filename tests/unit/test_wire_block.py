@@ -1,0 +1,133 @@
+"""Blocks say what their bytes are, and how far the bytes can lie from the record."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnwidget.record import Layer, ScoreProgram
+from attnwidget.wire import encode_block
+from attnwidget.wire.block import Block
+from attnwidget.wire.rounding import rounding_error
+from tests.unit.records import (
+    FIDELITY,
+    HEADS,
+    LENGTH,
+    PROGRAMS,
+    floats,
+    layer_of,
+    program,
+    some_weights,
+)
+
+
+def _decode(block: Block) -> dict[str, np.ndarray]:
+    """By what the parts say, with nothing of attnwidget."""
+    arrays = {}
+    for part, data in zip(block.parts, block.buffers, strict=True):
+        count = int(np.prod(part["shape"]))
+        if part["dtype"] == "bits":
+            bits = [byte >> (7 - n) & 1 for byte in data for n in range(8)]
+            assert len(data) == -(-count // 8)
+            assert not any(bits[count:]), "padded with zeros"
+            values = np.array(bits[:count], dtype=bool)
+        else:
+            values = np.frombuffer(data, {"f16": "<f2", "f32": "<f4"}[part["dtype"]])
+        arrays[part["name"]] = values.reshape(part["shape"])
+    return arrays
+
+
+def _weights_alone(queries: bool) -> Layer:
+    vectors = (floats(HEADS, LENGTH, 8), floats(2, LENGTH, 8)) if queries else (None, None)
+    return Layer(*vectors, None, some_weights(), FIDELITY)
+
+
+LAYERS = {
+    **{name: layer_of(program) for name, program in PROGRAMS.items()},
+    "weights alone": _weights_alone(queries=False),
+    "weights, queries and keys": _weights_alone(queries=True),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_the_parts_are_those_of_the_layer(name: str) -> None:
+    layer = LAYERS[name]
+    sent = _decode(encode_block(layer))
+    own: dict[str, Any] = {"queries": layer.queries, "keys": layer.keys, "weights": layer.weights}
+    if layer.program is not None:
+        own |= {"visible": layer.program.visible, "bias": layer.program.bias}
+    assert set(sent) == {part for part, array in own.items() if array is not None}
+    for part, array in sent.items():
+        assert array.shape == own[part].shape
+        if part == "visible":
+            assert np.array_equal(array, own[part])
+        else:
+            assert array.dtype == np.float16
+            assert np.array_equal(array, own[part].astype(np.float16))
+
+
+def test_types_are_named_part_by_part() -> None:
+    """Only what float16 cannot hold is sent as float32, and then exactly."""
+    layer = layer_of(PROGRAMS["one bias"])
+    assert layer.queries is not None
+    queries = layer.queries.copy()
+    queries[1, 2, 3] = -70000.123
+    block = encode_block(replace(layer, queries=queries))
+    assert [(part["name"], part["dtype"]) for part in block.parts] == [
+        ("queries", "f32"),
+        ("keys", "f16"),
+        ("bias", "f16"),
+    ]
+    assert np.array_equal(_decode(block)["queries"], queries)
+
+
+@pytest.mark.parametrize(("value", "dtype"), [(65000.0, "f16"), (65519.0, "f32"), (1e30, "f32")])
+def test_no_finite_number_becomes_infinite(value: float, dtype: str) -> None:
+    layer = layer_of(PROGRAMS["no mask"])
+    keys = np.full_like(layer.keys, value)
+    block = encode_block(replace(layer, keys=keys))
+    assert block.parts[1]["dtype"] == dtype
+    assert np.isfinite(_decode(block)["keys"]).all()
+
+
+def test_arrays_in_another_memory_order() -> None:
+    queries = np.asfortranarray(floats(HEADS, LENGTH, 8))
+    block = encode_block(replace(layer_of(PROGRAMS["causal"]), queries=queries))
+    assert np.array_equal(_decode(block)["queries"], queries.astype(np.float16))
+
+
+def _received(layer: Layer) -> Layer:
+    sent = _decode(encode_block(layer))
+    as_floats = {k: v.astype(np.float32) for k, v in sent.items() if v.dtype != bool}
+    program: ScoreProgram | None = layer.program
+    if program is not None:
+        bias, visible = as_floats.pop("bias", None), sent.get("visible")
+        program = replace(program, bias=bias, visible=visible)
+    return replace(layer, **as_floats, program=program)
+
+
+def _all_weights(layer: Layer) -> np.ndarray:
+    return np.stack([layer.head_weights(head) for head in range(layer.num_heads)])
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_the_rounding_error_is_the_largest_that_there_is(name: str) -> None:
+    layer = LAYERS[name]
+    weights = _all_weights(layer)
+    actual = float(np.abs(_all_weights(_received(layer)) - weights).max())
+    assert 0 < actual < 1e-2
+    error = rounding_error(layer, weights, encode_block(layer))
+    assert error == pytest.approx(actual, rel=0.01, abs=1e-7)
+
+
+def test_the_rounding_error_of_a_long_text() -> None:
+    """One row of hundreds has it all: every other one is zero, which is sent exactly."""
+    queries, keys = np.zeros((1, 300, 8), np.float32), floats(1, 300, 8)
+    queries[0, 137] = floats(8)
+    layer = Layer(queries, keys, program(), None, FIDELITY)
+    weights = _all_weights(layer)
+    differences = np.abs(_all_weights(_received(layer)) - weights)[0].max(axis=1)
+    assert np.flatnonzero(differences).tolist() == [137]
+    error = rounding_error(layer, weights, encode_block(layer))
+    assert error == pytest.approx(differences[137], rel=0.01)

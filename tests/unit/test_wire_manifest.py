@@ -1,0 +1,136 @@
+"""The manifest and the overview: all of the first paint, in little space."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnwidget import AttentionRecord
+from attnwidget.lens import thumbnail
+from attnwidget.lens.measures import MEASURES
+from attnwidget.record import Layer, ScoreProgram, Stack, Tokens
+from attnwidget.wire import encode_overview
+from attnwidget.wire.manifest import VERSION
+from tests.unit.records import (
+    FIDELITY,
+    HEADS,
+    KEY_HEADS,
+    PROGRAMS,
+    floats,
+    labels,
+    layer_of,
+    program,
+    record_of,
+    record_with_every_program,
+)
+
+
+def _manifest(record: AttentionRecord) -> dict[str, Any]:
+    """As it arrives: JSON, which has neither NaN nor infinity."""
+    return json.loads(json.dumps(encode_overview(record)[0], allow_nan=False))
+
+
+def test_what_it_says_of_a_stack() -> None:
+    manifest = _manifest(record_with_every_program())
+    assert manifest["version"] == VERSION
+    assert manifest["model"] == "a model"
+    [stack] = manifest["stacks"]
+    assert stack["name"] == "self"
+    assert stack["queries"] == {
+        "labels": labels(),
+        "segments": [0, 0, 0, 0, 1, 1, 1],
+        "special": [0, 3, 6],
+    }
+    assert stack["keys"] is None, "the same as the queries"
+    assert len(stack["layers"]) == len(PROGRAMS) + 2
+
+
+def test_keys_of_their_own_are_sent() -> None:
+    layer = Layer(floats(HEADS, 3, 8), floats(2, 5, 8), program(), None, FIDELITY)
+    manifest = _manifest(record_of(layer))
+    assert manifest["stacks"][0]["queries"]["labels"] == labels(3)
+    assert manifest["stacks"][0]["keys"] == {"labels": labels(5), "segments": None, "special": []}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_it_says_of_a_layer(name: str) -> None:
+    source = PROGRAMS[name]
+    [layer] = _manifest(record_of(layer_of(source)))["stacks"][0]["layers"]
+    assert (layer["heads"], layer["key_heads"], layer["dim"]) == (HEADS, KEY_HEADS, 8)
+    assert layer["fidelity"] == {"exact": True, "module": "layers.0"}
+    assert layer["program"] == {
+        "scale": source.scale,
+        "mask": source.mask,
+        "window": None if source.window is None else list(source.window),
+        "softcap": source.softcap,
+        "sinks": None if source.sinks is None else source.sinks.tolist(),
+        "bias": source.bias is not None,
+    }
+    assert 0 < layer["rounding"] < 1e-2
+    assert set(layer["measures"]) == set(MEASURES)
+    assert all(len(values) == HEADS for values in layer["measures"].values())
+
+
+def test_what_it_says_of_a_layer_of_weights_alone() -> None:
+    *_, alone, with_vectors = _manifest(record_with_every_program())["stacks"][0]["layers"]
+    assert (alone["program"], alone["dim"], alone["key_heads"]) == (None, None, HEADS)
+    assert alone["fidelity"]["exact"] is None
+    assert (with_vectors["program"], with_vectors["dim"]) == (None, 8)
+
+
+@pytest.mark.parametrize("length", [7, 40])
+def test_thumbnails_follow_each_other(length: int) -> None:
+    """4 bits per cell, the high half of a byte first; of stacks, then layers, then heads."""
+    tokens = Tokens(tuple(labels(length)))
+
+    def layer(heads: int) -> Layer:
+        vectors = (floats(heads, length, 8, seed=n, scale=3) for n in (1, 2))
+        return Layer(*vectors, program(mask="causal"), None, FIDELITY)
+
+    layers = [layer(3), layer(2), layer(1)]
+    record = AttentionRecord(
+        {
+            "first": Stack(tokens, tokens, tuple(layers[:2])),
+            "second": Stack(tokens, tokens, tuple(layers[2:])),
+        }
+    )
+    overview = encode_overview(record)[1]
+    cells = min(length, 32) ** 2
+    size = (cells + 1) // 2
+    assert len(overview) == 6 * size
+    expected = [
+        thumbnail(layer.head_weights(head)[None])[0].ravel()
+        for layer in layers
+        for head in range(layer.num_heads)
+    ]
+    for index, levels in enumerate(expected):
+        packed = overview[index * size : (index + 1) * size]
+        unpacked = [half for byte in packed for half in (byte >> 4, byte & 15)]
+        assert unpacked[:cells] == levels.tolist()
+        assert not any(unpacked[cells:])
+
+
+def test_144_heads_fit_into_150_kilobytes() -> None:
+    length = 128
+    tokens = Tokens(tuple(f"##token{n}" for n in range(length)), (0,) * 64 + (1,) * 64, (0, 127))
+    causal = ScoreProgram(0.125, "causal", sinks=floats(12))
+    layers = tuple(
+        Layer(
+            floats(12, length, 64, seed=2 * n),
+            floats(12, length, 64, seed=2 * n + 1),
+            causal,
+            None,
+            FIDELITY,
+        )
+        for n in range(12)
+    )
+    manifest, overview = encode_overview(AttentionRecord({"self": Stack(tokens, tokens, layers)}))
+    assert len(json.dumps(manifest).encode()) + len(overview) < 150_000
+
+
+def test_a_sink_that_is_switched_off() -> None:
+    [stack] = _manifest(record_of(layer_of(program(sinks=np.full(HEADS, -np.inf, np.float32)))))[
+        "stacks"
+    ]
+    assert len(stack["layers"]) == 1

@@ -1,0 +1,68 @@
+"""Every request with an id gets exactly one reply that its reader can act on."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from attnwidget import AttentionRecord
+from attnwidget.wire import encode_block, reply_to
+from tests.unit.records import PROGRAMS, layer_of, record_of
+
+GOOD = {"id": "7", "op": "block", "stack": "self", "layer": 1}
+
+
+@pytest.fixture(scope="module")
+def record() -> AttentionRecord:
+    return record_of(layer_of(PROGRAMS["causal"]), layer_of(PROGRAMS["everything"]))
+
+
+def test_a_block(record: AttentionRecord) -> None:
+    block = encode_block(record.layer(1))
+    reply = reply_to(record, GOOD)
+    assert reply == ({"id": "7", "parts": block.parts}, block.buffers)
+    assert json.loads(json.dumps(reply[0])) == reply[0]
+
+
+@pytest.mark.parametrize(
+    "request_", [None, 5, "block", [], {}, {**GOOD, "id": None}, {**GOOD, "id": 7}, {"op": "block"}]
+)
+def test_what_has_no_id_gets_no_reply(record: AttentionRecord, request_: Any) -> None:
+    assert reply_to(record, request_) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"op": "delete"}, "does not know the request 'delete'.*restart the kernel"),
+        ({"op": None}, "does not know the request None"),
+        ({"layer": 2}, "layer 2 does not exist: this record has 2 layers, 0 to 1"),
+        ({"layer": -1}, "layer -1 does not exist"),
+        ({"layer": 10**30}, "does not exist"),
+        ({"layer": 0.5}, "layer"),
+        ({"layer": "first"}, "layer"),
+        ({"layer": None}, "layer"),
+        ({"layer": {}}, "layer"),
+        ({"stack": "decoder"}, "^no stack 'decoder'; this record has self$"),
+        ({"stack": None}, "stack"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    record: AttentionRecord, change: dict[str, Any], message: str
+) -> None:
+    _assert_error(reply_to(record, GOOD | change), message)
+
+
+@pytest.mark.parametrize("name", ["layer", "stack"])
+def test_a_request_without_all_it_needs(record: AttentionRecord, name: str) -> None:
+    request = {key: value for key, value in GOOD.items() if key != name}
+    _assert_error(reply_to(record, request), rf"\w+ .*{name}|{name}.* \w+")
+
+
+def _assert_error(reply: Any, message: str) -> None:
+    content, buffers = reply
+    assert set(content) == {"id", "error"}
+    assert content["id"] == "7"
+    assert re.search(message, content["error"])
+    assert buffers == []

@@ -1,0 +1,53 @@
+"""A saved record opens, and is shown, where torch and transformers are not installed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from attnwidget import capture
+from tests.unit.tiny import llama, token_ids
+
+# A finder that stands in front of all others and finds what must not be imported.
+WITHOUT_TORCH = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "transformers", "tokenizers", "huggingface_hub"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+
+OPEN_AND_SHOW = """
+import attnwidget
+record = attnwidget.AttentionRecord.load(sys.argv[1])
+print(record.weights(1, 3)[4].tobytes().hex())
+widget = attnwidget.show(record, view="neuron", layer=1)
+widget.embed()
+widget.save_html(sys.argv[2])
+record.save(sys.argv[1])
+attnwidget.AttentionRecord.from_arrays([[[[1.0]]]], ["a"])
+"""
+
+
+def _run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT_TORCH + code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def test_load_and_show(tmp_path: Path) -> None:
+    record = capture(llama(), None, {"input_ids": token_ids(6)})
+    path, page = tmp_path / "record.safetensors", tmp_path / "page.html"
+    record.save(path)
+    run = _run(OPEN_AND_SHOW, str(path), str(page))
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == record.weights(1, 3)[4].tobytes().hex()
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_capture_says_what_is_missing() -> None:
+    run = _run("import attnwidget\nattnwidget.capture(None, None, 'A text.')")
+    assert run.returncode == 1
+    assert run.stderr.strip().endswith("ModuleNotFoundError: No module named 'torch'")
