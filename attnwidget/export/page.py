@@ -31,12 +31,14 @@ script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 html {{ background: #fff }}
 body {{ margin: 0 auto; max-width: 1600px; padding: 16px; box-sizing: border-box }}
 @media (prefers-color-scheme: dark) {{ html {{ background: #111214 }} }}
+.waiting {{ visibility: hidden; animation: late 0s 2s forwards }}
+@keyframes late {{ to {{ visibility: visible }} }}
 @media (max-width: 700px) {{ body {{ padding: 0 }} }}
 </style>
 </head>
 <body>
-<noscript>This page draws attention with JavaScript, which is switched off here.</noscript>
-<main data-attnwidget></main>
+<main data-attnwidget><p class="waiting">If this stays, the page is incomplete, or JavaScript, with
+which it draws, is switched off.</p></main>
 <script type="application/json" data-content>{content}</script>
 {blocks}
 <script>{script}</script>

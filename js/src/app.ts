@@ -132,9 +132,8 @@ const PADDING = 20;
 function phrase(parts: Phrase): (Node | string)[] {
   return parts.map((part) => {
     if (typeof part === "string") return part;
-    if (!part.color) return el("strong", {}, part.text);
-    const element = el("span", {}, part.text);
-    element.style.color = part.color;
+    const element = el(part.token ? "bdi" : "span", { class: part.strong && "strong" }, part.text);
+    if (part.color) element.style.color = part.color;
     return element;
   });
 }

@@ -25,9 +25,10 @@ function start(): void {
     const content = read<Content>(document.querySelector("[data-content]"));
     const manifest = readManifest(content.manifest);
     const store = new Store(manifest, bytes(content.overview), source());
+    main.replaceChildren();
     mount(main, store, createState(manifest, content.choices));
   } catch (error) {
-    main.append(el("p", { role: "alert" }, `This page is damaged: ${error}`));
+    main.replaceChildren(el("p", { role: "alert" }, `This page is damaged: ${error}`));
   }
 }
 

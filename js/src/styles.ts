@@ -112,7 +112,7 @@ footer {
 .status, .about { min-width: 0; min-height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
 .status { flex: none; max-width: 80% }
 .about { flex: 0 1 auto; text-align: right }
-footer strong { color: var(--text); font-weight: 500 }
+footer .strong { color: var(--text); font-weight: 500 }
 @container (max-width: 660px) {
   header { gap: 8px; padding: 8px 12px }
   [role=tab] { padding: 0 11px }

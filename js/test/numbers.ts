@@ -27,9 +27,10 @@ export function scoreAt(layer: number, head: number, query: number, key: number)
 export function strongest(
   heads: readonly number[],
   weightOf: (head: number, position: number) => number,
+  among: readonly number[] = [...NAMES.keys()],
 ): string {
   return heads
-    .flatMap((head) => NAMES.map((name, at) => ({ name, head, weight: weightOf(head, at) })))
+    .flatMap((head) => among.map((at) => ({ name: NAMES[at], head, weight: weightOf(head, at) })))
     .sort((a, b) => b.weight - a.weight)
     .slice(0, 3)
     .map(({ name, head, weight }) => {

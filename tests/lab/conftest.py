@@ -3,7 +3,19 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.texts import PAIR, TEXT
 from tests.lab.lab import Lab, serve
+
+# A kernel that a test has restarted gets everything again.
+KERNEL = f"""
+if "record" not in globals():
+    import attnwidget as aw
+    from attnwidget.default_model import default_model
+
+    model, tokenizer = default_model()
+    texts = {TEXT!r}, {PAIR!r}
+    record = aw.capture(model, tokenizer, *texts)
+"""
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +37,11 @@ def lab(jupyterlab: Lab) -> Iterator[Lab]:
     yield jupyterlab
     problems = jupyterlab.watch.problems()
     assert not problems, "\n".join(problems)
+
+
+@pytest.fixture(autouse=True)
+def _start(lab: Lab) -> None:
+    """The kernel has a model, and a `record` of what it does with two texts."""
+    lab.run(KERNEL)
+    # Left where a test before clicked, the pointer would hover over whatever comes there.
+    lab.page.mouse.move(0, 0)

@@ -45,13 +45,16 @@ export function sizeCanvas(
   return context;
 }
 
-/** Put new content in place of the old, with the focus on the part of the same name. */
+/** Put new content in place of the old, with the focus on the part of the same name, or near it. */
 export function replaceContent(parent: HTMLElement, content: HTMLElement): void {
   const root = parent.getRootNode();
   const active = root instanceof ShadowRoot ? root.activeElement : null;
   const name = active && parent.contains(active) ? active.getAttribute("aria-label") : null;
   parent.replaceChildren(content);
-  if (name) parent.querySelector<HTMLElement>(`[aria-label="${name}"]`)?.focus();
+  if (!name) return;
+  const same = parent.querySelector<HTMLElement>(`[aria-label="${name}"]`);
+  // Otherwise keys would go to the page around the view.
+  (same ?? parent.closest<HTMLElement>("[tabindex]"))?.focus();
 }
 
 /** Scroll `scroller`, and nothing around it, until the element can be seen. */

@@ -1,16 +1,31 @@
 /** Numbers and lines of text as the reader sees them. */
 
-/** A piece of the status line that stands out, or has the colour that it explains. */
+/** A piece of the status line that is more than plain text. */
 export interface Marked {
   readonly text: string;
-  /** A CSS colour; emphasised in the text's own if there is none. */
+  readonly strong?: boolean;
+  /** The CSS colour that it explains. */
   readonly color?: string;
+  /** A token's name, whose writing direction must not turn what stands around it. */
+  readonly token?: boolean;
 }
 
 export type Phrase = readonly (string | Marked)[];
 
-export const strong = (text: string): Marked => ({ text });
+export const strong = (text: string): Marked => ({ text, strong: true });
 export const colored = (color: string, text: string): Marked => ({ text, color });
+export const token = (name: string, strong = false): Marked => ({
+  text: name,
+  token: true,
+  strong,
+});
+
+/** "it → dog", emphasised. */
+export const pair = (query: string, key: string): Phrase => [
+  token(query, true),
+  strong(" → "),
+  token(key, true),
+];
 
 /** Three decimals; a number that is not zero never looks like zero. */
 export function weight(value: number): string {

@@ -2,8 +2,8 @@
 
 import type { LayerData } from "../data/layer.ts";
 import { tokenNames } from "../parts/names.ts";
-import { number, type Phrase, strong, weight } from "../parts/text.ts";
-import type { Place, State } from "../state.ts";
+import { number, type Phrase, pair, strong, token, weight } from "../parts/text.ts";
+import type { Place, Shown, State } from "../state.ts";
 import { headIn } from "./layer-view.ts";
 
 /** @param strips per active head, the weights of the row or column looked at. */
@@ -11,6 +11,7 @@ export function headStatus(
   state: State,
   data: LayerData,
   { query, key }: Place,
+  shown: Shown,
   active: readonly number[],
   strips: readonly Float32Array[] | null,
 ): Phrase {
@@ -18,22 +19,26 @@ export function headStatus(
   const release = state.hover.value === null ? " · Esc releases" : "";
   if (query !== null && key !== null) {
     const head = headIn(state, data);
-    const pair = strong(`${queries[query]} → ${keys[key]}`);
     return [
       `Layer ${data.index} · Head ${head}  `,
-      pair,
+      ...pair(queries[query], keys[key]),
       ...pairNumbers(data, head, query, key),
       release,
     ];
   }
   if (!strips) return ["Point at a token to see its attention; click to keep it."];
   const alone = active.length === 1 ? ` · Head ${active[0]}` : "";
-  const name = query !== null ? `${queries[query]} →` : `${keys[key as number]} ←`;
-  const others = query !== null ? keys : queries;
+  const [name, arrow] = query !== null ? [queries[query], " →"] : [keys[key as number], " ←"];
+  const [others, positions] = query !== null ? [keys, shown.keys] : [queries, shown.queries];
   return [
     `Layer ${data.index}${alone}  `,
-    strong(name),
-    ` ${strongest(strips, active, others)}`,
+    token(name, true),
+    strong(arrow),
+    ...strongest(strips, active, positions).flatMap(({ value, at, head }, n) => [
+      n ? " · " : " ",
+      token(others[at]),
+      ` ${weight(value)}${active.length > 1 ? ` (head ${head})` : ""}`,
+    ]),
     release,
   ];
 }
@@ -45,19 +50,14 @@ function pairNumbers(data: LayerData, head: number, query: number, key: number):
   return score === undefined ? [text] : [text, ` · score ${number(score)}`];
 }
 
-/** The three strongest of all heads that are drawn, each with its head. */
+/** The three strongest of all heads that are drawn, among the positions that are shown. */
 function strongest(
   strips: readonly Float32Array[],
   active: readonly number[],
-  names: readonly string[],
-): string {
+  positions: readonly number[],
+): { value: number; at: number; head: number }[] {
   return strips
-    .flatMap((weights, n) => Array.from(weights, (value, at) => ({ value, at, head: active[n] })))
+    .flatMap((weights, n) => positions.map((at) => ({ value: weights[at], at, head: active[n] })))
     .sort((a, b) => b.value - a.value)
-    .slice(0, 3)
-    .map(({ value, at, head }) => {
-      const whose = active.length > 1 ? ` (head ${head})` : "";
-      return `${names[at]} ${weight(value)}${whose}`;
-    })
-    .join(" · ");
+    .slice(0, 3);
 }

@@ -85,7 +85,7 @@ function inside(context: Context, data: LayerData): Inside {
 
   return {
     element,
-    status: computed(() => headStatus(state, data, focus.value, active.value, strips.value)),
+    status: computed(() => headStatus(state, data, focus.value, shown, active.value, strips.value)),
     legend: computed(() => legendOf(store.manifest.model, data, drawn.share.value)),
     dispose: disposeAll([
       disposeQueries,

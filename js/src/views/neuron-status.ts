@@ -2,7 +2,7 @@
 
 import type { LayerData } from "../data/layer.ts";
 import { tokenNames } from "../parts/names.ts";
-import { number, type Phrase, scaling, strong, weight } from "../parts/text.ts";
+import { number, type Phrase, pair, scaling, weight } from "../parts/text.ts";
 import type { State } from "../state.ts";
 import { headIn } from "./layer-view.ts";
 import type { Explanation } from "./neuron-paint.ts";
@@ -15,13 +15,12 @@ export function neuronStatus(
 ): Phrase {
   const head = headIn(state, data);
   const [queries, keys] = [tokenNames(data.stack.queries), tokenNames(data.stack.keys)];
-  const place = `Layer ${data.index} · Head ${head}  `;
-  const pair = strong(`${queries[query]} → ${keys[key]}`);
+  const from = [`Layer ${data.index} · Head ${head}  `, ...pair(queries[query], keys[key])];
   const [q, k] = [data.query(head, query), data.key(head, key)];
   const { program } = data.info;
-  if (!q || !k || !scores || !program) return [place, pair, ` softmax ${weight(weights[key])}`];
+  if (!q || !k || !scores || !program) return [...from, ` softmax ${weight(weights[key])}`];
   if (scores[key] === Number.NEGATIVE_INFINITY) {
-    return [place, pair, " masked: this query cannot see this key"];
+    return [...from, " masked: this query cannot see this key"];
   }
   const terms = q.map((value, n) => value * k[n]);
   const dot = terms.reduce((sum, value) => sum + value, 0);
@@ -31,8 +30,7 @@ export function neuronStatus(
   );
   const sign = terms[largest] > 0 ? "+" : "";
   return [
-    place,
-    pair,
+    ...from,
     ` q·k ${number(dot)} · ${scaling(program, q.length)} = ${number(scores[key])}`,
     ` · softmax ${weight(weights[key])}`,
     ` · largest term: neuron ${largest}, ${sign}${number(terms[largest])}`,

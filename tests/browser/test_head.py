@@ -1,0 +1,100 @@
+"""The head view: pointing at a token shows its numbers, a click keeps it."""
+
+import pytest
+from playwright.sync_api import expect
+
+import attnwidget as aw
+from tests.browser.view import View, expect_strongest, names
+
+SILENT = "Point at a token"
+
+
+@pytest.mark.parametrize("layer", [0, 2, 5])
+def test_a_query_names_its_strongest_keys(
+    view: View, record: aw.AttentionRecord, layer: int
+) -> None:
+    labels, _ = record.tokens()
+    view.show(layer, 0)
+    for query in (0, 4, 13, len(labels) - 1):
+        rows = {head: record.weights(layer, head)[query] for head in range(record.num_heads(layer))}
+        view.query(query).hover()
+        expect_strongest(view, f"Layer {layer} {names(labels)[query]} →", rows, labels)
+
+
+@pytest.mark.parametrize("layer", [0, 2, 5])
+def test_a_key_names_who_attends_to_it_most(
+    view: View, record: aw.AttentionRecord, layer: int
+) -> None:
+    labels, _ = record.tokens()
+    view.show(layer, 0)
+    for key in (0, 4, 13, len(labels) - 1):
+        columns = {
+            head: record.weights(layer, head)[:, key] for head in range(record.num_heads(layer))
+        }
+        view.key(key).hover()
+        expect_strongest(view, f"Layer {layer} {names(labels)[key]} ←", columns, labels)
+
+
+@pytest.mark.parametrize("heads", [[7], [3, 7]])
+def test_only_heads_that_are_drawn_count(
+    view: View, record: aw.AttentionRecord, heads: list[int]
+) -> None:
+    labels, _ = record.tokens()
+    view.swatch(heads[0]).dblclick()
+    for head in heads[1:]:
+        view.swatch(head).click()
+    place = "Layer 0 · Head 7" if heads == [7] else "Layer 0"
+    view.query(4).hover()
+    rows = {head: record.weights(0, head)[4] for head in heads}
+    expect_strongest(view, f"{place} fox →", rows, labels)
+    view.key(4).hover()
+    columns = {head: record.weights(0, head)[:, 4] for head in heads}
+    expect_strongest(view, f"{place} fox ←", columns, labels)
+
+
+def test_the_numbers_go_when_the_pointer_does(view: View) -> None:
+    expect(view.status).to_contain_text(SILENT)
+    view.query(4).hover()
+    expect(view.status).to_contain_text("fox →")
+    view.status.hover()
+    expect(view.status).to_contain_text(SILENT)
+
+
+@pytest.mark.parametrize("column", ["Queries", "Keys"])
+def test_a_click_keeps_a_token_and_escape_releases_it(view: View, column: str) -> None:
+    token = view.tokens(column).nth(4)
+    token.click()
+    expect(token).to_have_attribute("aria-selected", "true")
+    view.status.hover()
+    expect(view.status).to_contain_text("fox")
+    expect(view.status).to_contain_text("Esc releases")
+
+    view.page.keyboard.press("Escape")
+    expect(token).to_have_attribute("aria-selected", "false")
+    expect(view.status).to_contain_text(SILENT)
+
+
+def test_a_second_click_releases(view: View) -> None:
+    view.query(4).click()
+    view.query(4).click()
+    expect(view.query(4)).to_have_attribute("aria-selected", "false")
+    view.status.hover()
+    expect(view.status).to_contain_text(SILENT)
+
+
+def test_only_one_token_is_kept(view: View) -> None:
+    view.query(4).click()
+    view.key(9).click()
+    expect(view.query(4)).to_have_attribute("aria-selected", "false")
+    expect(view.key(9)).to_have_attribute("aria-selected", "true")
+    view.key(10).click()
+    expect(view.key(9)).to_have_attribute("aria-selected", "false")
+
+
+def test_pointing_elsewhere_only_looks(view: View) -> None:
+    """The kept token comes back when the pointer leaves."""
+    view.query(4).click()
+    view.query(9).hover()
+    expect(view.status).to_contain_text("dog →")
+    view.status.hover()
+    expect(view.status).to_contain_text("fox →")

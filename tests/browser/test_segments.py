@@ -1,0 +1,94 @@
+"""The filter of a text pair: which sentence's attention to which."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import attnwidget as aw
+from tests.browser.view import View, eventually, expect_lines, names
+from tests.support import OpenPage
+
+FILTERS = [("A → A", 0, 0), ("A → B", 0, 1), ("B → A", 1, 0), ("B → B", 1, 1)]
+
+
+def of(record: aw.AttentionRecord, segment: int) -> list[str]:
+    tokens = record.stack().queries
+    assert tokens.segments
+    return [t for t, s in zip(tokens.labels, tokens.segments, strict=True) if s == segment]
+
+
+@pytest.mark.parametrize("tab", ["Head", "Neuron"])
+@pytest.mark.parametrize(("option", "queries", "keys"), FILTERS)
+def test_only_these_tokens_are_shown(
+    view: View, record: aw.AttentionRecord, tab: str, option: str, queries: int, keys: int
+) -> None:
+    view.open(tab)
+    view.filter.select_option(option)
+    expect(view.tokens("Queries")).to_have_text(of(record, queries))
+    expect(view.tokens("Keys")).to_have_text(of(record, keys))
+    view.filter.select_option("All")
+    expect(view.tokens("Keys")).to_have_text(record.tokens()[1])
+
+
+@pytest.mark.parametrize(("option", "queries", "keys"), FILTERS)
+def test_the_lines_are_between_these_tokens(
+    view: View, option: str, queries: int, keys: int
+) -> None:
+    view.filter.select_option(option)
+    expect_lines(view)
+    rows = max(view.tokens("Queries").count(), view.tokens("Keys").count())
+    lines, query = view.lines.bounding_box(), view.query(0).bounding_box()
+    assert lines
+    assert query
+    assert abs(lines["height"] - rows * query["height"]) <= 1
+
+
+def test_the_matrix_is_of_these_tokens(view: View, record: aw.AttentionRecord) -> None:
+    """Its first row is the first query shown, its first column the first key shown."""
+    view.filter.select_option("B → A")
+    second, first = of(record, 1), of(record, 0)
+    expect(view.tokens("Queries")).to_have_text(second)
+    view.point_at_cell(0, 0, len(second), len(first))
+    expect(view.status).to_contain_text(f"{second[0]} → {first[0]} weight")
+
+
+def test_what_is_left_out_is_said(view: View, record: aw.AttentionRecord) -> None:
+    """The share is of all that the sentence attends to, not of what the filter leaves."""
+    second = len(of(record, 1))
+    heads = [record.weights(0, head)[:-second] for head in range(record.num_heads(0))]
+    share = 100 * sum(w[:, -second:].sum() for w in heads) / sum(w.sum() for w in heads)
+    view.filter.select_option("A → B")
+    said = view.within.get_by_text(re.compile(r"% of attention shown"))
+    expect(said).to_be_visible()
+
+    def right() -> None:
+        # Shown with one decimal; the faintest lines are not drawn.
+        assert abs(float(said.inner_text().split("%")[0]) - share) <= 0.3
+
+    eventually(view.page, right)
+
+
+@pytest.mark.parametrize("tab", ["Head", "Neuron"])
+def test_the_numbers_name_only_keys_that_are_shown(
+    view: View, record: aw.AttentionRecord, tab: str
+) -> None:
+    """In this head "dog" attends most to a token of its own sentence, which the filter hides."""
+    labels, _ = record.tokens()
+    hidden = names(labels)[: -len(of(record, 1))]
+    weights = record.weights(0, 2)[labels.index("dog")]
+    assert names(labels)[int(weights.argmax())] in hidden
+
+    view.swatch(2).dblclick()
+    view.open(tab)
+    view.filter.select_option("A → B")
+    view.query(labels.index("dog")).hover()
+    expect(view.status).to_contain_text("dog →")
+    named = view.status.inner_text().split("→", 1)[1].split()
+    assert not set(named) & set(hidden), named
+
+
+def test_a_single_text_has_no_filter(open_page: OpenPage, weights_only: aw.AttentionRecord) -> None:
+    view = View(open_page(aw.AttentionWidget(weights_only).to_html()))
+    expect(view.query(0)).to_be_visible()
+    expect(view.filter).to_have_count(0)

@@ -1,0 +1,62 @@
+"""The swatches: which heads' lines are drawn."""
+
+import numpy as np
+from playwright.sync_api import expect
+
+from tests.browser.view import View, eventually, expect_lines, look
+
+
+def expect_on(view: View, heads: set[int], count: int) -> None:
+    for head in range(count):
+        pressed = "true" if head in heads else "false"
+        expect(view.swatch(head)).to_have_attribute("aria-pressed", pressed)
+
+
+def test_a_click_takes_a_head_out_and_back_in(view: View) -> None:
+    everyone = set(range(12))
+    expect_on(view, everyone, 12)
+    view.swatch(3).click()
+    expect_on(view, everyone - {3}, 12)
+    view.swatch(3).click()
+    expect_on(view, everyone, 12)
+    # What a reader has just switched on is also what the numbers are about.
+    expect(view.head).to_have_text("3")
+
+
+def test_the_lines_of_a_head_taken_out_go(view: View) -> None:
+    expect_lines(view)
+    before = look(view.lines)
+    view.swatch(2).click()
+    view.status.hover()
+
+    def changed() -> None:
+        assert np.abs(look(view.lines) - before).max() > 8
+
+    eventually(view.page, changed)
+
+
+def test_a_double_click_shows_one_head_alone_and_another_all(view: View) -> None:
+    view.swatch(5).dblclick()
+    expect_on(view, {5}, 12)
+    expect(view.head).to_have_text("5")
+    view.swatch(5).dblclick()
+    expect_on(view, set(range(12)), 12)
+
+
+def test_from_one_head_alone_to_another(view: View) -> None:
+    view.swatch(5).dblclick()
+    view.swatch(8).dblclick()
+    expect_on(view, {8}, 12)
+
+
+def test_the_last_head_stays(view: View) -> None:
+    view.swatch(5).dblclick()
+    view.swatch(5).click()
+    expect_on(view, {5}, 12)
+
+
+def test_the_choice_survives_a_change_of_layer(view: View) -> None:
+    view.swatch(5).dblclick()
+    view.layer.press("ArrowUp")
+    expect(view.layer).to_have_text("1")
+    expect_on(view, {5}, 12)

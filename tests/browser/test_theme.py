@@ -1,0 +1,75 @@
+"""Light and dark, after what is around the view."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import attnwidget as aw
+from tests.browser.view import View, brightness, eventually, look
+from tests.support import OpenPage
+
+
+@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_as_the_page(open_page: OpenPage, pair_page: Path, tab: str, dark: bool) -> None:
+    view = View(open_page(pair_page, height=1000, dark=dark))
+    view.open(tab)
+
+    def fits() -> None:
+        for place in (view.body, view.page.locator("body")):
+            bright = brightness(look(place))
+            assert bright < 48 if dark else bright > 230, bright
+
+    eventually(view.page, fits)
+
+
+def test_the_page_turns_with_the_system(view: View) -> None:
+    view.page.emulate_media(color_scheme="dark")
+
+    def turned() -> None:
+        assert brightness(look(view.body)) < 48
+
+    eventually(view.page, turned)
+
+
+@pytest.mark.parametrize("element", ["html", "body"])
+def test_the_view_turns_with_what_is_around_it(view: View, element: str) -> None:
+    """As in a host that switches its own theme, by an attribute or a class."""
+
+    def bright() -> None:
+        assert brightness(look(view.body)) > 230
+
+    def dark() -> None:
+        assert brightness(look(view.body)) < 48
+
+    around = view.page.locator(element)
+    eventually(view.page, bright)
+    around.evaluate("node => { node.style.background = '#111' }")
+    eventually(view.page, dark)
+    around.evaluate("node => { node.style.background = '#fff' }")
+    eventually(view.page, bright)
+
+
+@pytest.mark.parametrize(("theme", "dark"), [("light", True), ("dark", False)])
+def test_a_theme_that_was_asked_for_wins(
+    open_page: OpenPage, record: aw.AttentionRecord, theme: str, dark: bool
+) -> None:
+    widget = aw.AttentionWidget(record, theme=theme)
+    view = View(open_page(widget.to_html(), height=1000, dark=dark))
+
+    def fits() -> None:
+        bright = brightness(look(view.body))
+        assert bright < 48 if theme == "dark" else bright > 230, bright
+
+    eventually(view.page, fits)
+
+
+def test_text_stands_out_in_the_dark(open_page: OpenPage, pair_page: Path) -> None:
+    view = View(open_page(pair_page, height=1000, dark=True))
+
+    def readable() -> None:
+        for place in (view.status, view.query(4), view.layer):
+            assert np.ptp(look(place)) > 100
+
+    eventually(view.page, readable)

@@ -1,0 +1,210 @@
+"""The view as a person meets it: by the roles and names that it promises, and by its pixels."""
+
+import io
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Error, Locator, Page, expect
+
+PATIENCE_SECONDS = 5
+
+# Keys and queries travel as float16, which moves a weight by less than this.
+WEIGHT_TOLERANCE = 2e-3
+
+
+@dataclass(frozen=True)
+class View:
+    """The view on a page, or in one place of it."""
+
+    within: Page | Locator
+
+    @property
+    def page(self) -> Page:
+        return self.within if isinstance(self.within, Page) else self.within.page
+
+    @property
+    def body(self) -> Locator:
+        return self.within.get_by_role("tabpanel")
+
+    @property
+    def status(self) -> Locator:
+        return self.within.get_by_role("status")
+
+    @property
+    def alert(self) -> Locator:
+        return self.within.get_by_role("alert")
+
+    @property
+    def layer(self) -> Locator:
+        return self.within.get_by_role("spinbutton", name="Layer", exact=True)
+
+    @property
+    def head(self) -> Locator:
+        return self.within.get_by_role("spinbutton", name="Head", exact=True)
+
+    @property
+    def filter(self) -> Locator:
+        return self.within.get_by_role("combobox", name="Attention", exact=True)
+
+    @property
+    def grid(self) -> Locator:
+        return self.within.get_by_role("grid", name="Heads of every layer", exact=True)
+
+    def tab(self, name: str) -> Locator:
+        return self.within.get_by_role("tab", name=name, exact=True)
+
+    def tokens(self, column: str) -> Locator:
+        """The options of "Queries" or "Keys"."""
+        return self.within.get_by_role("listbox", name=column, exact=True).get_by_role("option")
+
+    def query(self, position: int) -> Locator:
+        return self.tokens("Queries").nth(position)
+
+    def key(self, position: int) -> Locator:
+        return self.tokens("Keys").nth(position)
+
+    def swatch(self, head: int) -> Locator:
+        return self.within.get_by_role("button", name=f"Head {head}", exact=True)
+
+    def cell(self, layer: int, head: int) -> Locator:
+        name = f"Layer {layer}, head {head}"
+        return self.grid.get_by_role("gridcell", name=name, exact=True)
+
+    # Pictures have no role: what they show is also said in words, and only pixels can tell
+    # whether they show it.
+
+    @property
+    def lines(self) -> Locator:
+        return self.body.locator("canvas").first
+
+    @property
+    def matrix(self) -> Locator:
+        return self.body.locator("canvas").last
+
+    def drawn(self) -> list[str]:
+        """Every picture of the view, bit by bit, wherever on the screen it is."""
+        images: list[str] = self.body.locator("canvas").evaluate_all(
+            "canvases => canvases.map(canvas => canvas.toDataURL())"
+        )
+        return images
+
+    def open(self, tab: str) -> None:
+        self.tab(tab).click()
+        expect(self.tab(tab)).to_have_attribute("aria-selected", "true")
+
+    def show(self, layer: int, head: int) -> None:
+        """Go to a head as a keyboard user does."""
+        for spin, wanted in ((self.layer, layer), (self.head, head)):
+            spin.press("Home")
+            for _ in range(wanted):
+                spin.press("ArrowUp")
+            expect(spin).to_have_text(str(wanted))
+
+    def point_at_cell(self, row: int, column: int, rows: int, columns: int) -> None:
+        """Move the pointer to the middle of a cell of the matrix."""
+        self.matrix.scroll_into_view_if_needed()
+        box = self.matrix.bounding_box()
+        assert box
+        # The labels above the cells take the height that square cells leave.
+        side = box["width"] / columns
+        top = box["y"] + box["height"] - rows * side
+        self.page.mouse.move(box["x"] + (column + 0.5) * side, top + (row + 0.5) * side)
+
+
+def numbers(text: str) -> list[float]:
+    """The decimal numbers in a text; "<0.001" is half of that."""
+    found = re.findall(r"(<?)([−]?\d+\.\d+)", text)
+    return [float(n.replace("−", "-")) * (0.5 if less else 1) for less, n in found]
+
+
+def names(labels: Sequence[str]) -> list[str]:
+    """What the view calls tokens: a label that stands twice has its position with it."""
+    small = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+    return [
+        label if labels.count(label) == 1 else label + str(position).translate(small)
+        for position, label in enumerate(labels)
+    ]
+
+
+def expect_strongest(
+    view: View, start: str, weights: Mapping[int, np.ndarray], labels: Sequence[str]
+) -> None:
+    """The status line starts so, and then names the three strongest weights in order.
+
+    Args:
+        weights: per head that is drawn, the weights over `labels`.
+    """
+    expect(view.status).to_contain_text(start)
+    said = " ".join(view.status.inner_text().split())
+    rest = said.split(start, 1)[1].removesuffix(" · Esc releases").strip()
+    known = names(labels)
+    seen = []
+    for part in rest.split(" · "):
+        parsed = re.fullmatch(r"(.*) (<?\d\.\d{3})(?: \(head (\d+)\))?", part)
+        assert parsed, said
+        name, value, head = parsed.groups()
+        # Of one head alone, its number is in the start already.
+        of = next(iter(weights)) if len(weights) == 1 else int(head)
+        [shown] = numbers(value)
+        expected = weights[of][known.index(name)]
+        assert abs(shown - expected) <= WEIGHT_TOLERANCE, (said, expected)
+        seen.append(shown)
+    largest = np.sort(np.concatenate(list(weights.values())))[::-1][:3]
+    assert np.allclose(seen, largest, rtol=0, atol=WEIGHT_TOLERANCE), (said, largest)
+
+
+def look(place: Locator) -> np.ndarray:
+    """What is on the screen at a place: RGB, [height, width, 3], 0 to 255."""
+    png = place.screenshot(animations="disabled", timeout=PATIENCE_SECONDS * 1000)
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(float)
+
+
+def background(picture: np.ndarray) -> np.ndarray:
+    """The most frequent colour."""
+    # Three components as one number: counting rows of an array is slow.
+    colors, counts = np.unique(picture @ [65536, 256, 1], return_counts=True)
+    most = int(colors[counts.argmax()])
+    return np.array([most >> 16, most >> 8 & 255, most & 255], float)
+
+
+def brightness(picture: np.ndarray) -> float:
+    """Of the background: 0 for black to 255 for white."""
+    return float(background(picture).mean())
+
+
+def ink(picture: np.ndarray) -> np.ndarray:
+    """How far each pixel is from the background: [height, width]."""
+    distance: np.ndarray = np.abs(picture - background(picture)).max(axis=2)
+    return distance
+
+
+def darkness(picture: np.ndarray) -> np.ndarray:
+    """0 for white to 255 for black: [height, width]."""
+    dark: np.ndarray = 255 - picture.mean(axis=2)
+    return dark
+
+
+def eventually(page: Page, check: Callable[[], None]) -> None:
+    """Repeat a check for which no locator can wait, as one of pixels, until it holds."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return check()
+        except (AssertionError, Error):  # Playwright's: the element was just replaced.
+            if time.monotonic() > deadline:
+                raise
+        page.wait_for_timeout(50)
+
+
+def expect_lines(view: View) -> None:
+    """Lines are on the screen, not an empty canvas."""
+
+    def painted() -> None:
+        share = (ink(look(view.lines)) > 16).mean()
+        assert share > 0.005, f"only {share:.1%} of the picture is painted"
+
+    eventually(view.page, painted)

@@ -1,0 +1,116 @@
+"""When the kernel is busy, fails, or goes."""
+
+from playwright.sync_api import expect
+
+from tests.browser.view import View, expect_lines
+from tests.lab.lab import OPENED, Lab
+
+# A record that does not answer as it should, but is otherwise as the real one.
+UNWELL = """
+class Unwell:
+    def __init__(self, act):
+        self._act = act
+
+    def layer(self, *place):
+        self._act()
+        return record.layer(*place)
+
+    def __getattr__(self, name):
+        return getattr(record, name)
+"""
+
+BREAK = """
+asked = 0
+
+def act():
+    global asked
+    asked += 1
+    raise RuntimeError("the disk is on fire")
+
+w._record = Unwell(act)
+"""
+
+SLOW_DOWN = """
+import time
+w._record = Unwell(lambda: time.sleep(3))
+"""
+
+RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
+
+
+def test_a_failure_in_the_kernel_is_shown(lab: Lab) -> None:
+    view = View(lab.run("w = aw.show(record); w").output)
+    expect_lines(view)
+    lab.run(UNWELL + BREAK)
+    view.layer.press("ArrowUp")
+    expect(view.alert).to_contain_text("the disk is on fire")
+    # Not again and again: the kernel has other things to do.
+    assert lab.evaluate("asked") == 1
+    # What is already there stays usable.
+    view.layer.press("ArrowDown")
+    expect(view.alert).to_have_count(0)
+    view.query(4).hover()
+    expect(view.status).to_contain_text("fox →")
+
+
+def test_a_failure_is_not_for_ever(lab: Lab) -> None:
+    """Going back to a layer asks for it again."""
+    view = View(lab.run("w = aw.show(record); w").output)
+    expect_lines(view)
+    lab.run(UNWELL + BREAK)
+    view.layer.press("ArrowUp")
+    expect(view.alert).to_contain_text("the disk is on fire")
+    lab.run("w._record = record")
+    view.layer.press("ArrowDown")
+    view.layer.press("ArrowUp")
+    expect(view.alert).to_have_count(0)
+    expect_lines(view)
+
+
+def test_a_slow_kernel_is_waited_for(lab: Lab) -> None:
+    view = View(lab.run("w = aw.show(record); w").output)
+    expect_lines(view)
+    lab.run(UNWELL + SLOW_DOWN)
+    view.layer.press("ArrowUp")
+    expect(view.body).to_contain_text("Waiting for layer 1")
+    expect(view.query(4)).to_be_visible()
+    expect_lines(view)
+    view.query(4).hover()
+    expect(view.status).to_contain_text("Layer 1 fox →")
+
+
+def test_a_closed_widget_goes(lab: Lab) -> None:
+    view = View(lab.run("w = aw.show(record); w").output)
+    other = View(lab.run("aw.show(record)").output)
+    expect_lines(view)
+    expect_lines(other)
+    lab.run("w.close()")
+    expect(view.body).to_have_count(0)
+    other.layer.press("ArrowUp")
+    expect(other.layer).to_have_text("1")
+    expect_lines(other)
+
+
+# JupyterLab's own word about a restart.
+LOST = "console warning: Connection lost, reconnecting in 0 seconds."
+
+
+def test_after_a_restart_what_was_loaded_still_works(lab: Lab) -> None:
+    view = View(lab.run("w = aw.show(record); w").output)
+    expect_lines(view)
+    view.layer.press("ArrowUp")
+    expect(view.layer).to_have_text("1")
+    expect_lines(view)
+
+    lab.page.evaluate(RESTART)
+    lab.page.wait_for_function(OPENED)
+    view.layer.press("ArrowUp")
+    expect(view.alert).to_contain_text("run the cell again")
+    view.layer.press("ArrowDown")
+    expect(view.alert).to_have_count(0)
+    view.query(4).hover()
+    expect(view.status).to_contain_text("Layer 1 fox →")
+    view.open("Model")
+    view.cell(5, 1).hover()
+    expect(view.status).to_contain_text("Layer 5 · Head 1")
+    lab.errors[:] = [error for error in lab.errors if error != LOST]

@@ -1,0 +1,56 @@
+"""A cell that runs again leaves nothing behind of the view it had."""
+
+import statistics
+from itertools import pairwise
+
+import pytest
+
+from tests.browser.view import View, expect_lines
+from tests.lab.lab import Cell, Lab
+
+RUNS = 10
+
+EMPTY = """
+import anywidget
+
+class Empty(anywidget.AnyWidget):
+    _esm = "export default { render({ el }) { el.textContent = 'empty'; } };"
+"""
+
+
+def growth(lab: Lab, cell: Cell, *, used: bool) -> dict[str, float]:
+    """How much every further run of a cell typically adds, after garbage collection.
+
+    The median over the runs: now and then JupyterLab itself adds some 140 listeners at once.
+    """
+    chromium = lab.context.new_cdp_session(lab.page)
+    counts: list[dict[str, int]] = []
+    for _ in range(RUNS):
+        lab.rerun(cell)
+        if used:
+            view = View(cell.output)
+            expect_lines(view)
+            view.query(4).hover()
+        chromium.send("HeapProfiler.collectGarbage")
+        counts.append(chromium.send("Memory.getDOMCounters"))
+    chromium.detach()
+    return {
+        what: statistics.median(after[what] - before[what] for before, after in pairwise(counts))
+        for what in ("nodes", "jsEventListeners")
+    }
+
+
+# A view that is not cleaned up leaves some 300 nodes and 70 listeners with every run. What an
+# empty widget leaves is anywidget's and JupyterLab's own: 2 to 3 nodes and up to 4 listeners.
+@pytest.mark.parametrize(
+    ("mine", "empty"),
+    [("w = aw.show(record); w", "Empty()"), ("w", "empty")],
+    ids=["a new widget", "the same widget"],
+)
+def test_running_again_adds_no_more_than_an_empty_widget(lab: Lab, mine: str, empty: str) -> None:
+    lab.fresh_page()
+    lab.run(EMPTY + "empty = Empty(); w = aw.show(record)")
+    least = growth(lab, lab.run(empty), used=False)
+    ours = growth(lab, lab.run(mine), used=True)
+    for what, count in ours.items():
+        assert count <= least[what] + 1, (ours, least)
