@@ -9,7 +9,7 @@ export class LayerData {
   readonly numKeys: number;
   readonly #programs: (HeadProgram | null)[] = [];
   /** Per head, the log of every row's softmax denominator: a column needs no other row's scores. */
-  readonly #normalizers: (Float32Array | undefined)[] = [];
+  readonly #normalizers: (Float64Array | undefined)[] = [];
   #matrix: { head: number; weights: Float32Array } | null = null;
 
   readonly info: LayerInfo;
@@ -78,11 +78,11 @@ export class LayerData {
     return weights;
   }
 
-  #rowNormalizers(program: HeadProgram): Float32Array {
+  #rowNormalizers(program: HeadProgram): Float64Array {
     const known = this.#normalizers[program.head];
     if (known) return known;
     const row = new Float32Array(this.numKeys);
-    const out = new Float32Array(this.numQueries);
+    const out = new Float64Array(this.numQueries);
     for (let i = 0; i < out.length; i++)
       out[i] = logSumExp(scoreRow(program, i, row), sinkOf(program));
     this.#normalizers[program.head] = out;

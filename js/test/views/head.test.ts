@@ -53,6 +53,17 @@ describe("the status line", () => {
     await expect.poll(status).toContain(`Layer 0  ${NAMES[1]} → ${expected(0, 3)}`);
   });
 
+  test("reads from left to right, whichever way its tokens are written", async () => {
+    const app = await mountApp({ choices: { key: 5, heads: [0] } });
+    await expect.poll(status).toContain(`${NAMES[5]} ← `);
+    const lefts = [...find(app, ".status").childNodes].map((node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return range.getBoundingClientRect().left;
+    });
+    expect(lefts).toEqual([...lefts].sort((a, b) => a - b));
+  });
+
   test("says how to let go of what is locked, and how to begin", async () => {
     const { state } = await mountApp({ choices: { query: 1 } });
     await expect.poll(status).toContain("Esc releases");
