@@ -54,7 +54,7 @@ def show(
             raise TypeError("a record holds its text already: show(record) takes no other text")
         return AttentionWidget(model, view=view, **choices)
     if text is None:
-        raise TypeError("show(model, tokenizer, text) needs a text")
+        raise TypeError("show(model, tokenizer, text) needs a tokenizer and a text")
     record = capture(model, tokenizer, text, text_pair, batch_index=batch_index)
     return AttentionWidget(record, view=view, **choices)
 

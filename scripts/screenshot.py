@@ -7,10 +7,9 @@ from playwright.sync_api import sync_playwright
 
 import attnwidget as aw
 from attnwidget.default_model import default_model
-from scripts.demo import PAIR, TEXT
+from scripts.demo import HEADS, PAIR, TEXT
 
 OUT = Path(__file__).parents[1] / "docs" / "images" / "head.png"
-HEADS = [0, 3, 6, 8, 9]
 
 
 def main() -> None:

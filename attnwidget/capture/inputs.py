@@ -42,6 +42,8 @@ def prepare(
     Raises:
         TypeError, ValueError: as `attnwidget.capture` says.
     """
+    if isinstance(tokenizer, str):
+        raise TypeError("tokenizer is a string: the order is capture(model, tokenizer, text)")
     if isinstance(text, str):
         if tokenizer is None:
             raise TypeError(

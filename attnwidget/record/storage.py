@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save as to_bytes
 
 from .layer import Fidelity, Layer
 from .scores import ScoreProgram
@@ -55,7 +56,8 @@ def save(path: str | PathLike[str], stacks: Mapping[str, Stack], model: str) -> 
             }
         )
     content = {"version": VERSION, "model": model, "stacks": description}
-    save_file(arrays, fspath(path), metadata={FORMAT: json.dumps(content)})
+    # Not safetensors' own way to a file, which leaves one that nobody else may read.
+    Path(path).write_bytes(to_bytes(arrays, metadata={FORMAT: json.dumps(content)}))
 
 
 def load(path: str | PathLike[str]) -> tuple[dict[str, Stack], str]:

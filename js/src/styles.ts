@@ -113,14 +113,18 @@ footer {
 .status { flex: none; max-width: 80% }
 .about { flex: 0 1 auto; text-align: right }
 footer .strong { color: var(--text); font-weight: 500 }
+@container (max-width: 1320px) {
+  footer { flex-direction: column; gap: 2px }
+  .status { max-width: none }
+  .about { text-align: left }
+}
 @container (max-width: 660px) {
   header { gap: 8px; padding: 8px 12px }
   [role=tab] { padding: 0 11px }
   .control { padding: 0 7px }
   .column-heads { font-size: 12px }
-  footer { flex-direction: column; gap: 2px; padding: 6px 12px }
-  .status { max-width: none; white-space: pre-wrap; height: 2.8em }
-  .about { text-align: left }
+  footer { padding: 6px 12px }
+  .status { white-space: pre-wrap; height: 2.8em }
 }
 @media (prefers-reduced-motion: reduce) { .lines .base { transition: none } }
 `;

@@ -135,7 +135,7 @@ def test_an_error_of_the_model_itself_comes_through() -> None:
 
 
 def test_show_without_a_text(minilm: Loaded) -> None:
-    with pytest.raises(TypeError, match="needs a text"):
+    with pytest.raises(TypeError, match="needs a tokenizer and a text"):
         show(*minilm)
 
 

@@ -15,7 +15,7 @@ import { matrix } from "./matrix.ts";
 import type { Context, View } from "./view.ts";
 
 /** Below this width there is no room for the matrix beside the lines. */
-const MATRIX_FROM = 860;
+const MATRIX_FROM = 740;
 
 export function headView(context: Context): View {
   return layerView(context, (data) => inside(context, data));

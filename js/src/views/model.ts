@@ -183,10 +183,11 @@ export function modelView(context: Context): View {
 }
 
 function statusOf({ layer, head }: Cell, info: LayerInfo): Phrase {
+  const pattern = patternOf(info, head);
   const value = (name: keyof LayerInfo["measures"]) => info.measures[name][head];
   return [
     strong(`Layer ${layer} · Head ${head}  `),
-    `${PATTERN_NAMES[patternOf(info, head)]} · mean entropy ${number(value("entropy"))} nats`,
+    `${pattern === "mixed" ? "" : "mostly "}${PATTERN_NAMES[pattern]} · mean entropy ${number(value("entropy"))} nats`,
     ` · mean distance ${number(value("distance"), 1)} tokens · to previous ${weight(value("previous"))}`,
     `, next ${weight(value("next"))}, special ${weight(value("special"))}`,
   ];

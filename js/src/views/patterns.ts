@@ -7,11 +7,11 @@ import type { Palette } from "../theme.ts";
 export type Pattern = "previous" | "same" | "next" | "special" | "first" | "mixed";
 
 export const PATTERN_NAMES: Readonly<Record<Pattern, string>> = {
-  previous: "mostly previous token",
-  same: "mostly same token",
-  next: "mostly next token",
-  special: "mostly special tokens",
-  first: "mostly first token",
+  previous: "previous token",
+  same: "same token",
+  next: "next token",
+  special: "special tokens",
+  first: "first token",
   mixed: "mixed",
 };
 
