@@ -75,7 +75,10 @@ header {
 .lines .base { display: block; transition: opacity .1s }
 .lines .base.dimmed { opacity: 0 }
 .matrix { flex: none; position: sticky; top: 0 }
-.title { color: var(--muted); font-size: 13px; margin: 2px 0 6px; white-space: pre }
+.title {
+  margin: 2px 0 6px; color: var(--muted); font-size: 13px;
+  overflow: hidden; white-space: pre; text-overflow: ellipsis;
+}
 .title strong { color: var(--text); font-weight: 500 }
 .stage { position: relative; width: fit-content; cursor: crosshair }
 .stage canvas { display: block }
