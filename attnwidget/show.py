@@ -18,7 +18,7 @@ class Choices(TypedDict, total=False):
     """What `show` and the views pass on: the traits of `AttentionWidget`."""
 
     stack: str
-    layer: int
+    layer: int | None
     head: int
     heads: Sequence[int] | None
     query: int | None
@@ -43,7 +43,8 @@ def show(
         model: a transformers model, or a record, which is shown as it is.
         tokenizer, text, text_pair, batch_index: see `attnwidget.capture`; not with a record.
         view: "head", "model" or "neuron".
-        choices: any trait of `AttentionWidget`: layer, head, heads, query, theme, ...
+        choices: any trait of `AttentionWidget`: layer, head, heads, query, theme, ...; without
+            a layer, the first one of the stack.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`.

@@ -11,7 +11,7 @@ import anywidget
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.record import AttentionRecord, Stack
+from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import encode_block, encode_overview, reply_to
 
 View = Literal["head", "model", "neuron"]
@@ -27,7 +27,7 @@ class AttentionWidget(anywidget.AnyWidget):
     Attributes:
         view: "head", "model" or "neuron".
         stack: the stack shown.
-        layer, head: the layer and head shown, counted from 0.
+        layer, head: the layer and head shown, counted from 0 as the model counts them.
         heads: the heads whose lines the head view draws; None for all.
         query, key: the locked query or key position, or None.
         segments: of a text pair, which attention the head view shows: "all", or "aa", "ab", "ba"
@@ -60,7 +60,7 @@ class AttentionWidget(anywidget.AnyWidget):
         *,
         view: View = "head",
         stack: str | None = None,
-        layer: int = 0,
+        layer: int | None = None,
         head: int = 0,
         heads: Sequence[int] | None = None,
         query: int | None = None,
@@ -75,9 +75,12 @@ class AttentionWidget(anywidget.AnyWidget):
             )
         self._record = record
         manifest, overview = encode_overview(record)
+        shown = record.stacks[0] if stack is None else stack
+        if layer is None:
+            layer = record.stack(shown).numbers[0] if shown in record.stacks else 0
         super().__init__(
             view=view,
-            stack=record.stacks[0] if stack is None else stack,
+            stack=shown,
             layer=layer,
             head=head,
             heads=heads,
@@ -101,9 +104,9 @@ class AttentionWidget(anywidget.AnyWidget):
         A notebook saved or converted with its widget state then shows them without a kernel.
 
         Args:
-            layers: the layers, counted from 0; all of them if None.
+            layers: the layers' numbers; all of them if None.
         """
-        chosen = range(self._record.num_layers(self.stack)) if layers is None else layers
+        chosen = self._record.stack(self.stack).numbers if layers is None else layers
         blocks = dict(self._blocks)
         for layer in chosen:
             block = encode_block(self._record.layer(layer, self.stack))
@@ -137,7 +140,12 @@ class AttentionWidget(anywidget.AnyWidget):
 
     @traitlets.validate("layer")
     def _valid_layer(self, proposal: Any) -> Any:
-        return self._in_range("layer", proposal.value, len(self._shown.layers))
+        numbers = self._shown.numbers
+        if proposal.value not in numbers:
+            raise TraitError(
+                f"layer {proposal.value} does not exist: this stack has {spans(numbers)}"
+            )
+        return proposal.value
 
     @traitlets.validate("head")
     def _valid_head(self, proposal: Any) -> Any:
@@ -163,7 +171,7 @@ class AttentionWidget(anywidget.AnyWidget):
     def _keep_in_range(self, _change: Any) -> None:
         # Stacks may differ in layers and tokens, layers in heads.
         shown = self._shown
-        self.layer = min(self.layer, len(shown.layers) - 1)
+        self.layer = self._layer.number
         self.head = min(self.head, self._num_heads - 1)
         if self.heads is not None:
             kept = [head for head in self.heads if head < self._num_heads]
@@ -180,9 +188,14 @@ class AttentionWidget(anywidget.AnyWidget):
         return self._record.stack(known)
 
     @property
+    def _layer(self) -> Layer:
+        """The layer shown; where the stack has none of its number, the one before."""
+        before = [layer for layer in self._shown.layers if layer.number <= self.layer]
+        return before[-1] if before else self._shown.layers[0]
+
+    @property
     def _num_heads(self) -> int:
-        layers = self._shown.layers
-        return layers[min(self.layer, len(layers) - 1)].num_heads
+        return self._layer.num_heads
 
     @staticmethod
     def _in_range(what: str, value: int | None, count: int) -> int | None:

@@ -62,7 +62,7 @@ def page(
     blocks = [
         _block(record, name, layer)
         for name in record.stacks
-        for layer in range(record.num_layers(name))
+        for layer in record.stack(name).numbers
     ]
     # A closing tag inside a JavaScript string would end the script.
     script = _SCRIPT.read_text(encoding="utf-8").replace("</script", "<\\/script")

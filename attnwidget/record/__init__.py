@@ -4,7 +4,7 @@ from .layer import Fidelity, Layer
 from .record import AttentionRecord
 from .rows import sample_rows
 from .scores import Floats, ScoreProgram
-from .stack import Stack
+from .stack import Stack, spans
 from .tokens import Tokens
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "Stack",
     "Tokens",
     "sample_rows",
+    "spans",
 ]

@@ -40,7 +40,9 @@ def stack_from_arrays(
         vectors = list(zip(all_queries, all_keys, strict=True))
     query_axis = Tokens(tuple(str(t) for t in tokens))
     key_axis = query_axis if key_tokens is None else Tokens(tuple(str(t) for t in key_tokens))
-    layers = tuple(_layer(w, qk) for w, qk in zip(weights, vectors, strict=True))
+    layers = tuple(
+        _layer(w, qk, number) for number, (w, qk) in enumerate(zip(weights, vectors, strict=True))
+    )
     return Stack(query_axis, key_axis, layers)
 
 
@@ -78,16 +80,16 @@ def _array(values: Any) -> Floats:
     return array
 
 
-def _layer(weights: Floats, vectors: tuple[Floats, Floats] | None) -> Layer:
+def _layer(weights: Floats, vectors: tuple[Floats, Floats] | None, number: int) -> Layer:
     if weights.size and not (weights.min() >= 0 and weights.max() <= 1 + 1e-3):
         raise ValueError(
             "attentions must be weights between 0 and 1, as the softmax gives them, not scores"
         )
     given = Fidelity("given", "", "weights", None, None, _TOLERANCE, 0)
     if vectors is None:
-        return Layer(None, None, None, weights, given)
+        return Layer(None, None, None, weights, given, number)
     queries, keys = vectors
-    plain = Layer(queries, keys, None, weights, given)
+    plain = Layer(queries, keys, None, weights, given, number)
     causal = not np.triu(weights, 1).any() and weights.shape[1] > 1
     program = ScoreProgram(queries.shape[2] ** -0.5, "causal" if causal else "none")
     candidate = Layer(queries, keys, program, None, given)
@@ -97,4 +99,4 @@ def _layer(weights: Floats, vectors: tuple[Floats, Floats] | None) -> Layer:
     if not error <= _TOLERANCE:
         return plain
     fidelity = Fidelity("given", "", "queries and keys", error, None, _TOLERANCE, weights.shape[1])
-    return Layer(queries, keys, program, None, fidelity)
+    return Layer(queries, keys, program, None, fidelity, number)

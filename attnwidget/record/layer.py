@@ -34,6 +34,11 @@ class Fidelity:
     tolerance: float
     rows: int
 
+    def __post_init__(self) -> None:
+        numbers = (self.weights_error or 0, self.output_error or 0, self.tolerance, self.rows)
+        if not all(isinstance(number, (int, float)) for number in numbers):
+            raise ValueError("a fidelity's errors, tolerance and rows are numbers")
+
     @property
     def exact(self) -> bool | None:
         """Whether every error known is within the tolerance; None if none is known."""
@@ -52,6 +57,11 @@ class Layer:
         program: how scores follow from queries and keys, or None.
         weights: float32 [heads, Tq, Tk], only where there is no program.
         fidelity: how the layer was captured.
+        number: the layer's number in the model, counted from 0. Layers without attention, and
+            layers that were not captured, leave gaps.
+        values: float32 [key heads, Tk, d_v], what the weights average, or None if not asked for.
+        projection: float32 [heads, d_v, d_model], which takes a head's average to its part of
+            the layer's output (the output's bias left out), or None if unknown or not asked for.
     """
 
     queries: Floats | None
@@ -59,6 +69,9 @@ class Layer:
     program: ScoreProgram | None
     weights: Floats | None
     fidelity: Fidelity
+    number: int = 0
+    values: Floats | None = None
+    projection: Floats | None = None
 
     def __post_init__(self) -> None:
         if (self.queries is None) != (self.keys is None):
@@ -67,7 +80,9 @@ class Layer:
             raise ValueError("a layer without a score program needs its weights")
         if self.program is not None and self.queries is None:
             raise ValueError("a score program needs queries and keys")
-        for name in ("queries", "keys", "weights"):
+        if isinstance(self.number, bool) or not isinstance(self.number, int) or self.number < 0:
+            raise ValueError(f"layer number {self.number!r}; expected 0, 1, ...")
+        for name in ("queries", "keys", "weights", "values", "projection"):
             self._check_array(name)
         if self.queries is not None and self.keys is not None:
             if self.queries.shape[2] != self.keys.shape[2]:
@@ -86,6 +101,20 @@ class Layer:
             )
         if self.program is not None:
             self.program.check(self.num_heads, *self.shape)
+        if self.values is not None and (
+            self.values.shape[1] != self.shape[1] or self.num_heads % len(self.values)
+        ):
+            raise ValueError(
+                f"values of shape {list(self.values.shape)} do not fit {self.num_heads} heads and "
+                f"{self.shape[1]} keys"
+            )
+        if self.projection is not None and (
+            self.values is None
+            or self.projection.shape[:2] != (self.num_heads, self.values.shape[2])
+        ):
+            raise ValueError(
+                f"a projection of shape {list(self.projection.shape)} does not fit the values"
+            )
 
     def _check_array(self, name: str) -> None:
         array = getattr(self, name)

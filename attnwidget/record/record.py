@@ -25,13 +25,19 @@ class AttentionRecord:
     Args:
         stacks: stack name -> layers and tokens, in the order in which they are shown.
         model: the model's name, for display.
+        missing: attention that is not in the record, as "module: reason".
     """
 
-    def __init__(self, stacks: Mapping[str, Stack], *, model: str = "") -> None:
+    def __init__(
+        self, stacks: Mapping[str, Stack], *, model: str = "", missing: Sequence[str] = ()
+    ) -> None:
         if not stacks or not all(stack.layers for stack in stacks.values()):
             raise ValueError("a record needs at least one stack, and every stack a layer")
+        if isinstance(missing, str) or not all(isinstance(reason, str) for reason in missing):
+            raise ValueError("missing is a list of texts")
         self._stacks = dict(stacks)
         self.model = model
+        self.missing = tuple(missing)
 
     @classmethod
     def from_arrays(
@@ -66,12 +72,11 @@ class AttentionRecord:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read a record written by `save`. Executes nothing; a damaged file gives a ValueError."""
-        stacks, model = storage.load(path)
-        return cls(stacks, model=model)
+        return cls(**storage.load(path))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the record to one safetensors file, all arrays as captured (float32)."""
-        storage.save(path, self._stacks, self.model)
+        storage.save(path, self._stacks, self.model, self.missing)
 
     @property
     def stacks(self) -> tuple[str, ...]:
@@ -92,14 +97,8 @@ class AttentionRecord:
         return self._stacks[stack]
 
     def layer(self, layer: int, stack: str | None = None) -> Layer:
-        """One layer, counted from 0."""
-        layers = self.stack(stack).layers
-        if not 0 <= layer < len(layers):
-            raise IndexError(
-                f"layer {layer} does not exist: this record has {len(layers)} layers, "
-                f"0 to {len(layers) - 1}"
-            )
-        return layers[layer]
+        """The layer of this number in the model, counted from 0."""
+        return self.stack(stack).layer(layer)
 
     def tokens(self, stack: str | None = None) -> tuple[list[str], list[str]]:
         """(query labels, key labels)."""

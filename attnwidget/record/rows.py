@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-_ROWS = 64
+_ROWS = 16
 
 
 def sample_rows(count: int) -> NDArray[np.intp]:
-    """Up to 64 of `count` rows, evenly spread, the first and last among them."""
+    """Up to 16 of `count` rows, evenly spread, the first and last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, _ROWS)).round().astype(np.intp))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike, fspath
 from pathlib import Path
@@ -21,16 +21,20 @@ from .tokens import Tokens
 FORMAT = "attnwidget-record"
 VERSION = 1
 
-_LAYER_ARRAYS = ("queries", "keys", "weights")
-_PROGRAM_ARRAYS = ("visible", "bias", "sinks")
-_PROGRAM_VALUES = ("scale", "mask", "window", "softcap")
+_LAYER_ARRAYS = ("queries", "keys", "weights", "values", "projection")
+_PROGRAM_ARRAYS = ("visible", "bias", "relative", "sinks")
+_PROGRAM_VALUES = ("scale", "mask", "window", "blocks", "softcap")
+# JSON knows lists only.
+_PROGRAM_TUPLES = ("scale", "window", "blocks")
 
 
 class _NewerRecord(ValueError):
     """Nothing is wrong with the file."""
 
 
-def save(path: str | PathLike[str], stacks: Mapping[str, Stack], model: str) -> None:
+def save(
+    path: str | PathLike[str], stacks: Mapping[str, Stack], model: str, missing: Sequence[str]
+) -> None:
     """Write stacks to `path`."""
     arrays: dict[str, np.ndarray] = {}
     description = []
@@ -46,7 +50,14 @@ def save(path: str | PathLike[str], stacks: Mapping[str, Stack], model: str) -> 
             for key, array in kept.items():
                 arrays[f"{name}.{index}.{key}"] = np.ascontiguousarray(array)
             fidelity = asdict(layer.fidelity)
-            layers.append({"program": program, "arrays": list(kept), "fidelity": fidelity})
+            layers.append(
+                {
+                    "number": layer.number,
+                    "program": program,
+                    "arrays": list(kept),
+                    "fidelity": fidelity,
+                }
+            )
         description.append(
             {
                 "name": name,
@@ -55,13 +66,13 @@ def save(path: str | PathLike[str], stacks: Mapping[str, Stack], model: str) -> 
                 "layers": layers,
             }
         )
-    content = {"version": VERSION, "model": model, "stacks": description}
+    content = {"version": VERSION, "model": model, "missing": list(missing), "stacks": description}
     # Not safetensors' own way to a file, which leaves one that nobody else may read.
     Path(path).write_bytes(to_bytes(arrays, metadata={FORMAT: json.dumps(content)}))
 
 
-def load(path: str | PathLike[str]) -> tuple[dict[str, Stack], str]:
-    """Stacks and model name from `path`.
+def load(path: str | PathLike[str]) -> dict[str, Any]:
+    """The arguments of the AttentionRecord in `path`.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -86,7 +97,12 @@ def load(path: str | PathLike[str]) -> tuple[dict[str, Stack], str]:
                 f"{VERSION}; update attnwidget to open it"
             )
         stacks = {str(s["name"]): _stack(s, arrays) for s in content["stacks"]}
-        return stacks, str(content["model"])
+        if len(stacks) < len(content["stacks"]):
+            raise ValueError("two stacks of the same name")
+        missing = content["missing"]
+        if not isinstance(missing, list) or not all(isinstance(text, str) for text in missing):
+            raise TypeError("missing is no list of texts")
+        return {"stacks": stacks, "model": str(content["model"]), "missing": missing}
     except _NewerRecord:
         raise
     except (LookupError, TypeError, ValueError, RecursionError) as error:
@@ -100,18 +116,29 @@ def _stack(description: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         found = {key: arrays[f"{description['name']}.{index}.{key}"] for key in layer["arrays"]}
         program = None
         if (stored := layer["program"]) is not None:
-            window = None if stored["window"] is None else tuple(stored["window"])
+            tuples = {k: tuple(stored[k]) for k in _PROGRAM_TUPLES if isinstance(stored[k], list)}
             own: dict[str, Any] = {key: found.pop(key, None) for key in _PROGRAM_ARRAYS}
-            program = ScoreProgram(**{**stored, "window": window}, **own)
+            program = ScoreProgram(**{**stored, **tuples}, **own)
         kept: dict[str, Any] = {key: found.pop(key, None) for key in _LAYER_ARRAYS}
         if found:
             raise ValueError(f"unknown arrays {', '.join(found)}")
-        layers.append(Layer(**kept, program=program, fidelity=Fidelity(**layer["fidelity"])))
+        fidelity = Fidelity(**layer["fidelity"])
+        layers.append(Layer(**kept, program=program, fidelity=fidelity, number=layer["number"]))
     return Stack(queries, keys, tuple(layers))
 
 
 def _tokens(stored: dict[str, Any]) -> Tokens:
     if isinstance(stored["labels"], str):
         raise TypeError("labels in one string")
-    segments = None if stored["segments"] is None else tuple(stored["segments"])
-    return Tokens(tuple(stored["labels"]), segments, tuple(stored["special"]))
+
+    def optional(name: str) -> tuple[Any, ...] | None:
+        return None if stored[name] is None else tuple(stored[name])
+
+    offsets = optional("offsets")
+    return Tokens(
+        tuple(stored["labels"]),
+        optional("segments"),
+        tuple(stored["special"]),
+        optional("words"),
+        None if offsets is None else tuple(None if o is None else tuple(o) for o in offsets),
+    )

@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Labels of a token sequence.
+    """Labels of a token sequence, and where they come from in its text.
 
     Attributes:
         labels: readable text of each token.
         segments: 0 (A) or 1 (B) for each token of a text pair, or None for a single text.
         special: positions of special tokens such as [CLS].
+        words: the word that each token belongs to, counted from 0 (None for special tokens);
+            or None if that is unknown.
+        offsets: the characters (start, end) of its text that each token stands for (None for
+            special tokens); or None if that is unknown.
     """
 
     labels: tuple[str, ...]
     segments: tuple[int, ...] | None = None
     special: tuple[int, ...] = ()
+    words: tuple[int | None, ...] | None = None
+    offsets: tuple[tuple[int, int] | None, ...] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.labels, str) or not all(isinstance(x, str) for x in self.labels):
             raise ValueError("labels are one string per token")
-        if not set(self.special) <= set(range(len(self.labels))):
+        if not all(_is_count(p) and p < len(self.labels) for p in self.special):
             raise ValueError("a special position lies outside the tokens")
         if self.segments is not None and not set(self.segments) <= {0, 1}:
             raise ValueError("segments are 0 or 1")
-        if self.segments is not None and len(self.segments) != len(self.labels):
-            raise ValueError(
-                f"{len(self.labels)} tokens but {len(self.segments)} segment numbers; "
-                "give one for each token"
-            )
+        lists: dict[str, Sequence[object] | None] = {
+            "segment": self.segments,
+            "word": self.words,
+            "offset": self.offsets,
+        }
+        for what, values in lists.items():
+            if values is not None and len(values) != len(self.labels):
+                raise ValueError(
+                    f"{len(self.labels)} tokens but {len(values)} {what} numbers; "
+                    "give one for each token"
+                )
+        if self.words is not None and not all(w is None or _is_count(w) for w in self.words):
+            raise ValueError("words are numbers from 0, or None")
+        if self.offsets is not None and not all(o is None or _is_span(o) for o in self.offsets):
+            raise ValueError("offsets are (start, end) from 0, or None")
 
     def __len__(self) -> int:
         return len(self.labels)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_span(offset: object) -> bool:
+    if not isinstance(offset, tuple) or len(offset) != 2 or not all(map(_is_count, offset)):
+        return False
+    start, end = offset
+    return bool(start <= end)

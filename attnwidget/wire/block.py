@@ -16,7 +16,8 @@ _FLOAT16_MAX = float(np.finfo(np.float16).max)
 
 
 class Part(TypedDict):
-    """One array of a block: "queries", "keys", "visible", "bias" or "weights".
+    """One array of a block: "queries", "keys", "visible", "bias", "relative" or
+    "weights".
 
     dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant
     bit first, the last byte padded with zeros. The array is in C order.
@@ -65,6 +66,7 @@ def encode_block(layer: Layer) -> Block:
         if (visible := layer.program.visible) is not None:
             add("visible", "bits", visible, np.packbits(visible).tobytes())
         add_floats("bias", layer.program.bias)
+        add_floats("relative", layer.program.relative)
     return Block(parts, buffers)
 
 

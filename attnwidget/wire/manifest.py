@@ -39,7 +39,12 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
                 }
             )
         stacks.append({"name": name, **_axes(stack), "layers": layers})
-    manifest = {"version": VERSION, "model": record.model, "stacks": stacks}
+    manifest = {
+        "version": VERSION,
+        "model": record.model,
+        "missing": list(record.missing),
+        "stacks": stacks,
+    }
     return manifest, b"".join(thumbnails)
 
 
@@ -59,6 +64,7 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
 
 def _layer(layer: Layer) -> dict[str, Any]:
     return {
+        "number": layer.number,
         "heads": layer.num_heads,
         "key_heads": layer.num_kv_heads,
         "dim": None if layer.queries is None else layer.queries.shape[2],
@@ -70,15 +76,17 @@ def _layer(layer: Layer) -> dict[str, Any]:
 def program_json(program: ScoreProgram) -> dict[str, Any]:
     """The score program without its large arrays, which travel in the block."""
     return {
-        "scale": program.scale,
+        "scale": list(program.scale) if isinstance(program.scale, tuple) else program.scale,
         "mask": program.mask,
         "window": None if program.window is None else list(program.window),
+        "blocks": None if program.blocks is None else list(program.blocks),
         "softcap": program.softcap,
         # JSON has no infinity: a sink at -inf, which receives nothing, is null.
         "sinks": None
         if program.sinks is None
         else [float(sink) if np.isfinite(sink) else None for sink in program.sinks],
         "bias": program.bias is not None,
+        "relative": program.relative is not None,
     }
 
 

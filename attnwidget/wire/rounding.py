@@ -20,7 +20,8 @@ def rounding_error(layer: Layer, weights: Floats, block: Block) -> float:
         if part["dtype"] != "bits"
     }
     if layer.program is not None:
-        sent["program"] = replace(layer.program, bias=sent.pop("bias", None))
+        added = {name: sent.pop(name, None) for name in ("bias", "relative")}
+        sent["program"] = replace(layer.program, **added)
     received = replace(layer, **sent)
     return max(
         float(np.abs(received.head_weights(head) - weights[head]).max())

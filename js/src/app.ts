@@ -1,14 +1,14 @@
 /** The whole view in one element: header, the chosen view, status line. Knows no notebook. */
 
 import { computed, effect, signal, untracked } from "@preact/signals-core";
-import type { StackInfo } from "./data/manifest.ts";
 import type { Store } from "./data/store.ts";
 import { bindKeys } from "./keys.ts";
 import { disposeAll } from "./parts/dispose.ts";
 import { el } from "./parts/dom.ts";
 import { header } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
-import { type Phrase, strong } from "./parts/text.ts";
+import { notes } from "./parts/notes.ts";
+import type { Phrase } from "./parts/text.ts";
 import type { State, ViewName } from "./state.ts";
 import { styleSheet } from "./styles.ts";
 import { isDark, palette as paletteOf, watchResolution, watchSurroundings } from "./theme.ts";
@@ -68,12 +68,13 @@ function build(
 
   const keys = help();
   const [head, disposeHeader] = header(state, store, keys.button);
+  const [note, disposeNotes] = notes(state, store.manifest.missing);
   const body = el("div", { class: "body", id: "view", role: "tabpanel" });
   const status = el("div", { class: "status", role: "status" });
   const about = el("div", { class: "about" });
   const footer = el("footer", {}, status, about);
   // Focusable, so that keys work after a click on what is not.
-  const root = el("div", { class: "root", tabindex: -1 }, head, keys.panel, body, footer);
+  const root = el("div", { class: "root", tabindex: -1 }, head, keys.panel, note, body, footer);
   shadow.append(root);
   bindKeys(root, state, keys.toggle, abort);
   root.addEventListener("pointerdown", (event) => {
@@ -94,6 +95,7 @@ function build(
   const view = signal<View | null>(null);
   disposers.push(
     disposeHeader,
+    disposeNotes,
     () => observer.disconnect(),
     () => view.peek()?.dispose(),
     effect(() => {
@@ -119,11 +121,7 @@ function build(
       });
     }),
     effect(() => status.replaceChildren(...phrase(view.value?.status.value ?? []))),
-    effect(() => {
-      const legend = view.value?.legend.value ?? [];
-      const doubt = doubtful(state.shown.stack.value);
-      about.replaceChildren(...phrase([...legend, ...doubt]));
-    }),
+    effect(() => about.replaceChildren(...phrase(view.value?.legend.value ?? []))),
   );
 }
 
@@ -136,12 +134,4 @@ function phrase(parts: Phrase): (Node | string)[] {
     if (part.color) element.style.color = part.color;
     return element;
   });
-}
-
-/** A warning where a layer's numbers could not be confirmed against the model's own. */
-function doubtful({ layers }: StackInfo): Phrase {
-  const numbers = layers.flatMap((layer, n) => (layer.fidelity.exact === false ? [n] : []));
-  return numbers.length
-    ? [strong(` · ⚠ layer ${numbers.join(", ")}: not confirmed against the model`)]
-    : [];
 }

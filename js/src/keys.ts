@@ -1,6 +1,6 @@
 /** The keys that work anywhere in the view. */
 
-import { goTo, type State, VIEWS } from "./state.ts";
+import { goTo, type State, stepLayer, VIEWS } from "./state.ts";
 
 /** Handle keys on `root`. `toggleHelp` opens or closes the list of keys, and says if it did. */
 export function bindKeys(
@@ -10,8 +10,8 @@ export function bindKeys(
   signal: AbortSignal,
 ): void {
   const actions: Record<string, () => void> = {
-    "[": () => goTo(state, { layer: state.shown.layer.peek() - 1 }),
-    "]": () => goTo(state, { layer: state.shown.layer.peek() + 1 }),
+    "[": () => stepLayer(state, -1),
+    "]": () => stepLayer(state, 1),
     ",": () => goTo(state, { head: state.shown.head.peek() - 1 }),
     ".": () => goTo(state, { head: state.shown.head.peek() + 1 }),
     "?": () => toggleHelp(),

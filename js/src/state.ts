@@ -1,7 +1,13 @@
 /** What the reader chose, as signals: the traits of `AttentionWidget`, and where the pointer is. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import type { Manifest, StackInfo, Tokens } from "./data/manifest.ts";
+import {
+  type LayerInfo,
+  layerOf,
+  type Manifest,
+  type StackInfo,
+  type Tokens,
+} from "./data/manifest.ts";
 
 export const VIEWS = ["head", "model", "neuron"] as const;
 
@@ -45,7 +51,7 @@ export interface State extends ChoiceSignals {
   /** The choices as this record has them: a trait may name, if only for a moment, what it has not. */
   readonly shown: {
     readonly stack: ReadonlySignal<StackInfo>;
-    readonly layer: ReadonlySignal<number>;
+    readonly layer: ReadonlySignal<LayerInfo>;
     readonly head: ReadonlySignal<number>;
   };
   /** Under the pointer or the keyboard's cursor; never leaves the browser. */
@@ -73,15 +79,15 @@ export function createState({ stacks }: Manifest, choices: Partial<Choices>): St
     CHOICES.map((name) => [name, signal(choices[name] ?? defaults[name])]),
   ) as unknown as ChoiceSignals;
   const stack = computed(() => stacks.find((s) => s.name === signals.stack.value) ?? stacks[0]);
-  const layer = computed(() => within(signals.layer.value, stack.value.layers.length));
-  const head = computed(() => within(signals.head.value, stack.value.layers[layer.value].heads));
+  const layer = computed(() => layerOf(stack.value, signals.layer.value));
+  const head = computed(() => within(signals.head.value, layer.value.heads));
   const hover = signal<Place | null>(null);
   const focus = computed(() => {
     if (hover.value) return hover.value;
-    const known = (position: number | null, { labels }: Tokens) =>
-      position !== null && position < labels.length ? position : null;
+    const known = (tokens: Tokens, position: number | null) =>
+      has(tokens, position) ? position : null;
     const { queries, keys } = stack.value;
-    return { query: known(signals.query.value, queries), key: known(signals.key.value, keys) };
+    return { query: known(queries, signals.query.value), key: known(keys, signals.key.value) };
   });
   const cursor = { query: -1, key: -1 };
   return { ...signals, shown: { stack, layer, head }, hover, focus, cursor };
@@ -99,18 +105,41 @@ export function toggleLock(state: State, place: Place): void {
   });
 }
 
-/** Show another layer and head of the stack: the nearest that there are. */
+/** Show the layer of another number, and another head: the nearest that there are. */
 export function goTo(state: State, { layer, head }: { layer?: number; head?: number }): void {
-  const { layers } = state.shown.stack.peek();
-  const to = within(layer ?? state.shown.layer.peek(), layers.length);
-  const { heads } = layers[to];
+  const { stack, layer: shown } = state.shown;
+  const { number, heads } = layer === undefined ? shown.peek() : layerOf(stack.peek(), layer);
   const drawn = state.heads.peek()?.filter((h) => h < heads);
   batch(() => {
     if (drawn) state.heads.value = drawn.length ? drawn : null;
     state.head.value = within(head ?? state.shown.head.peek(), heads);
-    state.layer.value = to;
+    state.layer.value = number;
   });
 }
+
+/** Show the layer that comes `by` layers after this one in the stack, or the last there is. */
+export function stepLayer(state: State, by: number, head = state.shown.head.peek()): void {
+  const { layers } = state.shown.stack.peek();
+  const at = within(layers.indexOf(state.shown.layer.peek()) + by, layers.length);
+  goTo(state, { layer: layers[at].number, head });
+}
+
+/** Show another stack: the same layer, head and locks, as far as it has them. */
+export function goToStack(state: State, name: string): void {
+  const { stack, layer, head } = state.shown;
+  const before = { layer: layer.peek().number, head: head.peek() };
+  batch(() => {
+    state.stack.value = name;
+    goTo(state, before);
+    const { queries, keys } = stack.peek();
+    if (!has(queries, state.query.peek())) state.query.value = null;
+    if (!has(keys, state.key.peek())) state.key.value = null;
+    state.hover.value = null;
+  });
+}
+
+const has = ({ labels }: Tokens, position: number | null): boolean =>
+  position !== null && position < labels.length;
 
 /** The heads whose lines are drawn, of a layer with `count` heads. */
 export function activeHeads(state: State, count: number): readonly number[] {
@@ -124,13 +153,17 @@ export interface Shown {
   readonly keys: readonly number[];
 }
 
+/** Whether a stack's attention can be split by the texts of a pair. */
+export const isPair = ({ queries, keys }: StackInfo): boolean =>
+  queries.segments !== null && keys.segments !== null;
+
 /** The tokens that the choice of segments shows. */
 export function shownTokens(segments: Segments, stack: StackInfo): Shown {
   const of = (tokens: Tokens, letter: string | undefined) =>
     tokens.labels
       .map((_, position) => position)
-      .filter((p) => !letter || !tokens.segments || tokens.segments[p] === "ab".indexOf(letter));
-  const [query, key] = segments === "all" ? [] : segments;
+      .filter((p) => !letter || tokens.segments?.[p] === "ab".indexOf(letter));
+  const [query, key] = segments === "all" || !isPair(stack) ? [] : segments;
   const shown = { queries: of(stack.queries, query), keys: of(stack.keys, key) };
   // A text without tokens cannot be shown alone.
   return shown.queries.length && shown.keys.length ? shown : shownTokens("all", stack);

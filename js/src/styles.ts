@@ -48,6 +48,13 @@ header {
 .help dl { display: grid; grid-template-columns: auto auto; gap: 4px 18px; margin: 0 }
 .help dt { font-weight: 600 } .help dd { margin: 0; color: var(--muted) }
 
+.notes { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 24px; padding: 6px 20px; border-bottom: 1px solid var(--border); background: var(--panel); color: var(--muted); font-size: 13px }
+.doubt { padding-left: 10px; border-left: 3px solid var(--negative) }
+.doubt.here { color: var(--text); font-weight: 500 }
+.notes summary { cursor: pointer; border-radius: 4px; text-decoration: underline dotted; text-underline-offset: 3px }
+.notes summary:hover { color: var(--text) }
+.notes ul { max-height: 8em; margin: 4px 0; padding-left: 18px; overflow: auto; overflow-wrap: anywhere }
+
 .body { padding: 16px 20px; min-height: 240px; max-height: 860px; overflow: auto; scrollbar-gutter: stable }
 .notice { max-width: 60ch; margin: 40px auto; color: var(--muted); text-align: center }
 .notice[role=alert] { color: var(--text); border-left: 3px solid var(--negative); padding-left: 12px; text-align: left }
@@ -95,6 +102,8 @@ header {
 .model-view { overflow-x: auto }
 .grid-stage { position: relative; margin: 0 auto }
 [role=grid] { position: absolute; inset: 0; border-radius: 6px }
+[role=rowheader] { position: absolute; display: flex; align-items: center; justify-content: center; padding-right: 8px; font-size: 12px; white-space: pre; color: var(--muted) }
+.warning { color: var(--negative) }
 [role=gridcell] { position: absolute; border-radius: 7px; cursor: pointer }
 [role=gridcell]:hover { outline: 1.5px solid var(--muted); outline-offset: 2px }
 [role=gridcell][aria-selected=true] { outline: 2.5px solid var(--accent); outline-offset: 2px }
@@ -126,6 +135,7 @@ footer .strong { color: var(--text); font-weight: 500 }
   [role=tab] { padding: 0 11px }
   .control { padding: 0 7px }
   .column-heads { font-size: 12px }
+  .notes { padding: 6px 12px }
   footer { padding: 6px 12px }
   .status { white-space: pre-wrap; height: 2.8em }
 }

@@ -5,8 +5,10 @@ import {
   activeHeads,
   CHOICES,
   goTo,
+  goToStack,
   type State,
   shownTokens,
+  stepLayer,
   toggleLock,
   visible,
 } from "../src/state.ts";
@@ -17,7 +19,7 @@ import { OVERVIEW, RECORD } from "./vectors.ts";
 
 const shown = ({ shown: { stack, layer, head } }: State) => [
   stack.value.name,
-  layer.value,
+  layer.value.number,
   head.value,
 ];
 
@@ -92,9 +94,73 @@ describe("goTo", () => {
   });
 
   test("counts the layers and heads of its own stack", () => {
-    const state = stateOf({ stack: "cross", head: 1, layer: 1 }, OVERVIEW);
-    goTo(state, { layer: 0 });
-    expect([state.layer.value, state.head.value]).toEqual([0, 0]);
+    const state = stateOf({ stack: "cross", head: 1, layer: 7 }, OVERVIEW);
+    goTo(state, { layer: 3 });
+    expect([state.layer.value, state.head.value]).toEqual([3, 0]);
+  });
+
+  test("takes the layer before where the model's number has none", () => {
+    const state = stateOf({ stack: "cross" }, OVERVIEW);
+    for (const [to, layer] of [
+      [6, 3],
+      [8, 7],
+      [2, 3],
+    ]) {
+      goTo(state, { layer: to });
+      expect(state.layer.value).toBe(layer);
+    }
+  });
+});
+
+describe("stepLayer", () => {
+  test("goes to the next layer that there is, and stays at the ends", () => {
+    const state = stateOf({ stack: "cross", layer: 3 }, OVERVIEW);
+    const seen = [1, 1, -1, -1].map((by) => {
+      stepLayer(state, by);
+      return state.layer.value;
+    });
+    expect(seen).toEqual([7, 7, 3, 3]);
+  });
+
+  test("steps from what is shown, where the trait names what is not there", () => {
+    const state = stateOf({ stack: "cross", layer: 5 }, OVERVIEW);
+    stepLayer(state, 1);
+    expect(state.layer.value).toBe(7);
+  });
+});
+
+describe("goToStack", () => {
+  test("keeps the layer and head that there are, and takes the nearest else", () => {
+    const state = stateOf({ stack: "cross", layer: 7, head: 1 }, OVERVIEW);
+    goToStack(state, "encoder");
+    expect(shown(state)).toEqual(["encoder", 1, 1]);
+    goToStack(state, "cross");
+    expect(shown(state)).toEqual(["cross", 3, 0]);
+    expect([state.layer.value, state.head.value]).toEqual([3, 0]);
+  });
+
+  test("releases the locks that do not fit, and draws the heads that do", () => {
+    const state = stateOf(
+      { stack: "encoder", layer: 1, query: 9, key: 4, heads: [0, 2] },
+      OVERVIEW,
+    );
+    goToStack(state, "cross");
+    expect([state.query.value, state.key.value, state.heads.value]).toEqual([null, 4, [0]]);
+    goToStack(state, "encoder");
+    expect([state.query.value, state.key.value]).toEqual([null, 4]);
+  });
+
+  test("lets no one see a layer or lock of the one in the other", () => {
+    const state = stateOf({ stack: "encoder", layer: 1, query: 9 }, OVERVIEW);
+    const seen: unknown[] = [];
+    effect(() => {
+      seen.push([...shown(state), state.layer.value, state.query.value]);
+    });
+    goToStack(state, "cross");
+    expect(seen).toEqual([
+      ["encoder", 1, 0, 1, 9],
+      ["cross", 3, 0, 3, null],
+    ]);
   });
 });
 
@@ -200,6 +266,11 @@ describe("shownTokens", () => {
   test("of a single text, all of it, whatever is chosen", () => {
     const [, cross] = readManifest(OVERVIEW.manifest).stacks;
     expect(shownTokens("ab", cross)).toEqual({ queries: [0, 1, 2], keys: [0, 1, 2, 3, 4] });
+  });
+
+  test("of a pair seen from a text of its own, all of it", () => {
+    const own = { ...pair.queries, segments: null };
+    expect(shownTokens("ab", { ...pair, queries: own }).keys).toEqual([...a, ...b]);
   });
 
   test("of a pair without a second text, all of it rather than nothing", () => {

@@ -21,8 +21,11 @@ export interface ScoreCase {
   readonly dim: number;
   readonly queries: readonly number[];
   readonly keys: readonly number[];
+  /** Of those of the next three that are not null. */
+  readonly shapes: Readonly<Partial<Record<"bias" | "visible" | "relative", readonly number[]>>>;
   readonly bias: readonly number[] | null;
   readonly visible: readonly number[] | null;
+  readonly relative: readonly number[] | null;
   readonly scores: Numbers;
   readonly weights: Numbers;
 }
@@ -48,7 +51,10 @@ export interface SentRecord {
 
 export const SCORES = scores as unknown as readonly ScoreCase[];
 export const BLOCKS = blocks as unknown as readonly BlockCase[];
-/** Two stacks, unequal heads, and more tokens than a thumbnail has cells. */
+/**
+ * The stack "encoder" with layers 0 and 1 of 2 and 3 heads and more tokens than a thumbnail has cells,
+ * and "cross" with layers 3 and 7 of 1 and 2 heads, 3 queries and 5 keys; something is missing.
+ */
 export const OVERVIEW = overview as unknown as SentRecord;
 /** A text pair; layers of 4 heads, of 2 heads with weights alone, and of 10 causal heads. */
 export const RECORD = record as unknown as SentRecord & {

@@ -1,5 +1,6 @@
 """Small records with every kind of score program, made without any model."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,18 @@ PROGRAMS = {
     "an explicit mask per head": program(mask="explicit", visible=_visible(HEADS)),
     "one bias": program(bias=floats(1, LENGTH, LENGTH)),
     "a bias per head": program(mask="causal", bias=floats(HEADS, LENGTH, LENGTH)),
+    "bias of one row": program(bias=floats(HEADS, 1, LENGTH)),
+    "a relative bias": program(mask="causal", relative=floats(1, 2 * LENGTH - 1)),
+    "a relative bias per head": program(relative=floats(HEADS, 2 * LENGTH - 1)),
+    "a scale per head": program(scale=(0.25, 1.0, 0.5, -0.125)),
+    "blocks": program(blocks=(3, 3)),
+    "causal blocks": program(mask="causal", blocks=(3, 2)),
+    "a bias for every block": program(blocks=(3, 2), bias=floats(HEADS, 3, 2)),
+    "a mask for every query of a block": program(
+        blocks=(4, 4),
+        mask="explicit",
+        visible=np.random.default_rng(5).random((1, LENGTH, 4)) < 0.6,
+    ),
     "softcap": program(softcap=1.5),
     "sinks": program(mask="causal", sinks=floats(HEADS)),
     "everything": program(
@@ -69,11 +82,33 @@ def layer_of(program: ScoreProgram, seed: int = 0) -> Layer:
     return Layer(queries, keys, program, None, FIDELITY)
 
 
+def numbered(*layers: Layer) -> tuple[Layer, ...]:
+    """The layers as 0, 1, ..."""
+    return tuple(replace(layer, number=number) for number, layer in enumerate(layers))
+
+
+def hybrid() -> Stack:
+    """Layers 3, 7 and 11 of a model, the others of which have no attention; unequal heads."""
+    tokens = Tokens(tuple(labels()))
+    layers = tuple(
+        Layer(
+            floats(heads, LENGTH, DIM, seed=number),
+            floats(2, LENGTH, DIM, seed=number + 1),
+            program(mask="causal"),
+            None,
+            FIDELITY,
+            number,
+        )
+        for number, heads in ((3, 4), (7, 2), (11, 6))
+    )
+    return Stack(tokens, tokens, layers)
+
+
 def record_of(*layers: Layer, **tokens: Any) -> AttentionRecord:
     rows, columns = layers[0].shape
     queries = Tokens(tuple(labels(rows)), **tokens)
     keys = queries if rows == columns else Tokens(tuple(labels(columns)))
-    return AttentionRecord({"self": Stack(queries, keys, layers)}, model="a model")
+    return AttentionRecord({"self": Stack(queries, keys, numbered(*layers))}, model="a model")
 
 
 def record_with_every_program() -> AttentionRecord:

@@ -12,7 +12,15 @@ import pytest
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.wire import encode_block, encode_overview
 from tests.unit.elements import Elements
-from tests.unit.records import LENGTH, PROGRAMS, layer_of, record_of, some_weights
+from tests.unit.records import (
+    LENGTH,
+    PROGRAMS,
+    hybrid,
+    layer_of,
+    program,
+    record_of,
+    some_weights,
+)
 
 HOSTILE = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>&amp;\u2028'\"`{0}"
 
@@ -104,6 +112,13 @@ def test_every_layer_is_in_it(record: AttentionRecord) -> None:
         assert attributes["type"] == "application/json"
         assert content["parts"] == expected.parts
         assert base64.b64decode(content["data"]) == b"".join(expected.buffers)
+
+
+def test_layers_go_by_their_number() -> None:
+    record = AttentionRecord({"self": hybrid(), "other": record_of(layer_of(program())).stack()})
+    blocks = Elements(AttentionWidget(record).to_html()).all("script", "data-block")
+    keys = [attributes["data-block"] for attributes, _ in blocks]
+    assert keys == ["self.3", "self.7", "self.11", "other.0"]
 
 
 def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> None:

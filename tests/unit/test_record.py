@@ -1,19 +1,21 @@
 """What a record refuses, and how it says so."""
 
 import contextlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.record import Fidelity, Layer, Stack, Tokens, sample_rows
+from attnwidget.record import Fidelity, Layer, Stack, Tokens, sample_rows, spans
 from tests.unit.records import (
     FIDELITY,
     HEADS,
     LENGTH,
     PROGRAMS,
     floats,
+    hybrid,
     labels,
     layer_of,
     program,
@@ -73,6 +75,52 @@ def test_its_repr_says_what_it_is(record: AttentionRecord) -> None:
     assert repr(record) == "<AttentionRecord a model (self: 2 layers, 7 x 7 tokens)>"
 
 
+def test_layers_go_by_their_number() -> None:
+    record = AttentionRecord({"self": hybrid()})
+    assert record.num_layers() == 3
+    assert [record.num_heads(layer) for layer in (3, 7, 11)] == [4, 2, 6]
+    assert [layer.number for layer in record.stack().layers] == [3, 7, 11]
+    assert np.array_equal(record.weights(7, 1), record.stack().layers[1].head_weights(1))
+    for missing in (0, 1, 4, 12):
+        with pytest.raises(
+            IndexError, match=f"layer {missing} does not exist: this stack has layers 3, 7, 11"
+        ):
+            record.weights(missing, 0)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ((0, 1, 2), "3 layers, 0 to 2"),
+        ((4, 5), "2 layers, 4 to 5"),
+        ((3,), "layer 3 alone"),
+        ((3, 7, 11), "layers 3, 7, 11"),
+    ],
+)
+def test_the_layers_that_there_are_in_words(numbers: tuple[int, ...], text: str) -> None:
+    assert spans(numbers) == text
+
+
+@pytest.mark.parametrize("numbers", [(0, 0), (1, 0), (0, 2, 1)])
+def test_layer_numbers_increase(numbers: tuple[int, ...]) -> None:
+    layers = tuple(replace(layer_of(program()), number=number) for number in numbers)
+    tokens = Tokens(tuple(labels()))
+    with pytest.raises(ValueError, match="layer numbers must increase"):
+        Stack(tokens, tokens, layers)
+
+
+@pytest.mark.parametrize("number", [-1, 1.0, "1", True, None])
+def test_a_layer_number_counts_from_zero(number: Any) -> None:
+    with pytest.raises(ValueError, match=r"layer number .*; expected 0, 1"):
+        replace(layer_of(program()), number=number)
+
+
+@pytest.mark.parametrize("missing", ["layers.4: text", [4], [None]])
+def test_what_is_missing_is_a_list_of_texts(missing: Any) -> None:
+    with pytest.raises(ValueError, match="missing is a list of texts"):
+        AttentionRecord({"self": hybrid()}, missing=missing)
+
+
 def test_a_record_needs_layers() -> None:
     empty = Stack(Tokens(("a",)), Tokens(("a",)), ())
     for stacks in ({}, {"self": empty}):
@@ -98,11 +146,23 @@ def test_tokens_and_segments_must_fit() -> None:
         {"labels": ("a", 2)},
         {"special": (2,)},
         {"special": (-1,)},
+        {"special": (1.0,)},
         {"segments": (0, 2)},
+        {"segments": (0,)},
+        {"words": (0,)},
+        {"words": (0, -1)},
+        {"words": (0, "1")},
+        {"words": (0, True)},
+        {"offsets": ((0, 1),)},
+        {"offsets": ((0, 1), (1,))},
+        {"offsets": ((0, 1), (2, 1))},
+        {"offsets": ((0, 1), (-1, 1))},
+        {"offsets": ((0, 1), [1, 2])},
+        {"offsets": (0, 1)},
     ],
 )
 def test_tokens_make_sense(parts: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"label|special|segments"):
+    with pytest.raises(ValueError, match=r"label|special|segment|word|offset"):
         Tokens(**{"labels": ("a", "b"), **parts})
 
 
@@ -133,6 +193,27 @@ def test_what_was_recorded_cannot_be_overwritten(method: str, layer: int) -> Non
         ),
         ({"queries": floats(4, 7, 8), "keys": floats(4, 7, 6)}, "8 dimensions.*6"),
         ({"queries": floats(4, 7, 8), "keys": floats(3, 7, 8)}, "4 query heads cannot share 3"),
+        ({"weights": some_weights(), "values": floats(4, 6, 5)}, "values of shape"),
+        ({"weights": some_weights(), "values": floats(3, 7, 5)}, "values of shape"),
+        ({"weights": some_weights(), "values": floats(7, 5)}, "three axes"),
+        ({"weights": some_weights(), "values": floats(4, 7, 5) * np.float32("nan")}, "NaN"),
+        ({"weights": some_weights(), "projection": floats(4, 5, 6)}, "projection of shape"),
+        (
+            {
+                "weights": some_weights(),
+                "values": floats(4, 7, 5),
+                "projection": floats(4, 4, 6),
+            },
+            "projection of shape",
+        ),
+        (
+            {
+                "weights": some_weights(),
+                "values": floats(2, 7, 5),
+                "projection": floats(2, 5, 6),
+            },
+            "projection of shape",
+        ),
     ],
 )
 def test_a_layers_arrays_must_fit(arrays: dict[str, Any], message: str) -> None:
@@ -162,11 +243,17 @@ def test_exact_means_that_every_known_error_is_small(
     assert fidelity.exact is exact
 
 
-@pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 1000])
+@pytest.mark.parametrize("name", ["weights_error", "output_error", "tolerance", "rows"])
+def test_a_fidelity_is_made_of_numbers(name: str) -> None:
+    with pytest.raises(ValueError, match="are numbers"):
+        replace(FIDELITY, **{name: "small"})
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 1000])
 def test_sampled_rows_are_spread_over_all(count: int) -> None:
     rows = sample_rows(count)
-    assert len(rows) == min(count, 64)
+    assert len(rows) == min(count, 16)
     assert rows[0] == 0
     assert rows[-1] == count - 1
     assert (np.diff(rows) > 0).all()
-    assert np.diff(rows).max(initial=1) <= -(-count // 63)
+    assert np.diff(rows).max(initial=1) <= -(-count // 15)

@@ -19,6 +19,8 @@ from tests.unit.records import (
 
 
 def _sees(program: ScoreProgram, head: int, i: int, j: int) -> bool:
+    if program.blocks is not None and i // program.blocks[0] != j // program.blocks[1]:
+        return False
     if program.mask == "causal":
         return j <= i
     if program.mask == "window":
@@ -27,8 +29,15 @@ def _sees(program: ScoreProgram, head: int, i: int, j: int) -> bool:
         return i - left <= j <= i + right
     if program.mask == "explicit":
         assert program.visible is not None
-        return bool(program.visible[head if len(program.visible) > 1 else 0, i, j])
+        return bool(_cell(program.visible, head, i, j))
     return True
+
+
+def _cell(array: np.ndarray, head: int, i: int, j: int) -> float:
+    """Of an array over heads, rows and columns, any of which may repeat."""
+    heads, rows, columns = array.shape
+    value: float = array[head % heads, i % rows, j % columns]
+    return value
 
 
 def _score(layer: Layer, head: int, i: int, j: int) -> float:
@@ -39,11 +48,13 @@ def _score(layer: Layer, head: int, i: int, j: int) -> float:
     if not _sees(program, head, i, j):
         return -math.inf
     q, k = layer.queries[head, i], layer.keys[head // (HEADS // KEY_HEADS), j]
-    score = sum(float(a) * float(b) for a, b in zip(q, k, strict=True)) * program.scale
+    score = sum(float(a) * float(b) for a, b in zip(q, k, strict=True)) * program.head_scale(head)
     if program.softcap is not None:
         score = program.softcap * math.tanh(score / program.softcap)
     if program.bias is not None:
-        score += float(program.bias[head if len(program.bias) > 1 else 0, i, j])
+        score += float(_cell(program.bias, head, i, j))
+    if program.relative is not None:
+        score += float(program.relative[head % len(program.relative), j - i + LENGTH - 1])
     return score
 
 
@@ -122,3 +133,61 @@ def test_more_keys_than_queries() -> None:
 def test_a_mask_and_its_parameters_come_together(options: dict) -> None:
     with pytest.raises(ValueError, match=r"exactly if its mask is"):
         program(**options)
+
+
+WRONG: dict[str, tuple[dict, str]] = {
+    "a scale that is no number": ({"scale": "1"}, "finite numbers"),
+    "a scale without end": ({"scale": math.inf}, "finite numbers"),
+    "one of the scales": ({"scale": (1.0, math.nan)}, "finite numbers"),
+    "scales in a list": ({"scale": [1.0, 2.0]}, "finite numbers"),
+    "a softcap without end": ({"softcap": math.inf}, "finite numbers"),
+    "a softcap of zero": ({"softcap": 0.0}, "softcap of 0"),
+    "a mask that is none": ({"mask": "diagonal"}, "mask is 'diagonal'"),
+    "a window of one number": ({"mask": "window", "window": (1,)}, "window is"),
+    "a window to behind": ({"mask": "window", "window": (-1, 0)}, "window is"),
+    "half a window": ({"mask": "window", "window": (1.5, 0)}, "window is"),
+    "blocks of nothing": ({"blocks": (0, 4)}, "blocks is"),
+    "blocks of one number": ({"blocks": (4,)}, "blocks is"),
+    "blocks and a half": ({"blocks": (2.0, 2)}, "blocks is"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_program_makes_sense(name: str) -> None:
+    options, message = WRONG[name]
+    with pytest.raises(ValueError, match=message):
+        program(**options)
+
+
+UNFIT: dict[str, tuple[dict, str]] = {
+    "too few scales": ({"scale": (1.0, 2.0)}, "2 scales for 4 heads"),
+    "no scales": ({"scale": ()}, "0 scales for 4 heads"),
+    "bias of other rows": ({"bias": floats(1, 3, LENGTH)}, "bias is"),
+    "bias of other columns": ({"bias": floats(1, LENGTH, 3)}, "bias is"),
+    "bias of two axes": ({"bias": floats(LENGTH, LENGTH)}, "bias is"),
+    "bias in double precision": ({"bias": np.zeros((1, 1, LENGTH))}, "bias is float64"),
+    "bias for all keys with blocks": ({"blocks": (3, 3), "bias": floats(1, 3, LENGTH)}, "bias is"),
+    "bias of another block": ({"blocks": (3, 3), "bias": floats(1, 2, 3)}, "bias is"),
+    "bias of nothing": ({"bias": np.full((1, 1, LENGTH), np.nan, np.float32)}, "NaN"),
+    "bias without end": ({"bias": np.full((1, 1, LENGTH), np.inf, np.float32)}, "infinity"),
+    "relative bias too short": ({"relative": floats(1, LENGTH)}, "relative is"),
+    "relative bias for other heads": ({"relative": floats(2, 2 * LENGTH - 1)}, "relative is"),
+    "relative bias of one axis": ({"relative": floats(2 * LENGTH - 1)}, "relative is"),
+    "relative bias of nothing": (
+        {"relative": np.full((1, 2 * LENGTH - 1), np.nan, np.float32)},
+        "relative hold NaN",
+    ),
+    "sinks of nothing": ({"sinks": np.full(HEADS, np.nan, np.float32)}, "sinks hold NaN"),
+    "a mask in numbers": ({"mask": "explicit", "visible": floats(1, 1, LENGTH)}, "visible is"),
+    "a mask for another block": (
+        {"mask": "explicit", "blocks": (2, 2), "visible": np.ones((1, 2, 3), dtype=bool)},
+        "visible is",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_a_program_must_fit_its_layer(name: str) -> None:
+    options, message = UNFIT[name]
+    with pytest.raises(ValueError, match=message):
+        layer_of(program(**options))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from traitlets import TraitError
 
 import attnwidget as aw
@@ -64,13 +65,24 @@ def test_a_text_is_needed(minilm: Loaded) -> None:
 
 
 def test_a_choice_that_does_not_exist() -> None:
-    with pytest.raises(TraitError, match="layer 99 does not exist: this record has 0 to 1"):
+    with pytest.raises(
+        TraitError, match="layer 99 does not exist: this stack has 2 layers, 0 to 1"
+    ):
         aw.show(gpt2(), None, TEXT, layer=99)
+
+
+class LinearAttention(torch.nn.Module):
+    """Attends without a softmax, of which there is nothing to record."""
+
+    def forward(self, hidden_states: torch.Tensor, *_: Any, **__: Any) -> tuple[Any, None]:
+        return hidden_states.cumsum(1), None
 
 
 @pytest.mark.parametrize("function", [aw.show, aw.head_view])
 def test_a_warning_points_to_the_line_that_asked(function: Any) -> None:
-    model = gpt2(add_cross_attention=True)
-    with pytest.warns(UserWarning, match="2 attention modules are not in this record") as caught:
-        function(model, None, TEXT)
+    model = gpt2()
+    model.h[1].attn = LinearAttention()
+    with pytest.warns(UserWarning, match="not in this record") as caught:
+        widget = function(model, None, TEXT)
     assert caught[0].filename == __file__
+    assert [text.split(":")[0] for text in widget.record.missing] == ["h.1.attn"]

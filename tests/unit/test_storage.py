@@ -1,5 +1,6 @@
 """A saved record comes back bit for bit."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from tests.unit.records import (
     LENGTH,
     PROGRAMS,
     floats,
+    hybrid,
     layer_of,
     program,
     record_of,
     record_with_every_program,
+    some_weights,
 )
 
 
@@ -40,6 +43,7 @@ def _assert_identical(a: Any, b: Any) -> None:
 
 def _assert_same(loaded: AttentionRecord, saved: AttentionRecord) -> None:
     assert loaded.model == saved.model
+    assert loaded.missing == saved.missing
     assert loaded.stacks == saved.stacks
     for name in saved.stacks:
         ours, theirs = loaded.stack(name), saved.stack(name)
@@ -47,8 +51,8 @@ def _assert_same(loaded: AttentionRecord, saved: AttentionRecord) -> None:
         assert ours.keys == theirs.keys
         assert len(ours.layers) == len(theirs.layers)
         for a, b in zip(ours.layers, theirs.layers, strict=True):
-            assert a.fidelity == b.fidelity
-            for field in ("queries", "keys", "weights"):
+            assert (a.number, a.fidelity) == (b.number, b.fidelity)
+            for field in ("queries", "keys", "weights", "values", "projection"):
                 _assert_identical(getattr(a, field), getattr(b, field))
             assert (a.program is None) == (b.program is None)
             for field in vars(b.program) if b.program is not None else ():
@@ -68,6 +72,36 @@ def test_every_kind_of_program(name: str, tmp_path: Path) -> None:
 def test_many_layers_segments_special_tokens_and_weights_alone(tmp_path: Path) -> None:
     record = record_with_every_program()
     _assert_same(_round_trip(record, tmp_path), record)
+
+
+def test_numbers_of_the_model_and_what_is_missing(tmp_path: Path) -> None:
+    record = AttentionRecord({"self": hybrid()}, missing=["layers.4: no softmax", "é\n: <b>"])
+    loaded = _round_trip(record, tmp_path)
+    _assert_same(loaded, record)
+    assert loaded.stack().numbers == (3, 7, 11)
+    assert loaded.missing == ("layers.4: no softmax", "é\n: <b>")
+    _assert_identical(loaded.weights(11, 5), record.weights(11, 5))
+
+
+def test_values_and_what_becomes_of_them(tmp_path: Path) -> None:
+    values, projection = floats(KEY_HEADS, LENGTH, 5), floats(HEADS, 5, 12)
+    layer = layer_of(PROGRAMS["causal"])
+    alone = Layer(None, None, None, some_weights(), FIDELITY, values=values)
+    both = replace(layer, values=values, projection=projection)
+    record = record_of(both, layer, alone)
+    loaded = _round_trip(record, tmp_path)
+    _assert_same(loaded, record)
+    assert loaded.layer(1).values is None
+    assert loaded.layer(2).projection is None
+
+
+def test_words_and_offsets(tmp_path: Path) -> None:
+    words = (None, 0, 0, 1, 2, 2, None)
+    offsets = (None, (0, 3), (3, 5), (6, 9), (10, 10), (10, 12), None)
+    record = record_of(layer_of(program()), words=words, offsets=offsets)
+    _assert_same(_round_trip(record, tmp_path), record)
+    part = record_of(layer_of(program()), words=words)
+    _assert_same(_round_trip(part, tmp_path), part)
 
 
 def test_several_stacks_with_tokens_of_their_own(tmp_path: Path) -> None:

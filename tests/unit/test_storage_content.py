@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,12 @@ Content = dict[str, Any]
 def path(tmp_path: Path) -> Path:
     """A file whose one layer's program has every array that there is."""
     path = tmp_path / "record.safetensors"
-    record_of(layer_of(PROGRAMS["everything"])).save(path)
+    layer = replace(
+        layer_of(replace(PROGRAMS["everything"], relative=floats(HEADS, 2 * LENGTH - 1))),
+        values=floats(2, LENGTH, 5),
+        projection=floats(HEADS, 5, 6),
+    )
+    record_of(layer, words=(0,) * LENGTH, offsets=((0, 1),) * LENGTH).save(path)
     return path
 
 
@@ -68,6 +74,31 @@ DESCRIPTIONS: dict[str, Callable[[Content], Any]] = {
     "labels that are no strings": lambda c: c["stacks"][0]["keys"].update(labels=[1] * LENGTH),
     "labels in one string": lambda c: c["stacks"][0]["keys"].update(labels="letters"),
     "a special token out of range": lambda c: c["stacks"][0]["keys"].update(special=[LENGTH]),
+    "two stacks of one name": lambda c: c["stacks"].append(c["stacks"][0]),
+    "words too few": lambda c: c["stacks"][0]["queries"]["words"].pop() and None,
+    "words that are no numbers": lambda c: c["stacks"][0]["keys"].update(words=["a"] * LENGTH),
+    "words before the first": lambda c: c["stacks"][0]["keys"].update(words=[-1] * LENGTH),
+    "no words": lambda c: c["stacks"][0]["queries"].pop("words") and None,
+    "offsets too few": lambda c: c["stacks"][0]["queries"]["offsets"].pop() and None,
+    "offsets of one number": lambda c: c["stacks"][0]["keys"].update(offsets=[[1]] * LENGTH),
+    "offsets that are numbers": lambda c: c["stacks"][0]["keys"].update(offsets=[1] * LENGTH),
+    "offsets that end before": lambda c: c["stacks"][0]["keys"].update(offsets=[[2, 1]] * LENGTH),
+    "half an offset": lambda c: c["stacks"][0]["keys"].update(offsets=[[0, 1.5]] * LENGTH),
+    "a special token and a half": lambda c: c["stacks"][0]["keys"].update(special=[1.5]),
+    "a special token like a number": lambda c: c["stacks"][0]["keys"].update(special=[1.0]),
+    "nothing about what is missing": lambda c: c.pop("missing") and None,
+    "something about what is missing": lambda c: c.update(missing="layers.4"),
+    "numbers of what is missing": lambda c: c.update(missing=[4]),
+    "nothing missing but null": lambda c: c.update(missing=None),
+    "no layer number": lambda c: c["stacks"][0]["layers"][0].pop("number") and None,
+    "a layer number below 0": lambda c: c["stacks"][0]["layers"][0].update(number=-1),
+    "half a layer number": lambda c: c["stacks"][0]["layers"][0].update(number=0.5),
+    "a layer number in words": lambda c: c["stacks"][0]["layers"][0].update(number="0"),
+    "an array that is not there": lambda c: c["stacks"][0]["layers"][0]["arrays"].append("weights"),
+    "an array not spoken of": lambda c: c["stacks"][0]["layers"][0]["arrays"].remove("values"),
+    "a fidelity in words": (
+        lambda c: c["stacks"][0]["layers"][0]["fidelity"].update(output_error="small")
+    ),
     "a layer too many": lambda c: c["stacks"][0]["layers"].append(c["stacks"][0]["layers"][0]),
     "a layer that is no object": lambda c: c["stacks"][0].update(layers=[3]),
     "no program": lambda c: c["stacks"][0]["layers"][0].update(program=None),
@@ -92,6 +123,14 @@ PROGRAM_CHANGES: dict[str, dict[str, Any]] = {
     "a scale that is no number": {"scale": "1"},
     "no scale": {"scale": None},
     "a softcap that is no number": {"softcap": "2"},
+    "scales for other heads": {"scale": [1.0, 2.0]},
+    "scales that are no numbers": {"scale": ["1"] * HEADS},
+    "no scales": {"scale": []},
+    "blocks of one number": {"blocks": [2]},
+    "blocks of nothing": {"blocks": [0, 0]},
+    "blocks that are no numbers": {"blocks": ["a", "b"]},
+    "blocks and a half": {"blocks": [2.5, 2]},
+    "blocks that other arrays do not have": {"blocks": [3, 3]},
     "something unknown": {"temperature": 2},
 }
 
@@ -108,7 +147,10 @@ def test_a_program_that_cannot_be_run(name: str, rewrite: Any) -> None:
         AttentionRecord.load(rewrite(change))
 
 
-@pytest.mark.parametrize("name", ["queries", "keys", "visible", "bias", "sinks"])
+@pytest.mark.parametrize(
+    "name",
+    ["queries", "keys", "visible", "bias", "relative", "sinks", "values", "projection"],
+)
 def test_an_array_is_missing(name: str, rewrite: Any) -> None:
     """Without a bias or sinks, the weights would be other ones, and no one would know."""
     path = rewrite(lambda arrays, _: arrays.pop(f"self.0.{name}") is None or None)
@@ -137,6 +179,18 @@ SHAPES: dict[str, np.ndarray] = {
     "visible as numbers": floats(HEADS, LENGTH, LENGTH),
     "bias": floats(HEADS, LENGTH, LENGTH - 1),
     "bias for other heads": floats(3, LENGTH, LENGTH),
+    "bias without end": np.full((1, 1, LENGTH), np.inf, np.float32),
+    "bias of nothing": np.full((1, 1, LENGTH), np.nan, np.float32),
+    "relative": floats(HEADS, LENGTH),
+    "relative for other heads": floats(3, 2 * LENGTH - 1),
+    "relative of nothing": np.full((1, 2 * LENGTH - 1), np.nan, np.float32),
+    "values": floats(2, LENGTH + 1, 5),
+    "values for other heads": floats(3, LENGTH, 5),
+    "values of two axes": floats(LENGTH, 5),
+    "values without end": np.full((2, LENGTH, 5), np.inf, np.float32),
+    "projection": floats(HEADS, 4, 6),
+    "projection for other heads": floats(2, 5, 6),
+    "projection of two axes": floats(HEADS * 5, 6),
     "sinks": floats(HEADS - 1),
     "sinks of two axes": floats(HEADS, 2),
     "queries of another type": np.ones((HEADS, LENGTH, 8), dtype=np.int64),

@@ -32,17 +32,10 @@ def floats(values: list[float | None] | None, *shape: int) -> Any:
     return np.array([-np.inf if v is None else v for v in values], np.float32).reshape(shape)
 
 
-def program_of(sent: dict[str, Any], bias: Any = None, visible: Any = None) -> ScoreProgram:
-    window = sent["window"]
-    return ScoreProgram(
-        scale=sent["scale"],
-        mask=sent["mask"],
-        window=None if window is None else tuple(window),
-        visible=visible,
-        bias=bias,
-        softcap=sent["softcap"],
-        sinks=floats(sent["sinks"], -1),
-    )
+def program_of(sent: dict[str, Any], **arrays: Any) -> ScoreProgram:
+    values = {name: sent[name] for name in ("scale", "mask", "window", "blocks", "softcap")}
+    values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return ScoreProgram(**values, sinks=floats(sent["sinks"], -1), **arrays)
 
 
 def fidelity(exact: bool | None = None) -> Fidelity:
@@ -62,9 +55,10 @@ def test_the_vectors_stay_small() -> None:
 
 def score_layer(case: dict[str, Any]) -> Layer:
     rows, columns, dim = case["num_queries"], case["num_keys"], case["dim"]
-    visible = floats(case["visible"], -1, rows, columns)
-    bias = floats(case["bias"], -1, rows, columns)
-    program = program_of(case["program"], bias, None if visible is None else visible == 1)
+    arrays = {name: floats(case[name], *shape) for name, shape in case["shapes"].items()}
+    if "visible" in arrays:
+        arrays["visible"] = arrays["visible"] == 1
+    program = program_of(case["program"], **arrays)
     queries = floats(case["queries"], case["heads"], rows, dim)
     keys = floats(case["keys"], case["key_heads"], columns, dim)
     return Layer(queries, keys, program, None, fidelity())
@@ -107,7 +101,11 @@ def block_layer(case: dict[str, Any]) -> Layer:
         visible = arrays.get("visible")
         mask = "none" if visible is None else "explicit"
         program = ScoreProgram(
-            1.0, mask, visible=None if visible is None else visible == 1, bias=arrays.get("bias")
+            1.0,
+            mask,
+            visible=None if visible is None else visible == 1,
+            bias=arrays.get("bias"),
+            relative=arrays.get("relative"),
         )
     vectors = arrays.get("queries"), arrays.get("keys")
     return Layer(*vectors, program, arrays.get("weights"), fidelity())
@@ -149,8 +147,8 @@ def record_of(content: dict[str, Any]) -> AttentionRecord:
     stacks = {}
     for stack in content["manifest"]["stacks"]:
         layers = []
-        for index, info in enumerate(stack["layers"]):
-            block = content["blocks"][f"{stack['name']}.{index}"]
+        for info in stack["layers"]:
+            block = content["blocks"][f"{stack['name']}.{info['number']}"]
             arrays = {
                 part["name"]: decode_floats(part, base64.b64decode(data))
                 for part, data in zip(block["parts"], block["buffers"], strict=True)
@@ -158,10 +156,11 @@ def record_of(content: dict[str, Any]) -> AttentionRecord:
             program = info["program"] and program_of(info["program"])
             given = fidelity(info["fidelity"]["exact"])
             vectors = arrays.get("queries"), arrays.get("keys")
-            layers.append(Layer(*vectors, program, arrays.get("weights"), given))
+            layers.append(Layer(*vectors, program, arrays.get("weights"), given, info["number"]))
         keys = stack["queries"] if stack["keys"] is None else stack["keys"]
         stacks[stack["name"]] = Stack(tokens(stack["queries"]), tokens(keys), tuple(layers))
-    return AttentionRecord(stacks, model=content["manifest"]["model"])
+    manifest = content["manifest"]
+    return AttentionRecord(stacks, model=manifest["model"], missing=manifest["missing"])
 
 
 @pytest.mark.parametrize("name", ["overview.json", "record.json"])

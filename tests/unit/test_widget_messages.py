@@ -9,7 +9,7 @@ from ipywidgets.embed import embed_data
 
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.wire import encode_block, encode_overview
-from tests.unit.records import PROGRAMS, layer_of, record_of
+from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
 
 
 @pytest.fixture
@@ -71,6 +71,16 @@ def test_a_choice_made_in_the_view_arrives(widget: AttentionWidget) -> None:
     assert sorted(seen) == [("layer", 1), ("query", 5)]
 
 
+def test_another_stack_and_its_layer_arrive_together(record: AttentionRecord) -> None:
+    """Neither of them could come first."""
+    widget = AttentionWidget(AttentionRecord({"self": record.stack(), "other": hybrid()}), layer=1)
+    state = {"stack": "other", "layer": 11, "head": 5, "query": None}
+    _receive(widget, {"method": "update", "state": state})
+    assert (widget.stack, widget.layer, widget.head) == ("other", 11, 5)
+    _receive(widget, {"method": "update", "state": {"head": 3, "layer": 0, "stack": "self"}})
+    assert (widget.stack, widget.layer, widget.head) == ("self", 0, 3)
+
+
 def test_a_choice_made_in_python_leaves(widget: AttentionWidget, sent: list[Any]) -> None:
     widget.layer = 1
     assert [message for message, _ in sent] == [
@@ -106,6 +116,11 @@ def test_embed_takes_the_layers_of_the_stack_shown(record: AttentionRecord) -> N
     widget.stack = "second"
     widget.embed()
     assert set(widget._blocks) == {"first.0", "second.0"}
+
+
+def test_embedded_layers_go_by_their_number() -> None:
+    widget = AttentionWidget(AttentionRecord({"self": hybrid()})).embed()
+    assert set(widget._blocks) == {"self.3", "self.7", "self.11"}
 
 
 def test_embed_refuses_a_layer_that_does_not_exist(widget: AttentionWidget) -> None:

@@ -6,7 +6,7 @@ import pytest
 from traitlets import TraitError
 
 from attnwidget import AttentionRecord, AttentionWidget
-from tests.unit.records import PROGRAMS, labels, layer_of, record_of, some_weights
+from tests.unit.records import PROGRAMS, hybrid, labels, layer_of, record_of, some_weights
 
 CHOICES: dict[str, Any] = {
     "view": "neuron",
@@ -65,11 +65,10 @@ def test_every_choice_can_be_made_from_the_start_and_later(record: AttentionReco
 WRONG: list[tuple[str, Any, str]] = [
     ("view", "tree", "'head', 'model', 'neuron'"),
     ("stack", "decoder", "no stack 'decoder'; this record has self"),
-    ("layer", 3, "layer 3 does not exist: this record has 0 to 2"),
+    ("layer", 3, "layer 3 does not exist: this stack has 3 layers, 0 to 2"),
     ("layer", 99, "layer 99 does not exist"),
     ("layer", -1, "layer -1 does not exist"),
     ("layer", "1", "expected an int"),
-    ("layer", None, "expected an int"),
     ("head", 4, "head 4 does not exist: this record has 0 to 3"),
     ("head", -1, "head -1 does not exist"),
     ("heads", [], "heads is empty; give at least one head, or None for all"),
@@ -119,6 +118,42 @@ def test_a_choice_that_is_misspelt(record: AttentionRecord) -> None:
 def test_a_head_must_exist_in_the_chosen_layer(record: AttentionRecord) -> None:
     with pytest.raises(TraitError, match="head 3 does not exist: this record has 0 to 1"):
         AttentionWidget(record, layer=1, head=3)
+
+
+@pytest.fixture(scope="module")
+def cross() -> AttentionRecord:
+    """Layers 0 and 1 of seven tokens, and layers 3, 7 and 11 of as many."""
+    return AttentionRecord(
+        {"encoder": record_of(*map(layer_of, (PROGRAMS["causal"],) * 2)).stack(), "cross": hybrid()}
+    )
+
+
+def test_without_a_layer_it_is_the_first_of_the_stack(cross: AttentionRecord) -> None:
+    assert AttentionWidget(cross).layer == 0
+    assert AttentionWidget(cross, layer=None, stack="cross").layer == 3
+    with pytest.raises(TraitError, match="expected an int"):
+        AttentionWidget(cross).layer = None
+
+
+def test_layers_go_by_their_number(cross: AttentionRecord) -> None:
+    widget = AttentionWidget(cross, stack="cross", layer=11, head=5)
+    assert (widget.layer, widget.head) == (11, 5)
+    for wrong in (0, 2, 4):
+        with pytest.raises(
+            TraitError, match=f"layer {wrong} does not exist: this stack has layers 3, 7, 11"
+        ):
+            widget.layer = wrong
+    assert widget.layer == 11
+
+
+def test_a_layer_that_the_other_stack_lacks_becomes_the_one_before(cross: AttentionRecord) -> None:
+    widget = AttentionWidget(cross, layer=1, head=3)
+    widget.stack = "cross"
+    assert (widget.layer, widget.head) == (3, 3)
+    widget.layer = 7
+    assert widget.head == 1
+    widget.stack = "encoder"
+    assert widget.layer == 1
 
 
 def test_heads_are_in_order_and_once(record: AttentionRecord) -> None:

@@ -56,7 +56,7 @@ def test_the_parts_are_those_of_the_layer(name: str) -> None:
     sent = _decode(encode_block(layer))
     own: dict[str, Any] = {"queries": layer.queries, "keys": layer.keys, "weights": layer.weights}
     if layer.program is not None:
-        own |= {"visible": layer.program.visible, "bias": layer.program.bias}
+        own |= {name: getattr(layer.program, name) for name in ("visible", "bias", "relative")}
     assert set(sent) == {part for part, array in own.items() if array is not None}
     for part, array in sent.items():
         assert array.shape == own[part].shape
@@ -91,6 +91,22 @@ def test_no_finite_number_becomes_infinite(value: float, dtype: str) -> None:
     assert np.isfinite(_decode(block)["keys"]).all()
 
 
+def test_what_only_python_uses_is_not_sent() -> None:
+    layer = layer_of(PROGRAMS["causal"])
+    more = replace(layer, values=floats(2, LENGTH, 5), projection=floats(HEADS, 5, 6))
+    assert encode_block(more) == encode_block(layer)
+
+
+def test_a_bias_that_masks_stays_one() -> None:
+    bias = floats(1, LENGTH, LENGTH)
+    bias[0, :, 3] = -np.inf
+    layer = layer_of(program(bias=bias))
+    weights = _all_weights(_received(layer))
+    assert (weights[:, :, 3] == 0).all()
+    assert np.isfinite(weights).all()
+    assert rounding_error(layer, _all_weights(layer), encode_block(layer)) < 1e-2
+
+
 def test_arrays_in_another_memory_order() -> None:
     queries = np.asfortranarray(floats(HEADS, LENGTH, 8))
     block = encode_block(replace(layer_of(PROGRAMS["causal"]), queries=queries))
@@ -102,8 +118,8 @@ def _received(layer: Layer) -> Layer:
     as_floats = {k: v.astype(np.float32) for k, v in sent.items() if v.dtype != bool}
     program: ScoreProgram | None = layer.program
     if program is not None:
-        bias, visible = as_floats.pop("bias", None), sent.get("visible")
-        program = replace(program, bias=bias, visible=visible)
+        added = {name: as_floats.pop(name, None) for name in ("bias", "relative")}
+        program = replace(program, visible=sent.get("visible"), **added)
     return replace(layer, **as_floats, program=program)
 
 

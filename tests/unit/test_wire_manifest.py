@@ -18,8 +18,10 @@ from tests.unit.records import (
     KEY_HEADS,
     PROGRAMS,
     floats,
+    hybrid,
     labels,
     layer_of,
+    numbered,
     program,
     record_of,
     record_with_every_program,
@@ -58,14 +60,17 @@ def test_what_it_says_of_a_layer(name: str) -> None:
     source = PROGRAMS[name]
     [layer] = _manifest(record_of(layer_of(source)))["stacks"][0]["layers"]
     assert (layer["heads"], layer["key_heads"], layer["dim"]) == (HEADS, KEY_HEADS, 8)
+    assert layer["number"] == 0
     assert layer["fidelity"] == {"exact": True, "module": "layers.0"}
     assert layer["program"] == {
-        "scale": source.scale,
+        "scale": list(source.scale) if isinstance(source.scale, tuple) else source.scale,
         "mask": source.mask,
         "window": None if source.window is None else list(source.window),
+        "blocks": None if source.blocks is None else list(source.blocks),
         "softcap": source.softcap,
         "sinks": None if source.sinks is None else source.sinks.tolist(),
         "bias": source.bias is not None,
+        "relative": source.relative is not None,
     }
     assert 0 < layer["rounding"] < 1e-2
     assert set(layer["measures"]) == set(MEASURES)
@@ -77,6 +82,26 @@ def test_what_it_says_of_a_layer_of_weights_alone() -> None:
     assert (alone["program"], alone["dim"], alone["key_heads"]) == (None, None, HEADS)
     assert alone["fidelity"]["exact"] is None
     assert (with_vectors["program"], with_vectors["dim"]) == (None, 8)
+
+
+def test_layers_have_the_numbers_of_the_model() -> None:
+    manifest = _manifest(AttentionRecord({"self": hybrid()}))
+    assert [layer["number"] for layer in manifest["stacks"][0]["layers"]] == [3, 7, 11]
+
+
+def test_what_is_missing_is_said() -> None:
+    missing = ["layers.4: attends without a softmax", "layers.5: </script>"]
+    record = AttentionRecord({"self": hybrid()}, missing=missing)
+    assert _manifest(record)["missing"] == missing
+    assert _manifest(AttentionRecord({"self": hybrid()}))["missing"] == []
+
+
+def test_words_and_offsets_stay_in_python() -> None:
+    tokens = {"words": (0,) * 7, "offsets": ((0, 1),) * 7}
+    with_words, without = (
+        _manifest(record_of(layer_of(program()), **more)) for more in (tokens, {})
+    )
+    assert with_words == without
 
 
 @pytest.mark.parametrize("length", [7, 40])
@@ -91,8 +116,8 @@ def test_thumbnails_follow_each_other(length: int) -> None:
     layers = [layer(3), layer(2), layer(1)]
     record = AttentionRecord(
         {
-            "first": Stack(tokens, tokens, tuple(layers[:2])),
-            "second": Stack(tokens, tokens, tuple(layers[2:])),
+            "first": Stack(tokens, tokens, numbered(*layers[:2])),
+            "second": Stack(tokens, tokens, numbered(*layers[2:])),
         }
     )
     overview = encode_overview(record)[1]
@@ -125,7 +150,9 @@ def test_144_heads_fit_into_150_kilobytes() -> None:
         )
         for n in range(12)
     )
-    manifest, overview = encode_overview(AttentionRecord({"self": Stack(tokens, tokens, layers)}))
+    manifest, overview = encode_overview(
+        AttentionRecord({"self": Stack(tokens, tokens, numbered(*layers))})
+    )
     assert len(json.dumps(manifest).encode()) + len(overview) < 150_000
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from attnwidget import AttentionRecord
 from attnwidget.wire import encode_block, reply_to
-from tests.unit.records import PROGRAMS, layer_of, record_of
+from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
 
 GOOD = {"id": "7", "op": "block", "stack": "self", "layer": 1}
 
@@ -25,6 +25,14 @@ def test_a_block(record: AttentionRecord) -> None:
     assert json.loads(json.dumps(reply[0])) == reply[0]
 
 
+def test_layers_go_by_their_number() -> None:
+    record = AttentionRecord({"self": hybrid()})
+    reply = reply_to(record, GOOD | {"layer": 7})
+    assert reply is not None
+    assert reply[1] == encode_block(record.stack().layers[1]).buffers
+    _assert_error(reply_to(record, GOOD), "layer 1 does not exist: this stack has layers 3, 7, 11")
+
+
 @pytest.mark.parametrize(
     "request_", [None, 5, "block", [], {}, {**GOOD, "id": None}, {**GOOD, "id": 7}, {"op": "block"}]
 )
@@ -37,7 +45,7 @@ def test_what_has_no_id_gets_no_reply(record: AttentionRecord, request_: Any) ->
     [
         ({"op": "delete"}, "does not know the request 'delete'.*restart the kernel"),
         ({"op": None}, "does not know the request None"),
-        ({"layer": 2}, "layer 2 does not exist: this record has 2 layers, 0 to 1"),
+        ({"layer": 2}, "layer 2 does not exist: this stack has 2 layers, 0 to 1"),
         ({"layer": -1}, "layer -1 does not exist"),
         ({"layer": 10**30}, "does not exist"),
         ({"layer": 0.5}, "layer"),

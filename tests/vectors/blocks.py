@@ -33,6 +33,13 @@ def cases() -> list[Json]:
             visible=("bits", [2, 3, 3], bits("per head", 18)),
             bias=("f32", [2, 3, 3], [-1e5, 0.3] + 16 * [0.125]),
         ),
+        _case(
+            "bias over distances, and of one row",
+            queries=("f16", [2, 3, 2]),
+            keys=("f16", [1, 5, 2]),
+            bias=("f16", [2, 1, 5]),
+            relative=("f16", [2, 7], 7 * [0.1, -3.3]),
+        ),
         _case("weights alone", weights=("f16", [2, 2, 3], 2 * [0.1, 0.2, 0.7, 1.0, 0.0, 0.0])),
         _case(
             "weights with queries and keys",

@@ -1,5 +1,6 @@
 """overview.json and record.json: whole records as the browser gets them."""
 
+from collections.abc import Sequence
 from random import Random
 
 from tests.vectors import reference
@@ -24,13 +25,17 @@ LABELS = [
 
 
 def overview() -> Json:
-    """Two stacks, unequal heads, odd numbers of cells, and more tokens than a thumbnail has."""
+    """Two stacks, unequal layers and heads, and more tokens than a thumbnail has."""
     long = _tokens([f"t{n}" for n in range(37)], special=[0, 36])
     short = _tokens(["eins", "zwei", "drei"])
     five = _tokens(["one", "two", "three", "four", "five"])
-    encoder = [_layer(long, long, "e0", 2, dim=3), _layer(long, long, "e1", 3, dim=2)]
-    cross = [_layer(short, five, "c0", 1, dim=3), _layer(short, five, "c1", 2, dim=5)]
-    return _record("two stacks", {"encoder": (long, None, encoder), "cross": (short, five, cross)})
+    encoder = [_layer(long, long, "e0", 2, dim=3), _layer(long, long, "e1", 3, dim=2, number=1)]
+    cross = [
+        _layer(short, five, "c0", 1, dim=3, number=3, exact=False),
+        _layer(short, five, "c1", 2, dim=5, number=7),
+    ]
+    stacks = {"encoder": (long, None, encoder), "cross": (short, five, cross)}
+    return _record("two stacks", stacks, ["decoder.5: it calls no attention function"])
 
 
 def record() -> Json:
@@ -39,8 +44,8 @@ def record() -> Json:
     capped = program(scale=0.25, mask="causal", softcap=4.0)
     layers = [
         _layer(pair, pair, "plain", 4, dim=4, exact=True),
-        _weights_alone(pair, "given", 2),
-        _layer(pair, pair, "capped", 10, key_heads=5, dim=6, capped=capped, exact=False),
+        _weights_alone(pair, "given", 2, number=1),
+        _layer(pair, pair, "capped", 10, number=2, key_heads=5, dim=6, capped=capped, exact=False),
     ]
     return _record("tiny", {"self": (pair, None, layers)}) | {
         "scores": [layer["scores"] and flat(layer["scores"]) for layer in layers],
@@ -61,12 +66,14 @@ def _layer(
     heads: int,
     *,
     dim: int,
+    number: int = 0,
     key_heads: int | None = None,
     capped: Json | None = None,
     exact: bool | None = None,
 ) -> Json:
     rows, columns = len(queries["labels"]), len(keys["labels"])
     info = {
+        "number": number,
         "heads": heads,
         "key_heads": key_heads or heads,
         "dim": dim,
@@ -84,7 +91,6 @@ def _layer(
         "keys": eighths(f"{seed}, keys", info["key_heads"] * columns * dim),
     }
     case = {**info, **values, "num_queries": rows, "num_keys": columns}
-    case |= {"bias": None, "visible": None}
     return {
         "info": info,
         "block": encode_block(parts, values),
@@ -93,13 +99,14 @@ def _layer(
     }
 
 
-def _weights_alone(tokens: Json, seed: str, heads: int) -> Json:
+def _weights_alone(tokens: Json, seed: str, heads: int, *, number: int) -> Json:
     count = len(tokens["labels"])
     random = Random(seed)
     weights = [[_row(random, count) for _ in range(count)] for _ in range(heads)]
     parts = [{"name": "weights", "dtype": "f16", "shape": [heads, count, count]}]
     values = {"weights": [value for rows in weights for row in rows for value in row]}
     info = {
+        "number": number,
         "heads": heads,
         "key_heads": heads,
         "dim": None,
@@ -120,7 +127,11 @@ def _row(random: Random, count: int) -> list[float]:
             return [share / 64 for share in shares]
 
 
-def _record(model: str, stacks: dict[str, tuple[Json, Json | None, list[Json]]]) -> Json:
+def _record(
+    model: str,
+    stacks: dict[str, tuple[Json, Json | None, list[Json]]],
+    missing: Sequence[str] = (),
+) -> Json:
     sent, levels, blocks = [], [], {}
     for name, (queries, keys, layers) in stacks.items():
         special = (keys or queries)["special"]
@@ -130,10 +141,10 @@ def _record(model: str, stacks: dict[str, tuple[Json, Json | None, list[Json]]])
         ]
         sent.append({"name": name, "queries": queries, "keys": keys, "layers": infos})
         levels.append([[reference.levels(head) for head in layer["weights"]] for layer in layers])
-        blocks |= {f"{name}.{index}": layer["block"] for index, layer in enumerate(layers)}
+        blocks |= {f"{name}.{layer['info']['number']}": layer["block"] for layer in layers}
     thumbnails = [cells for stack in levels for layer in stack for cells in layer]
     return {
-        "manifest": {"version": 1, "model": model, "stacks": sent},
+        "manifest": {"version": 1, "model": model, "missing": list(missing), "stacks": sent},
         "overview": base64_of(b"".join(map(reference.nibbles, thumbnails))),
         # One hexadecimal digit per cell.
         "levels": [

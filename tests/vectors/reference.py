@@ -12,14 +12,18 @@ Json = dict[str, Any]
 Matrix = Sequence[Sequence[float]]
 
 
-def sees(program: Json, i: int, j: int, visible: Sequence[int]) -> bool:
-    """Whether query i sees key j; `visible` is one head's mask, row by row."""
+def sees(program: Json, i: int, j: int, visible: int) -> bool:
+    """Whether query i sees key j; `visible` is what an explicit mask says of them."""
+    if program["blocks"] is not None:
+        queries, keys = program["blocks"]
+        if i // queries != j // keys:
+            return False
     if program["mask"] == "causal":
         return j <= i
     if program["mask"] == "window":
         left, right = program["window"]
         return i - left <= j <= i + right
-    return program["mask"] == "none" or visible[j] == 1
+    return program["mask"] == "none" or visible == 1
 
 
 def scores(case: Json, head: int) -> list[list[float]]:
@@ -35,22 +39,26 @@ def scores(case: Json, head: int) -> list[list[float]]:
             for n in range(dim):
                 q = case["queries"][(head * rows + i) * dim + n]
                 dot += q * case["keys"][(key_head * columns + j) * dim + n]
-            score = dot * program["scale"]
+            scale = program["scale"]
+            score = dot * (scale[head] if isinstance(scale, list) else scale)
             if program["softcap"] is not None:
                 score = program["softcap"] * math.tanh(score / program["softcap"])
             if program["bias"]:
-                score += per_head(case["bias"], head, rows * columns)[i * columns + j]
-            mask = per_head(case["visible"], head, rows * columns)[i * columns :]
-            row.append(score if sees(program, i, j, mask) else -math.inf)
+                score += cell(case, "bias", head, i, j)
+            if program["relative"]:
+                distances = rows + columns - 1
+                own = head if len(case["relative"]) > distances else 0
+                score += case["relative"][own * distances + j - i + rows - 1]
+            visible = cell(case, "visible", head, i, j) if program["mask"] == "explicit" else 1
+            row.append(score if sees(program, i, j, visible) else -math.inf)
         out.append(row)
     return out
 
 
-def per_head(values: Sequence[Any] | None, head: int, size: int) -> Sequence[Any]:
-    """One head's part of an array that is either one for all heads or one per head."""
-    if values is None:
-        return ()
-    return values if len(values) == size else values[head * size : (head + 1) * size]
+def cell(case: Json, name: str, head: int, i: int, j: int) -> Any:
+    """What an array over heads, rows of queries and keys of a block has for query i and key j."""
+    heads, rows, columns = case["shapes"][name]
+    return case[name][((head % heads) * rows + i % rows) * columns + j % columns]
 
 
 def softmax(row: Sequence[float], sink: float = -math.inf) -> list[float]:

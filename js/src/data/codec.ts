@@ -14,7 +14,13 @@ export interface Block {
   readonly buffers: readonly Uint8Array[];
 }
 
-export type Arrays = ReadonlyMap<string, Float32Array>;
+/** Numbers in C order. */
+export interface NumberArray {
+  readonly shape: readonly number[];
+  readonly values: Float32Array;
+}
+
+export type Arrays = ReadonlyMap<string, NumberArray>;
 
 const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
 
@@ -36,7 +42,7 @@ export function decodeBlock(block: Block): Arrays {
       if (bytes?.length !== byteLength(part)) {
         throw new Error(`The ${part.name} of this layer arrived incomplete.`);
       }
-      return [part.name, decode(part, bytes)];
+      return [part.name, { shape: part.shape, values: decode(part, bytes) }];
     }),
   );
 }

@@ -1,8 +1,8 @@
 /** One layer's arrays: weights, scores and vectors of its heads, computed when asked for. */
 
-import type { Arrays } from "./codec.ts";
+import type { Arrays, NumberArray } from "./codec.ts";
 import type { LayerInfo, StackInfo } from "./manifest.ts";
-import { type HeadProgram, logSumExp, score, scoreRow, sinkOf } from "./scores.ts";
+import { type HeadProgram, logSumExp, scores, sinkOf, type Table } from "./scores.ts";
 
 export class LayerData {
   readonly numQueries: number;
@@ -12,16 +12,11 @@ export class LayerData {
   readonly #normalizers: (Float64Array | undefined)[] = [];
   #matrix: { head: number; weights: Float32Array } | null = null;
 
-  readonly info: LayerInfo;
-
-  /** @param index which layer of the stack it is. */
   constructor(
     readonly stack: StackInfo,
-    readonly index: number,
+    readonly info: LayerInfo,
     private readonly arrays: Arrays,
   ) {
-    const info = stack.layers[index];
-    this.info = info;
     this.numQueries = stack.queries.labels.length;
     this.numKeys = stack.keys.labels.length;
     for (let head = 0; head < info.heads; head++) this.#programs.push(this.#program(head));
@@ -40,17 +35,20 @@ export class LayerData {
   /** What went into the softmax of row i; null where only weights were recorded. */
   scoreRow(head: number, i: number): Float32Array | null {
     const program = this.#programs[head];
-    return program && scoreRow(program, i, new Float32Array(this.numKeys));
+    if (!program) return null;
+    const row = new Float32Array(this.numKeys);
+    scores(program, i, 0, row);
+    return row;
   }
 
   /** The weights of row i: how much query i attends to each key. */
   weightRow(head: number, i: number): Float32Array {
-    const scores = this.scoreRow(head, i);
-    if (!scores) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
+    const row = this.scoreRow(head, i);
+    if (!row) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
     const program = this.#programs[head] as HeadProgram;
-    const normalizer = logSumExp(scores, sinkOf(program));
-    for (let j = 0; j < scores.length; j++) scores[j] = Math.exp(scores[j] - normalizer);
-    return scores;
+    const normalizer = logSumExp(row, sinkOf(program));
+    for (let j = 0; j < row.length; j++) row[j] = Math.exp(row[j] - normalizer);
+    return row;
   }
 
   /** The weights of column j: how much each query attends to key j. */
@@ -63,7 +61,11 @@ export class LayerData {
       return out;
     }
     const normalizers = this.#rowNormalizers(program);
-    for (let i = 0; i < out.length; i++) out[i] = Math.exp(score(program, i, j) - normalizers[i]);
+    const one = new Float32Array(1);
+    for (let i = 0; i < out.length; i++) {
+      scores(program, i, j, one);
+      out[i] = Math.exp(one[0] - normalizers[i]);
+    }
     return out;
   }
 
@@ -83,8 +85,10 @@ export class LayerData {
     if (known) return known;
     const row = new Float32Array(this.numKeys);
     const out = new Float64Array(this.numQueries);
-    for (let i = 0; i < out.length; i++)
-      out[i] = logSumExp(scoreRow(program, i, row), sinkOf(program));
+    for (let i = 0; i < out.length; i++) {
+      scores(program, i, 0, row);
+      out[i] = logSumExp(row, sinkOf(program));
+    }
     this.#normalizers[program.head] = out;
     return out;
   }
@@ -98,8 +102,9 @@ export class LayerData {
       dim,
       queries: this.#slice("queries", head, this.numQueries * dim),
       keys: this.#slice("keys", this.#keyHead(head), this.numKeys * dim),
-      bias: program.bias ? this.#perHead("bias", head) : null,
-      visible: program.mask === "explicit" ? this.#perHead("visible", head) : null,
+      bias: program.bias ? this.#table("bias", head) : null,
+      relative: program.relative ? this.#perHead("relative", head) : null,
+      visible: program.mask === "explicit" ? this.#table("visible", head) : null,
     };
   }
 
@@ -111,24 +116,28 @@ export class LayerData {
     return this.#slice("weights", head, this.numQueries * this.numKeys);
   }
 
-  /** An array that is either one for all heads or one per head. */
+  #table(name: string, head: number): Table {
+    return { values: this.#perHead(name, head), columns: this.#array(name).shape[2] };
+  }
+
+  /** A head's part of an array that is either one for all heads or one per head. */
   #perHead(name: string, head: number): Float32Array {
-    const size = this.numQueries * this.numKeys;
-    return this.#slice(name, head % (this.#array(name).length / size), size);
+    const { shape, values } = this.#array(name);
+    return this.#slice(name, head % shape[0], values.length / shape[0]);
   }
 
   #vector(name: string, head: number, position: number, tokens: number): Float32Array | null {
     const { dim } = this.info;
     if (dim === null) return null;
     const start = (head * tokens + position) * dim;
-    return this.#array(name).subarray(start, start + dim);
+    return this.#array(name).values.subarray(start, start + dim);
   }
 
   #slice(name: string, index: number, size: number): Float32Array {
-    return this.#array(name).subarray(index * size, (index + 1) * size);
+    return this.#array(name).values.subarray(index * size, (index + 1) * size);
   }
 
-  #array(name: string): Float32Array {
+  #array(name: string): NumberArray {
     const array = this.arrays.get(name);
     if (!array) throw new Error(`This layer came without its ${name}.`);
     return array;

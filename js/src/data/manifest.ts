@@ -13,17 +13,22 @@ export interface Tokens {
 
 /** The score program; `ScoreProgram` in Python says what each field means. */
 export interface Program {
-  readonly scale: number;
+  /** One for all heads, or one per head. */
+  readonly scale: number | readonly number[];
   readonly mask: "none" | "causal" | "window" | "explicit";
   readonly window: readonly [number, number] | null;
+  readonly blocks: readonly [number, number] | null;
   readonly softcap: number | null;
   /** Null where a head's sink is switched off. */
   readonly sinks: readonly (number | null)[] | null;
-  /** Whether the block carries a bias. */
+  /** Whether the block carries a bias, and a relative one. */
   readonly bias: boolean;
+  readonly relative: boolean;
 }
 
 export interface LayerInfo {
+  /** Its number in the model. Numbers increase, but some may be missing. */
+  readonly number: number;
   readonly heads: number;
   readonly key_heads: number;
   /** Dimensions per head; null where there are no queries and keys. */
@@ -48,6 +53,8 @@ export interface StackInfo {
 export interface Manifest {
   readonly version: number;
   readonly model: string;
+  /** Attention that is not in the record, as "module: reason". */
+  readonly missing: readonly string[];
   readonly stacks: readonly StackInfo[];
 }
 
@@ -56,9 +63,14 @@ interface SentStack extends Omit<StackInfo, "keys"> {
   readonly keys: Tokens | null;
 }
 
+interface Sent extends Omit<Manifest, "version" | "stacks"> {
+  readonly version?: unknown;
+  readonly stacks: readonly SentStack[];
+}
+
 /** A manifest as sent becomes one with every stack's keys filled in. */
 export function readManifest(sent: unknown): Manifest {
-  const manifest = sent as { version?: unknown; model: string; stacks: SentStack[] } | null;
+  const manifest = sent as Sent | null;
   if (typeof manifest?.version === "number" && manifest.version > VERSION) {
     throw new Error(
       `This record has format ${manifest.version}, and this view reads up to ${VERSION}: ` +
@@ -69,5 +81,11 @@ export function readManifest(sent: unknown): Manifest {
     throw new Error("This is not an attnwidget record.");
   }
   const stacks = manifest.stacks.map((stack) => ({ ...stack, keys: stack.keys ?? stack.queries }));
-  return { version: manifest.version, model: manifest.model, stacks };
+  const { version, model, missing } = manifest;
+  return { version, model, missing, stacks };
+}
+
+/** The layer of this number; where the stack has none, the one before it, or else the first. */
+export function layerOf({ layers }: StackInfo, number: number): LayerInfo {
+  return layers.filter((layer) => layer.number <= number).at(-1) ?? layers[0];
 }

@@ -2,6 +2,13 @@
 
 import type { Program } from "./manifest.ts";
 
+/** Rows of numbers, of which query i reads row i modulo their count. */
+export interface Table {
+  readonly values: Float32Array;
+  /** As many as there are keys, or keys in a block. */
+  readonly columns: number;
+}
+
 /** Everything that one head's scores follow from. */
 export interface HeadProgram {
   readonly program: Program;
@@ -11,36 +18,68 @@ export interface HeadProgram {
   readonly queries: Float32Array;
   /** [Tk, dim], of the key head that this query head uses. */
   readonly keys: Float32Array;
-  /** [Tq, Tk], or null. */
-  readonly bias: Float32Array | null;
-  /** [Tq, Tk], 0 where masked; for an explicit mask only. */
-  readonly visible: Float32Array | null;
+  readonly bias: Table | null;
+  /** [Tq + Tk - 1], or null. */
+  readonly relative: Float32Array | null;
+  /** 0 where masked; for an explicit mask only. */
+  readonly visible: Table | null;
 }
 
-/** What goes into the softmax at query i and key j: -Infinity where the key is masked. */
-export function score(head: HeadProgram, i: number, j: number): number {
-  const { program, dim, queries, keys } = head;
-  const numKeys = keys.length / dim;
-  if (!sees(head, i, j, numKeys)) return Number.NEGATIVE_INFINITY;
-  let sum = 0;
-  for (let n = 0, q = i * dim, k = j * dim; n < dim; n++) sum += queries[q + n] * keys[k + n];
-  sum *= program.scale;
-  if (program.softcap !== null) sum = program.softcap * Math.tanh(sum / program.softcap);
-  return head.bias ? sum + head.bias[i * numKeys + j] : sum;
+/**
+ * What goes into the softmax of query i, for the keys from `from` on as far as `out` reaches:
+ * -Infinity where the key is masked. Each step of the program is a loop of its own over the keys that
+ * can be seen at all, so that no key is asked what the program has.
+ */
+export function scores(head: HeadProgram, i: number, from: number, out: Float32Array): void {
+  const { program, dim, queries, keys, relative } = head;
+  const first = Math.max(from, firstKey(program, i));
+  const end = Math.min(from + out.length, endKey(program, i));
+  out.fill(Number.NEGATIVE_INFINITY);
+  const scale = headScale(program, head.head);
+  for (let j = first; j < end; j++) {
+    let sum = 0;
+    for (let n = 0, q = i * dim, k = j * dim; n < dim; n++) sum += queries[q + n] * keys[k + n];
+    out[j - from] = sum * scale;
+  }
+  const cap = program.softcap;
+  if (cap !== null)
+    for (let j = first; j < end; j++) out[j - from] = cap * Math.tanh(out[j - from] / cap);
+  if (head.bias) {
+    const { values } = head.bias;
+    for (let j = first, at = cell(head.bias, i, j); j < end; j++, at++) out[j - from] += values[at];
+  }
+  if (relative) {
+    const zero = queries.length / dim - 1 - i;
+    for (let j = first; j < end; j++) out[j - from] += relative[zero + j];
+  }
+  if (head.visible) {
+    const { values } = head.visible;
+    for (let j = first, at = cell(head.visible, i, j); j < end; j++, at++)
+      if (values[at] === 0) out[j - from] = Number.NEGATIVE_INFINITY;
+  }
 }
 
-function sees(head: HeadProgram, i: number, j: number, numKeys: number): boolean {
-  const { mask, window } = head.program;
-  if (mask === "causal") return j <= i;
-  if (mask === "window" && window) return j >= i - window[0] && j <= i + window[1];
-  if (mask === "explicit" && head.visible) return head.visible[i * numKeys + j] !== 0;
-  return true;
+/** Where a table has query i and key j. The keys after j follow, as far as the block goes. */
+function cell({ values, columns }: Table, i: number, j: number): number {
+  return (i % (values.length / columns)) * columns + (j % columns);
 }
 
-/** Scores of query i over all keys, written into `out`. */
-export function scoreRow(head: HeadProgram, i: number, out: Float32Array): Float32Array {
-  for (let j = 0; j < out.length; j++) out[j] = score(head, i, j);
-  return out;
+/** The first key that causality, window and blocks let query i see. */
+function firstKey({ window, blocks }: Program, i: number): number {
+  const own = blocks ? Math.floor(i / blocks[0]) * blocks[1] : 0;
+  return window ? Math.max(own, i - window[0]) : own;
+}
+
+/** The first key that query i does not see any more. */
+function endKey({ mask, window, blocks }: Program, i: number): number {
+  const own = blocks ? (Math.floor(i / blocks[0]) + 1) * blocks[1] : Number.POSITIVE_INFINITY;
+  if (mask === "causal") return Math.min(own, i + 1);
+  return window ? Math.min(own, i + window[1] + 1) : own;
+}
+
+/** The factor on this head's dot products. */
+export function headScale({ scale }: Pick<Program, "scale">, head: number): number {
+  return typeof scale === "number" ? scale : scale[head % scale.length];
 }
 
 /** The logarithm of what a row's softmax divides by, the head's sink included. */

@@ -3,11 +3,11 @@
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { type Block, decodeBlock, decodeOverview, type Thumbnail } from "./codec.ts";
 import { LayerData } from "./layer.ts";
-import type { Manifest, StackInfo } from "./manifest.ts";
+import { layerOf, type Manifest, type StackInfo } from "./manifest.ts";
 
 /** Where layers come from: a kernel, or the page itself. */
 export interface Source {
-  /** The block of one layer. Rejects with a message for the reader. */
+  /** The block of the layer of this number. Rejects with a message for the reader. */
   block(stack: string, layer: number): Promise<Block>;
 }
 
@@ -33,10 +33,12 @@ export class Store {
   }
 
   thumbnail(stack: string, layer: number, head: number): Thumbnail {
-    return this.#thumbnails[this.#stackIndex(stack)][layer][head];
+    const { layers } = this.stack(stack);
+    const index = layers.findIndex(({ number }) => number === layer);
+    return this.#thumbnails[this.#stackIndex(stack)][index][head];
   }
 
-  /** A layer, asked for from the source on the first call, and again on one after it failed. */
+  /** The layer of this number, asked for from the source on the first call, and again on one after it failed. */
   layer(stack: string, layer: number): ReadonlySignal<LayerState> {
     const key = `${stack}.${layer}`;
     let state = this.#layers.get(key);
@@ -59,10 +61,11 @@ export class Store {
     }
   }
 
-  async #load(stack: string, layer: number, state: Signal<LayerState>): Promise<void> {
+  async #load(name: string, layer: number, state: Signal<LayerState>): Promise<void> {
     try {
-      const arrays = decodeBlock(await this.source.block(stack, layer));
-      const data = new LayerData(this.stack(stack), layer, arrays);
+      const arrays = decodeBlock(await this.source.block(name, layer));
+      const stack = this.stack(name);
+      const data = new LayerData(stack, layerOf(stack, layer), arrays);
       state.value = { status: "ready", data };
     } catch (error) {
       state.value = {

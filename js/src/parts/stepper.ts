@@ -6,37 +6,44 @@ import { el, setAttributes } from "./dom.ts";
 export interface StepperOptions {
   readonly name: string;
   readonly value: ReadonlySignal<number>;
-  readonly max: ReadonlySignal<number>;
+  /** What there is to step through, in increasing order; numbers may be missing. */
+  readonly values: ReadonlySignal<readonly number[]>;
   set(value: number): void;
 }
 
-export function stepper({ name, value, max, set }: StepperOptions): [HTMLElement, () => void] {
+export function stepper({ name, value, values, set }: StepperOptions): [HTMLElement, () => void] {
+  const step = (by: number) => {
+    const all = values.peek();
+    const to = all[all.indexOf(value.peek()) + by];
+    if (to !== undefined) set(to);
+  };
   // The buttons are for the pointer; the keyboard steps the spinbutton itself.
-  const button = (sign: string, step: number) => {
+  const button = (sign: string, by: number) => {
     const element = el("button", { type: "button", tabindex: -1, "aria-hidden": "true" }, sign);
-    element.addEventListener("click", () => set(value.peek() + step));
+    element.addEventListener("click", () => step(by));
     return element;
   };
   const [down, up] = [button("◂", -1), button("▸", 1)];
-  const spin = el("span", {
-    role: "spinbutton",
-    tabindex: 0,
-    "aria-label": name,
-    "aria-valuemin": 0,
-  });
+  const spin = el("span", { role: "spinbutton", tabindex: 0, "aria-label": name });
   spin.addEventListener("keydown", (event) => {
-    const step = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key];
-    const edge = { Home: 0, End: max.peek() }[event.key];
-    if (step === undefined && edge === undefined) return;
+    const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key];
+    const edge = { Home: 0, End: -1 }[event.key];
+    if (by === undefined && edge === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    set(edge ?? value.peek() + (step as number));
+    if (by !== undefined) step(by);
+    else set(values.peek().at(edge as number) as number);
   });
   const dispose = effect(() => {
     spin.textContent = `${value.value}`;
-    setAttributes(spin, { "aria-valuenow": value.value, "aria-valuemax": max.value });
-    down.disabled = value.value <= 0;
-    up.disabled = value.value >= max.value;
+    const [min, max] = [values.value[0], values.value.at(-1) as number];
+    setAttributes(spin, {
+      "aria-valuenow": value.value,
+      "aria-valuemin": min,
+      "aria-valuemax": max,
+    });
+    down.disabled = value.value <= min;
+    up.disabled = value.value >= max;
   });
   const label = el("span", { class: "label", "aria-hidden": "true" }, name);
   return [el("div", { class: "control stepper" }, label, down, spin, up), dispose];

@@ -1,5 +1,8 @@
 /** Numbers and lines of text as the reader sees them. */
 
+import type { Program } from "../data/manifest.ts";
+import { headScale } from "../data/scores.ts";
+
 /** A piece of the status line that is more than plain text. */
 export interface Marked {
   readonly text: string;
@@ -40,19 +43,20 @@ export function number(value: number, digits = 2): string {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212");
 }
 
-/** What makes a score of q · k, as a formula that goes on from it: "÷ √64". */
-export function scaling({ scale, softcap, bias }: Scaling, dim: number): string {
+/** What makes a head's score of q · k, as a formula that goes on from it: "÷ √64". */
+export function scaling(program: Scaling, head: number, dim: number): string {
+  const { softcap, bias, relative } = program;
+  const scale = headScale(program, head);
   const root = Math.abs(scale * Math.sqrt(dim) - 1) < 1e-6;
   const scaled = root ? `÷ √${dim}` : scale === 1 ? "" : `× ${Number(scale.toPrecision(4))}`;
   const capped = softcap === null ? scaled : `${scaled} capped at ±${softcap}`;
-  return [capped.trim(), bias ? "+ bias" : ""].filter(Boolean).join(" ");
+  return [capped.trim(), bias || relative ? "+ bias" : ""].filter(Boolean).join(" ");
 }
 
-interface Scaling {
-  readonly scale: number;
-  readonly softcap: number | null;
-  readonly bias: boolean;
-}
+type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
+
+/** With a capital first letter. */
+export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Width of a column that holds these labels, in CSS pixels, within bounds. */
 export function columnWidth(

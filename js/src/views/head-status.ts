@@ -20,7 +20,7 @@ export function headStatus(
   if (query !== null && key !== null) {
     const head = headIn(state, data);
     return [
-      `Layer ${data.index} · Head ${head}  `,
+      `Layer ${data.info.number} · Head ${head}  `,
       ...pair(queries[query], keys[key]),
       ...pairNumbers(data, head, query, key),
       release,
@@ -31,7 +31,7 @@ export function headStatus(
   const [name, arrow] = query !== null ? [queries[query], " →"] : [keys[key as number], " ←"];
   const [others, positions] = query !== null ? [keys, shown.keys] : [queries, shown.queries];
   return [
-    `Layer ${data.index}${alone}  `,
+    `Layer ${data.info.number}${alone}  `,
     token(name, true),
     strong(arrow),
     ...strongest(strips, active, positions).flatMap(({ value, at, head }, n) => [

@@ -2,11 +2,13 @@
 
 import { computed } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
+import type { StackInfo } from "../data/manifest.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el } from "../parts/dom.ts";
 import { swatches } from "../parts/swatches.ts";
 import { columnWidth, type Phrase, roundedUp } from "../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../parts/tokens.ts";
+import { keptAsWeights } from "../parts/trust.ts";
 import { activeHeads, shownTokens, visible } from "../state.ts";
 import { headStatus } from "./head-status.ts";
 import { type Inside, layerView } from "./layer-view.ts";
@@ -102,12 +104,20 @@ function legendOf(model: string, data: LayerData, share: number): Phrase {
   const parts = [
     // Rounded down: "100%" is said only of everything.
     share < 100 ? `${Math.floor(share * 10) / 10}% of attention shown` : "",
+    keptAsWeights([data.info]),
     `numbers exact to ±${roundedUp(data.info.rounding)}`,
     model,
     `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
-    `${stack.layers.length} layers × ${data.info.heads} heads`,
+    `${stack.layers.length} layers × ${headCount(stack)} heads`,
   ];
   return [parts.filter(Boolean).join(" · ")];
+}
+
+/** "12", or "8–12" where layers differ. */
+function headCount({ layers }: StackInfo): string {
+  const counts = layers.map(({ heads }) => heads);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === most ? `${most}` : `${least}–${most}`;
 }
 
 function maxima(rows: readonly Float32Array[]): Float32Array {

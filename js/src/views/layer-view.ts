@@ -26,9 +26,9 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
   const { state, store } = context;
   const element = el("div", { class: "layer-view" });
   const inside = signal<Inside | null>(null);
-  const { stack, layer: index } = state.shown;
+  const { stack, layer: shown } = state.shown;
   // In two steps: asking is for a change of place, and not for an answer that came.
-  const wanted = computed(() => store.layer(stack.value.name, index.value));
+  const wanted = computed(() => store.layer(stack.value.name, shown.value.number));
   const layer = computed(() => wanted.value.value);
   let timer = 0;
 
@@ -41,14 +41,14 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
         const next = build(current.data);
         replace(next, next.element);
       } catch (error) {
-        fail(`Layer ${current.data.index} cannot be shown: ${error}`);
+        fail(`Layer ${current.data.info.number} cannot be shown: ${error}`);
       }
     } else if (current.status === "failed") {
       fail(current.message);
     } else {
       // What is there stays a moment: most layers arrive within a frame or two.
       timer = window.setTimeout(() => {
-        const message = `Waiting for layer ${index.peek()}. The kernel sends it when it is free.`;
+        const message = `Waiting for layer ${shown.peek().number}. The kernel sends it when it is free.`;
         replace(null, el("p", { class: "notice" }, message));
       }, PATIENCE_MS);
     }

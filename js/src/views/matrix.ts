@@ -43,7 +43,10 @@ export function matrix(
     effect(() => {
       const head = headIn(state, data);
       const axes = "rows: queries · columns: keys · shade: √weight";
-      title.replaceChildren(el("strong", {}, `Layer ${data.index} · Head ${head}`), `  ${axes}`);
+      title.replaceChildren(
+        el("strong", {}, `Layer ${data.info.number} · Head ${head}`),
+        `  ${axes}`,
+      );
       const target = sizeCanvas(picture, ...size);
       if (labelled) drawLabels(target);
       target.imageSmoothingEnabled = false;

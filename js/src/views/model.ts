@@ -5,19 +5,18 @@ import type { LayerInfo, StackInfo } from "../data/manifest.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el, replaceContent, revealWithin, sizeCanvas } from "../parts/dom.ts";
 import { number, type Phrase, strong, weight } from "../parts/text.ts";
-import { goTo } from "../state.ts";
-import { countPatterns, PATTERN_NAMES, patternColor, patternOf } from "./patterns.ts";
+import { keptAsWeights, trust } from "../parts/trust.ts";
+import { goTo, stepLayer } from "../state.ts";
+import { modelLayout } from "./model-layout.ts";
+import { countPatterns, isSelf, PATTERN_NAMES, patternColor, patternOf } from "./patterns.ts";
 import { showPreview } from "./preview.ts";
-import { paintThumbnail } from "./thumbnail.ts";
+import { type Box, paintThumbnail } from "./thumbnail.ts";
 import type { Context, View } from "./view.ts";
 
 interface Cell {
-  readonly layer: number;
+  readonly layer: LayerInfo;
   readonly head: number;
 }
-
-const LEFT = 34;
-const TOP = 24;
 
 export function modelView(context: Context): View {
   const { state, store, palette } = context;
@@ -43,49 +42,41 @@ export function modelView(context: Context): View {
     return inside.dispose;
   });
 
-  function grid(width: number, { name, layers }: StackInfo) {
-    const columns = Math.max(...layers.map((layer) => layer.heads));
-    const pitch = Math.max(28, Math.min(112, (width - LEFT) / columns));
-    const gap = pitch > 60 ? 12 : 6;
-    const size = pitch - gap;
-    const [fullWidth, fullHeight] = [LEFT + columns * pitch, TOP + layers.length * (pitch + 2)];
-    const at = ({ layer, head }: Cell) =>
-      [LEFT + head * pitch + gap / 2, TOP + layer * (pitch + 2)] as const;
+  function grid(room: number, stack: StackInfo) {
+    const { name, layers } = stack;
+    const layout = modelLayout(room, stack);
+    const { width, height } = layout;
+    const beside = Math.max(0, (room - width) / 2);
 
     const canvas = el("canvas", { "aria-hidden": "true" });
     const cells = el("div", { role: "grid", "aria-label": "Heads of every layer", tabindex: 0 });
     const panel = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
     const stage = el("div", { class: "grid-stage" }, canvas, cells, panel);
-    stage.style.width = `${fullWidth}px`;
-    stage.style.height = `${fullHeight}px`;
-    const byCell = layers.map((info, layer) => {
-      const row = el("div", { role: "row" });
-      const buttons = Array.from({ length: info.heads }, (_, head) => {
+    stage.style.width = `${width}px`;
+    stage.style.height = `${height}px`;
+    const known = new Map<Element | null, Cell>();
+    const byLayer = layers.map((layer, index) => {
+      const title = [`Layer ${layer.number}`, ...trust(layer)].join(": ");
+      const number = el("div", { role: "rowheader", title }, `${layer.number}`);
+      if (layer.fidelity.exact === false) number.append(el("span", { class: "warning" }, " ⚠"));
+      const [, top, , down] = layout.box(index, 0);
+      setBox(number, [0, top, layout.left, down]);
+      const buttons = Array.from({ length: layer.heads }, (_, head) => {
         const cell = el("div", {
           role: "gridcell",
-          id: `cell-${layer}-${head}`,
-          "aria-label": `Layer ${layer}, head ${head}`,
+          id: `cell-${layer.number}-${head}`,
+          "aria-label": `Layer ${layer.number}, head ${head}`,
         });
-        const [left, top] = at({ layer, head });
-        Object.assign(cell.style, {
-          left: `${left}px`,
-          top: `${top}px`,
-          width: `${size}px`,
-          height: `${size}px`,
-        });
-        cell.dataset.layer = `${layer}`;
-        cell.dataset.head = `${head}`;
-        row.append(cell);
+        setBox(cell, layout.box(index, head));
+        known.set(cell, { layer, head });
         return cell;
       });
-      cells.append(row);
+      cells.append(el("div", { role: "row" }, number, ...buttons));
       return buttons;
     });
 
-    const cellOf = (event: Event): Cell | null => {
-      const cell = (event.target as Element).closest<HTMLElement>("[role=gridcell]");
-      return cell && { layer: Number(cell.dataset.layer), head: Number(cell.dataset.head) };
-    };
+    const cellOf = (event: Event): Cell | null =>
+      known.get((event.target as Element).closest("[role=gridcell]")) ?? null;
     // Not "pointerover", which also comes when the grid scrolls by under a pointer that rests.
     cells.addEventListener("pointermove", (event) => {
       const [cell, before] = [cellOf(event), hovered.peek()];
@@ -96,7 +87,7 @@ export function modelView(context: Context): View {
     });
     cells.addEventListener("click", (event) => {
       const cell = cellOf(event);
-      if (cell) goTo(state, cell);
+      if (cell) goTo(state, { layer: cell.layer.number, head: cell.head });
       opened.value = cell !== null;
     });
     cells.addEventListener("dblclick", (event) => {
@@ -106,14 +97,13 @@ export function modelView(context: Context): View {
       opened.value = false;
     });
     cells.addEventListener("keydown", (event) => {
-      const { layer, head } = current.peek();
       const step = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[
         event.key
       ];
       if (step) {
         event.preventDefault();
         hovered.value = null;
-        goTo(state, { layer: layer + step[0], head: head + step[1] });
+        stepLayer(state, step[0], current.peek().head + step[1]);
         opened.value = true;
       } else if (event.key === "Enter") {
         event.preventDefault();
@@ -126,48 +116,51 @@ export function modelView(context: Context): View {
     const disposers = [
       effect(() => {
         const colors = palette.value;
-        const target = sizeCanvas(canvas, fullWidth, fullHeight);
+        const target = sizeCanvas(canvas, width, height);
         target.font = "12px system-ui, sans-serif";
         target.textAlign = "center";
         target.textBaseline = "middle";
-        layers.forEach((info, layer) => {
-          for (let head = 0; head < info.heads; head++) {
-            const [x, y] = at({ layer, head });
-            const color = patternColor(patternOf(info, head), colors);
-            paintThumbnail(target, store.thumbnail(name, layer, head), x, y, size, color, colors);
+        layers.forEach((layer, index) => {
+          for (let head = 0; head < layer.heads; head++) {
+            const box = layout.box(index, head);
+            const [x, y, across, down] = box;
+            const color = patternColor(patternOf(layer, head, stack), colors);
+            paintThumbnail(target, store.thumbnail(name, layer.number, head), box, color, colors);
             target.fillStyle = color;
-            target.fillRect(x + 4, y + size + 3, size - 8, 2.5);
+            target.fillRect(x + 4, y + down + 3, across - 8, 2.5);
           }
         });
         target.fillStyle = colors.muted;
-        for (let head = 0; head < columns; head++)
-          target.fillText(`${head}`, at({ layer: 0, head })[0] + size / 2, 10);
-        layers.forEach((_, layer) => {
-          target.fillText(`${layer}`, LEFT / 2 - 4, at({ layer, head: 0 })[1] + size / 2);
-        });
+        for (let head = 0; head < layout.columns; head++) {
+          const [x, , across] = layout.box(0, head);
+          target.fillText(`${head}`, x + across / 2, 10);
+        }
       }),
       effect(() => {
         const { layer, head } = current.value;
-        byCell.forEach((row, l) => {
-          row.forEach((cell, h) => {
-            cell.setAttribute("aria-selected", `${l === layer && h === head}`);
-          });
-        });
-        cells.setAttribute("aria-activedescendant", `cell-${layer}-${head}`);
+        for (const [cell, of] of known) {
+          cell?.setAttribute("aria-selected", `${of.layer === layer && of.head === head}`);
+        }
+        const selected = byLayer[layers.indexOf(layer)]?.[head];
+        // The stack has just changed, and this grid is about to be replaced.
+        if (!selected) return;
+        cells.setAttribute("aria-activedescendant", selected.id);
         // After this run, when a new grid is in its place.
-        queueMicrotask(() => revealWithin(element.closest(".body"), byCell[layer][head]));
+        queueMicrotask(() => revealWithin(element.closest(".body"), selected));
       }),
       effect(() => {
         const cell = enlarged.value;
-        panel.hidden = cell === null;
-        if (!cell) return;
+        // In none of them where the stack has just changed, and this grid is about to be replaced.
+        const row = cell ? layers.indexOf(cell.layer) : -1;
+        panel.hidden = row < 0;
+        if (!cell || row < 0) return;
         showPreview(panel, {
-          title: `Layer ${cell.layer} · Head ${cell.head}`,
-          thumbnail: store.thumbnail(name, cell.layer, cell.head),
-          color: patternColor(patternOf(layers[cell.layer], cell.head), palette.value),
+          title: `Layer ${cell.layer.number} · Head ${cell.head}`,
+          thumbnail: store.thumbnail(name, cell.layer.number, cell.head),
+          color: patternColor(patternOf(cell.layer, cell.head, stack), palette.value),
           palette: palette.value,
-          cell: [...at(cell), size],
-          room: [fullWidth, fullHeight],
+          cell: layout.box(row, cell.head),
+          room: [-beside, width + beside, height],
         });
       }),
     ];
@@ -176,19 +169,31 @@ export function modelView(context: Context): View {
 
   return {
     element,
-    status: computed(() => statusOf(looked.value, stack.value.layers[looked.value.layer])),
-    legend: computed(() => countPatterns(stack.value.layers, palette.value)),
+    status: computed(() => statusOf(looked.value, stack.value)),
+    legend: computed(() => [
+      ...countPatterns(stack.value, palette.value),
+      ...[keptAsWeights(stack.value.layers)].filter(Boolean).map((kept) => `   ${kept}`),
+    ]),
     dispose,
   };
 }
 
-function statusOf({ layer, head }: Cell, info: LayerInfo): Phrase {
-  const pattern = patternOf(info, head);
-  const value = (name: keyof LayerInfo["measures"]) => info.measures[name][head];
+function setBox({ style }: HTMLElement, box: Box): void {
+  [style.left, style.top, style.width, style.height] = box.map((side) => `${side}px`);
+}
+
+function statusOf({ layer, head }: Cell, stack: StackInfo): Phrase {
+  const pattern = patternOf(layer, head, stack);
+  const value = (name: keyof LayerInfo["measures"]) => layer.measures[name][head];
+  const shares = isSelf(stack)
+    ? [
+        ` · mean distance ${number(value("distance"), 1)} tokens · to previous ${weight(value("previous"))}`,
+        `, next ${weight(value("next"))}, special ${weight(value("special"))}`,
+      ]
+    : [` · to first ${weight(value("first"))}, special ${weight(value("special"))}`];
   return [
-    strong(`Layer ${layer} · Head ${head}  `),
+    strong(`Layer ${layer.number} · Head ${head}  `),
     `${pattern === "mixed" ? "" : "mostly "}${PATTERN_NAMES[pattern]} · mean entropy ${number(value("entropy"))} nats`,
-    ` · mean distance ${number(value("distance"), 1)} tokens · to previous ${weight(value("previous"))}`,
-    `, next ${weight(value("next"))}, special ${weight(value("special"))}`,
+    ...shares,
   ];
 }

@@ -15,7 +15,7 @@ export function neuronStatus(
 ): Phrase {
   const head = headIn(state, data);
   const [queries, keys] = [tokenNames(data.stack.queries), tokenNames(data.stack.keys)];
-  const from = [`Layer ${data.index} · Head ${head}  `, ...pair(queries[query], keys[key])];
+  const from = [`Layer ${data.info.number} · Head ${head}  `, ...pair(queries[query], keys[key])];
   const [q, k] = [data.query(head, query), data.key(head, key)];
   const { program } = data.info;
   if (!q || !k || !scores || !program) return [...from, ` softmax ${weight(weights[key])}`];
@@ -31,7 +31,7 @@ export function neuronStatus(
   const sign = terms[largest] > 0 ? "+" : "";
   return [
     ...from,
-    ` q·k ${number(dot)} · ${scaling(program, q.length)} = ${number(scores[key])}`,
+    ` q·k ${number(dot)} · ${scaling(program, head, q.length)} = ${number(scores[key])}`,
     ` · softmax ${weight(weights[key])}`,
     ` · largest term: neuron ${largest}, ${sign}${number(terms[largest])}`,
   ];

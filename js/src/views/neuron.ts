@@ -1,12 +1,12 @@
 /** The neuron view: how the query and key vectors of one head make its attention weights. */
 
-import { computed, effect, type ReadonlySignal, signal } from "@preact/signals-core";
+import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
-import type { Program } from "../data/manifest.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el, sizeCanvas } from "../parts/dom.ts";
 import { colored, columnWidth, number, type Phrase, scaling } from "../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../parts/tokens.ts";
+import { keptAsWeights } from "../parts/trust.ts";
 import { type State, shownTokens, toggleLock, visible } from "../state.ts";
 import { headIn, type Inside, layerView } from "./layer-view.ts";
 import { type Layout, layoutFor, NUMBER_WIDTH } from "./neuron-layout.ts";
@@ -17,31 +17,41 @@ import type { Context, View } from "./view.ts";
 export function neuronView(context: Context): View {
   const { state } = context;
   // Something is always explained: the query looked at, else the locked one, else what last was.
-  const explained = signal(state.query.peek() ?? tellingWord(state));
+  const explained = signal(0);
   const keep = effect(() => {
     const query = state.focus.value.query ?? state.query.value;
     if (query !== null) explained.value = query;
   });
+  const tell = effect(() => {
+    // Positions of one stack mean nothing in another.
+    state.shown.stack.value;
+    untracked(() => {
+      explained.value = state.focus.value.query ?? tellingWord(state);
+    });
+  });
   const view = layerView(context, (data) =>
-    data.info.dim === null ? noVectors() : inside(context, data, explained),
+    data.info.dim === null ? noVectors(data) : inside(context, data, explained),
   );
-  return { ...view, dispose: disposeAll([keep, view.dispose]) };
+  return { ...view, dispose: disposeAll([keep, tell, view.dispose]) };
 }
 
 /** The first word, or the last where words see only those before them. */
 function tellingWord({ shown }: State): number {
-  const { queries, layers } = shown.stack.peek();
-  const mask = layers[shown.layer.peek()].program?.mask;
+  const { queries } = shown.stack.peek();
+  const mask = shown.layer.peek().program?.mask;
   const words = queries.labels.map((_, at) => at).filter((at) => !queries.special.includes(at));
   return words.at(mask === "causal" || mask === "window" ? -1 : 0) ?? 0;
 }
 
-function noVectors(): Inside {
+function noVectors({ info }: LayerData): Inside {
   const nothing = computed<Phrase>(() => []);
+  // Only what was captured comes from a module of a model.
+  const advice = info.fidelity.module
+    ? ""
+    : " attnwidget.capture records them; from_arrays takes them as queries= and keys=.";
   const message =
     "This layer was recorded as attention weights alone, without the query and key vectors " +
-    "that this view explains them by. attnwidget.capture records them; from_arrays takes them as " +
-    "queries= and keys=.";
+    `that this view explains them by.${advice}`;
   return {
     element: el("p", { class: "notice" }, message),
     status: nothing,
@@ -59,7 +69,6 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
   const { stack } = data;
   const shown = shownTokens(state.segments.value, stack);
   const row = rowHeight(Math.max(shown.queries.length, shown.keys.length));
-  const dim = data.info.dim as number;
   const labels = [...stack.queries.labels, ...stack.keys.labels];
   const layout = layoutFor(
     width,
@@ -114,9 +123,10 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
   place(queries, 0, layout.labels);
   place(keys, layout.keyLabels, layout.labels);
   stage.style.height = `${height}px`;
-  const heads = columnHeads(layout, data.info.program, dim);
+  const heads = el("div", { class: "column-heads" });
   const element = el("div", { class: "neuron-view" }, heads, stage);
 
+  const disposeHeads = effect(() => nameColumns(heads, layout, data, head.value));
   const disposePaint = effect(() => {
     paintNeurons(sizeCanvas(canvas, width, height), {
       data,
@@ -169,8 +179,9 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
       colored(context.palette.value.negative, "■"),
       " negative",
       ` · strongest colour ±${number(vector.value)} (q, k), ±${number(product.value)} (q × k)`,
+      ...[keptAsWeights([data.info])].filter(Boolean).map((kept) => ` · ${kept}`),
     ]),
-    dispose: disposeAll([disposeQueries, disposeKeys, disposePaint]),
+    dispose: disposeAll([disposeQueries, disposeKeys, disposeHeads, disposePaint]),
   };
 }
 
@@ -179,8 +190,9 @@ function place(element: HTMLElement, left: number, width: number): void {
   element.style.width = `${width}px`;
 }
 
-function columnHeads(layout: Layout, program: Program | null, dim: number): HTMLElement {
-  const scores = program ? `q·k ${scaling(program, dim)}` : "scores not recorded";
+function nameColumns(row: HTMLElement, layout: Layout, { info }: LayerData, head: number): void {
+  const { program, dim } = info;
+  const scores = program ? `q·k ${scaling(program, head, dim as number)}` : "scores not recorded";
   const columns: [string, number, number][] = [
     ["Query q", layout.queries, layout.strip],
     ["Key k", layout.keys, layout.strip],
@@ -188,11 +200,10 @@ function columnHeads(layout: Layout, program: Program | null, dim: number): HTML
     [scores, layout.scores, layout.scoreWidth],
     ["Softmax", layout.weights, layout.weightWidth + NUMBER_WIDTH],
   ];
-  const row = el("div", { class: "column-heads" });
-  for (const [name, left, width] of columns) {
+  const names = columns.map(([name, left, width]) => {
     const column = el("span", { title: name }, name);
     place(column, left, width);
-    row.append(column);
-  }
-  return row;
+    return column;
+  });
+  row.replaceChildren(...names);
 }

@@ -1,6 +1,6 @@
 /** A word for what a head mostly does, from its measures. */
 
-import type { LayerInfo } from "../data/manifest.ts";
+import type { LayerInfo, StackInfo } from "../data/manifest.ts";
 import { colored, type Phrase } from "../parts/text.ts";
 import type { Palette } from "../theme.ts";
 
@@ -18,10 +18,17 @@ export const PATTERN_NAMES: Readonly<Record<Pattern, string>> = {
 /** In this order, so that [CLS], which is both first and special, counts as special. */
 const NAMED = ["previous", "same", "next", "special", "first"] as const;
 
+/** The tokens that a stack attends from and to. */
+type Sides = Pick<StackInfo, "queries" | "keys">;
+
+/** Whether there is a same, a next and a previous token: not where the keys are another text. */
+export const isSelf = ({ queries, keys }: Sides): boolean => queries === keys;
+
 /** The kind of token that gets at least half of the attention; "mixed" where none does. */
-export function patternOf(info: LayerInfo, head: number): Pattern {
+export function patternOf(info: LayerInfo, head: number, sides: Sides): Pattern {
   const share = (pattern: (typeof NAMED)[number]) => info.measures[pattern][head];
-  const best = NAMED.reduce((a, b) => (share(b) > share(a) ? b : a));
+  const named = isSelf(sides) ? NAMED : (["special", "first"] as const);
+  const best = named.reduce((a, b) => (share(b) > share(a) ? b : a));
   return share(best) >= 0.5 ? best : "mixed";
 }
 
@@ -41,11 +48,11 @@ export function patternColor(pattern: Pattern, palette: Palette): string {
 }
 
 /** How many heads follow which pattern, with the colour of each. */
-export function countPatterns(layers: readonly LayerInfo[], palette: Palette): Phrase {
+export function countPatterns(stack: StackInfo, palette: Palette): Phrase {
   const counts = new Map<Pattern, number>();
-  for (const info of layers) {
+  for (const info of stack.layers) {
     for (let head = 0; head < info.heads; head++) {
-      const pattern = patternOf(info, head);
+      const pattern = patternOf(info, head, stack);
       counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
     }
   }

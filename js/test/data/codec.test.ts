@@ -5,8 +5,11 @@ import { BLOCKS, blockOf } from "../vectors.ts";
 describe.for(BLOCKS)("a block with $name", (given) => {
   test("becomes exactly the numbers that were encoded", () => {
     const arrays = decodeBlock(blockOf(given));
-    const decoded = Object.fromEntries([...arrays].map(([name, array]) => [name, [...array]]));
+    const decoded = Object.fromEntries(
+      [...arrays].map(([name, { values }]) => [name, [...values]]),
+    );
     expect(decoded).toStrictEqual(given.decoded);
+    for (const { name, shape } of given.parts) expect(arrays.get(name)?.shape).toEqual(shape);
   });
 
   test("is read from the middle of a larger buffer, at odd offsets too", () => {
@@ -17,7 +20,7 @@ describe.for(BLOCKS)("a block with $name", (given) => {
       return larger.subarray(3, 3 + buffer.length);
     });
     const arrays = decodeBlock({ parts, buffers: inside });
-    for (const [name, array] of arrays) expect([...array]).toStrictEqual(given.decoded[name]);
+    for (const [name, { values }] of arrays) expect([...values]).toStrictEqual(given.decoded[name]);
   });
 
   test("is refused if a byte is missing, too many, or a buffer is", () => {

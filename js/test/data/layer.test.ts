@@ -6,7 +6,7 @@ import { blockOf, expectClose, RECORD } from "../vectors.ts";
 
 const [stack] = readManifest(RECORD.manifest).stacks;
 const layer = (index: number) =>
-  new LayerData(stack, index, decodeBlock(blockOf(RECORD.blocks[`self.${index}`])));
+  new LayerData(stack, stack.layers[index], decodeBlock(blockOf(RECORD.blocks[`self.${index}`])));
 
 test("a layer of weights alone has weights, and no scores or vectors", () => {
   const given = layer(1);
@@ -39,5 +39,7 @@ test("what a block as sent decodes to gives the record's own numbers", () => {
 test("an array that is missing is named", () => {
   const { parts, buffers } = blockOf(RECORD.blocks["self.0"]);
   const arrays = decodeBlock({ parts: parts.slice(0, 1), buffers: buffers.slice(0, 1) });
-  expect(() => new LayerData(stack, 0, arrays)).toThrow("This layer came without its keys.");
+  expect(() => new LayerData(stack, stack.layers[0], arrays)).toThrow(
+    "This layer came without its keys.",
+  );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readManifest, VERSION } from "../../src/data/manifest.ts";
+import { layerOf, readManifest, VERSION } from "../../src/data/manifest.ts";
 import { OVERVIEW } from "../vectors.ts";
 
 interface Sent {
@@ -24,6 +24,27 @@ test("layers, heads and the model's name come through", () => {
     [2, 3],
     [1, 2],
   ]);
+});
+
+test("layers keep the numbers of the model, and what is missing comes through", () => {
+  const { stacks, missing } = readManifest(sent());
+  expect(stacks.map(({ layers }) => layers.map(({ number }) => number))).toEqual([
+    [0, 1],
+    [3, 7],
+  ]);
+  expect(missing).toEqual(["decoder.5: it calls no attention function"]);
+});
+
+test.for([
+  { number: 3, found: 3 },
+  { number: 7, found: 7 },
+  { number: 6, found: 3 },
+  { number: 99, found: 7 },
+  { number: 0, found: 3 },
+  { number: -1, found: 3 },
+])("layer $number of layers 3 and 7 is $found", ({ number, found }) => {
+  const [, cross] = readManifest(sent()).stacks;
+  expect(layerOf(cross, number).number).toBe(found);
 });
 
 test("a newer format says which one, and what to do", () => {

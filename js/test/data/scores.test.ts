@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Arrays } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer.ts";
 import type { LayerInfo, StackInfo, Tokens } from "../../src/data/manifest.ts";
 import { expectClose, SCORES, type ScoreCase } from "../vectors.ts";
@@ -14,6 +13,7 @@ const noMeasure: readonly number[] = [];
 
 function layerOf(given: ScoreCase): LayerData {
   const info: LayerInfo = {
+    number: 0,
     heads: given.heads,
     key_heads: given.key_heads,
     dim: given.dim,
@@ -36,13 +36,16 @@ function layerOf(given: ScoreCase): LayerData {
     keys: positions(given.num_keys),
     layers: [info],
   };
-  const arrays: [string, Float32Array][] = [
-    ["queries", Float32Array.from(given.queries)],
-    ["keys", Float32Array.from(given.keys)],
-  ];
-  if (given.bias) arrays.push(["bias", Float32Array.from(given.bias)]);
-  if (given.visible) arrays.push(["visible", Float32Array.from(given.visible)]);
-  return new LayerData(stack, 0, new Map(arrays) as Arrays);
+  const shapes = {
+    queries: [given.heads, given.num_queries, given.dim],
+    keys: [given.key_heads, given.num_keys, given.dim],
+    ...given.shapes,
+  };
+  const arrays = Object.entries(shapes).map(([name, shape]) => {
+    const values = Float32Array.from(given[name as keyof typeof shapes] ?? []);
+    return [name, { shape, values }] as const;
+  });
+  return new LayerData(stack, info, new Map(arrays));
 }
 
 /** Row i of head h in a flat [heads, Tq, Tk]. */
@@ -81,6 +84,16 @@ describe.for(SCORES)("$name", (given) => {
       for (let j = 0; j < given.num_keys; j++) {
         const column = queries.map((i) => row(given, given.weights, head, i)[j]);
         expectClose(layer.weightColumn(head, j), column);
+      }
+    }
+  });
+
+  test("a column is the same number for number as in the rows", () => {
+    const layer = layerOf(given);
+    for (const head of heads) {
+      for (let j = 0; j < given.num_keys; j++) {
+        const column = queries.map((i) => layer.weightRow(head, i)[j]);
+        expect([...layer.weightColumn(head, j)]).toEqual(column);
       }
     }
   });

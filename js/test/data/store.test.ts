@@ -106,11 +106,29 @@ test("a retry names the stack rightly where names hold dots", async () => {
   expect(keys).toEqual(["vision.1 2", "vision.1 2"]);
 });
 
-test("stacks and thumbnails are found by name", () => {
+test("layers are asked for by their number, and come with what the record says of it", async () => {
+  const keys: string[] = [];
+  const source: Source = {
+    async block(stack, layer) {
+      keys.push(`${stack} ${layer}`);
+      return blockOf(OVERVIEW.blocks[`${stack}.${layer}`]);
+    },
+  };
+  const store = new Store(readManifest(OVERVIEW.manifest), bytes(OVERVIEW.overview), source);
+  const layer = store.layer("cross", 7);
+  await settled(layer);
+  expect(keys).toEqual(["cross 7"]);
+  const state = layer.value;
+  expect(state.status === "ready" && [state.data.info.number, state.data.info.heads]).toEqual([
+    7, 2,
+  ]);
+});
+
+test("stacks and thumbnails are found by name and number", () => {
   const source: Source = { block: () => Promise.reject() };
   const store = new Store(readManifest(OVERVIEW.manifest), bytes(OVERVIEW.overview), source);
   expect(store.stack("cross").queries.labels).toEqual(["eins", "zwei", "drei"]);
-  const { rows, columns, levels } = store.thumbnail("cross", 1, 1);
+  const { rows, columns, levels } = store.thumbnail("cross", 7, 1);
   expect([rows, columns]).toEqual([3, 5]);
   expect(Array.from(levels, (n) => n.toString(16)).join("")).toBe(OVERVIEW.levels[1][1][1]);
   expect(() => store.stack("decoder")).toThrow("This record has no stack named decoder.");

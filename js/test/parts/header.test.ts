@@ -7,6 +7,18 @@ import { stateOf, storeOf } from "../choices.ts";
 import { place } from "../place.ts";
 import { OVERVIEW, RECORD, type SentRecord } from "../vectors.ts";
 
+interface Stack {
+  name: string;
+  queries: { labels: string[] };
+}
+
+/** The record with other words about its stacks. */
+function edited(record: SentRecord, change: (stack: Stack) => void): SentRecord {
+  const manifest = structuredClone(record.manifest) as { stacks: Stack[] };
+  manifest.stacks.forEach(change);
+  return { ...record, manifest };
+}
+
 function mounted(choices: Partial<Choices> = {}, record = RECORD as SentRecord) {
   const state = stateOf(choices, record);
   place(...header(state, storeOf(record), el("button", {}, "help")));
@@ -103,8 +115,56 @@ describe("the filter of a text pair", () => {
   });
 
   test("is not there for a single text", () => {
-    mounted({ stack: "encoder" }, OVERVIEW);
+    const record = edited(RECORD, ({ queries }) => Object.assign(queries, { segments: null }));
+    mounted({}, record);
     expect(filter().elements()).toEqual([]);
+  });
+
+  test("is not there in the model view, which shows whole heads", async () => {
+    const state = mounted();
+    state.view.value = "model";
+    await expect.element(filter()).not.toBeInTheDocument();
+  });
+});
+
+describe("the filter of stacks", () => {
+  const filter = (name: string) => page.getByRole("combobox", { name, exact: true });
+
+  test("lists them by readable names", () => {
+    const record = edited(OVERVIEW, (stack) => {
+      if (stack.name === "cross") stack.name = "cross_vision";
+    });
+    mounted({}, record);
+    const options = filter("Attention").getByRole("option").elements();
+    expect(options.map((option) => option.textContent)).toEqual(["Encoder", "Cross vision"]);
+  });
+
+  test("sets the stack, and follows it", async () => {
+    const state = mounted({ layer: 1, query: 20 }, OVERVIEW);
+    await userEvent.selectOptions(filter("Attention"), "Cross");
+    expect([state.stack.value, state.layer.value, state.query.value]).toEqual(["cross", 3, null]);
+    await expect.element(spin("Layer")).toHaveAttribute("aria-valuemax", "7");
+    state.stack.value = "encoder";
+    await expect.element(filter("Attention")).toHaveValue("encoder");
+  });
+
+  test("stands beside that of a text pair, which is there for stacks of a pair only", async () => {
+    const record = edited(OVERVIEW, ({ name, queries }) => {
+      if (name === "encoder") Object.assign(queries, { segments: queries.labels.map(() => 0) });
+    });
+    const state = mounted({}, record);
+    await expect.element(filter("Segments")).toBeVisible();
+    await userEvent.selectOptions(filter("Segments"), "A → A");
+    expect(state.segments.value).toBe("aa");
+    await userEvent.selectOptions(filter("Attention"), "Cross");
+    await expect.element(filter("Segments")).not.toBeInTheDocument();
+    await expect.element(filter("Attention")).toBeVisible();
+  });
+
+  test("is not there for a single stack", () => {
+    mounted();
+    const names = page.getByRole("option").elements();
+    expect(names.map((option) => option.textContent)).not.toContain("Self");
   });
 });
 

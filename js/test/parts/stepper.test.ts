@@ -4,26 +4,28 @@ import { page, userEvent } from "vitest/browser";
 import { stepper } from "../../src/parts/stepper.ts";
 import { place } from "../place.ts";
 
-/** A stepper over 0 to max, and every number that it asked for. */
-function mounted(value: number, max: number) {
-  const [current, largest] = [signal(value), signal(max)];
+const upTo = (max: number) => Array.from({ length: max + 1 }, (_, n) => n);
+
+/** A stepper over some numbers, and every number that it asked for. */
+function mounted(value: number, all: readonly number[]) {
+  const [current, values] = [signal(value), signal(all)];
   const asked: number[] = [];
   const [element, dispose] = stepper({
     name: "Layer",
     value: current,
-    max: largest,
+    values,
     set(next) {
       asked.push(next);
-      current.value = Math.min(Math.max(next, 0), largest.value);
+      current.value = next;
     },
   });
   place(element, dispose);
   const spin = page.getByRole("spinbutton", { name: "Layer", exact: true });
-  return { current, largest, asked, element, dispose, spin };
+  return { current, values, asked, element, dispose, spin };
 }
 
 test("says its name, value and range", async () => {
-  const { spin } = mounted(2, 5);
+  const { spin } = mounted(2, upTo(5));
   for (const [name, value] of [
     ["aria-valuenow", "2"],
     ["aria-valuemin", "0"],
@@ -35,9 +37,9 @@ test("says its name, value and range", async () => {
 });
 
 test("follows its value and its range", async () => {
-  const { spin, current, largest } = mounted(2, 5);
+  const { spin, current, values } = mounted(2, upTo(5));
   current.value = 4;
-  largest.value = 11;
+  values.value = upTo(11);
   await expect.element(spin).toHaveAttribute("aria-valuenow", "4");
   await expect.element(spin).toHaveAttribute("aria-valuemax", "11");
 });
@@ -50,15 +52,29 @@ test.for([
   { key: "{Home}", to: 0 },
   { key: "{End}", to: 5 },
 ])("$key asks for $to", async ({ key, to }) => {
-  const { spin, asked, current } = mounted(2, 5);
+  const { spin, asked, current } = mounted(2, upTo(5));
   (spin.element() as HTMLElement).focus();
   await userEvent.keyboard(key);
   expect(asked).toEqual([to]);
   expect(current.value).toBe(to);
 });
 
+test("numbers that are missing are stepped over", async () => {
+  const { spin, element, current, asked } = mounted(7, [3, 7, 11]);
+  await expect.element(spin).toHaveAttribute("aria-valuemin", "3");
+  await expect.element(spin).toHaveAttribute("aria-valuemax", "11");
+  (spin.element() as HTMLElement).focus();
+  await userEvent.keyboard("{ArrowUp}{ArrowUp}{Home}{ArrowDown}{End}");
+  expect(asked).toEqual([11, 3, 11]);
+  const [down] = element.querySelectorAll("button");
+  await userEvent.click(down);
+  await userEvent.click(down);
+  expect(current.value).toBe(3);
+  expect(down.disabled).toBe(true);
+});
+
 test("keys that step do not scroll the page or reach what is around; others do", async () => {
-  const { spin, element, asked } = mounted(2, 5);
+  const { spin, element, asked } = mounted(2, upTo(5));
   const outside: string[] = [];
   const unstopped: string[] = [];
   element.addEventListener("keydown", (event) => outside.push(event.key));
@@ -73,7 +89,7 @@ test("keys that step do not scroll the page or reach what is around; others do",
 });
 
 test("the buttons step, and rest at either end", async () => {
-  const { element, current } = mounted(1, 2);
+  const { element, current } = mounted(1, upTo(2));
   const [down, up] = element.querySelectorAll("button");
   await userEvent.click(up);
   expect(current.value).toBe(2);
@@ -85,7 +101,7 @@ test("the buttons step, and rest at either end", async () => {
 });
 
 test("the buttons are the pointer's alone: one thing to hear and to tab to", async () => {
-  const { element } = mounted(1, 2);
+  const { element } = mounted(1, upTo(2));
   expect(page.elementLocator(element).getByRole("button").elements()).toEqual([]);
   await userEvent.tab();
   expect(document.activeElement?.getAttribute("role")).toBe("spinbutton");
@@ -94,7 +110,7 @@ test("the buttons are the pointer's alone: one thing to hear and to tab to", asy
 });
 
 test("is at rest once disposed of", () => {
-  const { spin, current, dispose } = mounted(2, 5);
+  const { spin, current, dispose } = mounted(2, upTo(5));
   dispose();
   current.value = 4;
   expect(spin.element().getAttribute("aria-valuenow")).toBe("2");

@@ -48,7 +48,7 @@ test.for([
 });
 
 describe("what makes a score of q · k", () => {
-  const plain = { scale: 0.125, softcap: null, bias: false };
+  const plain = { scale: 0.125, softcap: null, bias: false, relative: false };
 
   test.for([
     { name: "1/√d as a root", program: plain, dim: 64, text: "÷ √64" },
@@ -70,13 +70,20 @@ describe("what makes a score of q · k", () => {
     { name: "a softcap", program: { ...plain, softcap: 50 }, dim: 64, text: "÷ √64 capped at ±50" },
     { name: "a bias", program: { ...plain, bias: true }, dim: 64, text: "÷ √64 + bias" },
     {
+      name: "a relative bias",
+      program: { ...plain, relative: true },
+      dim: 64,
+      text: "÷ √64 + bias",
+    },
+    { name: "the head's own scale", program: { ...plain, scale: [1, 2, 3] }, dim: 64, text: "× 3" },
+    {
       name: "a bias outside of the softcap",
-      program: { scale: 1, softcap: 2.5, bias: true },
+      program: { scale: 1, softcap: 2.5, bias: true, relative: false },
       dim: 64,
       text: "capped at ±2.5 + bias",
     },
   ])("shows $name", ({ program, dim, text }) => {
-    expect(scaling(program, dim)).toBe(text);
+    expect(scaling(program, 2, dim)).toBe(text);
   });
 });
 

@@ -15,7 +15,7 @@ const { cell, grid, status, list, tab, swatches } = parts();
 
 async function mountModel(options: Parameters<typeof mountApp>[0] = {}): Promise<App> {
   const app = await mountApp({ ...options, choices: { view: "model", ...options.choices } });
-  await expect.element(cell(0, 0)).toBeInTheDocument();
+  await expect.element(grid).toBeInTheDocument();
   return app;
 }
 
@@ -33,10 +33,11 @@ describe("the picture", () => {
       Math.min(32, labels.length),
     );
     const paper = rgb(palette(false).paper);
-    record.levels[at].forEach((heads, layer) => {
+    record.levels[at].forEach((heads, index) => {
+      const layer = info.layers[index];
       heads.forEach((levels, head) => {
-        const box = cell(layer, head).element().getBoundingClientRect();
-        const ink = rgb(patternColor(patternOf(info.layers[layer], head), palette(false)));
+        const box = cell(layer.number, head).element().getBoundingClientRect();
+        const ink = rgb(patternColor(patternOf(layer, head, info), palette(false)));
         // Some cells from all over; corners are rounded.
         for (let n = columns + 1; n < levels.length - columns; n += 5) {
           const [row, column] = [Math.floor(n / columns), n % columns];
@@ -53,6 +54,18 @@ describe("the picture", () => {
         }
       });
     });
+  });
+
+  test("has the shape of the matrix, as far as it can be seen", async () => {
+    const app = await mountModel({ record: OVERVIEW, choices: { stack: "cross" } });
+    const shape = () => {
+      const { width, height } = cell(7, 1).element().getBoundingClientRect();
+      return width / height;
+    };
+    expect(shape()).toBeCloseTo(5 / 3, 1);
+    app.state.stack.value = "encoder";
+    const { width, height } = cell(1, 2).element().getBoundingClientRect();
+    expect(width / height).toBeCloseTo(1, 1);
   });
 
   test("needs no layer from the kernel", async () => {
@@ -110,7 +123,7 @@ describe("the status line", () => {
 
   test("counts the kinds of heads, which add up to all", async () => {
     const app = await mountModel();
-    const about = find(app, ".about").textContent?.split(" · ⚠")[0] ?? "";
+    const about = find(app, ".about").textContent?.split("layer 1")[0] ?? "";
     const total = [...about.matchAll(/(\d+) [a-z]/g)].reduce((sum, [, n]) => sum + Number(n), 0);
     expect(total).toBe(16);
   });
@@ -214,4 +227,56 @@ test("a head chosen here is drawn by the head view, whatever heads were drawn be
   expect(app.state.view.value).toBe("head");
   const pressed = () => swatches.elements().map((button) => button.getAttribute("aria-pressed"));
   await expect.poll(pressed, { timeout: 2000 }).toEqual(["true", "true", "true", "true"]);
+});
+
+describe("layers of other numbers and heads", () => {
+  const mountCross = (choices = {}) =>
+    mountModel({ record: OVERVIEW, choices: { stack: "cross", ...choices } });
+
+  test("are named by the model's number, with a mark where one is not confirmed", async () => {
+    await mountCross();
+    const names = page.getByRole("rowheader").elements();
+    expect(names.map((name) => name.textContent)).toEqual(["3 ⚠", "7"]);
+    expect(names[0].getAttribute("title")).toBe("Layer 3: not confirmed against the model");
+    const cells = page.getByRole("gridcell").elements();
+    expect(cells.map((cell) => cell.getAttribute("aria-label"))).toEqual([
+      "Layer 3, head 0",
+      "Layer 7, head 0",
+      "Layer 7, head 1",
+    ]);
+  });
+
+  test("are walked through by what is there", async () => {
+    const { state } = await mountCross({ layer: 7, head: 1 });
+    focus(grid);
+    await userEvent.keyboard("{ArrowUp}");
+    expect([state.layer.value, state.head.value]).toEqual([3, 0]);
+    await userEvent.keyboard("{ArrowDown}{ArrowRight}");
+    expect([state.layer.value, state.head.value]).toEqual([7, 1]);
+    expect(status()).toContain("Layer 7 · Head 1 ");
+  });
+
+  test("are opened by their number", async () => {
+    const { state } = await mountCross();
+    await userEvent.dblClick(cell(7, 1));
+    expect([state.layer.value, state.head.value, state.view.value]).toEqual([7, 1, "head"]);
+    await expect.poll(status).toContain("Point at a token");
+    await userEvent.keyboard("{Escape}");
+  });
+
+  test("do not say what is next to what, where the keys are another text", async () => {
+    await mountCross();
+    expect(status()).toContain("to first ");
+    expect(status()).not.toContain("next");
+  });
+
+  test("follow the stack, whatever was enlarged in the one before", async () => {
+    const app = await mountModel({ record: OVERVIEW, choices: { layer: 1, head: 2 } });
+    await userEvent.hover(cell(1, 2));
+    app.state.stack.value = "cross";
+    await expect.element(cell(7, 1)).toBeInTheDocument();
+    expect(find(app, ".preview").hidden).toBe(true);
+    expect(status()).toContain("Layer 3 · Head 0 ");
+    await expect.element(cell(3, 0)).toHaveAttribute("aria-selected", "true");
+  });
 });

@@ -17,8 +17,8 @@ const { option, status } = parts();
 function vector(layer: number, name: "queries" | "keys", head: number, at: number): number[] {
   const block = blockOf(RECORD.blocks[`self.${layer}`]);
   const [, tokens, dim] = block.parts.find((part) => part.name === name)?.shape ?? [];
-  const array = decodeBlock(block).get(name) ?? [];
-  return [...array].slice((head * tokens + at) * dim, (head * tokens + at + 1) * dim);
+  const { values } = decodeBlock(block).get(name) ?? { values: [] };
+  return [...values].slice((head * tokens + at) * dim, (head * tokens + at + 1) * dim);
 }
 
 describe("the status line", () => {

@@ -3,12 +3,22 @@ import type { LayerInfo } from "../../src/data/manifest.ts";
 import { palette } from "../../src/theme.ts";
 import { countPatterns, type Pattern, patternOf } from "../../src/views/patterns.ts";
 
+const tokens = { labels: ["a", "b"], segments: null, special: [] };
+const SELF = { name: "self", queries: tokens, keys: tokens, layers: [] };
+
 /** A layer with one head per row: its shares on the previous, same, next, first and special token. */
 function layerOf(...heads: readonly (readonly number[])[]): LayerInfo {
   const share = (at: number) => heads.map((shares) => shares[at]);
   const zero = heads.map(() => 0);
   return {
-    ...{ heads: heads.length, key_heads: heads.length, dim: null, rounding: 0, program: null },
+    ...{
+      number: 0,
+      heads: heads.length,
+      key_heads: heads.length,
+      dim: null,
+      rounding: 0,
+      program: null,
+    },
     fidelity: { exact: null, module: "" },
     measures: {
       ...{ entropy: zero, distance: zero },
@@ -28,7 +38,13 @@ test.for<[readonly number[], Pattern]>([
   [[0.3, 0.3, 0.3, 0, 0], "mixed"],
   [[0.49, 0, 0, 0, 0], "mixed"],
 ])("shares of %o are called %s", ([shares, pattern]) => {
-  expect(patternOf(layerOf(shares), 0)).toBe(pattern);
+  expect(patternOf(layerOf(shares), 0, SELF)).toBe(pattern);
+});
+
+test("keys of another text have no neighbours, so that a diagonal says nothing", () => {
+  const cross = { ...SELF, keys: { ...SELF.keys } };
+  expect(patternOf(layerOf([0.1, 0.9, 0, 0, 0]), 0, cross)).toBe("mixed");
+  expect(patternOf(layerOf([0.4, 0, 0, 0, 0.6]), 0, cross)).toBe("special");
 });
 
 test("the kinds of all heads are counted, the most frequent first", () => {
@@ -36,7 +52,10 @@ test("the kinds of all heads are counted, the most frequent first", () => {
     [0, 0, 1, 0, 0],
     [0, 0, 0, 0, 0],
   ];
-  const phrase = countPatterns([layerOf(next, mixed), layerOf(mixed)], palette(false));
+  const phrase = countPatterns(
+    { ...SELF, layers: [layerOf(next, mixed), layerOf(mixed)] },
+    palette(false),
+  );
   const text = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
   expect(text).toMatch(/2 mixed\W+1 next token/);
 });

@@ -1,0 +1,47 @@
+/** The line under the header that says what is not as it should be: absent where all is well. */
+
+import { computed, effect } from "@preact/signals-core";
+import type { State } from "../state.ts";
+import { el } from "./dom.ts";
+import { capitalized } from "./text.ts";
+import { layerNames, UNCONFIRMED } from "./trust.ts";
+
+/** @param missing attention that is not in the record, as "module: reason". */
+export function notes(state: State, missing: readonly string[]): [HTMLElement, () => void] {
+  const doubt = el("div", { role: "note", class: "doubt" });
+  const element = el("div", { class: "notes" }, doubt);
+  if (missing.length) element.append(absence(missing));
+  const { stack, layer } = state.shown;
+  const doubtful = computed(() =>
+    stack.value.layers.filter(({ fidelity }) => fidelity.exact === false),
+  );
+  const dispose = effect(() => {
+    const layers = doubtful.value;
+    doubt.hidden = !layers.length;
+    element.hidden = doubt.hidden && !missing.length;
+    doubt.textContent = `⚠ ${capitalized(layerNames(layers))}: ${UNCONFIRMED}`;
+    // Strong where it is about what is on the screen.
+    const here = state.view.value === "model" || layers.includes(layer.value);
+    doubt.classList.toggle("here", here);
+  });
+  return [element, dispose];
+}
+
+function absence(missing: readonly string[]): HTMLElement {
+  const what = missing.length === 1 ? "module is" : "modules are";
+  return el(
+    "div",
+    { role: "note" },
+    el(
+      "details",
+      {},
+      // All of it on hover too, without a click.
+      el(
+        "summary",
+        { title: missing.join("\n") },
+        `${missing.length} attention ${what} not in this record`,
+      ),
+      el("ul", {}, ...missing.map((reason) => el("li", {}, reason))),
+    ),
+  );
+}

@@ -1,0 +1,33 @@
+/** How far a layer's numbers go, and how far they can be trusted, in words. */
+
+import type { LayerInfo } from "../data/manifest.ts";
+
+export const UNCONFIRMED = "not confirmed against the model";
+const KEPT = "kept as weights";
+
+/** What holds for one layer. */
+export function trust(layer: LayerInfo): readonly string[] {
+  return [
+    ...(layer.fidelity.exact === false ? [UNCONFIRMED] : []),
+    ...(layer.program ? [] : [KEPT]),
+  ];
+}
+
+/** Which of the layers were kept as weights, as a piece of a legend; "" where none was. */
+export function keptAsWeights(layers: readonly LayerInfo[]): string {
+  const kept = layers.filter(({ program }) => !program);
+  if (!kept.length) return "";
+  return kept.length === layers.length ? KEPT : `${layerNames(kept)} ${KEPT}`;
+}
+
+/** "layer 3", or "layers 0–2, 5". */
+export function layerNames(layers: readonly LayerInfo[]): string {
+  const runs: [first: number, last: number][] = [];
+  for (const { number } of layers) {
+    const run = runs.at(-1);
+    if (run && run[1] === number - 1) run[1] = number;
+    else runs.push([number, number]);
+  }
+  const names = runs.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`));
+  return `${layers.length > 1 ? "layers" : "layer"} ${names.join(", ")}`;
+}

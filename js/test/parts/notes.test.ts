@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { notes } from "../../src/parts/notes.ts";
+import type { Choices } from "../../src/state.ts";
+import { stateOf } from "../choices.ts";
+import { place } from "../place.ts";
+import { OVERVIEW, RECORD, type SentRecord } from "../vectors.ts";
+
+function mounted(
+  choices: Partial<Choices> = {},
+  missing: readonly string[] = [],
+  record: SentRecord = RECORD,
+) {
+  const state = stateOf(choices, record);
+  const [element, dispose] = notes(state, missing);
+  place(element, dispose);
+  return { state, element };
+}
+
+const all = page.getByRole("note");
+const texts = () => all.elements().map((note) => (note as HTMLElement).innerText.trim());
+
+test("a layer that is not confirmed is named, wherever one is", () => {
+  mounted();
+  expect(texts()).toEqual(["⚠ Layer 2: not confirmed against the model"]);
+});
+
+test("strongly where it is on the screen", () => {
+  const { state, element } = mounted({ layer: 0 });
+  const here = () => element.querySelector(".here") !== null;
+  expect(here()).toBe(false);
+  state.view.value = "model";
+  expect(here()).toBe(true);
+  state.view.value = "neuron";
+  state.layer.value = 2;
+  expect(here()).toBe(true);
+});
+
+test("each stack has its own, by the numbers of the model", () => {
+  const { state, element } = mounted({ stack: "cross" }, [], OVERVIEW);
+  expect(texts()).toEqual(["⚠ Layer 3: not confirmed against the model"]);
+  state.stack.value = "encoder";
+  expect(all.elements()).toEqual([]);
+  expect(element.hidden).toBe(true);
+});
+
+test("what is missing is counted, and listed when asked for", async () => {
+  const missing = ["layers.4.mixer: attends without a softmax", "layers.5: <b>compiled</b>"];
+  mounted({ stack: "encoder" }, missing, OVERVIEW);
+  expect(texts()).toEqual(["2 attention modules are not in this record"]);
+  const summary = page.getByText("2 attention modules are not in this record");
+  await expect.element(summary).toHaveAttribute("title", missing.join("\n"));
+  await userEvent.tab();
+  expect(document.activeElement).toBe(summary.element());
+  await userEvent.keyboard("{Enter}");
+  const items = page.getByRole("listitem").elements();
+  expect(items.map((item) => item.textContent)).toEqual(missing);
+});
+
+test("one that is missing is one", () => {
+  mounted({ stack: "encoder" }, ["a: b"], OVERVIEW);
+  expect(texts()).toEqual(["1 attention module is not in this record"]);
+});

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import { readManifest } from "../../src/data/manifest.ts";
+import { keptAsWeights, layerNames, trust } from "../../src/parts/trust.ts";
+import { RECORD } from "../vectors.ts";
+
+// Of the record's layers, 1 is kept as weights, and 2 is not confirmed.
+const [{ layers }] = readManifest(RECORD.manifest).stacks;
+const numbered = (...numbers: number[]) => numbers.map((number) => ({ ...layers[0], number }));
+
+test("what holds for a layer", () => {
+  expect(layers.map(trust)).toEqual([[], ["kept as weights"], ["not confirmed against the model"]]);
+});
+
+test.for([
+  { numbers: [3], name: "layer 3" },
+  { numbers: [3, 4], name: "layers 3–4" },
+  { numbers: [0, 1, 2, 5, 7, 8], name: "layers 0–2, 5, 7–8" },
+])("$numbers are called $name", ({ numbers, name }) => {
+  expect(layerNames(numbered(...numbers))).toBe(name);
+});
+
+describe("what was kept as weights", () => {
+  test("is named where it is not all", () => {
+    expect(keptAsWeights(layers)).toBe("layer 1 kept as weights");
+  });
+
+  test("is said of all, and of nothing", () => {
+    expect(keptAsWeights([layers[1]])).toBe("kept as weights");
+    expect(keptAsWeights([layers[0], layers[2]])).toBe("");
+  });
+});
