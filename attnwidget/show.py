@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
@@ -14,11 +14,21 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class Choices(TypedDict, total=False):
-    """What `show` and the views pass on: the traits of `AttentionWidget`."""
+class CaptureOptions(TypedDict, total=False):
+    """The keyword arguments of `attnwidget.capture`."""
+
+    target: str | None
+    generate: Mapping[str, Any] | None
+    batch_index: int
+    layers: Iterable[int] | None
+    values: bool
+
+
+class Options(CaptureOptions, total=False):
+    """What `show` passes on: options of `attnwidget.capture`, and traits of `AttentionWidget`."""
 
     stack: str
-    layer: int | None
+    layer: int
     head: int
     heads: Sequence[int] | None
     query: int | None
@@ -34,30 +44,33 @@ def show(
     text_pair: str | None = None,
     *,
     view: View = "head",
-    batch_index: int = 0,
-    **choices: Unpack[Choices],
+    **options: Unpack[Options],
 ) -> AttentionWidget:
-    """Capture the attention of one forward pass and show it.
+    """Capture the attention of one forward pass, or of a generation, and show it.
 
     Args:
-        model: a transformers model, or a record, which is shown as it is.
-        tokenizer, text, text_pair, batch_index: see `attnwidget.capture`; not with a record.
+        model: a model, or a record, which is shown as it is.
+        tokenizer, text, text_pair: see `attnwidget.capture`; not with a record.
         view: "head", "model" or "neuron".
-        choices: any trait of `AttentionWidget`: layer, head, heads, query, theme, ...; without
-            a layer, the first one of the stack.
+        options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
+            with a record), and any trait of `AttentionWidget` (stack, layer, head, query, ...).
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`.
         traitlets.TraitError: a choice that the record does not have.
     """
+    choices: dict[str, Any] = dict(options)
+    how = {name: choices.pop(name) for name in CaptureOptions.__annotations__ if name in choices}
     if isinstance(model, AttentionRecord):
-        if any(given is not None for given in (tokenizer, text, text_pair)) or batch_index:
-            raise TypeError("a record holds its text already: show(record) takes no other text")
+        if how or any(given is not None for given in (tokenizer, text, text_pair)):
+            raise TypeError(
+                "a record holds its text already: show(record) takes no text, and no option of "
+                "attnwidget.capture"
+            )
         return AttentionWidget(model, view=view, **choices)
     if text is None:
         raise TypeError("show(model, tokenizer, text) needs a tokenizer and a text")
-    record = capture(model, tokenizer, text, text_pair, batch_index=batch_index)
-    return AttentionWidget(record, view=view, **choices)
+    return AttentionWidget(capture(model, tokenizer, text, text_pair, **how), view=view, **choices)
 
 
 def head_view(
@@ -65,12 +78,10 @@ def head_view(
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
-    *,
-    batch_index: int = 0,
-    **choices: Unpack[Choices],
+    **options: Unpack[Options],
 ) -> AttentionWidget:
     """`show` with the head view: lines between tokens, one colour per head."""
-    return show(model, tokenizer, text, text_pair, view="head", batch_index=batch_index, **choices)
+    return show(model, tokenizer, text, text_pair, view="head", **options)
 
 
 def model_view(
@@ -78,12 +89,10 @@ def model_view(
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
-    *,
-    batch_index: int = 0,
-    **choices: Unpack[Choices],
+    **options: Unpack[Options],
 ) -> AttentionWidget:
     """`show` with the model view: every head of every layer."""
-    return show(model, tokenizer, text, text_pair, view="model", batch_index=batch_index, **choices)
+    return show(model, tokenizer, text, text_pair, view="model", **options)
 
 
 def neuron_view(
@@ -91,11 +100,7 @@ def neuron_view(
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
-    *,
-    batch_index: int = 0,
-    **choices: Unpack[Choices],
+    **options: Unpack[Options],
 ) -> AttentionWidget:
     """`show` with the neuron view: how queries and keys make one head's weights."""
-    return show(
-        model, tokenizer, text, text_pair, view="neuron", batch_index=batch_index, **choices
-    )
+    return show(model, tokenizer, text, text_pair, view="neuron", **options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.record import AttentionRecord
@@ -17,38 +17,65 @@ def capture(
     text: str | Mapping[str, Any],
     text_pair: str | None = None,
     *,
+    target: str | None = None,
+    generate: Mapping[str, Any] | None = None,
     batch_index: int = 0,
+    layers: Iterable[int] | None = None,
+    values: bool = False,
 ) -> AttentionRecord:
-    """Run `model` once and record the queries and keys of every attention layer.
+    """Run `model` once and record the queries and keys of every softmax attention in it.
 
     The model runs as it is, with its own attention implementation; what its attention
     functions receive is written down beside it. Its configuration and hooks are not
     touched, and it is left as it was, also after an exception or Ctrl-C. It runs
-    without gradients and in evaluation mode, so that dropout adds no noise.
+    without gradients and in evaluation mode, so that dropout adds no noise. A model that
+    torch.compile has compiled runs as it was before.
 
     Args:
-        model: a Hugging Face transformers encoder or decoder.
-        tokenizer: its tokenizer, or None if `text` is a mapping (labels are then positions).
-        text: a string, or the mapping of tensors that a tokenizer returned.
+        model: a transformers model of any kind, or another torch module that computes attention
+            by torch's own functions.
+        tokenizer: its tokenizer or processor, or None if `text` is a mapping (labels are then
+            positions).
+        text: a string, or the mapping of tensors that a tokenizer or processor returned: tokens,
+            pixels, audio.
         text_pair: a second string, for models that take a pair.
+        target: for an encoder-decoder, the text that its decoder reads. Without it, such a model
+            generates.
+        generate: arguments for `model.generate`, e.g. {"max_new_tokens": 20}: the attention of
+            every generated token, over all tokens before it. What was generated last has not been
+            read by the model, and is not in the record. Greedy search, sampling and beam search
+            (of which the best sequence is recorded).
         batch_index: which item of a batch to record. Its padding is cut off.
+        layers: which layers to record, counted from 0 as the model counts them; all if None.
+        values: whether to record the values and output projections as well.
 
     Returns:
-        A record with one stack, "self", whose layers are the model's attention calls in the order
-        in which it makes them (in a hybrid model, layers without attention do not count;
-        `record.fidelity` names each layer's module, and says how far its numbers are from the
-        model's own).
+        A record with one stack, "self", or several: "encoder", "decoder" and "cross"; "text" and
+        "vision" or "audio"; numbered where a tower attends over sequences of several lengths.
+        Its layers have the model's own numbers; those without attention are left out.
+        `record.fidelity` says by which route each was captured and how far its numbers are
+        from the model's own; `record.missing` says what could not be captured, and why.
 
     Raises:
         TypeError: `model` is not a torch module, or a string came without a tokenizer.
-        ValueError: the text gives no tokens or too many, the model has no attention that can be
-            seen, or its queries and keys are not finite.
-        IndexError: the batch has no item `batch_index`.
+        ValueError: the text gives no tokens or too many, or the model has no attention that can
+            be captured.
+        IndexError: the batch has no item `batch_index`, or the model no layer of `layers`.
     """
     # Imported here, so that a record can be opened and shown where torch is not installed.
-    from .run import capture_record
+    from .forward import capture_record
 
-    return capture_record(model, tokenizer, text, text_pair, batch_index)
+    return capture_record(
+        model,
+        tokenizer,
+        text,
+        text_pair,
+        target=target,
+        generate=generate,
+        batch_index=batch_index,
+        layers=layers,
+        values=values,
+    )
 
 
 __all__ = ["capture"]

@@ -1,4 +1,4 @@
-"""What the user passed becomes model inputs and token labels."""
+"""What the user passed becomes model inputs, and labels for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import torch
 
 from attnwidget.record import Tokens
 
+from .item import Padded
 from .labels import token_labels
+from .sequences import Sequences, audio_seconds, image_size, patch_size
+from .target import decoder_inputs
+from .words import word_spans
 
 
 @dataclass(frozen=True)
@@ -19,29 +23,78 @@ class Inputs:
 
     Attributes:
         tensors: keyword arguments for the model.
-        batch_index: the item of the batch that is recorded.
-        positions: its positions that are not padding.
-        tokens: their labels.
+        batch: the number of items.
+        batch_index: the one that is recorded.
+        text, target: the encoder's (or only) and the decoder's tokens, where there are any.
+        sequences: labels.
     """
 
     tensors: dict[str, Any]
+    batch: int
     batch_index: int
-    positions: torch.Tensor
-    tokens: Tokens
+    text: Padded | None
+    target: Padded | None
+    sequences: Sequences
 
 
 def prepare(
+    model: torch.nn.Module,
     tokenizer: Any,
     text: str | Mapping[str, Any],
     text_pair: str | None,
+    target: str | None,
     batch_index: int,
-    device: torch.device,
 ) -> Inputs:
-    """Tokenize if needed, and find the tokens of one item of the batch.
+    """Tokenize if needed, and find what one item of the batch consists of.
 
     Raises:
-        TypeError, ValueError: as `attnwidget.capture` says.
+        TypeError, ValueError, IndexError: as `attnwidget.capture` says.
     """
+    encoding = _encoding(tokenizer, text, text_pair)
+    tensors = _on_device(encoding, model)
+    if target is not None:
+        tensors.update(decoder_inputs(model, tokenizer, target))
+    if isinstance(text, Mapping) and "input_ids" in tensors:
+        _check_ids(tensors["input_ids"])
+    batch = _batch(tensors)
+    if not 0 <= batch_index < batch:
+        raise IndexError(f"batch_index {batch_index}: the batch has {batch} items")
+    padded = _padded(tensors, "input_ids", "attention_mask", batch_index)
+    tokens = None
+    if padded is not None:
+        ids = _ids(tensors["input_ids"], batch_index, padded)
+        special = _special_positions(tokenizer, ids)
+        if not ids or (isinstance(text, str) and len(special) == len(ids)):
+            raise ValueError(f"the text {text!r} gives no tokens" if isinstance(text, str) else
+                             "the inputs hold no tokens")  # fmt: skip
+        positions = padded.kept.tolist()
+        texts = (
+            (text, *([text_pair] if text_pair is not None else []))
+            if isinstance(text, str)
+            else None
+        )
+        words, offsets = word_spans(encoding, batch_index, positions, texts)
+        segments = _segments(encoding, batch_index, positions) if text_pair is not None else None
+        tokens = Tokens(token_labels(tokenizer, ids), segments, special, words, offsets)
+    aim = _padded(tensors, "decoder_input_ids", "decoder_attention_mask", batch_index)
+    sequences = Sequences(
+        tokens,
+        None
+        if aim is None
+        else labelled(tokenizer, _ids(tensors["decoder_input_ids"], batch_index, aim)),
+        image_size(tensors),
+        patch_size(getattr(model, "config", None)),
+        audio_seconds(tensors, tokenizer),
+    )
+    return Inputs(tensors, batch, batch_index, padded, aim, sequences)
+
+
+def labelled(tokenizer: Any, ids: list[int]) -> Tokens:
+    """Labels of token ids, with special tokens marked."""
+    return Tokens(token_labels(tokenizer, ids), None, _special_positions(tokenizer, ids))
+
+
+def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
     if isinstance(tokenizer, str):
         raise TypeError("tokenizer is a string: the order is capture(model, tokenizer, text)")
     if isinstance(text, str):
@@ -50,51 +103,73 @@ def prepare(
                 "text is a string, so a tokenizer is needed: pass the model's tokenizer "
                 "(AutoTokenizer.from_pretrained(...)), or pass what it returned instead of a string"
             )
-        encoding = tokenizer(text, text_pair, return_tensors="pt")
-    elif isinstance(text, Mapping):
-        if text_pair is not None:
-            raise TypeError("text_pair goes with a string; these inputs are tokenized already")
-        encoding = text
-    else:
+        # The tokenizer of a processor: a processor's own first argument may be an image.
+        plain = getattr(tokenizer, "tokenizer", tokenizer)
+        return plain(text, text_pair, return_tensors="pt")
+    if not isinstance(text, Mapping):
         raise TypeError(
             f"text is {type(text).__name__}; expected a string or the mapping of tensors that a "
-            "tokenizer returns (for several texts, capture one after the other)"
+            "tokenizer or processor returns (for several texts, capture one after the other)"
         )
-    if "input_ids" not in encoding:
-        raise ValueError("the inputs hold no input_ids: only token inputs can be captured so far")
-    tensors = {k: v.to(device) if hasattr(v, "to") else v for k, v in encoding.items()}
-    ids = tensors["input_ids"]
+    if text_pair is not None:
+        raise TypeError("text_pair goes with a string; these inputs are tokenized already")
+    if not any(isinstance(value, torch.Tensor) for value in text.values()):
+        raise ValueError('the inputs hold no tensors; use return_tensors="pt"')
+    return text
+
+
+def _on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
+    """The tensors where the model is, those of real numbers in its own precision."""
+    # Offloaded parameters are on "meta" until their module runs.
+    device = next((p.device for p in model.parameters() if p.device.type != "meta"), None)
+    dtype = getattr(model, "dtype", None)
+
+    def moved(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        real = (
+            value.is_floating_point() and isinstance(dtype, torch.dtype) and dtype.is_floating_point
+        )
+        return value.to(device, dtype if real else None)
+
+    return {name: moved(value) for name, value in encoding.items()}
+
+
+def _check_ids(ids: Any) -> None:
     if not isinstance(ids, torch.Tensor) or ids.ndim != 2:
         raise ValueError('input_ids must be a tensor [batch, tokens]; use return_tensors="pt"')
-    if not 0 <= batch_index < len(ids):
-        raise IndexError(f"batch_index {batch_index}: the batch has {len(ids)} items")
-    positions = _unpadded(tensors, batch_index, ids.shape[1])
-    kept = [int(i) for i in ids[batch_index, positions]]
-    special = _special_positions(tokenizer, kept)
-    if not kept or (isinstance(text, str) and len(special) == len(kept)):
-        raise ValueError(f"the text {text!r} gives no tokens" if isinstance(text, str) else
-                         "the inputs hold no tokens")  # fmt: skip
-    segments = _segments(encoding, batch_index, positions) if text_pair is not None else None
-    return Inputs(
-        tensors, batch_index, positions, Tokens(token_labels(tokenizer, kept), segments, special)
-    )
 
 
-def _unpadded(tensors: Mapping[str, Any], batch_index: int, length: int) -> torch.Tensor:
-    mask = tensors.get("attention_mask")
-    if isinstance(mask, torch.Tensor) and mask.ndim == 2:
-        return mask[batch_index].nonzero()[:, 0].cpu()
-    return torch.arange(length)
+def _batch(tensors: Mapping[str, Any]) -> int:
+    for name in ("input_ids", "decoder_input_ids"):
+        if name in tensors:
+            return len(tensors[name])
+    return next(len(t) for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
+
+
+def _padded(tensors: Mapping[str, Any], ids: str, mask: str, batch_index: int) -> Padded | None:
+    if not isinstance(tensors.get(ids), torch.Tensor):
+        return None
+    length = tensors[ids].shape[1]
+    given = tensors.get(mask)
+    if isinstance(given, torch.Tensor) and given.ndim == 2 and given.shape[1] == length:
+        return Padded(length, given[batch_index].nonzero()[:, 0].cpu())
+    return Padded(length, torch.arange(length))
+
+
+def _ids(ids: torch.Tensor, batch_index: int, padded: Padded) -> list[int]:
+    return [int(token) for token in ids[batch_index].cpu()[padded.kept]]
 
 
 def _special_positions(tokenizer: Any, ids: list[int]) -> tuple[int, ...]:
-    special = set(getattr(tokenizer, "all_special_ids", ()))
+    tokenizer = getattr(tokenizer, "tokenizer", tokenizer)
+    special = set(getattr(tokenizer, "all_special_ids", None) or ())
     # These two stand for text.
     special -= {getattr(tokenizer, f"{name}_token_id", None) for name in ("unk", "mask")}
     return tuple(position for position, token in enumerate(ids) if token in special)
 
 
-def _segments(encoding: Any, batch_index: int, positions: torch.Tensor) -> tuple[int, ...] | None:
+def _segments(encoding: Any, batch_index: int, positions: list[int]) -> tuple[int, ...] | None:
     """0 or 1 per token, special tokens as the text before them; None if a text is empty."""
     if not getattr(encoding, "is_fast", False):
         types = encoding.get("token_type_ids")
@@ -102,7 +177,7 @@ def _segments(encoding: Any, batch_index: int, positions: torch.Tensor) -> tuple
     else:
         segments = []
         owners = encoding.sequence_ids(batch_index)
-        for position in positions.tolist():
+        for position in positions:
             owner = owners[position]
             segments.append(owner if owner is not None else (segments[-1] if segments else 0))
     return tuple(segments) if set(segments) == {0, 1} else None

@@ -1,110 +1,136 @@
-"""An attention mask as passed to an attention function becomes which keys each query sees."""
+"""An attention mask, as passed to an attention function: which keys are seen, and what is added."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 
 from attnwidget.record import Floats
-from attnwidget.record.scores import Bools, MaskKind
+from attnwidget.record.scores import Bools
 
-from .intercept import AttentionCall
+from .calls import FunctionCall
+from .item import Item
 
-
-@dataclass(frozen=True)
-class Mask:
-    """The mask and bias parts of a score program; see `ScoreProgram`."""
-
-    kind: MaskKind
-    window: tuple[int, int] | None
-    visible: Bools | None
-    bias: Floats | None
-    shape: tuple[int, int]
-
-    def additive(self, rows: np.ndarray) -> torch.Tensor:
-        """float32 [1, 1 or heads, rows, Tk]: bias where a key is seen, the lowest float elsewhere.
-
-        The lowest float and not -inf, because that is what transformers' own masks hold.
-        """
-        seen = np.ones((1, len(rows), self.shape[1]), dtype=bool)
-        if self.visible is not None:
-            seen = self.visible[:, rows]
-        elif self.kind != "none":
-            left, right = self.window if self.window is not None else (max(self.shape), 0)
-            seen = _band(self.shape, left, right)[None, rows]
-        bias = np.float32(0) if self.bias is None else self.bias[:, rows]
-        lowest = np.finfo(np.float32).min
-        return torch.from_numpy(np.where(seen, bias, lowest).astype(np.float32)[None])
+# Below this, a number is not a bias but says "masked": models use -1e4, -1e9, -3.4e38 and -inf.
+MASKED = -9e3
 
 
-def read_mask(call: AttentionCall, batch: int, positions: torch.Tensor) -> Mask:
-    """What the call's mask says about one batch item, without its padding.
+def read_mask(call: FunctionCall, item: Item) -> tuple[Bools | None, Floats | None]:
+    """(seen, bias) of one item without its padding, as `terms` takes them.
 
     Raises:
         ValueError: the mask has a form that is not understood.
     """
+    tensor = dense_mask(call)
+    bias = None if tensor is None or tensor.dtype == torch.bool else tensor
+    seen = tensor if bias is None else bias > MASKED
+    if (extra := call.options.get("position_bias")) is not None:
+        bias = extra if bias is None else bias + extra
+    causal = _causal(call) if call.causal else None
+    if causal is not None:
+        seen = causal if seen is None else seen & causal
+    cut = _Cut(call, item)
+    return (
+        None if seen is None else cut(seen),
+        None if bias is None else cut(bias.float().nan_to_num(0, 0, 0)),
+    )
+
+
+def additive(call: FunctionCall) -> torch.Tensor | None:
+    """The call's mask as numbers to add, for a function that knows no other form.
+
+    The lowest float and not -inf stands for "masked", as in transformers' own masks.
+    """
+    tensor = dense_mask(call)
+    lowest = torch.finfo(call.query.dtype).min
+    if tensor is not None and tensor.dtype != torch.bool:
+        if not call.causal:
+            return tensor
+        return tensor.masked_fill(~_causal(call), lowest)
+    seen = tensor
+    if call.causal:
+        seen = _causal(call) if seen is None else seen & _causal(call)
+    if seen is None:
+        return None
+    return torch.zeros(seen.shape, dtype=call.query.dtype).masked_fill(~seen.cpu(), lowest)
+
+
+def dense_mask(call: FunctionCall) -> torch.Tensor | None:
+    """The mask as bool or float [1 or M, 1 or heads, Tq, Tk]."""
+    mask = call.mask
     num_queries, num_keys = call.query.shape[-2], call.key.shape[-2]
-    shape = (len(positions), len(positions))
-    if call.mask is None:
-        seen = np.ones((1, num_queries, num_keys), dtype=bool)
-        if _implicitly_causal(call):
-            seen = np.tril(seen)
-        bias = None
-    elif isinstance(call.mask, torch.Tensor) and call.mask.ndim == 4:
-        mask = call.mask[min(batch, len(call.mask) - 1), :, :, :num_keys].detach().cpu()
-        if mask.dtype == torch.bool:
-            seen, bias = mask.numpy(), None
-        else:
-            # Masked positions hold the type's lowest value, or -inf, or sums with either.
-            seen = (mask > torch.finfo(mask.dtype).min / 2).numpy()
-            bias = np.where(seen, mask.float().numpy(), np.float32(0))
-    else:
-        kind = type(call.mask).__name__
-        dims = f" with {call.mask.ndim} dimensions" if isinstance(call.mask, torch.Tensor) else ""
-        raise ValueError(
-            f"{type(call.module).__name__} was given an attention mask of type {kind}{dims}, which "
-            'cannot be read yet; load the model with attn_implementation="sdpa" or "eager"'
+    if mask is None:
+        return _windowed(call, None)
+    if isinstance(mask, torch.Tensor) and mask.ndim in (2, 4):
+        if mask.ndim == 4:
+            return _plain(mask[..., :num_keys])
+        if mask.shape == (num_queries, num_keys) and call.route == "scaled_dot_product_attention":
+            return mask[None, None].detach().cpu()
+        if mask.shape[-1] >= num_keys:  # flash attention: which keys are padding
+            return _windowed(call, mask[:, None, None, -num_keys:].detach().cpu().bool())
+    if hasattr(mask, "mask_mod"):  # flex attention
+        from torch.nn.attention.flex_attention import create_mask
+
+        device = str(call.query.device)
+        batch = len(call.query)
+        dense = create_mask(
+            mask.mask_mod, batch, call.query.shape[1], num_queries, num_keys, device
         )
-    extra = call.options.get("position_bias")
-    if extra is not None:
-        added = extra[min(batch, len(extra) - 1), :, :, :num_keys].detach().cpu().float().numpy()
-        bias = added if bias is None else bias + added
-    kept = positions.numpy()
-    seen = np.broadcast_to(seen, (len(seen), num_queries, num_keys))[:, kept][:, :, kept]
-    if bias is not None:
-        bias = np.broadcast_to(bias, (len(bias), num_queries, num_keys))[:, kept][:, :, kept]
-        bias = np.ascontiguousarray(bias, dtype=np.float32) if bias.any() else None
-    if len(seen) == 1 and (window := _window(seen[0])) is not None:
-        left, right = window
-        if left >= shape[0] - 1 and right >= shape[1] - 1:
-            return Mask("none", None, None, bias, shape)
-        if left >= shape[0] - 1 and right == 0:
-            return Mask("causal", None, None, bias, shape)
-        return Mask("window", window, None, bias, shape)
-    return Mask("explicit", None, np.ascontiguousarray(seen), bias, shape)
+        return _plain(dense)
+    raise ValueError(f"its mask, {_description(mask)}, is of no known form")
 
 
-def _implicitly_causal(call: AttentionCall) -> bool:
-    """Whether a missing mask means causal: so it does for every function but the eager one."""
-    if call.is_eager or call.query.shape[-2] == 1:
-        return False
-    flag = call.options.get("is_causal")
-    return bool(getattr(call.module, "is_causal", True) if flag is None else flag)
+def _plain(mask: torch.Tensor) -> torch.Tensor:
+    return mask.detach().cpu()
 
 
-def _band(shape: tuple[int, int], left: int, right: int) -> Bools:
-    distance = np.arange(shape[1])[None, :] - np.arange(shape[0])[:, None]
-    return (distance >= -left) & (distance <= right)
+def _windowed(call: FunctionCall, padding: torch.Tensor | None) -> torch.Tensor | None:
+    """Flash attention is given its sliding window as a number."""
+    size = call.options.get("sliding_window") if call.options.get("flash") else None
+    if size is None:
+        return padding
+    num_queries, num_keys = call.query.shape[-2], call.key.shape[-2]
+    distance = torch.arange(num_keys)[None] - torch.arange(num_queries)[:, None]
+    near: torch.Tensor = (distance - (num_keys - num_queries) > -size)[None, None]
+    return near if padding is None else padding & near
 
 
-def _window(seen: Bools) -> tuple[int, int] | None:
-    """(left, right) if query i sees exactly the keys from i - left to i + right, else None."""
-    rows, columns = np.nonzero(seen)
-    if not len(rows):
-        return None
-    left, right = int((rows - columns).max()), int((columns - rows).max())
-    if left < 0 or right < 0 or not np.array_equal(seen, _band(seen.shape, left, right)):
-        return None
-    return left, right
+def _causal(call: FunctionCall) -> torch.Tensor:
+    num_queries, num_keys = call.query.shape[-2], call.key.shape[-2]
+    return torch.ones(num_queries, num_keys, dtype=torch.bool).tril()[None, None]
+
+
+def _description(mask: Any) -> str:
+    if isinstance(mask, torch.Tensor):
+        return f"a tensor of shape {list(mask.shape)}"
+    return f"a {type(mask).__name__}"
+
+
+class _Cut:
+    """[1 or M, 1 or heads, Tq, Tk] of a call -> [1 or heads, R, Tk] of an item."""
+
+    def __init__(self, call: FunctionCall, item: Item) -> None:
+        self.leading = len(call.query)
+        self.groups = item.groups(self.leading)
+        self.shape = call.query.shape[-2], call.key.shape[-2]
+        count = self.groups.stop - self.groups.start
+        self.rows, self.columns = (p.numpy() for p in item.positions(self.shape, count))
+
+    def __call__(self, tensor: torch.Tensor) -> np.ndarray:
+        tensor = tensor.detach().cpu()
+        tensor = tensor.expand(*tensor.shape[:2], *self.shape)
+        if len(tensor) == self.leading:
+            tensor = tensor[self.groups]
+        elif len(tensor) > 1:
+            raise ValueError(
+                f"its mask is of shape {list(tensor.shape)}, for {self.leading} inputs"
+            )
+        if len(tensor) > 1:  # one mask per window
+            array: np.ndarray = tensor.movedim(1, 0).flatten(1, 2).numpy()
+            return array
+        whole: np.ndarray = tensor[0].numpy()
+        if len(self.rows) == self.shape[0] and len(self.columns) == self.shape[1]:
+            return whole
+        return whole[:, self.rows][:, :, self.columns]

@@ -1,0 +1,62 @@
+"""Queries and keys out of an Einstein summation."""
+
+from __future__ import annotations
+
+import string
+
+import torch
+
+
+def terms_of(equation: str, a: torch.Tensor, b: torch.Tensor) -> tuple[str, str, str] | None:
+    """One letter for each dimension of both operands and of the result, or None if that fails."""
+    inputs, arrow, out = equation.replace(" ", "").partition("->")
+    first, comma, second = inputs.partition(",")
+    if not arrow or not comma:
+        return None
+    free = [letter for letter in string.ascii_letters if letter not in equation]
+    hidden = max(t.ndim - len(s.replace("...", "")) for t, s in ((a, first), (b, second)))
+    shared = "".join(free[: max(hidden, 0)])
+
+    def spelled(letters: str, count: int | None) -> str:
+        # Broadcasting aligns the dimensions that "..." stands for at their end.
+        own = shared if count is None else shared[len(shared) - count :] if count else ""
+        return letters.replace("...", own)
+
+    first = spelled(first, a.ndim - len(first.replace("...", "")))
+    second = spelled(second, b.ndim - len(second.replace("...", "")))
+    out = spelled(out, None)
+    fits = len(first) == a.ndim and len(second) == b.ndim
+    return (first, second, out) if fits else None
+
+
+def product_of(
+    letters: tuple[str, str, str], a: torch.Tensor, b: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """(queries [..., Tq, d], keys [..., Tk, d]) if the result is their product [..., Tq, Tk].
+
+    None for anything else, such as a sum over more than one dimension.
+    """
+    first, second, out = letters
+    if len(out) < 2:
+        return None
+    summed = (set(first) & set(second)) - set(out)
+    if len(summed) != 1 or set(first) | set(second) != set(out) | summed:
+        return None
+    [d] = summed
+    query, key = out[-2], out[-1]
+    if query in second and key in first:
+        a, b, first, second = b, a, second, first
+    if not (query in first and query not in second and key in second and key not in first):
+        return None
+    lead = out[:-2]
+    return _arranged(a, first, lead + query + d), _arranged(b, second, lead + key + d)
+
+
+def _arranged(tensor: torch.Tensor, letters: str, wanted: str) -> torch.Tensor:
+    """The tensor's dimensions in another order; one that it lacks has length 1."""
+    present = [letter for letter in wanted if letter in letters]
+    arranged = tensor.permute([letters.index(letter) for letter in present])
+    for place, letter in enumerate(wanted):
+        if letter not in letters:
+            arranged = arranged.unsqueeze(place)
+    return arranged

@@ -1,0 +1,181 @@
+"""A softmax that a model wrote out itself becomes a layer: a score program, or its weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram, sample_rows
+from attnwidget.record.scores import Bools
+
+from .calls import SoftmaxCall, by_head
+from .heads import shared_heads
+from .item import Item
+from .masks import MASKED
+from .terms import Terms, terms
+from .tolerance import tolerance
+
+ROUTE = "softmax"
+
+
+def explain_softmax(call: SoftmaxCall, item: Item, name: str, *, values: bool = False) -> Layer:
+    """The layer that this softmax computed.
+
+    Scores are scale * q.k, perhaps capped, and what was added to that: the difference to what
+    really went into the softmax. Where no product of queries and keys is behind it, or the
+    program does not give its result, that result is kept.
+
+    Raises:
+        ValueError: the weights or the vectors hold NaN or infinity.
+    """
+    part = _Part(call, item)
+    kept = Fidelity(
+        ROUTE, name, "weights", None, None, tolerance(call.logits.dtype), part.weights.shape[1]
+    )
+    arrays = part.vectors(values)
+    plain = Layer(
+        arrays.get("queries"), arrays.get("keys"), None, part.in_place(),
+        replace(kept, weights_error=0.0), values=arrays.get("values"),
+    )  # fmt: skip
+    for noise in (64 * torch.finfo(call.logits.dtype).eps, 0.0):
+        layer = _with_program(part, plain, noise)
+        if layer is None:
+            break
+        rows = part.sample()
+        given = np.stack([layer.head_weights(head, rows) for head in range(layer.num_heads)])
+        expected = np.stack([plain.head_weights(head, rows) for head in range(layer.num_heads)])
+        error = float(np.abs(given - expected).max(initial=0))
+        fidelity = replace(kept, kept="queries and keys", weights_error=error, rows=len(rows))
+        if fidelity.exact:
+            return replace(layer, fidelity=fidelity)
+    return plain
+
+
+def _with_program(part: _Part, plain: Layer, noise: float) -> Layer | None:
+    """The layer as queries, keys and a score program, or None if it is not that."""
+    if plain.queries is None or plain.keys is None:
+        return None
+    scale, softcap = part.scale(), part.softcap()
+    if scale is None:
+        return None
+    keys = np.repeat(plain.keys, plain.num_heads // len(plain.keys), axis=0)
+    # Of each block, queries with its own keys.
+    own = (a.reshape(len(a), part.groups, -1, a.shape[2]) for a in (plain.queries, keys))
+    product = np.matmul(next(own), next(own).swapaxes(2, 3))
+    product = product.reshape(len(product), -1, product.shape[3])
+    product *= np.asarray(scale, np.float32).reshape(-1, 1, 1)
+    if softcap is not None:
+        product = np.float32(softcap) * np.tanh(product / np.float32(softcap))
+    seen = part.seen()
+    with np.errstate(invalid="ignore"):  # -inf where masked
+        bias = np.where(seen, part.logits - product, 0).astype(np.float32)
+    limit = noise * max(1.0, float(np.abs(product).max(initial=0)))
+    found = terms(seen, bias, part.groups, part.shape, limit)
+    fields = {name: getattr(found, name) for name in Terms.__dataclass_fields__}
+    program = ScoreProgram(scale if len(scale) > 1 else scale[0], softcap=softcap, **fields)
+    return replace(plain, program=program, weights=None)
+
+
+class _Part:
+    """The part of a call that concerns one item: arrays [groups, heads, tokens, ...] in float32."""
+
+    def __init__(self, call: SoftmaxCall, item: Item) -> None:
+        self.call, self.item = call, item
+        weights = self._by_head(call.weights)
+        self.slice = item.groups(len(weights))
+        self.groups = self.slice.stop - self.slice.start
+        tokens = weights.shape[-2], weights.shape[-1]
+        self.rows, self.columns = item.positions(tokens, self.groups)
+        self.shape = len(self.rows), len(self.columns)
+        own, self.logits = self._cut(weights), self._cut(self._by_head(call.logits))
+        # A row that sees no key is NaN in some models, and zero here.
+        self.blind = (self.logits == -np.inf).all(axis=-1, keepdims=True)
+        self.weights: Floats = np.where(self.blind, np.float32(0), own)
+
+    def _by_head(self, tensor: torch.Tensor) -> torch.Tensor:
+        return by_head(tensor, self.call.module, self.item.batch)
+
+    def _cut(self, tensor: torch.Tensor) -> Floats:
+        """Of [M, heads, Tq, Tk], what is recorded: float32 [heads, groups * Tq, Tk]."""
+        own = tensor[self.slice].detach().to("cpu", torch.float32)[:, :, self.rows]
+        # Columns that belong to no key stay.
+        columns = self.columns if own.shape[-1] == self.call.weights.shape[-1] else slice(None)
+        return _joined(own[..., columns])
+
+    def in_place(self) -> Floats:
+        """The weights as [heads, groups * Tq, groups * Tk]."""
+        if self.groups == 1:
+            return self.weights
+        heads, (queries, keys) = len(self.weights), self.shape
+        whole = np.zeros((heads, self.groups, queries, self.groups, keys), np.float32)
+        for group in range(self.groups):
+            rows = slice(group * queries, (group + 1) * queries)
+            whole[:, group, :, group] = self.weights[:, rows]
+        return whole.reshape(heads, self.groups * queries, self.groups * keys)
+
+    def sample(self) -> np.ndarray:
+        return sample_rows(self.groups * self.shape[0])
+
+    def seen(self) -> Bools:
+        unseen = (self.logits < MASKED) & (self.weights == 0)
+        seen: Bools = ~(unseen | np.isnan(self.logits) | self.blind)
+        return seen
+
+    def vectors(self, values: bool) -> dict[str, Floats]:
+        """Queries, keys and, if wanted, values, as far as they are known."""
+        found = {}
+        vectors = self._followed()
+        if vectors is not None:
+            found = {"queries": vectors[0][:, :, self.rows], "keys": vectors[1][:, :, self.columns]}
+        value = self._by_head(self.call.value) if values and self.call.value is not None else None
+        if value is not None and len(value) == len(self._by_head(self.call.weights)):
+            found["values"] = value[self.slice][:, :, self.columns]
+        arrays = {name: _joined(t.detach().to("cpu", torch.float32)) for name, t in found.items()}
+        sharing = [shared_heads(arrays[name]) for name in ("keys", "values") if name in arrays]
+        for name in ("keys", "values"):
+            if name in arrays:
+                arrays[name] = np.ascontiguousarray(arrays[name][:: min(sharing)])
+        return arrays
+
+    def _followed(self) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """Queries [groups, heads, Tq, d] and keys [groups, heads, Tk, d], with padding."""
+        scores, shape = self.call.scores, self.call.weights.shape
+        if scores is None or self.call.logits.shape != shape:
+            return None
+        if scores.index.shape != shape or scores.key.shape[-2] != shape[-1]:
+            return None
+        return scores.vectors(self._by_head(scores.index)[self.slice][..., 0])
+
+    def scale(self) -> tuple[float, ...] | None:
+        """The factor on all dot products, or on those of each head; None if it is neither."""
+        scores = self.call.scores
+        assert scores is not None
+        total = np.ones(1)
+        for factor in scores.factors:
+            if factor.shape[-2:] not in ((1, 1), (1,), ()):
+                return None
+            try:
+                spread = self._by_head(factor.expand(self.call.logits.shape))
+            except RuntimeError:
+                return None
+            per_head = spread[self.slice, :, 0, 0].cpu().double().numpy()
+            if not (per_head == per_head[:1]).all():
+                return None
+            total = total * per_head[0]
+        if scores.capped is not None:
+            if len(total) > 1:
+                return None
+            total = total * scores.capped
+        return tuple(float(s) for s in total * scores.scale)
+
+    def softcap(self) -> float | None:
+        scores = self.call.scores
+        return None if scores is None or scores.capped is None else scores.scale
+
+
+def _joined(tensor: torch.Tensor) -> Floats:
+    """[groups, heads, T, n] -> [heads, groups * T, n]."""
+    array: Floats = tensor.transpose(0, 1).flatten(1, 2).contiguous().numpy()
+    return array

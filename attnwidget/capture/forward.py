@@ -1,0 +1,182 @@
+"""From a model and inputs to a record."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+import torch
+
+from attnwidget.record import AttentionRecord, Stack
+
+from .generation import Generation
+from .inputs import Inputs, prepare
+from .item import Item, Padded
+from .run import Observed, observe
+from .stacks import grouped, is_cross, stacks, tower
+from .target import is_encoder_decoder
+
+
+def capture_record(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    text: str | Mapping[str, Any],
+    text_pair: str | None,
+    *,
+    target: str | None,
+    generate: Mapping[str, Any] | None,
+    batch_index: int,
+    layers: Iterable[int] | None,
+    values: bool,
+) -> AttentionRecord:
+    """See `attnwidget.capture`."""
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
+    # A compiled model records nothing; the module inside it is the same model.
+    model = getattr(model, "_orig_mod", model)
+    inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
+    chosen = None if layers is None else frozenset(layers)
+    if generate is None and _must_generate(model, inputs):
+        generate = {}
+    if generate is None:
+        observed = observe(
+            model, lambda: _call(model, inputs), _items(model, inputs), _wanted(chosen), values
+        )
+        sequences = inputs.sequences
+    else:
+        generation = Generation(model, tokenizer, inputs, generate)
+        observed = observe(model, generation.run, generation.items, _wanted(chosen), values)
+        observed = replace(observed, calls=generation.calls(observed))
+        sequences = generation.sequences()
+    found = [(seen.module, seen.layers[0] if seen.layers else None) for seen in observed.calls]
+    missing = _missing(model, observed)
+    if not any(layer for _, layer in found):
+        raise ValueError(_no_attention(model, missing, chosen))
+    made = _chosen(stacks(grouped(found), sequences.tokens), chosen)
+    if missing:
+        shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
+        warnings.warn(
+            f"attention that is not in this record (see its `missing`): {shown}",
+            stacklevel=_callers_level(),
+        )
+    return AttentionRecord(made, model=_name(model), missing=missing)
+
+
+def _call(model: torch.nn.Module, inputs: Inputs) -> Any:
+    try:
+        return model(**inputs.tensors)
+    except (IndexError, RuntimeError, ValueError) as error:
+        if is_encoder_decoder(model) and not _decoder_given(inputs):
+            raise ValueError(
+                f"{type(model).__name__} needs its decoder's tokens: give target=..., or load the "
+                "model with its language modelling head, so that it can generate them"
+            ) from error
+        limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
+        length = inputs.text.length if inputs.text is not None else 0
+        if isinstance(limit, int) and length > limit:
+            raise ValueError(
+                f"the text has {length} tokens; {type(model).__name__} takes at most {limit}"
+            ) from error
+        raise
+
+
+def _must_generate(model: torch.nn.Module, inputs: Inputs) -> bool:
+    """Whether nothing says what an encoder-decoder's decoder reads."""
+    if _decoder_given(inputs) or not is_encoder_decoder(model):
+        return False
+    able = getattr(model, "can_generate", None)
+    return able is not None and bool(able())
+
+
+def _decoder_given(inputs: Inputs) -> bool:
+    return any(name.startswith("decoder_input") or name == "labels" for name in inputs.tensors)
+
+
+def _items(model: torch.nn.Module, inputs: Inputs) -> Callable[[str], list[Item]]:
+    """Which part of a call is recorded, by the name of its module."""
+    two = is_encoder_decoder(model)
+    known: dict[tuple[int, int], list[Item]] = {}
+
+    def of(queries: Padded | None, keys: Padded | None) -> list[Item]:
+        item = Item(inputs.batch, inputs.batch_index, queries, keys)
+        return known.setdefault((id(queries), id(keys)), [item])
+
+    def items(name: str) -> list[Item]:
+        if two and tower(name) == "decoder":
+            return of(inputs.target, inputs.text if is_cross(name) else inputs.target)
+        return of(inputs.text, inputs.text)
+
+    return items
+
+
+def _wanted(chosen: frozenset[int] | None) -> Callable[[str], bool]:
+    """Whether a module may be of a chosen layer: which number of its name counts is known later."""
+
+    def wanted(name: str) -> bool:
+        numbers = {int(part) for part in name.split(".") if part.isdigit()}
+        return chosen is None or not numbers or bool(numbers & chosen)
+
+    return wanted
+
+
+def _chosen(made: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, Stack]:
+    if chosen is None:
+        return made
+    cut = {
+        name: replace(stack, layers=tuple(x for x in stack.layers if x.number in chosen))
+        for name, stack in made.items()
+    }
+    cut = {name: stack for name, stack in cut.items() if stack.layers}
+    absent = chosen - {number for stack in cut.values() for number in stack.numbers}
+    if absent:
+        raise IndexError(f"the model has no attention in layers {sorted(absent)}")
+    return cut
+
+
+def _missing(model: torch.nn.Module, observed: Observed) -> list[str]:
+    """Attention that ran and is not recorded must not be taken for absent."""
+    reasons: dict[str, str] = defaultdict(str)
+    for seen in observed.calls:
+        if seen.reason:
+            reasons[seen.module] = seen.reason
+    seen_modules = {seen.module for seen in observed.calls}
+    for name, module in model.named_modules():
+        if (
+            name in observed.called
+            and "attention" in type(module).__name__.lower()
+            and not any(_related(name, other) for other in (*seen_modules, *reasons))
+        ):
+            reasons[name] = f"{type(module).__name__} computes no softmax over scores"
+    return [f"{module or type(model).__name__}: {reason}" for module, reason in reasons.items()]
+
+
+def _related(a: str, b: str) -> bool:
+    """Whether one module is the other, or contains it."""
+    return f"{a}.".startswith(f"{b}.") or f"{b}.".startswith(f"{a}.") or not a
+
+
+def _name(model: torch.nn.Module) -> str:
+    """The last part of the path or hub name that the model was loaded from, else its class."""
+    path = str(getattr(getattr(model, "config", None), "_name_or_path", "") or "")
+    return PurePath(path).name or type(model).__name__
+
+
+def _callers_level() -> int:
+    """The stacklevel of the line outside of this package that asked for the capture."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("attnwidget."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _no_attention(model: torch.nn.Module, missing: list[str], chosen: frozenset[int] | None) -> str:
+    if missing:
+        return f"no attention of {type(model).__name__} could be captured: {'; '.join(missing[:5])}"
+    if chosen is not None:
+        return f"{type(model).__name__} has no attention in layers {sorted(chosen)}"
+    return f"{type(model).__name__} has no attention: nothing in it is a softmax over scores"

@@ -1,0 +1,127 @@
+"""Tokens are generated, and the attention of every step is put together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from .assemble import assembled
+from .inputs import Inputs, labelled
+from .item import Item
+from .run import Observed, Seen
+from .sequences import Sequences
+from .stacks import is_cross, tower
+from .target import is_encoder_decoder
+
+
+class Generation:
+    """One call of `model.generate`.
+
+    Raises:
+        TypeError: the model does not generate.
+    """
+
+    def __init__(
+        self, model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, Any]
+    ) -> None:
+        able = getattr(model, "can_generate", None)
+        if able is None or not able():
+            raise TypeError(
+                f"{type(model).__name__} does not generate; load it with its language modelling "
+                "head (AutoModelForCausalLM, AutoModelForSeq2SeqLM)"
+            )
+        self.model, self.tokenizer, self.inputs, self.options = model, tokenizer, inputs, options
+        self.two = is_encoder_decoder(model)
+        # How many rows the model computes for each item.
+        self.beams = self._option("num_beams")
+        if self.beams == 1:
+            self.beams = self._option("num_return_sequences")
+        self.result: Any = None
+
+    def run(self) -> Any:
+        told = {**self.options, "return_dict_in_generate": True}
+        self.result = self.model.generate(**self.inputs.tensors, **told)
+        return self.result
+
+    def items(self, name: str) -> list[Item]:
+        """All beams of the item: which of them a step belongs to is known at the end.
+
+        Padding is cut off at the end, when all steps have been put together.
+        """
+        inputs = self.inputs
+        if self._once(name):
+            return [Item(inputs.batch, inputs.batch_index, inputs.text, inputs.text)]
+        first = inputs.batch_index * self.beams
+        return [Item(inputs.batch * self.beams, first + beam) for beam in range(self.beams)]
+
+    def calls(self, observed: Observed) -> list[Seen]:
+        """Each attention as one call, put together from all steps."""
+        steps: dict[tuple[str, int], list[Seen]] = defaultdict(list)
+        nth: dict[tuple[str, int], int] = defaultdict(int)
+        for seen in observed.calls:
+            steps[seen.module, nth[seen.module, seen.step]].append(seen)
+            nth[seen.module, seen.step] += 1
+        return [self._joined(seen) for seen in steps.values()]
+
+    def sequences(self) -> Sequences:
+        """With the generated tokens, but the last, which the model has not read."""
+        ids = self._sequence().tolist()
+        text, found = self.inputs.text, self.inputs.sequences
+        if self.two:
+            return replace(found, target=labelled(self.tokenizer, ids[: len(self._beams())]))
+        assert text is not None
+        kept = [*text.kept.tolist(), *range(text.length, text.length + len(self._beams()) - 1)]
+        return replace(found, text=labelled(self.tokenizer, [ids[n] for n in kept]))
+
+    def _joined(self, steps: list[Seen]) -> Seen:
+        """One call, of which the model makes one in every step."""
+        first, beams = steps[0], self._beams()
+        if self._once(first.module):
+            return first
+        steps = [seen for seen in steps if seen.step < len(beams)]
+        failed = [seen for seen in steps if not seen.layers]
+        if failed or not steps:  # or not wanted
+            return failed[0] if failed else replace(first, layers=())
+        pieces = [s.layers[beams[s.step] if len(s.layers) > 1 else 0] for s in steps]
+        text, kept, cross = self.inputs.text, None, is_cross(first.module)
+        if text is not None and (not self.two or cross):
+            grown = torch.arange(text.length, text.length + len(beams))
+            kept = torch.cat([text.kept, grown]).numpy()
+        try:
+            return replace(first, layers=(assembled(pieces, cross=cross, kept=kept),))
+        except ValueError as error:
+            return replace(first, layers=(), reason=str(error))
+
+    def _option(self, name: str) -> int:
+        own = getattr(self.model.generation_config, name, None)
+        return int(self.options.get(name) or own or 1)
+
+    def _once(self, name: str) -> bool:
+        """Whether a module runs before the first token is generated, and not again."""
+        part = tower(name)
+        return part in ("vision", "audio") or (self.two and part != "decoder")
+
+    def _sequence(self) -> torch.Tensor:
+        """The token ids of the sequence recorded: the first of its item's."""
+        sequences: torch.Tensor = self.result.sequences
+        return sequences[self.inputs.batch_index * (len(sequences) // self.inputs.batch)].cpu()
+
+    def _beams(self) -> list[int]:
+        """Per forward pass, the beam that the sequence recorded was in."""
+        indices = getattr(self.result, "beam_indices", None)
+        if indices is None:
+            prompt = 1 if self.two else self._prompt()
+            ids = self._sequence()
+            end = len(ids)
+            return [0] * (end - prompt)
+        row = self.inputs.batch_index * (len(indices) // self.inputs.batch)
+        first = self.inputs.batch_index * self.beams
+        return [int(beam) - first for beam in indices[row] if beam >= 0]
+
+    def _prompt(self) -> int:
+        assert self.inputs.text is not None
+        return self.inputs.text.length

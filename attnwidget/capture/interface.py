@@ -1,0 +1,205 @@
+"""See every call that a model makes through transformers' attention interface.
+
+The registry's own lookup is wrapped for the length of a forward pass: a model asks it for an
+attention function and gets that same function, with a note-taker around it. Switching the
+model's configuration to an implementation of our own would be simpler, and wrong: models
+branch on its name (for their masks, for instance), and some then compute something else.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
+
+import torch
+from transformers import modeling_utils
+
+from .calls import FunctionCall, Reference
+from .modules import Running
+
+ROUTE = "attention interface"
+
+AttentionFunction = Callable[..., Any]
+
+# Marks a wrapped function, so that a lookup that passes through another is not wrapped twice.
+_ORIGINAL = "_attnwidget_original"
+
+_POSITIONAL = ("module", "query", "key", "value", "attention_mask")
+
+# Our masks hold the position bias, no dropout is wanted, and the mask says what is causal.
+_NOT_FOR_REFERENCE = ("dropout", "position_bias", "is_causal")
+
+
+@contextmanager
+def interface_calls(
+    running: Running,
+    observe: Callable[[FunctionCall], None],
+    unseen: Callable[[], AbstractContextManager[None]],
+) -> Iterator[None]:
+    """Within this context, `observe` is given every call that the model makes of an interface.
+
+    What such a function does inside happens within `unseen()`. The lookups are those of the
+    whole process: one such context at a time.
+    """
+    # A function that calls another one of the registry is one attention, not two.
+    inside = False
+
+    def noted(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
+        function = _original(function)
+
+        @functools.wraps(function)
+        def attention(*args: Any, **kwargs: Any) -> Any:
+            nonlocal inside
+            call = {**dict(zip(_POSITIONAL, args, strict=False)), **kwargs}
+            module, query = call.pop("module", None), call.get("query")
+            # Of other layouts than [batch, heads, tokens, d], torch's own functions are watched.
+            if inside or not running.owns(module) or getattr(query, "ndim", 0) != 4:
+                return function(*args, **kwargs)
+            inside = True
+            try:
+                with unseen():
+                    result = function(*args, **kwargs)
+                    own = _original(eager) if eager else _eager_function(module)
+                    observe(_call(module, function, own, call, result))
+            finally:
+                inside = False
+            return result
+
+        setattr(attention, _ORIGINAL, function)
+        return attention
+
+    with ExitStack() as undo:
+        for owner, name, wrapper in _lookups(running.model, noted):
+            _replace(owner, name, wrapper, undo)
+        yield
+
+
+def _call(
+    module: torch.nn.Module,
+    function: AttentionFunction,
+    eager: AttentionFunction | None,
+    given: dict[str, Any],
+    result: Any,
+) -> FunctionCall:
+    query, key, value, mask = (
+        given.pop(name, None) for name in ("query", "key", "value", "attention_mask")
+    )
+    options = given
+    flash = "flash" in getattr(function, "__name__", "")
+    if flash:
+        options = {**options, "flash": True}
+    # To flash attention, a mask of two dimensions says which keys are padding, and nothing else.
+    open_ = mask is None or (flash and getattr(mask, "ndim", 0) == 2)
+    return FunctionCall(
+        module,
+        ROUTE,
+        query,
+        key,
+        value,
+        mask,
+        causal=open_ and function is not eager and _implicitly_causal(module, query, options),
+        options=options,
+        reference=None if eager is None else _reference(module, eager, options),
+        replay=None
+        if eager is None
+        else lambda added: eager(
+            module, query, key, value, added, **_without(options, "dropout", "flash"), dropout=0.0
+        ),
+        output=_by_head(result[0], query.shape, value.shape[-1]),
+    )
+
+
+def _by_head(output: Any, shape: torch.Size, width: int) -> torch.Tensor | None:
+    """[M, tokens, heads, d_v], perhaps flattened over heads, as [M, heads, tokens, d_v]."""
+    batch, heads, tokens, _ = shape
+    if not isinstance(output, torch.Tensor) or output.numel() != batch * heads * tokens * width:
+        return None
+    return output.reshape(batch, tokens, heads, width).transpose(1, 2)
+
+
+def _reference(
+    module: torch.nn.Module, eager: AttentionFunction, options: dict[str, Any]
+) -> Reference:
+    def weights(
+        query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor
+    ) -> torch.Tensor:
+        told = _without(options, *_NOT_FOR_REFERENCE, "flash")
+        found: torch.Tensor = eager(module, query, key, value, mask, dropout=0.0, **told)[1]
+        return found
+
+    return weights
+
+
+def _without(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in names}
+
+
+def _implicitly_causal(
+    module: torch.nn.Module, query: torch.Tensor, options: dict[str, Any]
+) -> bool:
+    """Whether a missing mask means causal: so it does for every function but the eager one."""
+    if query.shape[-2] == 1:
+        return False
+    flag = options.get("is_causal")
+    return bool(getattr(module, "is_causal", True) if flag is None else flag)
+
+
+def _lookups(
+    model: torch.nn.Module, noted: Callable[..., AttentionFunction]
+) -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
+    """(owner, name, wrapper) of each place where models look attention functions up."""
+    sources = [sys.modules[name] for name in {type(m).__module__ for m in model.modules()}]
+    registry: Any = modeling_utils.ALL_ATTENTION_FUNCTIONS
+    if type(registry) is dict:  # before 4.50
+        for name in registry:
+            yield registry, name, lambda function: noted(function, None)
+    else:
+
+        def wrap_getitem(lookup: Any) -> Any:
+            return lambda self, name: noted(lookup(self, name), None)
+
+        yield type(registry), "__getitem__", wrap_getitem
+    if hasattr(registry, "get_interface"):
+
+        def wrap_get_interface(lookup: Any) -> Any:
+            def get_interface(self: Any, attn_implementation: str, default: Any) -> Any:
+                return noted(lookup(self, attn_implementation, default), default)
+
+            return get_interface
+
+        yield type(registry), "get_interface", wrap_get_interface
+    else:  # before 5.3: eager attention is looked up in each modeling file instead
+        for source in sources:
+            if hasattr(source, "eager_attention_forward"):
+                yield source, "eager_attention_forward", lambda f: noted(f, f)
+
+
+def _replace(owner: Any, name: str, wrapper: Callable[[Any], Any], undo: ExitStack) -> None:
+    """Put wrapper(original) in the place of the original, until `undo` is closed."""
+    if isinstance(owner, dict):
+        undo.callback(owner.__setitem__, name, owner[name])
+        owner[name] = wrapper(owner[name])
+        return
+    original = getattr(owner, name)
+    if name in vars(owner):
+        undo.callback(setattr, owner, name, original)
+    else:  # inherited: leave no copy behind
+        undo.callback(delattr, owner, name)
+    setattr(owner, name, wrapper(original))
+
+
+def _eager_function(module: torch.nn.Module) -> AttentionFunction | None:
+    """The function of this name in the file that defines the module, or one of its bases."""
+    for base in type(module).__mro__:
+        found = getattr(sys.modules.get(base.__module__), "eager_attention_forward", None)
+        if found is not None:
+            return _original(found)
+    return None
+
+
+def _original(function: AttentionFunction) -> AttentionFunction:
+    found: AttentionFunction = getattr(function, _ORIGINAL, function)
+    return found

@@ -1,0 +1,74 @@
+"""Which module is running, by hooks of the whole process: the model's own stay as they are.
+
+Calls of other models, and of the same model on other threads, pass unnoticed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch.nn.modules import module as torch_module
+
+
+class Running:
+    """The modules of one model that are running now, and how often the model itself has started.
+
+    Attributes:
+        names: name of each module, by identity; of a module with several names, the first.
+        called: names of the modules that have been called.
+        step: how many forward passes of the whole model have started before the one that runs.
+    """
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.model = model
+        self.names = {id(module): name for name, module in model.named_modules()}
+        self.called: set[str] = set()
+        self.step = -1
+        self._thread = threading.get_ident()
+        self._stack: list[torch.nn.Module] = []
+
+    @property
+    def innermost(self) -> torch.nn.Module:
+        return self._stack[-1] if self._stack else self.model
+
+    def name(self, module: torch.nn.Module) -> str:
+        name: str = self.names[id(module)]
+        return name
+
+    def owns(self, module: Any) -> bool:
+        """Whether this is a module of the model, called on the thread of the capture."""
+        return id(module) in self.names and threading.get_ident() == self._thread
+
+    @contextmanager
+    def followed(
+        self, entered: Callable[[torch.nn.Module, tuple[Any, ...]], None] | None = None
+    ) -> Iterator[None]:
+        """Within this context, all that is said of `Running` holds.
+
+        Args:
+            entered: told of each module that starts, and its arguments.
+        """
+
+        def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+            if self.owns(module):
+                self.step += module is self.model
+                self.called.add(self.name(module))
+                self._stack.append(module)
+                if entered is not None:
+                    entered(module, args)
+
+        def leave(module: torch.nn.Module, _args: Any, _output: Any) -> None:
+            # A module whose forward failed before this hook was reached is unwound as well.
+            if self.owns(module) and module in self._stack:
+                while self._stack.pop() is not module:
+                    pass
+
+        with ExitStack() as undo:
+            undo.callback(torch_module.register_module_forward_pre_hook(enter).remove)
+            after = torch_module.register_module_forward_hook(leave, always_call=True)
+            undo.callback(after.remove)
+            yield

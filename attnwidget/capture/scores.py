@@ -1,0 +1,127 @@
+"""Where tensors of scores and weights come from: a product of queries and keys, a softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Provenance of a tensor: scale * q.k, then a softcap, and whatever was added to that.
+
+    What was added is not followed, because it is the difference to what went into the softmax.
+
+    Attributes:
+        query, key: [..., Tq, d] and [..., Tk, d], as they entered the product.
+        index: which of the product's rows each entry of this tensor comes from, counted through
+            all its leading dimensions: int64 in the layout of this tensor.
+        scale: factor on the dot products.
+        factors: tensors that the dot products were also multiplied with.
+        capped: the factor before the tanh of a softcap, or None; `scale` is then the one after.
+        versions: of both tensors at the time of the product.
+    """
+
+    query: torch.Tensor
+    key: torch.Tensor
+    index: torch.Tensor
+    scale: float = 1.0
+    factors: tuple[torch.Tensor, ...] = ()
+    capped: float | None = None
+    versions: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def of(cls, query: torch.Tensor, key: torch.Tensor, scale: float = 1.0) -> Scores:
+        """The product of [..., Tq, d] and [..., Tk, d]."""
+        size = torch.Size((*_lead(query, key), query.shape[-2]))
+        index = torch.arange(size.numel()).reshape(*size, 1).expand(*size, key.shape[-2])
+        return cls(query, key, index, scale, versions=(_version(query), _version(key)))
+
+    @property
+    def intact(self) -> bool:
+        """Whether queries and keys are still those of the product: they may be changed in place."""
+        return self.versions == (_version(self.query), _version(self.key))
+
+    def times(self, factor: Any, *, inverse: bool = False) -> Scores:
+        """After a multiplication with a number or a tensor, or a division by it."""
+        if isinstance(factor, torch.Tensor):
+            if factor.numel() > 1:
+                factor = factor.detach().float()
+                factors = (*self.factors, 1 / factor if inverse else factor)
+                return replace(self, factors=factors)
+            factor = factor.item()
+        return replace(self, scale=self.scale / factor if inverse else self.scale * factor)
+
+    def tanh(self) -> Scores:
+        return replace(self, capped=self.scale, scale=1.0)
+
+    def vectors(self, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """Queries [..., Tq, d] and keys [..., Tk, d] for rows [..., Tq] of `index`.
+
+        None if the rows of one matrix belong to different keys.
+        """
+        lead, rows = _lead(self.query, self.key), self.query.shape[-2]
+        entry = index // rows
+        if not bool((entry == entry[..., :1]).all()):
+            return None
+        query = self.query.expand(*lead, *self.query.shape[-2:])
+        key = self.key.expand(*lead, *self.key.shape[-2:])
+        own = torch.unravel_index(entry.to(key.device), lead) if lead else ()
+        shared = torch.unravel_index(entry[..., 0].to(key.device), lead) if lead else ()
+        keys = key[shared] if lead else key.expand(*index.shape[:-1], *key.shape)
+        picked = (*own, (index % rows).to(query.device))
+        return query[picked], keys
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Provenance of a tensor: a softmax, and what was done with its result.
+
+    Attributes:
+        logits: what went into the softmax.
+        scores: where those come from, if that was followed.
+        latest: the weights after the last change of their values, in the logits' layout.
+        column: the column of the softmax that each entry belongs to, in the tensor's own layout.
+        seen: holds an entry once the weights have been used.
+    """
+
+    logits: torch.Tensor
+    scores: Scores | None
+    latest: torch.Tensor
+    column: torch.Tensor
+    seen: list[bool]
+
+    @classmethod
+    def of(cls, logits: torch.Tensor, scores: Scores | None, weights: torch.Tensor) -> Weights:
+        column = torch.arange(weights.shape[-1]).expand(weights.shape)
+        return cls(logits, scores, weights, column, [])
+
+    @property
+    def axis(self) -> int | None:
+        """The dimension of the tensor along which the softmax was taken."""
+        columns = torch.arange(self.latest.shape[-1])
+        for axis in reversed(range(self.column.ndim)):
+            first = (0,) * (self.column.ndim - 1)
+            if torch.equal(self.column.movedim(axis, -1)[first], columns):
+                return axis
+        return None
+
+
+def moved(index: torch.Tensor, view: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor | None:
+    """An index in the layout that a view gives a tensor, or None if it does not take an index."""
+    try:
+        return view(index)
+    except (RuntimeError, IndexError, TypeError, ValueError):
+        return None
+
+
+def _lead(query: torch.Tensor, key: torch.Tensor) -> torch.Size:
+    lead: torch.Size = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])  # type: ignore[no-untyped-call]
+    return lead
+
+
+def _version(tensor: torch.Tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version

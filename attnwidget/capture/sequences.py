@@ -1,0 +1,100 @@
+"""Labels for the positions along either side of an attention: tokens, patches, frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from attnwidget.record import Tokens
+
+from .stacks import Group
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """What is known of the sequences that a model was given.
+
+    Attributes:
+        text: the input tokens, or None.
+        target: the decoder's tokens, or None.
+        image: height and width in pixels, or None.
+        patch: height and width of a patch in pixels, or None.
+        seconds: the length of the audio, or None.
+    """
+
+    text: Tokens | None = None
+    target: Tokens | None = None
+    image: tuple[int, int] | None = None
+    patch: tuple[int, int] | None = None
+    seconds: float | None = None
+
+    def tokens(self, group: Group, side: str, length: int) -> Tokens:
+        """Labels of one side of a group of layers; positions where nothing better is known."""
+        text = self.text
+        if self.target is not None and group.tower == "decoder":
+            text = self.target if side == "query" or not group.cross else self.text
+        if text is not None and len(text) == length and group.tower not in ("vision", "audio"):
+            return text
+        if text is None or group.tower in ("vision", "audio"):
+            found = self._frames(group, length) or self._patches(group, length)
+            if found is not None:
+                return found
+        return Tokens(tuple(str(position) for position in range(length)))
+
+    def _patches(self, group: Group, length: int) -> Tokens | None:
+        """Patches by row and column, after what is no patch: a class token, registers.
+
+        Only where they come in reading order: models with several resolutions or with windows
+        may arrange them otherwise.
+        """
+        if self.image is None or self.patch is None or group.tower == "audio" or group.shares_tower:
+            return None
+        rows, columns = (i // p for i, p in zip(self.image, self.patch, strict=True))
+        extra = length - rows * columns
+        if not 0 <= extra <= 8 or extra >= rows * columns:
+            return None
+        first = ("[CLS]", *(f"[{n}]" for n in range(1, extra)))[:extra]
+        grid = tuple(f"{row},{column}" for row in range(rows) for column in range(columns))
+        return Tokens((*first, *grid), special=tuple(range(extra)))
+
+    def _frames(self, group: Group, length: int) -> Tokens | None:
+        """Frames by the time at which they begin."""
+        if self.seconds is None or group.tower == "vision" or length < 2:
+            return None
+        return Tokens(tuple(f"{self.seconds * n / length:.2f} s" for n in range(length)))
+
+
+def image_size(tensors: dict[str, Any]) -> tuple[int, int] | None:
+    """Height and width of the pixels that a model is given."""
+    pixels = tensors.get("pixel_values")
+    if isinstance(pixels, torch.Tensor) and pixels.ndim >= 4:
+        return int(pixels.shape[-2]), int(pixels.shape[-1])
+    return None
+
+
+def patch_size(config: Any) -> tuple[int, int] | None:
+    """Height and width of a patch, if a model's configuration says so."""
+    for part in (config, getattr(config, "vision_config", None), getattr(config, "encoder", None)):
+        size = getattr(part, "patch_size", None)
+        if isinstance(size, (list, tuple)) and len(size) >= 2 and all(type(n) is int for n in size):
+            return int(size[-2]), int(size[-1])
+        if type(size) is int and size > 0:
+            return size, size
+    return None
+
+
+def audio_seconds(tensors: dict[str, Any], processor: Any) -> float | None:
+    """The length of the audio, where the processor says how it is sampled."""
+    extractor = getattr(processor, "feature_extractor", processor)
+    rate = getattr(extractor, "sampling_rate", None)
+    if not rate:
+        return None
+    samples, frames = tensors.get("input_values"), tensors.get("input_features")
+    if isinstance(samples, torch.Tensor):
+        return float(samples.shape[-1] / rate)
+    hop = getattr(extractor, "hop_length", None)
+    if isinstance(frames, torch.Tensor) and hop:
+        return float(max(frames.shape[-2:]) * hop / rate)
+    return None

@@ -1,0 +1,41 @@
+"""What an encoder-decoder's decoder is given, and how tokens are generated."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+
+
+def is_encoder_decoder(model: torch.nn.Module) -> bool:
+    """Whether the model's decoder reads tokens of its own."""
+    return "decoder_input_ids" in inspect.signature(model.forward).parameters
+
+
+def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> dict[str, torch.Tensor]:
+    """The decoder's input tokens for a target text: the start token, then the text.
+
+    Raises:
+        TypeError, ValueError: the model or the tokenizer does not do that.
+    """
+    if not is_encoder_decoder(model):
+        raise TypeError(f"{type(model).__name__} is no encoder-decoder: it takes no target")
+    if tokenizer is None:
+        raise TypeError("target is a string, so a tokenizer is needed")
+    plain = getattr(tokenizer, "tokenizer", tokenizer)
+    labels = plain(text_target=target, return_tensors="pt")["input_ids"]
+    config: Any = getattr(model, "config", None)
+    own = getattr(model, "prepare_decoder_input_ids_from_labels", None)
+    if own is not None:
+        ids = own(labels=labels)
+    else:
+        start = getattr(config, "decoder_start_token_id", None)
+        if start is None:
+            raise ValueError(
+                f"{type(model).__name__} names no decoder_start_token_id; pass decoder_input_ids "
+                "with the tensors instead of a target"
+            )
+        ids = torch.cat([torch.tensor([[start]]), labels[:, :-1]], dim=1)
+    device = next((p.device for p in model.parameters() if p.device.type != "meta"), None)
+    return {"decoder_input_ids": ids.to(device)}

@@ -1,0 +1,176 @@
+"""What a softmax sees and what is added to its scores, in as few numbers as will do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from attnwidget.record import Floats
+from attnwidget.record.scores import Bools, MaskKind
+
+_Array = TypeVar("_Array", Bools, Floats)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The fields of these names of a score program; see `ScoreProgram`."""
+
+    mask: MaskKind = "none"
+    window: tuple[int, int] | None = None
+    blocks: tuple[int, int] | None = None
+    visible: Bools | None = None
+    bias: Floats | None = None
+    relative: Floats | None = None
+
+
+def terms(
+    seen: Bools | None, bias: Floats | None, groups: int, shape: tuple[int, int], noise: float = 0.0
+) -> Terms:
+    """The shortest description of a mask and a bias.
+
+    Args:
+        seen: bool [1 or heads, R, Tk], true where a query sees a key; None for everywhere.
+        bias: float32 of such a shape; None for zero. Where no key is seen, it does not matter, nor
+            does one number for all keys that a query sees.
+        groups: how many matrices of this shape stand along the diagonal of the layer's. With
+            more than one, R is Tq, for all of them alike, or groups * Tq.
+        shape: (Tq, Tk) of one of them.
+        noise: differences up to this do not count.
+    """
+    if seen is not None:
+        seen = _alike(seen, 0)
+        if seen.all():
+            seen = None
+    if bias is not None:
+        relevant: Floats = (
+            bias if seen is None else np.where(_rows(seen, bias), bias, np.float32(0))
+        )
+        bias = None if _level(relevant, seen) <= noise else _alike(relevant, noise)
+    if groups > 1:
+        return _in_blocks(seen, bias, groups, shape, noise)
+    mask = _mask(seen, shape)
+    if bias is None:
+        return mask
+    return _with_bias(mask, seen, np.broadcast_to(bias, (len(bias), *shape)), noise)
+
+
+def _level(bias: Floats, seen: Bools | None) -> float:
+    """How far a bias is from one number for each row, which a softmax does not see."""
+    shown = (
+        np.ones_like(bias, bool) if seen is None else np.broadcast_to(_rows(seen, bias), bias.shape)
+    )
+    highest = np.where(shown, bias, -np.inf).max(axis=2)
+    lowest = np.where(shown, bias, np.inf).min(axis=2)
+    with np.errstate(invalid="ignore"):
+        return float(np.where(shown.any(axis=2), highest - lowest, 0).max(initial=0)) / 2
+
+
+def _alike(array: _Array, noise: float) -> _Array:
+    """One entry for all heads, if they are the same."""
+    same = len(array) > 1 and all(_same(array[0], other, noise) for other in array[1:])
+    return array[:1] if same else array
+
+
+def _same(a: _Array, b: _Array, noise: float) -> bool:
+    if a.dtype == np.bool_ or not noise:
+        return np.array_equal(a, b)
+    return bool((np.abs(a - b) <= noise).all())
+
+
+def _rows(seen: Bools, bias: Floats) -> Bools:
+    """The mask, with as many rows as the bias, or one that broadcasts to it."""
+    if seen.shape[1] in (1, bias.shape[1]) or bias.shape[1] == 1:
+        return seen
+    tiled: Bools = np.tile(seen, (1, bias.shape[1] // seen.shape[1], 1))
+    return tiled
+
+
+def _in_blocks(
+    seen: Bools | None, bias: Floats | None, groups: int, shape: tuple[int, int], noise: float
+) -> Terms:
+    def each(array: _Array) -> _Array:
+        """One block's rows for all blocks, if they are the same."""
+        if array.shape[1] != groups * shape[0]:
+            return array
+        blocks = array.reshape(len(array), groups, *shape)
+        first: _Array = blocks[:, 0]
+        same = all(_same(first, blocks[:, n], noise) for n in range(1, groups))
+        return np.ascontiguousarray(first) if same else array
+
+    visible = None if seen is None else np.ascontiguousarray(each(seen))
+    added = None if bias is None else np.ascontiguousarray(each(bias), dtype=np.float32)
+    return Terms("none" if visible is None else "explicit", None, shape, visible, added)
+
+
+def _mask(seen: Bools | None, shape: tuple[int, int]) -> Terms:
+    if seen is None:
+        return Terms()
+    seen = np.broadcast_to(seen, (len(seen), *shape))
+    if len(seen) == 1:
+        band = _band(seen[0])
+        if band is not None:
+            left, right = band
+            whole = left >= shape[0] - 1
+            return Terms("causal") if whole and right == 0 else Terms("window", (left, right))
+        chunk = _chunk(seen[0])
+        if chunk is not None:
+            return Terms("causal", None, (chunk, chunk))
+    return Terms("explicit", visible=np.ascontiguousarray(seen))
+
+
+def _band(seen: Bools) -> tuple[int, int] | None:
+    """(left, right) if query i sees exactly the keys from i - left to i + right, else None."""
+    if not (seen[0].any() and seen[-1].any()):
+        return None
+    columns = seen.shape[1]
+    right = columns - 1 - int(seen[0, ::-1].argmax())
+    left = len(seen) - 1 - int(seen[-1].argmax())
+    if left < 0:
+        return None
+    distance = np.arange(columns)[None, :] - np.arange(len(seen))[:, None]
+    exact = np.array_equal(seen, (distance >= -left) & (distance <= right))
+    return (left, right) if exact else None
+
+
+def _chunk(seen: Bools) -> int | None:
+    """c if query i sees exactly the keys up to i in its own chunk of c, else None."""
+    if seen.shape[0] != seen.shape[1] or seen[:, 0].all():
+        return None
+    size = int((~seen[:, 0]).argmax())
+    index = np.arange(len(seen))
+    own = index[None, :] // max(size, 1) == index[:, None] // max(size, 1)
+    return size if size and np.array_equal(seen, np.tril(own)) else None
+
+
+def _with_bias(mask: Terms, seen: Bools | None, bias: Floats, noise: float) -> Terms:
+    """A bias of keys alone, or of relative positions, or else as it is."""
+    heads, rows, columns = bias.shape
+    shown = np.ones((1, rows, columns), bool) if seen is None else seen
+    shown = np.broadcast_to(shown, (len(shown), rows, columns))
+    # To the softmax of a row with a single key, any bias is the same.
+    shown = shown & (shown.sum(axis=2, keepdims=True) > 1)
+    parts: dict[str, Floats | None] = {"bias": None, "relative": None}
+    by_key = np.zeros((heads, 1, columns), np.float32)
+    by_offset = np.zeros((heads, rows + columns - 1), np.float32)
+    offsets = np.arange(columns)[None, :] - np.arange(rows)[:, None] + rows - 1
+    for head in range(heads):
+        # Any row that sees a key has its number; so has any cell of an offset.
+        cells = shown[head % len(shown)]
+        by_key[head, 0] = bias[head][cells.argmax(axis=0), np.arange(columns)]
+        by_offset[head][offsets[cells]] = bias[head][cells]
+
+    def fits(head: int, candidate: Floats) -> bool:
+        cells = shown[head % len(shown)]
+        return bool((np.abs(bias[head] - candidate)[cells] <= noise).all())
+
+    if all(fits(head, by_key[head]) for head in range(heads)):
+        parts["bias"] = by_key
+    elif all(fits(head, by_offset[head][offsets]) for head in range(heads)):
+        parts["relative"] = by_offset
+    else:
+        parts["bias"] = np.ascontiguousarray(bias, dtype=np.float32)
+    return Terms(
+        mask.mask, mask.window, mask.blocks, mask.visible, parts["bias"], parts["relative"]
+    )
