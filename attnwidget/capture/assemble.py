@@ -33,6 +33,8 @@ def assembled(pieces: Sequence[Layer], *, cross: bool, kept: np.ndarray | None) 
     """
     if pieces[-1].shape[0] > 1:
         pieces = pieces[-1:]
+    if any(piece.shape[0] > 1 for piece in pieces[1:]):
+        raise ValueError("a pass of its generation reads several tokens at once")
     rows = _Rows(pieces[0])
     for piece in pieces:
         rows.add(piece, cross)
@@ -69,7 +71,8 @@ class _Rows:
         as_weights = self.first.program is None
         matrix = _matrix(piece, as_weights)
         beyond = matrix[:, :, num_keys if cross else end - offset :]
-        self.astray.append((beyond > (0 if as_weights else -np.inf)).any(axis=(0, 2)))
+        astray: Bools = np.any(beyond > (0 if as_weights else -np.inf), axis=(0, 2))
+        self.astray.append(astray)
         self.matrix.append((offset, matrix))
         self.length = end
 

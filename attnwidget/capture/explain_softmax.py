@@ -144,7 +144,10 @@ class _Part:
         scores, shape = self.call.scores, self.call.weights.shape
         if scores is None or self.call.logits.shape != shape:
             return None
-        if scores.index.shape != shape or scores.key.shape[-2] != shape[-1]:
+        if scores.index.shape != shape:
+            return None
+        scores = scores.oriented()
+        if scores.key.shape[-2] != shape[-1]:
             return None
         return scores.vectors(self._by_head(scores.index)[self.slice][..., 0])
 

@@ -39,32 +39,44 @@ def capture_record(
         raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
     # A compiled model records nothing; the module inside it is the same model.
     model = getattr(model, "_orig_mod", model)
+    chosen = _numbers(layers)
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
-    chosen = None if layers is None else frozenset(layers)
     if generate is None and _must_generate(model, inputs):
         generate = {}
-    if generate is None:
-        observed = observe(
-            model, lambda: _call(model, inputs), _items(model, inputs), _wanted(chosen), values
-        )
-        sequences = inputs.sequences
-    else:
-        generation = Generation(model, tokenizer, inputs, generate)
-        observed = observe(model, generation.run, generation.items, _wanted(chosen), values)
-        observed = replace(observed, calls=generation.calls(observed))
-        sequences = generation.sequences()
-    found = [(seen.module, seen.layers[0] if seen.layers else None) for seen in observed.calls]
+    generation = None if generate is None else Generation(model, tokenizer, inputs, generate)
+    # Layers that the model's names do not number are found only once all of them are known.
+    attempts = [chosen] if chosen is None or generation is not None else [chosen, None]
+    for named in attempts:
+        observed = _observed(model, inputs, generation, _wanted(named), values)
+        found = [(call.module, call.layers[0] if call.layers else None) for call in observed.calls]
+        sequences = inputs.sequences if generation is None else generation.sequences()
+        made = stacks(grouped(found), sequences.tokens)
+        if chosen is None or chosen <= {n for stack in made.values() for n in stack.numbers}:
+            break
     missing = _missing(model, observed)
-    if not any(layer for _, layer in found):
-        raise ValueError(_no_attention(model, missing, chosen))
-    made = _chosen(stacks(grouped(found), sequences.tokens), chosen)
+    if not made and not (chosen is not None and observed.calls and not missing):
+        raise ValueError(_no_attention(model, missing))
     if missing:
         shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
         warnings.warn(
             f"attention that is not in this record (see its `missing`): {shown}",
             stacklevel=_callers_level(),
         )
-    return AttentionRecord(made, model=_name(model), missing=missing)
+    return AttentionRecord(_chosen(made, chosen), model=_name(model), missing=missing)
+
+
+def _observed(
+    model: torch.nn.Module,
+    inputs: Inputs,
+    generation: Generation | None,
+    wanted: Callable[[str], bool],
+    values: bool,
+) -> Observed:
+    if generation is None:
+        run, items = (lambda: _call(model, inputs)), _items(model, inputs)
+        return observe(model, run, items, wanted, values)
+    observed = observe(model, generation.run, generation.items, wanted, values)
+    return replace(observed, calls=generation.calls(observed))
 
 
 def _call(model: torch.nn.Module, inputs: Inputs) -> Any:
@@ -124,6 +136,17 @@ def _wanted(chosen: frozenset[int] | None) -> Callable[[str], bool]:
     return wanted
 
 
+def _numbers(layers: Iterable[int] | None) -> frozenset[int] | None:
+    if layers is None:
+        return None
+    chosen = list(layers)
+    if not chosen or not all(type(number) is int for number in chosen):
+        raise ValueError(
+            f"layers is {chosen}; expected the numbers of some layers, or None for all"
+        )
+    return frozenset(chosen)
+
+
 def _chosen(made: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, Stack]:
     if chosen is None:
         return made
@@ -131,11 +154,10 @@ def _chosen(made: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, 
         name: replace(stack, layers=tuple(x for x in stack.layers if x.number in chosen))
         for name, stack in made.items()
     }
-    cut = {name: stack for name, stack in cut.items() if stack.layers}
     absent = chosen - {number for stack in cut.values() for number in stack.numbers}
     if absent:
         raise IndexError(f"the model has no attention in layers {sorted(absent)}")
-    return cut
+    return {name: stack for name, stack in cut.items() if stack.layers}
 
 
 def _missing(model: torch.nn.Module, observed: Observed) -> list[str]:
@@ -174,9 +196,7 @@ def _callers_level() -> int:
     return level
 
 
-def _no_attention(model: torch.nn.Module, missing: list[str], chosen: frozenset[int] | None) -> str:
+def _no_attention(model: torch.nn.Module, missing: list[str]) -> str:
     if missing:
         return f"no attention of {type(model).__name__} could be captured: {'; '.join(missing[:5])}"
-    if chosen is not None:
-        return f"{type(model).__name__} has no attention in layers {sorted(chosen)}"
     return f"{type(model).__name__} has no attention: nothing in it is a softmax over scores"

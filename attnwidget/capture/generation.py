@@ -17,12 +17,15 @@ from .sequences import Sequences
 from .stacks import is_cross, tower
 from .target import is_encoder_decoder
 
+_SEVERAL_AT_ONCE = ("assistant_model", "prompt_lookup_num_tokens", "assistant_early_exit")
+
 
 class Generation:
     """One call of `model.generate`.
 
     Raises:
         TypeError: the model does not generate.
+        ValueError: it does not generate one token after the other.
     """
 
     def __init__(
@@ -34,12 +37,18 @@ class Generation:
                 f"{type(model).__name__} does not generate; load it with its language modelling "
                 "head (AutoModelForCausalLM, AutoModelForSeq2SeqLM)"
             )
+        for name in _SEVERAL_AT_ONCE:
+            if options.get(name) is not None:
+                raise ValueError(
+                    f"generate with {name} reads several tokens at once, of which some are thrown "
+                    "away; its attention cannot be put together: leave it out"
+                )
         self.model, self.tokenizer, self.inputs, self.options = model, tokenizer, inputs, options
         self.two = is_encoder_decoder(model)
         # How many rows the model computes for each item.
-        self.beams = self._option("num_beams")
+        self.beams = int(self._option("num_beams") or 1)
         if self.beams == 1:
-            self.beams = self._option("num_return_sequences")
+            self.beams = int(self._option("num_return_sequences") or 1)
         self.result: Any = None
 
     def run(self) -> Any:
@@ -96,9 +105,9 @@ class Generation:
         except ValueError as error:
             return replace(first, layers=(), reason=str(error))
 
-    def _option(self, name: str) -> int:
-        own = getattr(self.model.generation_config, name, None)
-        return int(self.options.get(name) or own or 1)
+    def _option(self, name: str) -> Any:
+        config = self.options.get("generation_config") or self.model.generation_config
+        return self.options.get(name, getattr(config, name, None))
 
     def _once(self, name: str) -> bool:
         """Whether a module runs before the first token is generated, and not again."""
@@ -114,13 +123,17 @@ class Generation:
         """Per forward pass, the beam that the sequence recorded was in."""
         indices = getattr(self.result, "beam_indices", None)
         if indices is None:
-            prompt = 1 if self.two else self._prompt()
-            ids = self._sequence()
-            end = len(ids)
-            return [0] * (end - prompt)
+            written = self._sequence()[1 if self.two else self._prompt() :]
+            # Beyond the end of a text, the others of the batch go on.
+            ends = torch.isin(written, torch.tensor(self._ends())).nonzero()
+            return [0] * (int(ends[0]) + 1 if len(ends) else len(written))
         row = self.inputs.batch_index * (len(indices) // self.inputs.batch)
         first = self.inputs.batch_index * self.beams
         return [int(beam) - first for beam in indices[row] if beam >= 0]
+
+    def _ends(self) -> list[int]:
+        end = self._option("eos_token_id")
+        return [] if end is None else list(end) if isinstance(end, (list, tuple)) else [int(end)]
 
     def _prompt(self) -> int:
         assert self.inputs.text is not None

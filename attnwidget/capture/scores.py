@@ -58,6 +58,18 @@ class Scores:
     def tanh(self) -> Scores:
         return replace(self, capped=self.scale, scale=1.0)
 
+    def oriented(self) -> Scores:
+        """The same, of the transposed product if this tensor is laid out as that.
+
+        A model may well compute keys . queries and transpose the result.
+        """
+        first = self.index.flatten(0, -3)[:1, :1] if self.index.ndim > 2 else self.index[None, :1]
+        if bool((first == first[..., :1]).all()):
+            return self
+        own = self.index // self.query.shape[-2] * self.key.shape[-2]
+        index = own + torch.arange(self.index.shape[-2])[:, None]
+        return replace(self, query=self.key, key=self.query, index=index)
+
     def vectors(self, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
         """Queries [..., Tq, d] and keys [..., Tk, d] for rows [..., Tq] of `index`.
 

@@ -50,7 +50,7 @@ def terms(
         bias = None if _level(relevant, seen) <= noise else _alike(relevant, noise)
     if groups > 1:
         return _in_blocks(seen, bias, groups, shape, noise)
-    mask = _mask(seen, shape)
+    mask = _mask(seen, shape, chunks=bias is None)
     if bias is None:
         return mask
     return _with_bias(mask, seen, np.broadcast_to(bias, (len(bias), *shape)), noise)
@@ -104,7 +104,7 @@ def _in_blocks(
     return Terms("none" if visible is None else "explicit", None, shape, visible, added)
 
 
-def _mask(seen: Bools | None, shape: tuple[int, int]) -> Terms:
+def _mask(seen: Bools | None, shape: tuple[int, int], *, chunks: bool) -> Terms:
     if seen is None:
         return Terms()
     seen = np.broadcast_to(seen, (len(seen), *shape))
@@ -114,7 +114,7 @@ def _mask(seen: Bools | None, shape: tuple[int, int]) -> Terms:
             left, right = band
             whole = left >= shape[0] - 1
             return Terms("causal") if whole and right == 0 else Terms("window", (left, right))
-        chunk = _chunk(seen[0])
+        chunk = _chunk(seen[0]) if chunks else None
         if chunk is not None:
             return Terms("causal", None, (chunk, chunk))
     return Terms("explicit", visible=np.ascontiguousarray(seen))
