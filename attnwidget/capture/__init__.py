@@ -29,7 +29,8 @@ def capture(
     functions receive is written down beside it. Its configuration and hooks are not
     touched, and it is left as it was, also after an exception or Ctrl-C. It runs
     without gradients and in evaluation mode, so that dropout adds no noise. A model that
-    torch.compile has compiled runs as it was before.
+    torch.compile has compiled runs as it was before, and torch's nn.TransformerEncoder without
+    its fused fast path (which differs by rounding, and zeroes padded positions).
 
     Args:
         model: a transformers model of any kind, or another torch module that computes attention
@@ -47,7 +48,8 @@ def capture(
             (of which the best sequence is recorded).
         batch_index: which item of a batch to record. Its padding is cut off.
         layers: which layers to record, counted from 0 as the model counts them; all if None.
-        values: whether to record the values and output projections as well.
+        values: whether to record the values and output projections as well. A projection is found
+            by running its module on a few inputs more.
 
     Returns:
         A record with one stack, "self", or several: "encoder", "decoder" and "cross"; "text" and

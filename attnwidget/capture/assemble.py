@@ -79,7 +79,9 @@ class _Rows:
     def layer(self, pieces: Sequence[Layer], cross: bool, kept: np.ndarray | None) -> Layer:
         first, length = self.first, self.length
         columns = first.shape[1] if cross else length
-        whole = np.zeros((first.num_heads, length, columns), np.float32)
+        # What is the same for all heads is kept once.
+        heads = max(len(rows) for _, rows in self.matrix)
+        whole = np.zeros((heads, length, columns), np.float32)
         if first.program is not None:
             whole[:] = -np.inf
         start = 0
@@ -122,15 +124,15 @@ def _once(array: Floats | None) -> Floats | None:
 
 
 def _matrix(piece: Layer, as_weights: bool) -> Floats:
-    """[heads, Tq, Tk]: what is added to the scores, or the weights."""
+    """[1 or heads, Tq, Tk]: what is added to the scores; or the weights."""
     if as_weights:
         return np.stack([piece.head_weights(head) for head in range(piece.num_heads)])
     if piece.program is None:
         raise ValueError("a score program explains some of its passes, but not all")
-    rows = np.arange(piece.shape[0])
-    return np.stack(
-        [piece.program.added(head, rows, *piece.shape) for head in range(piece.num_heads)]
-    )
+    program, rows = piece.program, np.arange(piece.shape[0])
+    arrays = [a for a in (program.visible, program.bias, program.relative) if a is not None]
+    heads = max((len(array) for array in arrays), default=1)
+    return np.stack([program.added(head, rows, *piece.shape) for head in range(heads)])
 
 
 def _fidelity(pieces: Sequence[Layer]) -> Fidelity:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from .layout import Layout
 from .scores import Scores
 
 # (query, key, value, additive mask) -> weights [M, heads, Tq, Tk].
@@ -57,56 +58,16 @@ class SoftmaxCall:
         scores: where the logits come from, or None if that was not followed.
         value: [..., Tk, d_v], or None.
         output: what the weights made of the values, [..., Tq, d_v], or None.
+        layout: of the weights, and of all the other tensors.
     """
 
     module: torch.nn.Module
     logits: torch.Tensor
     weights: torch.Tensor
     scores: Scores | None
-    value: torch.Tensor | None = None
-    output: torch.Tensor | None = None
+    value: torch.Tensor | None
+    output: torch.Tensor | None
+    layout: Layout
 
 
 Call = FunctionCall | SoftmaxCall
-
-_HEAD_COUNTS = (
-    "num_heads",
-    "num_attention_heads",
-    "n_heads",
-    "n_head",
-    "nhead",
-    "heads",
-    "num_attn_heads",
-    "h",
-)
-
-
-def heads_of(module: torch.nn.Module) -> int | None:
-    """The number of heads that a module says it has."""
-    for name in _HEAD_COUNTS:
-        count = getattr(module, name, None)
-        if type(count) is int and count > 0:
-            return count
-    return None
-
-
-def by_head(tensor: torch.Tensor, module: torch.nn.Module, batch: int) -> torch.Tensor:
-    """[..., T, n] of any layout as [M, heads, T, n].
-
-    Four dimensions are taken for that layout, as everywhere, unless only another of them is as
-    long as the module's number of heads. Of other layouts, such a dimension is that of the
-    heads; where batch and heads are one, the batch comes first.
-    """
-    heads, lead = heads_of(module), tensor.shape[:-2]
-    if len(lead) == 2 and (heads is None or heads == lead[1] or heads not in tensor.shape[:3]):
-        return tensor
-    if len(lead) == 2 and heads == tensor.shape[2]:
-        return tensor.transpose(1, 2)
-    if len(lead) <= 1:
-        count = lead[0] if lead else 1
-        if heads is None or count % heads:
-            heads = count // batch if count % batch == 0 else count
-        return tensor.reshape(count // heads, heads, *tensor.shape[-2:])
-    axis = next((n for n in (1, *range(len(lead))) if lead[n] == heads), 1)
-    moved = tensor.movedim(axis, -3)
-    return moved.reshape(-1, *moved.shape[-3:])

@@ -39,11 +39,11 @@ class FunctionExplainer:
         """
         part = Part(call, item)
         terms = self._terms(call, item, part)
-        queries, keys, values = part.joined(call.query), part.joined(call.key), None
-        shared = shared_heads(keys)
+        queries, keys = part.joined(call.query), part.joined(call.key)
+        values = part.joined(call.value) if self._values else None
+        shared = min(shared_heads(a) for a in (keys, values) if a is not None)
+        values = None if values is None else np.ascontiguousarray(values[::shared])
         program = _program(call, terms, queries.shape[-1])
-        if self._values:
-            values = part.joined(call.value)[::shared]
         kept = Fidelity(call.route, name, "queries and keys", None, None, 0.0, 0)
         layer = Layer(queries, keys[::shared], program, None, kept, values=values)
         layer = replace(layer, fidelity=part.fidelity(layer))
@@ -69,7 +69,9 @@ class FunctionExplainer:
     def _terms(self, call: FunctionCall, item: Item, part: Part) -> Terms:
         extra = call.options.get("position_bias")
         # The objects themselves, not their identities: those are given anew once they are gone.
-        key = (call.mask, extra, call.causal, call.query.shape[:3], call.key.shape[-2], item)
+        size = call.options.get("sliding_window") if call.options.get("flash") else None
+        shapes = call.query.shape[:3], call.key.shape[-2]
+        key = (call.mask, extra, call.causal, size, shapes, item)
         if self._known is not None and _same(self._known[0], key):
             return self._known[1]
         found = terms(*read_mask(call, item), part.groups, part.shape)
@@ -83,7 +85,7 @@ def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
 
 def _error(layer: Layer) -> float:
     errors = (layer.fidelity.weights_error, layer.fidelity.output_error)
-    return max((e if np.isfinite(e) else np.inf for e in errors if e is not None), default=0.0)
+    return max((e if np.isfinite(e) else np.inf for e in errors if e is not None), default=np.inf)
 
 
 def _program(call: FunctionCall, terms: Terms, width: int) -> ScoreProgram:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import torch
 
-from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram, sample_rows
+from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram
 from attnwidget.record.scores import Bools
 
-from .calls import SoftmaxCall, by_head
+from .calls import SoftmaxCall
 from .heads import shared_heads
 from .item import Item
 from .masks import MASKED
@@ -43,11 +44,11 @@ def explain_softmax(call: SoftmaxCall, item: Item, name: str, *, values: bool = 
         layer = _with_program(part, plain, noise)
         if layer is None:
             break
-        rows = part.sample()
-        given = np.stack([layer.head_weights(head, rows) for head in range(layer.num_heads)])
-        expected = np.stack([plain.head_weights(head, rows) for head in range(layer.num_heads)])
-        error = float(np.abs(given - expected).max(initial=0))
-        fidelity = replace(kept, kept="queries and keys", weights_error=error, rows=len(rows))
+        off = [
+            np.abs(layer.head_weights(head) - plain.head_weights(head)).max()
+            for head in range(layer.num_heads)
+        ]
+        fidelity = replace(kept, kept="queries and keys", weights_error=float(np.max(off)))
         if fidelity.exact:
             return replace(layer, fidelity=fidelity)
     return plain
@@ -83,19 +84,16 @@ class _Part:
 
     def __init__(self, call: SoftmaxCall, item: Item) -> None:
         self.call, self.item = call, item
-        weights = self._by_head(call.weights)
+        weights = self.call.layout.apply(call.weights)
         self.slice = item.groups(len(weights))
         self.groups = self.slice.stop - self.slice.start
         tokens = weights.shape[-2], weights.shape[-1]
         self.rows, self.columns = item.positions(tokens, self.groups)
         self.shape = len(self.rows), len(self.columns)
-        own, self.logits = self._cut(weights), self._cut(self._by_head(call.logits))
+        own, self.logits = self._cut(weights), self._cut(self.call.layout.apply(call.logits))
         # A row that sees no key is NaN in some models, and zero here.
         self.blind = (self.logits == -np.inf).all(axis=-1, keepdims=True)
         self.weights: Floats = np.where(self.blind, np.float32(0), own)
-
-    def _by_head(self, tensor: torch.Tensor) -> torch.Tensor:
-        return by_head(tensor, self.call.module, self.item.batch)
 
     def _cut(self, tensor: torch.Tensor) -> Floats:
         """Of [M, heads, Tq, Tk], what is recorded: float32 [heads, groups * Tq, Tk]."""
@@ -115,9 +113,6 @@ class _Part:
             whole[:, group, :, group] = self.weights[:, rows]
         return whole.reshape(heads, self.groups * queries, self.groups * keys)
 
-    def sample(self) -> np.ndarray:
-        return sample_rows(self.groups * self.shape[0])
-
     def seen(self) -> Bools:
         unseen = (self.logits < MASKED) & (self.weights == 0)
         seen: Bools = ~(unseen | np.isnan(self.logits) | self.blind)
@@ -129,9 +124,10 @@ class _Part:
         vectors = self._followed()
         if vectors is not None:
             found = {"queries": vectors[0][:, :, self.rows], "keys": vectors[1][:, :, self.columns]}
-        value = self._by_head(self.call.value) if values and self.call.value is not None else None
-        if value is not None and len(value) == len(self._by_head(self.call.weights)):
-            found["values"] = value[self.slice][:, :, self.columns]
+        if values and self.call.value is not None:
+            with suppress(ValueError):  # laid out otherwise, so not known
+                own = self.call.layout.apply(self.call.value)
+                found["values"] = own[self.slice][:, :, self.columns]
         arrays = {name: _joined(t.detach().to("cpu", torch.float32)) for name, t in found.items()}
         sharing = [shared_heads(arrays[name]) for name in ("keys", "values") if name in arrays]
         for name in ("keys", "values"):
@@ -149,7 +145,7 @@ class _Part:
         scores = scores.oriented()
         if scores.key.shape[-2] != shape[-1]:
             return None
-        return scores.vectors(self._by_head(scores.index)[self.slice][..., 0])
+        return scores.vectors(self.call.layout.apply(scores.index)[self.slice][..., 0])
 
     def scale(self) -> tuple[float, ...] | None:
         """The factor on all dot products, or on those of each head; None if it is neither."""
@@ -160,7 +156,7 @@ class _Part:
             if factor.shape[-2:] not in ((1, 1), (1,), ()):
                 return None
             try:
-                spread = self._by_head(factor.expand(self.call.logits.shape))
+                spread = self.call.layout.apply(factor.expand(self.call.logits.shape))
             except RuntimeError:
                 return None
             per_head = spread[self.slice, :, 0, 0].cpu().double().numpy()

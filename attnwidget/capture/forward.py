@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import re
 import sys
 import warnings
 from collections import defaultdict
@@ -16,7 +18,7 @@ from attnwidget.record import AttentionRecord, Stack
 
 from .generation import Generation
 from .inputs import Inputs, prepare
-from .item import Item, Padded
+from .item import Item
 from .run import Observed, observe
 from .stacks import grouped, is_cross, stacks, tower
 from .target import is_encoder_decoder
@@ -39,6 +41,8 @@ def capture_record(
         raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
     # A compiled model records nothing; the module inside it is the same model.
     model = getattr(model, "_orig_mod", model)
+    if generate is not None and not isinstance(generate, Mapping):
+        raise TypeError('generate is a mapping of arguments, such as {"max_new_tokens": 20}')
     chosen = _numbers(layers)
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
     if generate is None and _must_generate(model, inputs):
@@ -51,7 +55,9 @@ def capture_record(
         found = [(call.module, call.layers[0] if call.layers else None) for call in observed.calls]
         sequences = inputs.sequences if generation is None else generation.sequences()
         made = stacks(grouped(found), sequences.tokens)
-        if chosen is None or chosen <= {n for stack in made.values() for n in stack.numbers}:
+        if chosen is None or not 0 <= max(chosen) < len(observed.calls):
+            break
+        if chosen <= {n for stack in made.values() for n in stack.numbers}:
             break
     missing = _missing(model, observed)
     if not made and not (chosen is not None and observed.calls and not missing):
@@ -111,17 +117,23 @@ def _decoder_given(inputs: Inputs) -> bool:
 
 def _items(model: torch.nn.Module, inputs: Inputs) -> Callable[[str], list[Item]]:
     """Which part of a call is recorded, by the name of its module."""
-    two = is_encoder_decoder(model)
-    known: dict[tuple[int, int], list[Item]] = {}
-
-    def of(queries: Padded | None, keys: Padded | None) -> list[Item]:
-        item = Item(inputs.batch, inputs.batch_index, queries, keys)
-        return known.setdefault((id(queries), id(keys)), [item])
+    two, text, target = is_encoder_decoder(model), inputs.text, inputs.target
+    keys = inputs.cached or text
+    known: dict[tuple[object, ...], list[Item]] = {}
 
     def items(name: str) -> list[Item]:
-        if two and tower(name) == "decoder":
-            return of(inputs.target, inputs.text if is_cross(name) else inputs.target)
-        return of(inputs.text, inputs.text)
+        own, cross = tower(name), is_cross(name)
+        batch, index, sides = inputs.batch, inputs.batch_index, (text, keys)
+        if own in ("vision", "audio", "qformer"):
+            sides = None, None
+            # Of other images than one for each item, it is not known which are whose.
+            batch, index = (batch, index) if inputs.media in (None, batch) else (1, 0)
+        elif two and own == "decoder":
+            sides = target, text if cross else target
+        elif cross:
+            sides = text, None
+        item = Item(batch, index, *sides)
+        return known.setdefault((own, cross), [item])
 
     return items
 
@@ -139,12 +151,13 @@ def _wanted(chosen: frozenset[int] | None) -> Callable[[str], bool]:
 def _numbers(layers: Iterable[int] | None) -> frozenset[int] | None:
     if layers is None:
         return None
-    chosen = list(layers)
-    if not chosen or not all(type(number) is int for number in chosen):
-        raise ValueError(
-            f"layers is {chosen}; expected the numbers of some layers, or None for all"
-        )
-    return frozenset(chosen)
+    try:
+        chosen = frozenset(operator.index(number) for number in layers)
+    except TypeError:
+        raise TypeError(f"layers is {layers!r}; expected numbers, such as [0, 5]") from None
+    if not chosen:
+        raise ValueError("layers is empty; give the numbers of some layers, or None for all")
+    return chosen
 
 
 def _chosen(made: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, Stack]:
@@ -160,6 +173,10 @@ def _chosen(made: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, 
     return {name: stack for name, stack in cut.items() if stack.layers}
 
 
+# But not the dense layer after it, which some models name so.
+_IS_ATTENTION = re.compile(r"attention(?!.*output$)", re.I)
+
+
 def _missing(model: torch.nn.Module, observed: Observed) -> list[str]:
     """Attention that ran and is not recorded must not be taken for absent."""
     reasons: dict[str, str] = defaultdict(str)
@@ -170,10 +187,10 @@ def _missing(model: torch.nn.Module, observed: Observed) -> list[str]:
     for name, module in model.named_modules():
         if (
             name in observed.called
-            and "attention" in type(module).__name__.lower()
+            and _IS_ATTENTION.search(type(module).__name__)
             and not any(_related(name, other) for other in (*seen_modules, *reasons))
         ):
-            reasons[name] = f"{type(module).__name__} computes no softmax over scores"
+            reasons[name] = f"{type(module).__name__} has no softmax that could be followed"
     return [f"{module or type(model).__name__}: {reason}" for module, reason in reasons.items()]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +17,15 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from .calls import Call, FunctionCall, SoftmaxCall, by_head
+from .calls import Call, FunctionCall, SoftmaxCall
 from .einsum import product_of, terms_of
+from .layout import Layout
 from .modules import Running
-from .scores import Scores, Weights, moved
+from .scores import Scores, Weights
 
 SDPA = "scaled_dot_product_attention"
+
+Observer = Callable[[Callable[[], Call], torch.nn.Module], None]
 
 
 class FunctionalAttention(TorchFunctionMode):
@@ -30,11 +33,12 @@ class FunctionalAttention(TorchFunctionMode):
 
     Args:
         running: the model's modules, to name the one that computes.
-        observe: called with each attention, after it has been computed.
+        observe: called with what makes a call of each attention, after it has been computed, and
+            the module that ran.
         batch: the size of the batch, where a tensor's layout leaves it open.
     """
 
-    def __init__(self, running: Running, observe: Callable[[Call], None], batch: int) -> None:
+    def __init__(self, running: Running, observe: Observer, batch: int) -> None:
         super().__init__()
         self._running = running
         self._observe = observe
@@ -55,10 +59,33 @@ class FunctionalAttention(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        if self._paused:
+        name = _name(func)
+        if self._paused or self._running.elsewhere:
             return func(*args, **kwargs)
-        handler = _HANDLERS.get(_name(func))
-        return func(*args, **kwargs) if handler is None else handler(self, func, args, kwargs)
+        if name == "multi_head_attention_forward":
+            return self._entered(func, args, kwargs)
+        out = func(*args, **kwargs)
+        handler = _HANDLERS.get(name)
+        if handler is not None:
+            with suppress(Exception):  # what is not followed must run all the same
+                handler(self, out, func, args, kwargs)
+        return out
+
+    def _entered(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Torch's own attention is one function to a mode, but does its work in others."""
+        functions: Any = F
+        asked = functions.has_torch_function
+
+        def not_this_time(_relevant: Any) -> bool:
+            functions.has_torch_function = asked
+            return False
+
+        functions.has_torch_function = not_this_time
+        try:
+            with self:
+                return func(*args, **kwargs)
+        finally:
+            functions.has_torch_function = asked
 
     def _origin(self, tensor: Any) -> Scores | Weights | None:
         if not isinstance(tensor, torch.Tensor):
@@ -66,46 +93,38 @@ class FunctionalAttention(TorchFunctionMode):
         found: Scores | Weights | None = self._origins.get(tensor)  # type: ignore[no-untyped-call]
         return found
 
-    def _product(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _product(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
         """matmul, bmm, @: scores are made, or values are weighed."""
-        out = func(*args, **kwargs)
-        a, b = _operands(args, kwargs, ("input", "other", "mat2"))
-        if a is None or b is None or a.ndim < 2 or b.ndim < 2:
-            return out
-        reversed_ = out.mT if out.ndim >= 2 else None
-        if not (
-            self._weighs(a, [a.ndim - 1], b, out) or self._weighs(b, [b.ndim - 2], a.mT, reversed_)
-        ):
-            self._multiplied(out, a, b.mT)
-        return out
+        a, b = [*args, *(kwargs[name] for name in ("input", "other", "mat2") if name in kwargs)][:2]
+        if a.ndim < 2 or b.ndim < 2:
+            return
+        if self._weighs(a, [a.ndim - 1], b, out) or self._weighs(b, [b.ndim - 2], a.mT, out.mT):
+            return
+        self._multiplied(out, a, b.mT)
 
-    def _added_product(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _added_product(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
         """baddbmm: a bias plus scores, in one."""
-        out = func(*args, **kwargs)
-        _, a, b = (*args, *(kwargs[k] for k in ("batch1", "batch2") if k in kwargs))[:3]
+        given = {**dict(zip(("input", "batch1", "batch2"), args, strict=False)), **kwargs}
+        a, b = given["batch1"], given["batch2"]
         if not self._weighs(a, [a.ndim - 1], b, out):
             self._multiplied(out, a, b.mT, kwargs.get("alpha", 1))
-        return out
 
-    def _einsum(self, func: Any, args: Any, kwargs: Any) -> Any:
-        out = func(*args, **kwargs)
+    def _einsum(self, out: torch.Tensor, _func: Any, args: Any, _kwargs: Any) -> None:
         equation, *operands = args
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
             operands = operands[0]
-        if not isinstance(equation, str) or len(operands) != 2:
-            return out
-        letters = terms_of(equation, *operands)
+        first, second = operands
+        letters = terms_of(equation, first, second)
         if letters is None:
-            return out
+            return
         *inputs, kept = letters
         used = [
             self._weighs(operand, [n for n, letter in enumerate(own) if letter not in kept])
             for operand, own in zip(operands, inputs, strict=True)
         ]
-        product = product_of(letters, *operands)
+        product = product_of(letters, first, second)
         if product is not None and not any(used):
             self._multiplied(out, *product)
-        return out
 
     def _multiplied(
         self, out: torch.Tensor, query: torch.Tensor, key: torch.Tensor, scale: float = 1
@@ -128,107 +147,94 @@ class FunctionalAttention(TorchFunctionMode):
         module = self._running.innermost
         if not origin.seen and (origin.scores is not None or _is_attention(module)):
             origin.seen.append(True)
-            scores = origin.scores if origin.scores is not None and origin.scores.intact else None
-            call = SoftmaxCall(module, origin.logits, origin.latest, scores, value, output)
-            self._observe(call)
+            weights = operand if origin.latest is None else origin.latest
+            # Logits that were overwritten since say nothing of their softmax.
+            logits = origin.logits if origin.intact else weights
+            scores = origin.scores if origin.intact else None
+
+            def call() -> SoftmaxCall:
+                layout = Layout.of(weights.shape, module, self._batch)
+                return SoftmaxCall(module, logits, weights, scores, value, output, layout)
+
+            self._observe(call, module)
         return True
 
-    def _softmax(self, func: Any, args: Any, kwargs: Any) -> Any:
-        out = func(*args, **kwargs)
+    def _softmax(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
         logits = args[0] if args else kwargs["input"]
         dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
-        if isinstance(logits, torch.Tensor) and logits.ndim >= 2 and dim in (-1, logits.ndim - 1):
+        if logits.ndim >= 2 and dim in (-1, logits.ndim - 1):
             origin = self._origin(logits)
             scores = origin if isinstance(origin, Scores) else None
             self._origins[out] = Weights.of(logits, scores, out)
-        return out
 
-    def _multiply(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _multiply(self, out: torch.Tensor, func: Any, args: Any, kwargs: Any) -> None:
         inverse = "div" in _name(func)
         tracked = [n for n in (0, 1) if n < len(args) and self._origin(args[n]) is not None]
         scores = self._origin(args[tracked[0]]) if tracked else None
         factor = args[1 - tracked[0]] if tracked and len(args) > 1 else kwargs.get("other")
         if not isinstance(scores, Scores) or factor is None or (inverse and tracked[0] != 0):
-            return self._change(func, args, kwargs)
-        before = args[tracked[0]].shape
-        out = func(*args, **kwargs)
-        if out.shape == before:
+            self._change(out, func, args, kwargs)
+        elif out.shape == scores.index.shape:
             self._origins[out] = scores.times(factor, inverse=inverse)
-        return out
 
-    def _tanh(self, func: Any, args: Any, kwargs: Any) -> Any:
-        origin = self._origin(args[0]) if args else None
-        out = func(*args, **kwargs)
+    def _tanh(self, out: torch.Tensor, _func: Any, args: Any, _kwargs: Any) -> None:
+        origin = self._origin(args[0])
         if isinstance(origin, Scores):
             self._origins[out] = origin.tanh()
-        return out
 
-    def _change(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _change(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
         """Values may change, the layout does not."""
-        origin = next((o for o in map(self._origin, (*args, *kwargs.values())) if o), None)
-        out = func(*args, **kwargs)
-        if origin is None or not isinstance(out, torch.Tensor):
-            return out
+        given = (*args, *kwargs.values())
+        origin = next((o for o in map(self._origin, given) if o is not None), None)
         if isinstance(origin, Scores):
             if out.shape == origin.index.shape:
                 self._origins[out] = origin
-        elif out.shape == origin.column.shape:
-            self._origins[out] = replace(origin, latest=out.reshape(origin.latest.shape))
-        return out
+        elif origin is not None and out.shape == origin.column.shape:
+            # In the layout of the logits, it is the latest itself.
+            latest = None if origin.latest is None else out.reshape(origin.latest.shape)
+            self._origins[out] = replace(origin, latest=latest)
 
-    def _view(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _view(self, out: torch.Tensor, func: Any, args: Any, kwargs: Any) -> None:
         """The layout changes, values do not."""
-        origin = self._origin(args[0]) if args else None
-        out = func(*args, **kwargs)
-        if origin is None or not isinstance(out, torch.Tensor):
-            return out
+        origin = self._origin(args[0])
+        if origin is None or out is args[0]:
+            return
+        if any(isinstance(part, (list, torch.Tensor)) for part in _parts(args[1:])):
+            return  # heads or rows that are picked out no longer stand where they stood
         before = origin.index if isinstance(origin, Scores) else origin.column
-        index = moved(before, lambda tensor: func(tensor, *args[1:], **kwargs))
-        if index is None:
-            return out
+        index = func(before, *args[1:], **kwargs)
         if isinstance(origin, Scores):
             self._origins[out] = replace(origin, index=index)
-        elif out.shape[:-1] == origin.latest.shape[:-1] and out.shape != origin.latest.shape:
-            # Columns cut off, which belong to no key: sinks.
-            self._origins[out] = replace(origin, latest=out, column=index, scores=None)
+        elif out.shape[:-1] == before.shape[:-1] and out.shape != before.shape:
+            if index.shape[-1] != before.shape[-1] - 1 or index.flatten()[0] != 0:
+                return  # a part of the keys, of which the rest is elsewhere
+            # The last column is cut off, which belongs to no key: a sink.
+            self._origins[out] = replace(origin, latest=None, column=index, scores=None)
         else:
-            self._origins[out] = replace(origin, column=index)
-        return out
+            latest = args[0] if origin.latest is None else origin.latest
+            self._origins[out] = replace(origin, latest=latest, column=index)
 
-    def _sdpa(self, func: Any, args: Any, kwargs: Any) -> Any:
-        out = func(*args, **kwargs)
+    def _sdpa(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         module = self._running.innermost
-        query, key, value, output = (
-            by_head(tensor, module, self._batch)
-            for tensor in (given["query"], given["key"], given["value"], out)
-        )
-        mask = given.get("attn_mask")
-        if mask is not None and mask.ndim not in (2, 4):
-            mask = by_head(mask.expand(*given["query"].shape[:-2], *mask.shape[-2:]), module, 1)
-        call = FunctionCall(
-            module, SDPA, query, key, value, mask, bool(given.get("is_causal")),
-            {"scaling": given.get("scale")}, None, None, output,
-        )  # fmt: skip
-        self._observe(call)
-        return out
+        query, key = given["query"], given["key"]
 
-    def _multi_head_attention(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Torch's own attention is one function to a mode, but does its work in others."""
-        functions: Any = F
-        asked = functions.has_torch_function
+        def call() -> FunctionCall:
+            size, mask = (query.shape[-2], key.shape[-2]), given.get("attn_mask")
+            if query.ndim == 4:  # always [M, heads, T, d] here
+                layout = Layout(4, 1, len(query))
+                if mask is not None:
+                    mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape).expand(-1, -1, *size)
+            else:
+                layout = Layout.of(query.shape, module, self._batch)
+                if mask is not None:
+                    mask = layout.apply(mask.expand(*query.shape[:-2], *size))
+            q, k, v, output = (layout.apply(t) for t in (query, key, given["value"], out))
+            causal, options = bool(given.get("is_causal")), {"scaling": given.get("scale")}
+            return FunctionCall(module, SDPA, q, k, v, mask, causal, options, None, None, output)
 
-        def not_this_time(_relevant: Any) -> bool:
-            functions.has_torch_function = asked
-            return False
-
-        functions.has_torch_function = not_this_time
-        try:
-            with self:
-                return func(*args, **kwargs)
-        finally:
-            functions.has_torch_function = asked
+        self._observe(call, module)
 
 
 @functools.cache
@@ -241,9 +247,9 @@ def _name(func: Any) -> str:
     return _OPERATORS.get(plain, plain)
 
 
-def _operands(args: Any, kwargs: Any, names: tuple[str, ...]) -> Any:
-    found = [*args, *(kwargs[name] for name in names if name in kwargs)]
-    return found[:2] if len(found) >= 2 else (None, None)
+def _parts(arguments: Any) -> list[Any]:
+    """The arguments of an indexing, out of their tuple."""
+    return [x for a in arguments for x in (a if isinstance(a, tuple) else (a,))]
 
 
 def _is_attention(module: torch.nn.Module) -> bool:
@@ -254,7 +260,7 @@ def _is_attention(module: torch.nn.Module) -> bool:
 _OPERATORS = {
     "truediv": "div", "itruediv": "div", "divide": "div", "true_divide": "div",
     "rmul": "mul", "imul": "mul", "multiply": "mul", "rtruediv": "rdiv",
-    "iadd": "add", "radd": "add", "isub": "sub", "rmatmul": "matmul_reflected",
+    "iadd": "add", "radd": "add", "isub": "sub",
 }  # fmt: skip
 
 _CHANGES = """
@@ -265,14 +271,15 @@ _CHANGES = """
 
 _VIEWS = """
     view view_as reshape reshape_as expand expand_as transpose swapaxes swapdims permute movedim
-    moveaxis unsqueeze squeeze flatten unflatten getitem T mT
+    moveaxis unsqueeze squeeze flatten unflatten getitem t T mT mH
 """
 
-_Handler = Callable[[FunctionalAttention, Any, Any, Any], Any]
+_Handler = Callable[[FunctionalAttention, Any, Any, Any, Any], None]
 
 _HANDLERS: dict[str, _Handler] = {
     "matmul": FunctionalAttention._product,
     "bmm": FunctionalAttention._product,
+    "mm": FunctionalAttention._product,
     "baddbmm": FunctionalAttention._added_product,
     "einsum": FunctionalAttention._einsum,
     "softmax": FunctionalAttention._softmax,
@@ -280,7 +287,6 @@ _HANDLERS: dict[str, _Handler] = {
     "div": FunctionalAttention._multiply,
     "tanh": FunctionalAttention._tanh,
     "scaled_dot_product_attention": FunctionalAttention._sdpa,
-    "multi_head_attention_forward": FunctionalAttention._multi_head_attention,
     **dict.fromkeys(_CHANGES.split(), FunctionalAttention._change),
     **dict.fromkeys(_VIEWS.split(), FunctionalAttention._view),
 }

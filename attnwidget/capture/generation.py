@@ -17,7 +17,16 @@ from .sequences import Sequences
 from .stacks import is_cross, tower
 from .target import is_encoder_decoder
 
-_SEVERAL_AT_ONCE = ("assistant_model", "prompt_lookup_num_tokens", "assistant_early_exit")
+# With these, a pass does not read one token more than the pass before.
+_OTHER_WAYS = (
+    "assistant_model",
+    "assistant_early_exit",
+    "prompt_lookup_num_tokens",
+    "prefill_chunk_size",
+    "custom_generate",
+    "guidance_scale",
+    "negative_prompt_ids",
+)
 
 
 class Generation:
@@ -37,14 +46,16 @@ class Generation:
                 f"{type(model).__name__} does not generate; load it with its language modelling "
                 "head (AutoModelForCausalLM, AutoModelForSeq2SeqLM)"
             )
-        for name in _SEVERAL_AT_ONCE:
-            if options.get(name) is not None:
-                raise ValueError(
-                    f"generate with {name} reads several tokens at once, of which some are thrown "
-                    "away; its attention cannot be put together: leave it out"
-                )
         self.model, self.tokenizer, self.inputs, self.options = model, tokenizer, inputs, options
         self.two = is_encoder_decoder(model)
+        given = [name for name in _OTHER_WAYS if self._option(name) not in (None, 1)]
+        if given or "past_key_values" in inputs.tensors:
+            raise ValueError(
+                f"generate with {' and '.join(given) or 'past_key_values'} does not read one token "
+                "after the other from the first on; its attention cannot be put together"
+            )
+        if inputs.text is None and not self.two:
+            raise ValueError("to generate, a decoder needs input_ids")
         # How many rows the model computes for each item.
         self.beams = int(self._option("num_beams") or 1)
         if self.beams == 1:
@@ -53,6 +64,9 @@ class Generation:
 
     def run(self) -> Any:
         told = {**self.options, "return_dict_in_generate": True}
+        if self.beams > 1:
+            # Before transformers 5, which beam is which is told with the scores only.
+            told["output_scores"] = True
         self.result = self.model.generate(**self.inputs.tensors, **told)
         return self.result
 
@@ -74,17 +88,23 @@ class Generation:
         for seen in observed.calls:
             steps[seen.module, nth[seen.module, seen.step]].append(seen)
             nth[seen.module, seen.step] += 1
+        passes = max(seen.step for seen in observed.calls) + 1 if observed.calls else 0
+        if passes > self._sequence().shape[0] - self._prompt() and self.beams == 1:
+            raise ValueError(
+                f"generate has run the model {passes} times, more often than once for each token; "
+                "its attention cannot be put together"
+            )
         return [self._joined(seen) for seen in steps.values()]
 
     def sequences(self) -> Sequences:
-        """With the generated tokens, but the last, which the model has not read."""
-        ids = self._sequence().tolist()
-        text, found = self.inputs.text, self.inputs.sequences
+        """With the generated tokens; the last of them, which the model has not read, has no row."""
+        ids, text, found = self._sequence().tolist(), self.inputs.text, self.inputs.sequences
         if self.two:
-            return replace(found, target=labelled(self.tokenizer, ids[: len(self._beams())]))
+            return replace(found, target=labelled(self.tokenizer, ids), generated=True)
         assert text is not None
-        kept = [*text.kept.tolist(), *range(text.length, text.length + len(self._beams()) - 1)]
-        return replace(found, text=labelled(self.tokenizer, [ids[n] for n in kept]))
+        kept = [*text.kept.tolist(), *range(text.length, len(ids))]
+        written = labelled(self.tokenizer, [ids[n] for n in kept])
+        return replace(found, text=written, generated=True)
 
     def _joined(self, steps: list[Seen]) -> Seen:
         """One call, of which the model makes one in every step."""
@@ -106,13 +126,17 @@ class Generation:
             return replace(first, layers=(), reason=str(error))
 
     def _option(self, name: str) -> Any:
-        config = self.options.get("generation_config") or self.model.generation_config
-        return self.options.get(name, getattr(config, name, None))
+        """As `generate` finds it: told, or in the configuration told, or in the model's own."""
+        configs = (self.options.get("generation_config"), self.model.generation_config)
+        if name in self.options:
+            return self.options[name]
+        found = (getattr(config, name, None) for config in configs)
+        return next((value for value in found if value is not None), None)
 
     def _once(self, name: str) -> bool:
         """Whether a module runs before the first token is generated, and not again."""
         part = tower(name)
-        return part in ("vision", "audio") or (self.two and part != "decoder")
+        return part in ("vision", "audio", "qformer") or (self.two and part != "decoder")
 
     def _sequence(self) -> torch.Tensor:
         """The token ids of the sequence recorded: the first of its item's."""
@@ -120,10 +144,12 @@ class Generation:
         return sequences[self.inputs.batch_index * (len(sequences) // self.inputs.batch)].cpu()
 
     def _beams(self) -> list[int]:
-        """Per forward pass, the beam that the sequence recorded was in."""
+        """Per forward pass, the row that the sequence recorded was in."""
         indices = getattr(self.result, "beam_indices", None)
         if indices is None:
-            written = self._sequence()[1 if self.two else self._prompt() :]
+            if int(self._option("num_beams") or 1) > 1:
+                raise ValueError("generate does not say which beam each step belongs to")
+            written = self._sequence()[self._prompt() :]
             # Beyond the end of a text, the others of the batch go on.
             ends = torch.isin(written, torch.tensor(self._ends())).nonzero()
             return [0] * (int(ends[0]) + 1 if len(ends) else len(written))
@@ -136,5 +162,5 @@ class Generation:
         return [] if end is None else list(end) if isinstance(end, (list, tuple)) else [int(end)]
 
     def _prompt(self) -> int:
-        assert self.inputs.text is not None
-        return self.inputs.text.length
+        given = self.inputs.target if self.two else self.inputs.text
+        return 1 if given is None else given.length

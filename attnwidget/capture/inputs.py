@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from attnwidget.record import Tokens
@@ -13,7 +15,7 @@ from attnwidget.record import Tokens
 from .item import Padded
 from .labels import token_labels
 from .sequences import Sequences, audio_seconds, image_size, patch_size
-from .target import decoder_inputs
+from .target import decoder_inputs, device_of
 from .words import word_spans
 
 
@@ -26,6 +28,8 @@ class Inputs:
         batch: the number of items.
         batch_index: the one that is recorded.
         text, target: the encoder's (or only) and the decoder's tokens, where there are any.
+        cached: the text and what a cache holds before it, if the mask says so.
+        media: the number of images or sounds, or None.
         sequences: labels.
     """
 
@@ -34,6 +38,8 @@ class Inputs:
     batch_index: int
     text: Padded | None
     target: Padded | None
+    cached: Padded | None
+    media: int | None
     sequences: Sequences
 
 
@@ -54,14 +60,18 @@ def prepare(
     tensors = _on_device(encoding, model)
     if target is not None:
         tensors.update(decoder_inputs(model, tokenizer, target))
-    if isinstance(text, Mapping) and "input_ids" in tensors:
-        _check_ids(tensors["input_ids"])
+    _check(model, tensors, text)
     batch = _batch(tensors)
+    if type(batch_index) is not int:
+        raise TypeError(f"batch_index is {batch_index!r}; expected a number")
     if not 0 <= batch_index < batch:
         raise IndexError(f"batch_index {batch_index}: the batch has {batch} items")
-    padded = _padded(tensors, "input_ids", "attention_mask", batch_index)
+    given = "input_ids" if "input_ids" in tensors else "inputs_embeds"
+    padded = _padded(tensors, given, "attention_mask", batch_index)
     tokens = None
-    if padded is not None:
+    if padded is not None and not len(padded.kept) and not isinstance(text, str):
+        raise ValueError("the inputs hold no tokens")
+    if padded is not None and given == "input_ids" and tensors[given].ndim == 2:
         ids = _ids(tensors["input_ids"], batch_index, padded)
         special = _special_positions(tokenizer, ids)
         if not ids or (isinstance(text, str) and len(special) == len(ids)):
@@ -77,16 +87,19 @@ def prepare(
         segments = _segments(encoding, batch_index, positions) if text_pair is not None else None
         tokens = Tokens(token_labels(tokenizer, ids), segments, special, words, offsets)
     aim = _padded(tensors, "decoder_input_ids", "decoder_attention_mask", batch_index)
+    target_ids = tensors.get("decoder_input_ids")
+    labels = None
+    if aim is not None and target_ids is not None and target_ids.ndim == 2:
+        labels = labelled(tokenizer, _ids(target_ids, batch_index, aim))
     sequences = Sequences(
         tokens,
-        None
-        if aim is None
-        else labelled(tokenizer, _ids(tensors["decoder_input_ids"], batch_index, aim)),
+        labels,
         image_size(tensors),
         patch_size(getattr(model, "config", None)),
         audio_seconds(tensors, tokenizer),
     )
-    return Inputs(tensors, batch, batch_index, padded, aim, sequences)
+    cached = _cached(tensors, padded, batch_index)
+    return Inputs(tensors, batch, batch_index, padded, aim, cached, _media(tensors), sequences)
 
 
 def labelled(tokenizer: Any, ids: list[int]) -> Tokens:
@@ -120,9 +133,7 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
 
 def _on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
     """The tensors where the model is, those of real numbers in its own precision."""
-    # Offloaded parameters are on "meta" until their module runs.
-    device = next((p.device for p in model.parameters() if p.device.type != "meta"), None)
-    dtype = getattr(model, "dtype", None)
+    device, dtype = device_of(model), getattr(model, "dtype", None)
 
     def moved(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
@@ -135,16 +146,43 @@ def _on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
     return {name: moved(value) for name, value in encoding.items()}
 
 
-def _check_ids(ids: Any) -> None:
-    if not isinstance(ids, torch.Tensor) or ids.ndim != 2:
+def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> None:
+    """Raise an error that says more than the model's own would."""
+    takes = inspect.signature(model.forward).parameters
+    anything = any(p.kind is p.VAR_KEYWORD for p in takes.values())
+    if isinstance(text, str) and "input_ids" not in takes and not anything:
+        raise ValueError(
+            f"{type(model).__name__} takes no text; pass what its processor returns for an image "
+            "or audio, and a text as target="
+        )
+    for name, value in tensors.items():
+        if isinstance(value, (list, tuple, np.ndarray)):
+            raise ValueError(f'{name} must be a tensor; use return_tensors="pt"')
+    ids = tensors.get("input_ids")
+    if ids is not None and (not isinstance(ids, torch.Tensor) or ids.ndim < 2):
         raise ValueError('input_ids must be a tensor [batch, tokens]; use return_tensors="pt"')
 
 
 def _batch(tensors: Mapping[str, Any]) -> int:
-    for name in ("input_ids", "decoder_input_ids"):
+    for name in ("input_ids", "inputs_embeds", "decoder_input_ids"):
         if name in tensors:
             return len(tensors[name])
-    return next(len(t) for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
+    found = (len(t) for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
+    return next(found, 1)
+
+
+def _media(tensors: Mapping[str, Any]) -> int | None:
+    names = ("pixel_values", "input_features", "input_values")
+    return next((len(tensors[name]) for name in names if name in tensors), None)
+
+
+def _cached(tensors: Mapping[str, Any], text: Padded | None, batch_index: int) -> Padded | None:
+    mask = tensors.get("attention_mask")
+    if text is None or not isinstance(mask, torch.Tensor) or mask.ndim != 2:
+        return None
+    if mask.shape[1] <= text.length:
+        return None
+    return Padded(mask.shape[1], mask[batch_index].nonzero()[:, 0].cpu())
 
 
 def _padded(tensors: Mapping[str, Any], ids: str, mask: str, batch_index: int) -> Padded | None:

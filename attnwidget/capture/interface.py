@@ -36,16 +36,18 @@ _NOT_FOR_REFERENCE = ("dropout", "position_bias", "is_causal")
 @contextmanager
 def interface_calls(
     running: Running,
-    observe: Callable[[FunctionCall], None],
+    observe: Callable[[Callable[[], FunctionCall], torch.nn.Module], None],
     unseen: Callable[[], AbstractContextManager[None]],
 ) -> Iterator[None]:
-    """Within this context, `observe` is given every call that the model makes of an interface.
+    """Within this context, `observe` is given what makes a call of each that the model makes.
 
     What such a function does inside happens within `unseen()`. The lookups are those of the
     whole process: one such context at a time.
     """
     # A function that calls another one of the registry is one attention, not two.
     inside = False
+    # A model may keep a function that it has looked up, wrapper and all.
+    over = False
 
     def noted(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
         function = _original(function)
@@ -56,14 +58,15 @@ def interface_calls(
             call = {**dict(zip(_POSITIONAL, args, strict=False)), **kwargs}
             module, query = call.pop("module", None), call.get("query")
             # Of other layouts than [batch, heads, tokens, d], torch's own functions are watched.
-            if inside or not running.owns(module) or getattr(query, "ndim", 0) != 4:
+            other = inside or over or running.elsewhere or not running.owns(module)
+            if other or getattr(query, "ndim", 0) != 4:
                 return function(*args, **kwargs)
             inside = True
             try:
                 with unseen():
                     result = function(*args, **kwargs)
                     own = _original(eager) if eager else _eager_function(module)
-                    observe(_call(module, function, own, call, result))
+                    observe(lambda: _call(module, function, own, call, result), module)
             finally:
                 inside = False
             return result
@@ -74,7 +77,10 @@ def interface_calls(
     with ExitStack() as undo:
         for owner, name, wrapper in _lookups(running.model, noted):
             _replace(owner, name, wrapper, undo)
-        yield
+        try:
+            yield
+        finally:
+            over = True
 
 
 def _call(

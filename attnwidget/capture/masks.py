@@ -66,8 +66,6 @@ def dense_mask(call: FunctionCall) -> torch.Tensor | None:
     if isinstance(mask, torch.Tensor) and mask.ndim in (2, 4):
         if mask.ndim == 4:
             return _plain(mask[..., :num_keys])
-        if mask.shape == (num_queries, num_keys) and call.route == "scaled_dot_product_attention":
-            return mask[None, None].detach().cpu()
         if mask.shape[-1] >= num_keys:  # flash attention: which keys are padding
             return _windowed(call, mask[:, None, None, -num_keys:].detach().cpu().bool())
     if hasattr(mask, "mask_mod"):  # flex attention

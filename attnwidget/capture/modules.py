@@ -20,7 +20,8 @@ class Running:
     Attributes:
         names: name of each module, by identity; of a module with several names, the first.
         called: names of the modules that have been called.
-        step: how many forward passes of the whole model have started before the one that runs.
+        step: how many forward passes have started before the one that runs: of the whole model, or
+            of its language model where that generates by itself.
     """
 
     def __init__(self, model: torch.nn.Module) -> None:
@@ -30,6 +31,12 @@ class Running:
         self.step = -1
         self._thread = threading.get_ident()
         self._stack: list[torch.nn.Module] = []
+        self._foreign = 0
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether another model is running, called by a hook for instance."""
+        return self._foreign > 0
 
     @property
     def innermost(self) -> torch.nn.Module:
@@ -43,6 +50,17 @@ class Running:
         """Whether this is a module of the model, called on the thread of the capture."""
         return id(module) in self.names and threading.get_ident() == self._thread
 
+    def _is_pass(self, module: torch.nn.Module) -> bool:
+        """Whether the whole model starts, or, where it generates, the part of it that does so."""
+        if any(m is self.model or _generates(m) for m in self._stack):
+            return False
+        return module is self.model or _generates(module)
+
+    def _is_foreign(self, module: torch.nn.Module) -> bool:
+        # One without parameters is but a function: models make softmaxes as they go.
+        here = threading.get_ident() == self._thread
+        return here and id(module) not in self.names and any(True for _ in module.parameters())
+
     @contextmanager
     def followed(
         self, entered: Callable[[torch.nn.Module, tuple[Any, ...]], None] | None = None
@@ -54,8 +72,10 @@ class Running:
         """
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-            if self.owns(module):
-                self.step += module is self.model
+            if self._is_foreign(module):
+                self._foreign += 1
+            elif self.owns(module):
+                self.step += self._is_pass(module)
                 self.called.add(self.name(module))
                 self._stack.append(module)
                 if entered is not None:
@@ -63,7 +83,9 @@ class Running:
 
         def leave(module: torch.nn.Module, _args: Any, _output: Any) -> None:
             # A module whose forward failed before this hook was reached is unwound as well.
-            if self.owns(module) and module in self._stack:
+            if self._is_foreign(module):
+                self._foreign -= 1
+            elif self.owns(module) and module in self._stack:
                 while self._stack.pop() is not module:
                     pass
 
@@ -72,3 +94,8 @@ class Running:
             after = torch_module.register_module_forward_hook(leave, always_call=True)
             undo.callback(after.remove)
             yield
+
+
+def _generates(module: torch.nn.Module) -> bool:
+    able = getattr(module, "can_generate", None)
+    return callable(able) and bool(able())

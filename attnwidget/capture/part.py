@@ -74,7 +74,8 @@ class Part:
             if own is not None:
                 off_own = _larger(off_own, np.abs(kept - own)[live])
                 own_off = _larger(own_off, _distance(own, mixed, real)[live])
-        limit = tolerance(call.query.dtype)
+        # Under autocast, a model computes in less precision than its queries have.
+        limit = tolerance((call.query if call.output is None else call.output).dtype)
         # Some models' own function returns other weights than those which made the output.
         compared = compared and own_off <= limit
         return replace(

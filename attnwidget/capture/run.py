@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,19 +12,23 @@ import torch
 
 from attnwidget.record import Floats, Layer
 
-from .calls import Call, FunctionCall, SoftmaxCall, by_head
+from .calls import Call, FunctionCall, SoftmaxCall
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
 from .functional import FunctionalAttention
 from .interface import interface_calls
 from .item import Item
+from .layout import Layout
 from .masks import additive
 from .modules import Running
 from .projection import Projections
+from .target import device_of
 
 # What a capture changes for its length (the interface's lookups, torch's compiler stance) belongs
 # to the whole process, and the model may be shared, so captures take turns.
 _one_at_a_time = threading.RLock()
+
+_active: list[FunctionalAttention] = []
 
 
 @dataclass(frozen=True)
@@ -83,31 +87,35 @@ def observe(
         """What the model's own explicit function does, and what it returns."""
         assert call.replay is not None
         seen: list[Call] = []
-        with FunctionalAttention(running, seen.append, batch):
-            result = call.replay(additive(call))
-        weights = result[1]
+        with FunctionalAttention(running, lambda make, _: seen.append(make()), len(call.query)):
+            _, weights = call.replay(additive(call))
         if isinstance(weights, torch.Tensor):
-            seen.append(SoftmaxCall(call.module, weights, weights, None))
+            layout = Layout(4, 1, len(call.query))
+            own = SoftmaxCall(call.module, weights, weights, None, None, None, layout)
+            seen.append(own)
         return [explain_softmax(x, item, "") for x in seen if isinstance(x, SoftmaxCall)]
 
     explainer = FunctionExplainer(values, followed)
 
     projections = Projections()
 
-    def note(call: Call) -> None:
-        name = running.name(call.module)
+    def note(make: Callable[[], Call], module: torch.nn.Module) -> None:
+        name = running.name(module)
         if not wanted(name):
             calls.append(Seen(name, running.step, ()))
             return
         try:
-            layers = tuple(
-                explainer.layer(call, item, name)
-                if isinstance(call, FunctionCall)
-                else explain_softmax(call, item, name, values=values)
-                for item in items(name)
-            )
-            if values:
-                projections.expect(len(calls), _output(call, batch))
+            # Under autocast, what is compared with would be rounded as the model is.
+            with torch.autocast(device_of(model).type, enabled=False):
+                call = make()
+                layers = tuple(
+                    explainer.layer(call, item, name)
+                    if isinstance(call, FunctionCall)
+                    else explain_softmax(call, item, name, values=values)
+                    for item in items(name)
+                )
+                if values:
+                    projections.expect(len(calls), _output(call))
             calls.append(Seen(name, running.step, layers))
         except Exception as error:  # of this call alone; told to the reader of the record
             reason = str(error) or type(error).__name__
@@ -116,6 +124,7 @@ def observe(
     functional = FunctionalAttention(running, note, batch)
     with (
         _one_at_a_time,
+        _alone(functional),
         undisturbed(model),
         running.followed(projections.entered if values else None),
         interface_calls(running, note, functional.paused),
@@ -129,10 +138,25 @@ def observe(
     return Observed(calls, running.called, result)
 
 
-def _output(call: Call, batch: int) -> torch.Tensor | None:
+@contextmanager
+def _alone(functional: FunctionalAttention) -> Iterator[None]:
+    """A capture within a capture (in a hook, say) is not part of the outer one."""
+    with ExitStack() as outer:
+        for other in _active:
+            outer.enter_context(other.paused())
+        _active.append(functional)
+        try:
+            yield
+        finally:
+            _active.remove(functional)
+
+
+def _output(call: Call) -> torch.Tensor | None:
     if isinstance(call, FunctionCall) or call.output is None:
         return call.output
-    return by_head(call.output, call.module, batch)
+    with suppress(ValueError):
+        return call.layout.apply(call.output)
+    return None
 
 
 def _projected(layer: Layer, matrix: Floats) -> Layer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,11 +47,8 @@ class Scores:
     def times(self, factor: Any, *, inverse: bool = False) -> Scores:
         """After a multiplication with a number or a tensor, or a division by it."""
         if isinstance(factor, torch.Tensor):
-            if factor.numel() > 1:
-                factor = factor.detach().float()
-                factors = (*self.factors, 1 / factor if inverse else factor)
-                return replace(self, factors=factors)
-            factor = factor.item()
+            factor = factor.detach().float()
+            return replace(self, factors=(*self.factors, 1 / factor if inverse else factor))
         return replace(self, scale=self.scale / factor if inverse else self.scale * factor)
 
     def tanh(self) -> Scores:
@@ -95,38 +91,39 @@ class Weights:
     Attributes:
         logits: what went into the softmax.
         scores: where those come from, if that was followed.
-        latest: the weights after the last change of their values, in the logits' layout.
+        latest: the weights after the last change of their values, in the logits' layout; None for
+            the tensor itself, which must not be held by what is known of it.
         column: the column of the softmax that each entry belongs to, in the tensor's own layout.
         seen: holds an entry once the weights have been used.
+        version: of the logits at the time of the softmax.
     """
 
     logits: torch.Tensor
     scores: Scores | None
-    latest: torch.Tensor
+    latest: torch.Tensor | None
     column: torch.Tensor
     seen: list[bool]
+    version: int
 
     @classmethod
     def of(cls, logits: torch.Tensor, scores: Scores | None, weights: torch.Tensor) -> Weights:
         column = torch.arange(weights.shape[-1]).expand(weights.shape)
-        return cls(logits, scores, weights, column, [])
+        return cls(logits, scores, None, column, [], _version(logits))
+
+    @property
+    def intact(self) -> bool:
+        """Whether the logits, and what they come from, are still those of the softmax."""
+        scores = self.scores is None or self.scores.intact
+        return scores and self.version == _version(self.logits)
 
     @property
     def axis(self) -> int | None:
         """The dimension of the tensor along which the softmax was taken."""
-        columns = torch.arange(self.latest.shape[-1])
+        first = (0,) * (self.column.ndim - 1)
         for axis in reversed(range(self.column.ndim)):
-            first = (0,) * (self.column.ndim - 1)
-            if torch.equal(self.column.movedim(axis, -1)[first], columns):
+            along = self.column.movedim(axis, -1)[first]
+            if torch.equal(along, torch.arange(len(along))):
                 return axis
-        return None
-
-
-def moved(index: torch.Tensor, view: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor | None:
-    """An index in the layout that a view gives a tensor, or None if it does not take an index."""
-    try:
-        return view(index)
-    except (RuntimeError, IndexError, TypeError, ValueError):
         return None
 
 

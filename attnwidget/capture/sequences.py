@@ -22,6 +22,7 @@ class Sequences:
         image: height and width in pixels, or None.
         patch: height and width of a patch in pixels, or None.
         seconds: the length of the audio, or None.
+        generated: whether text or target go on beyond what the model has read.
     """
 
     text: Tokens | None = None
@@ -29,12 +30,15 @@ class Sequences:
     image: tuple[int, int] | None = None
     patch: tuple[int, int] | None = None
     seconds: float | None = None
+    generated: bool = False
 
     def tokens(self, group: Group, side: str, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions where nothing better is known."""
         text = self.text
         if self.target is not None and group.tower == "decoder":
             text = self.target if side == "query" or not group.cross else self.text
+        if text is not None and self.generated and (not self.target or text is self.target):
+            text = text.first(length)
         if text is not None and len(text) == length and group.tower not in ("vision", "audio"):
             return text
         if text is None or group.tower in ("vision", "audio"):
@@ -49,7 +53,9 @@ class Sequences:
         Only where they come in reading order: models with several resolutions or with windows
         may arrange them otherwise.
         """
-        if self.image is None or self.patch is None or group.tower == "audio" or group.shares_tower:
+        if self.image is None or self.patch is None or group.tower == "audio":
+            return None
+        if group.shares_tower or group.windows:
             return None
         rows, columns = (i // p for i, p in zip(self.image, self.patch, strict=True))
         extra = length - rows * columns

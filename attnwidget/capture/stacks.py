@@ -48,6 +48,7 @@ class Group:
         tower: the part of the model.
         cross: whether they attend from one sequence to another.
         modules, layers: the layers, in order, None for those that are not recorded.
+        windows: whether they attend within windows.
         shares_tower: whether the tower also attends over sequences of other lengths.
     """
 
@@ -55,6 +56,7 @@ class Group:
     cross: bool
     modules: list[str] = field(default_factory=list)
     layers: list[Layer | None] = field(default_factory=list)
+    windows: bool = False
     shares_tower: bool = False
 
     def add(self, modules: list[str], layer: Layer | None) -> None:
@@ -76,7 +78,11 @@ def grouped(calls: Iterable[tuple[str, Layer | None]]) -> list[Group]:
         if layer is None:
             waiting[own].append(module)
             continue
-        group = latest[own] = groups.setdefault((*own, layer.shape), Group(*own))
+        # Windows may take positions in another order than attention over all of them.
+        program = layer.program
+        windows = program is not None and bool(program.blocks) and program.mask != "causal"
+        key = (*own, layer.shape, windows)
+        group = latest[own] = groups.setdefault(key, Group(*own, windows=windows))
         group.add(waiting.pop(own, []), None)
         group.add([module], layer)
     for own, group in latest.items():

@@ -1,4 +1,4 @@
-"""What an encoder-decoder's decoder is given, and how tokens are generated."""
+"""What an encoder-decoder's decoder is given."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ import torch
 
 def is_encoder_decoder(model: torch.nn.Module) -> bool:
     """Whether the model's decoder reads tokens of its own."""
-    return "decoder_input_ids" in inspect.signature(model.forward).parameters
+    if "decoder_input_ids" not in inspect.signature(model.forward).parameters:
+        return False
+    # Some models take such an input only if their language model is one.
+    config: Any = getattr(model, "config", None)
+    configs = [c for c in (config, getattr(config, "text_config", None)) if c is not None]
+    return not configs or any(getattr(c, "is_encoder_decoder", False) for c in configs)
 
 
 def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> dict[str, torch.Tensor]:
@@ -37,5 +42,10 @@ def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> dict[
                 "with the tensors instead of a target"
             )
         ids = torch.cat([torch.tensor([[start]]), labels[:, :-1]], dim=1)
-    device = next((p.device for p in model.parameters() if p.device.type != "meta"), None)
-    return {"decoder_input_ids": ids.to(device)}
+    return {"decoder_input_ids": ids.to(device_of(model))}
+
+
+def device_of(model: torch.nn.Module) -> torch.device:
+    """Where inputs go. Offloaded parameters are on "meta" until their module runs."""
+    devices = (p.device for p in model.parameters() if p.device.type != "meta")
+    return next(devices, torch.device("cpu"))

@@ -85,7 +85,7 @@ class AttentionRecord:
 
     @property
     def fidelity(self) -> dict[str, tuple[Fidelity, ...]]:
-        """Per stack and layer: the route of capture and its largest error."""
+        """Per stack, for each of its layers in order: the route of capture and its errors."""
         return {n: tuple(layer.fidelity for layer in s.layers) for n, s in self._stacks.items()}
 
     def stack(self, stack: str | None = None) -> Stack:
@@ -121,6 +121,9 @@ class AttentionRecord:
 
     def scores(self, layer: int, head: int, stack: str | None = None) -> Floats:
         """What went into the softmax: float32 [Tq, Tk]; scaled, biased, -inf where masked.
+
+        Numbers that a model adds to all scores of a row alike, which no softmax sees, may be left
+        out.
 
         Raises:
             ValueError: the layer was recorded as weights alone.

@@ -37,6 +37,7 @@ def save(
 ) -> None:
     """Write stacks to `path`."""
     arrays: dict[str, np.ndarray] = {}
+    written: dict[int, str] = {}
     description = []
     for name, stack in stacks.items():
         layers = []
@@ -46,15 +47,20 @@ def save(
             if layer.program is not None:
                 owned |= {key: getattr(layer.program, key) for key in _PROGRAM_ARRAYS}
                 program = {key: getattr(layer.program, key) for key in _PROGRAM_VALUES}
-            kept = {key: array for key, array in owned.items() if array is not None}
-            for key, array in kept.items():
-                arrays[f"{name}.{index}.{key}"] = np.ascontiguousarray(array)
+            # Layers often share a mask: it is written once.
+            kept = {
+                key: written.setdefault(id(array), f"{name}.{index}.{key}")
+                for key, array in owned.items()
+                if array is not None
+            }
+            for key, place in kept.items():
+                arrays[place] = np.ascontiguousarray(owned[key])
             fidelity = asdict(layer.fidelity)
             layers.append(
                 {
                     "number": layer.number,
                     "program": program,
-                    "arrays": list(kept),
+                    "arrays": kept,
                     "fidelity": fidelity,
                 }
             )
@@ -105,15 +111,15 @@ def load(path: str | PathLike[str]) -> dict[str, Any]:
         return {"stacks": stacks, "model": str(content["model"]), "missing": missing}
     except _NewerRecord:
         raise
-    except (LookupError, TypeError, ValueError, RecursionError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{fspath(path)} is a damaged attnwidget record: {error}") from error
 
 
 def _stack(description: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Stack:
     queries, keys = (_tokens(description[side]) for side in ("queries", "keys"))
     layers = []
-    for index, layer in enumerate(description["layers"]):
-        found = {key: arrays[f"{description['name']}.{index}.{key}"] for key in layer["arrays"]}
+    for layer in description["layers"]:
+        found = {key: arrays[place] for key, place in layer["arrays"].items()}
         program = None
         if (stored := layer["program"]) is not None:
             tuples = {k: tuple(stored[k]) for k in _PROGRAM_TUPLES if isinstance(stored[k], list)}

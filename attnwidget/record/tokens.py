@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,16 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def first(self, count: int) -> Tokens:
+        """The first `count` of them."""
+
+        def cut(values: tuple[_T, ...] | None) -> tuple[_T, ...] | None:
+            return None if values is None else values[:count]
+
+        special = tuple(position for position in self.special if position < count)
+        words, offsets = cut(self.words), cut(self.offsets)
+        return Tokens(self.labels[:count], cut(self.segments), special, words, offsets)
 
 
 def _is_count(value: object) -> bool:

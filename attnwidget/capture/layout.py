@@ -1,0 +1,88 @@
+"""Which dimensions of a tensor are the batch, the heads and the tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+_HEAD_COUNTS = (
+    "num_heads",
+    "num_attention_heads",
+    "n_heads",
+    "n_head",
+    "nhead",
+    "heads",
+    "num_attn_heads",
+    "h",
+)
+
+# Code of which it is known that, where batch and heads are one dimension, the batch comes first.
+_BATCH_FIRST = ("transformers.", "torch.")
+
+
+def heads_of(module: torch.nn.Module) -> int | None:
+    """The number of heads that a module says it has."""
+    for name in _HEAD_COUNTS:
+        count = getattr(module, name, None)
+        if type(count) is int and count > 0:
+            return count
+    return None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How [..., T, n] becomes [M, heads, T, n]: decided by queries or weights, for keys as well.
+
+    Attributes:
+        ndim: the number of dimensions that it is for.
+        axis: the dimension of the heads, or None if they are folded into the first.
+        leading: M.
+    """
+
+    ndim: int
+    axis: int | None
+    leading: int
+
+    @classmethod
+    def of(cls, shape: torch.Size, module: torch.nn.Module, batch: int) -> Layout:
+        """The layout of scores, weights, queries or outputs.
+
+        Four dimensions are taken for [M, heads, T, n], as everywhere, unless only the third is as
+        long as the module has heads. Of more, the one that is as long is that of the heads. With
+        fewer, batch and heads are one dimension, or there is a single head.
+
+        Raises:
+            ValueError: it cannot be told which head belongs to which item of the batch.
+        """
+        heads, lead = heads_of(module), shape[:-2]
+        if len(lead) == 2:
+            swapped = heads is not None and lead[1] != heads == shape[2]
+            return cls(4, 2 if swapped else 1, lead[0])
+        if len(lead) > 2:
+            axis = next((n for n in (1, *range(len(lead))) if lead[n] == heads), 1)
+            return cls(len(shape), axis, lead.numel() // lead[axis])
+        count = lead.numel()
+        if heads is None or count % heads:
+            heads = count // batch if count % batch == 0 else count
+        if batch > 1 and heads > 1 and not type(module).__module__.startswith(_BATCH_FIRST):
+            raise ValueError(
+                "it folds the batch and its heads into one dimension, in an order that is not "
+                "known; capture one text at a time"
+            )
+        return cls(len(shape), None, count // heads)
+
+    def apply(self, tensor: torch.Tensor) -> torch.Tensor:
+        """[M, heads or key heads, T, n].
+
+        Raises:
+            ValueError: the tensor is laid out otherwise.
+        """
+        if tensor.ndim != self.ndim:
+            raise ValueError(f"{tensor.ndim} dimensions where {self.ndim} were expected")
+        if self.axis is None:
+            if tensor.shape[:-2].numel() % self.leading:
+                raise ValueError("batches of different sizes")
+            return tensor.reshape(self.leading, -1, *tensor.shape[-2:])
+        moved = tensor.movedim(self.axis, -3)
+        return moved.reshape(-1, *moved.shape[-3:])
