@@ -106,10 +106,8 @@ class _Rows:
             return replace(layer, projection=first.projection)
         seen = whole != -np.inf
         found = terms(seen, np.where(seen, whole, np.float32(0)), 1, whole.shape[1:])
-        program = replace(
-            first.program, mask=found.mask, window=found.window, blocks=found.blocks,
-            visible=found.visible, bias=found.bias, relative=found.relative,
-        )  # fmt: skip
+        old = first.program
+        program = found.program(old.scale, old.softcap, old.sinks)
         layer = Layer(queries, _once(keys), program, None, fidelity, values=_once(values))
         return replace(layer, projection=first.projection)
 

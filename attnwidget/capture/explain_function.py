@@ -90,12 +90,10 @@ def _error(layer: Layer) -> float:
 
 def _program(call: FunctionCall, terms: Terms, width: int) -> ScoreProgram:
     scale, softcap, sinks = (call.options.get(n) for n in ("scaling", "softcap", "s_aux"))
-    fields = {name: getattr(terms, name) for name in Terms.__dataclass_fields__}
-    return ScoreProgram(
-        scale=float(scale) if scale is not None else width**-0.5,
-        softcap=None if softcap is None else float(softcap),
-        sinks=None
-        if sinks is None
-        else sinks.detach().to("cpu", torch.float32).flatten().numpy().copy(),
-        **fields,
+    if sinks is not None:
+        sinks = sinks.detach().to("cpu", torch.float32).flatten().numpy().copy()
+    return terms.program(
+        float(scale) if scale is not None else width**-0.5,
+        None if softcap is None else float(softcap),
+        sinks,
     )

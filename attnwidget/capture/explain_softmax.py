@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram
+from attnwidget.record import Fidelity, Floats, Layer
 from attnwidget.record.scores import Bools
 
 from .calls import SoftmaxCall
 from .heads import shared_heads
 from .item import Item
 from .masks import MASKED
-from .terms import Terms, terms
+from .terms import terms
 from .tolerance import tolerance
 
 ROUTE = "softmax"
@@ -74,8 +74,7 @@ def _with_program(part: _Part, plain: Layer, noise: float) -> Layer | None:
         bias = np.where(seen, part.logits - product, 0).astype(np.float32)
     limit = noise * max(1.0, float(np.abs(product).max(initial=0)))
     found = terms(seen, bias, part.groups, part.shape, limit)
-    fields = {name: getattr(found, name) for name in Terms.__dataclass_fields__}
-    program = ScoreProgram(scale if len(scale) > 1 else scale[0], softcap=softcap, **fields)
+    program = found.program(scale if len(scale) > 1 else scale[0], softcap)
     return replace(plain, program=program, weights=None)
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import operator
-import re
 import sys
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import PurePath
@@ -19,6 +17,7 @@ from attnwidget.record import AttentionRecord, Stack
 from .generation import Generation
 from .inputs import Inputs, prepare
 from .item import Item
+from .missing import missing_attention, no_attention
 from .run import Observed, observe
 from .stacks import grouped, is_cross, stacks, tower
 from .target import is_encoder_decoder
@@ -59,9 +58,9 @@ def capture_record(
             break
         if chosen <= {n for stack in made.values() for n in stack.numbers}:
             break
-    missing = _missing(model, observed)
+    missing = missing_attention(model, observed)
     if not made and not (chosen is not None and observed.calls and not missing):
-        raise ValueError(_no_attention(model, missing))
+        raise ValueError(no_attention(model, missing))
     if missing:
         shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
         warnings.warn(
@@ -173,32 +172,6 @@ def _chosen(made: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, 
     return {name: stack for name, stack in cut.items() if stack.layers}
 
 
-# But not the dense layer after it, which some models name so.
-_IS_ATTENTION = re.compile(r"attention(?!.*output$)", re.I)
-
-
-def _missing(model: torch.nn.Module, observed: Observed) -> list[str]:
-    """Attention that ran and is not recorded must not be taken for absent."""
-    reasons: dict[str, str] = defaultdict(str)
-    for seen in observed.calls:
-        if seen.reason:
-            reasons[seen.module] = seen.reason
-    seen_modules = {seen.module for seen in observed.calls}
-    for name, module in model.named_modules():
-        if (
-            name in observed.called
-            and _IS_ATTENTION.search(type(module).__name__)
-            and not any(_related(name, other) for other in (*seen_modules, *reasons))
-        ):
-            reasons[name] = f"{type(module).__name__} has no softmax that could be followed"
-    return [f"{module or type(model).__name__}: {reason}" for module, reason in reasons.items()]
-
-
-def _related(a: str, b: str) -> bool:
-    """Whether one module is the other, or contains it."""
-    return f"{a}.".startswith(f"{b}.") or f"{b}.".startswith(f"{a}.") or not a
-
-
 def _name(model: torch.nn.Module) -> str:
     """The last part of the path or hub name that the model was loaded from, else its class."""
     path = str(getattr(getattr(model, "config", None), "_name_or_path", "") or "")
@@ -211,9 +184,3 @@ def _callers_level() -> int:
     while frame.f_back and str(frame.f_globals.get("__name__")).startswith("attnwidget."):
         frame, level = frame.f_back, level + 1
     return level
-
-
-def _no_attention(model: torch.nn.Module, missing: list[str]) -> str:
-    if missing:
-        return f"no attention of {type(model).__name__} could be captured: {'; '.join(missing[:5])}"
-    return f"{type(model).__name__} has no attention: nothing in it is a softmax over scores"

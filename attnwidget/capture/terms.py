@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from attnwidget.record import Floats
+from attnwidget.record import Floats, ScoreProgram
 from attnwidget.record.scores import Bools, MaskKind
 
 _Array = TypeVar("_Array", Bools, Floats)
@@ -23,6 +23,14 @@ class Terms:
     visible: Bools | None = None
     bias: Floats | None = None
     relative: Floats | None = None
+
+    def program(
+        self,
+        scale: float | tuple[float, ...],
+        softcap: float | None = None,
+        sinks: Floats | None = None,
+    ) -> ScoreProgram:
+        return ScoreProgram(scale, **vars(self), softcap=softcap, sinks=sinks)
 
 
 def terms(
