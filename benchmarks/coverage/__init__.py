@@ -1,0 +1,1 @@
+"""Compares capture with the model's own attention, for every architecture of transformers."""

@@ -1,0 +1,52 @@
+"""python -m benchmarks.coverage [NAME ...] [--jobs N] [--json PATH] [--write]"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+
+# Everything is built from configurations; nothing is to be looked for on the network.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+
+from benchmarks import zoo
+from benchmarks.coverage.isolated import examine_all
+from benchmarks.coverage.report import markdown
+from benchmarks.coverage.result import Category, Result
+
+PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+
+
+def main() -> int:
+    options = _options()
+    results: list[Result] = []
+    for result in examine_all(options.names or zoo.names(), options.jobs):
+        print(result, flush=True)
+        results.append(result)
+    counts = Counter(result.category for result in results)
+    print(", ".join(f"{counts[category]} {category.value}" for category in Category))
+    if options.json:
+        options.json.write_text(json.dumps([asdict(result) for result in results], indent=1))
+    if options.write:
+        PAGE.write_text(markdown(results), encoding="utf-8")
+    return 1 if counts[Category.SILENT] else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.coverage", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="model types; all if none is given"
+    )
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes at a time")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="where to write all results")
+    parser.add_argument("--write", action="store_true", help=f"write docs/{PAGE.name}")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""One architecture: build, capture as it loads by default, compare."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+from attnwidget import AttentionRecord
+from benchmarks import zoo
+from benchmarks.reference import Reference, has_sinks, references
+
+from . import outputs, watched
+from .judge import NO_SOFTMAX, judge, one_line
+from .match import Captured, Match, match
+from .result import Category, Result
+from .watched import capture_watched, run
+
+# From here on two passes of one model count as different.
+EAGER_APART = 1e-6
+
+
+def examine(name: str) -> Result:
+    """Says everything that can be said of an architecture; raises nothing of its own."""
+    try:
+        built = zoo.build(name)
+    except zoo.CannotBuild as error:
+        return Result(name, Category.NOT_BUILT, reason=one_line(error))
+    said = Result(name, Category.MISS, type(built.model).__name__)
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        said = _compare(built, said)
+    # Capture's own warnings point to who called it.
+    own = (one_line(w.message) for w in raised if w.filename == watched.__file__)
+    return replace(said, warnings=tuple(dict.fromkeys(own)))
+
+
+def _compare(built: zoo.Built, said: Result) -> Result:
+    eager, returned, why_none = _references(said.name)
+    try:
+        record, disturbed = capture_watched(built)
+    except Exception as error:
+        trusted = sum(not reference.wrong for reference in returned)
+        category = Category.MISS if trusted or not _has_none(error) else Category.NO_ATTENTION
+        return replace(said, category=category, references=trusted, reason=one_line(error))
+    said = _judged(said, built, record, returned)
+    if said.category is Category.SILENT and eager is not None:
+        said = _second_opinion(said, built, eager, returned)
+    if disturbed:
+        said = replace(said, category=Category.SILENT, reason=disturbed)
+    return replace(said, reason=said.reason or why_none)
+
+
+def _has_none(error: Exception) -> bool:
+    """Whether capture says that there is nothing to capture."""
+    nothing, _, modules = str(error).partition("could be captured: ")
+    return isinstance(error, ValueError) and (
+        "has no attention" in nothing or all(NO_SOFTMAX in m for m in modules.split("; ") if m)
+    )
+
+
+def _judged(
+    said: Result, built: zoo.Built, record: AttentionRecord, returned: list[Reference]
+) -> Result:
+    matches = match([r for r in returned if not r.wrong], Captured.all_of(record))
+    category, reason = judge(record, matches, returned=bool(returned), sinks=has_sinks(built.model))
+    return replace(
+        said,
+        category=category,
+        stacks=tuple(f"{stack} ({len(record.stack(stack).layers)})" for stack in record.stacks),
+        routes=tuple(dict.fromkeys(f.route for layers in record.fidelity.values() for f in layers)),
+        references=len(matches),
+        matched=sum(m.exact for m in matches),
+        error=_largest_error(record, matches),
+        reason=reason,
+        wrong=tuple(dict.fromkeys((r.field, r.wrong) for r in returned if r.wrong)),
+    )
+
+
+def _references(name: str) -> tuple[zoo.Built | None, list[Reference], str]:
+    """The eager model, what it returns, and why it returns nothing."""
+    try:
+        eager = zoo.build(name, "eager")
+        return eager, references(name, eager), ""
+    except Exception as error:
+        return None, [], f"no reference: {one_line(error)}"
+
+
+def _second_opinion(
+    first: Result, built: zoo.Built, eager: zoo.Built, returned: list[Reference]
+) -> Result:
+    """Where eager attention computes something else than the default, captures that instead.
+
+    A few models lose a mask with one of the two, and in some others rounding grows from layer to
+    layer: then a difference says nothing about capture.
+    """
+    apart = outputs.distance(run(built), run(eager))
+    record, disturbed = capture_watched(eager)
+    second = _judged(first, eager, record, returned)
+    if disturbed or apart < EAGER_APART or second.category is Category.SILENT:
+        return first
+    note = f"captured with eager attention, whose outputs are {apart:.1e} off those of the default"
+    return replace(second, reason="; ".join(filter(None, [second.reason, note])))
+
+
+def _largest_error(record: AttentionRecord, matches: list[Match]) -> float | None:
+    own = [
+        error
+        for layers in record.fidelity.values()
+        for fidelity in layers
+        for error in (fidelity.weights_error, fidelity.output_error)
+        if error is not None
+    ]
+    return max([m.error for m in matches if m.exact] or own, default=None)

@@ -1,0 +1,85 @@
+"""Which captured layer is which of the model's own attention tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnwidget import AttentionRecord
+from benchmarks.reference import Reference
+
+from .result import EXACT
+
+
+@dataclass(frozen=True)
+class Captured:
+    """One layer of a record, with its weights [heads, Tq, Tk]."""
+
+    name: str
+    weights: np.ndarray
+    exact: bool | None
+
+    @classmethod
+    def all_of(cls, record: AttentionRecord) -> list[Captured]:
+        return [
+            cls(
+                f"{stack} {layer.number}",
+                np.stack([layer.head_weights(head) for head in range(layer.num_heads)]),
+                layer.fidelity.exact,
+            )
+            for stack in record.stacks
+            for layer in record.stack(stack).layers
+        ]
+
+
+@dataclass(frozen=True)
+class Match:
+    """A reference, the layer nearest to it, and their largest difference."""
+
+    reference: Reference
+    captured: Captured | None
+    error: float
+
+    @property
+    def exact(self) -> bool:
+        return self.error <= EXACT
+
+
+def match(references: Sequence[Reference], captured: Sequence[Captured]) -> list[Match]:
+    """Each layer stands for at most one reference; of equally good ones, the first is taken."""
+    left = list(captured)
+    matches: dict[int, Match] = {}
+    # Those that fit go first, so that one that does not fit takes no other's layer.
+    for tolerance in (EXACT, np.inf):
+        for index, reference in enumerate(references):
+            if index in matches:
+                continue
+            errors = [
+                min(difference(blocks, layer.weights) for blocks in reference.layouts)
+                for layer in left
+            ]
+            best = min(range(len(left)), key=errors.__getitem__, default=None)
+            if best is not None and errors[best] <= tolerance and errors[best] < np.inf:
+                matches[index] = Match(reference, left.pop(best), errors[best])
+    return [
+        matches.get(index, Match(reference, None, np.inf))
+        for index, reference in enumerate(references)
+    ]
+
+
+def difference(blocks: np.ndarray, weights: np.ndarray) -> float:
+    """max |reference - captured|; infinite where their shapes do not fit.
+
+    Blocks [blocks, heads, q, k] lie on the diagonal of the captured [heads, blocks q, blocks k],
+    which is zero elsewhere.
+    """
+    count, heads, rows, columns = blocks.shape
+    if weights.shape != (heads, count * rows, count * columns):
+        return np.inf
+    # [blocks, blocks, heads, q, k]
+    split = weights.reshape(heads, count, rows, count, columns).transpose(1, 3, 0, 2, 4)
+    expected = np.zeros_like(split)
+    expected[np.arange(count), np.arange(count)] = blocks
+    return float(np.abs(split - expected).max())

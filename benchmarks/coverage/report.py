@@ -1,0 +1,88 @@
+"""The page about coverage."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import torch
+import transformers
+
+from .result import EXACT, Category, Result
+
+_MEANING = {
+    Category.EXACT: f"every layer equals the model's own eager attention to {EXACT:g}",
+    Category.PARTIAL: "likewise, beside modules that capture names as having no softmax attention "
+    "(linear, deformable, sampled)",
+    Category.NO_REFERENCE: "the model returns no attention; every captured layer passes its check",
+    Category.WRONG_REFERENCE: "what the model returns is not its attention; likewise",
+    Category.NO_ATTENTION: "the model has no softmax attention",
+    Category.MISS: "some attention is missing, off or not checked, and capture says so",
+    Category.SILENT: "capture is wrong or changes the model, and does not say so",
+    Category.NOT_BUILT: "no tiny model of it can be built here",
+}
+
+
+def markdown(results: Sequence[Result]) -> str:
+    counts = Counter(result.category for result in results)
+    by_category = defaultdict(list)
+    for result in results:
+        by_category[result.category].append(result)
+    return "\n".join(
+        [
+            "# Coverage",
+            "",
+            f"Every architecture of transformers {transformers.__version__}, as a tiny random "
+            f"model in its default form, captured with torch {torch.__version__} on the CPU. "
+            "Written by `python -m benchmarks.coverage --write`.",
+            "",
+            *_table(
+                ("", "architectures", "meaning"),
+                [(c.value, str(counts[c]), _MEANING[c]) for c in Category],
+            ),
+            *_section("Misses", by_category[Category.SILENT] + by_category[Category.MISS]),
+            *_section("Partial", by_category[Category.PARTIAL]),
+            *_section("Remarks", [r for r in by_category[Category.EXACT] if r.reason]),
+            *_wrong(results),
+            *_captured(results),
+            *_section("Not built", by_category[Category.NOT_BUILT]),
+            *_section("No attention", by_category[Category.NO_ATTENTION]),
+        ]
+    )
+
+
+def _section(title: str, results: Iterable[Result]) -> list[str]:
+    rows = [(r.name, r.reason) for r in results]
+    return [f"## {title}", "", *_table(("architecture", "cause"), rows)] if rows else []
+
+
+def _wrong(results: Iterable[Result]) -> list[str]:
+    rows = [(r.name, field, why) for r in results for field, why in r.wrong]
+    return [
+        "## Where transformers' own answer is not the attention",
+        "",
+        *_table(("architecture", "field", "because"), rows),
+    ]
+
+
+def _captured(results: Iterable[Result]) -> list[str]:
+    rows = [
+        (
+            r.name,
+            r.category.value,
+            ", ".join(r.stacks),
+            ", ".join(r.routes),
+            f"{r.matched}/{r.references}" if r.references else "",
+            "" if r.error is None else f"{r.error:.1e}",
+        )
+        for r in results
+        if r.stacks
+    ]
+    head = ("architecture", "", "stacks (layers)", "routes", "equal", "largest error")
+    return ["## All architectures", "", *_table(head, rows)]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [head, ["---"] * len(head), *rows]
+    escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
+    return [*(f"| {' | '.join(line)} |" for line in escaped), ""]
