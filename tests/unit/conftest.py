@@ -1,9 +1,9 @@
 """Two small trained models, each beside the same model with explicit ("eager") attention."""
 
+import copy
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -58,15 +58,15 @@ def smollm2(smollm2_files: tuple[Path, str]) -> Loaded:
     """(model, tokenizer): a trained Llama whose nine query heads share three key heads."""
     folder, weights = smollm2_files
     tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=weights)
-    return _load_smollm2(folder, weights), tokenizer
+    model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=weights, dtype=torch.float32)
+    return model.eval(), tokenizer
 
 
 @pytest.fixture(scope="session")
-def smollm2_eager(smollm2_files: tuple[Path, str]) -> Model:
-    return _load_smollm2(*smollm2_files, attn_implementation="eager")
-
-
-def _load_smollm2(folder: Path, weights: str, **options: Any) -> Model:
-    return AutoModelForCausalLM.from_pretrained(
-        folder, gguf_file=weights, dtype=torch.float32, **options
-    ).eval()
+def smollm2_eager(smollm2: Loaded) -> Model:
+    """The same weights in a model of their own; reading the file again takes long."""
+    model, _ = smollm2
+    config = copy.deepcopy(model.config)
+    eager = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    eager.load_state_dict(model.state_dict())
+    return eager.eval()

@@ -16,11 +16,13 @@ def run_during(model: Model, action: Callable[[], None]) -> Callable[[], None]:
             done.append(True)
             action()
 
-    return model.layers[1].register_forward_pre_hook(hook).remove
+    layers = model.layers if hasattr(model, "layers") else model.h
+    return layers[1].register_forward_pre_hook(hook).remove
 
 
 def same_weights(a: AttentionRecord, b: AttentionRecord) -> bool:
-    return a.num_layers() == b.num_layers() and all(
+    same = a.stacks == b.stacks and a.missing == b.missing and a.num_layers() == b.num_layers()
+    return same and all(
         (a.weights(layer, head) == b.weights(layer, head)).all()
         for layer in range(a.num_layers())
         for head in range(a.num_heads(layer))

@@ -4,13 +4,17 @@ import sys
 from typing import Any
 
 import torch
+from torch.nn.modules import module as torch_module
+from torch.overrides import _get_current_function_mode_stack
 from transformers import modeling_utils
-from transformers.modeling_utils import AttentionInterface
 
 from tests.unit.tiny import Model
 
+# Before transformers 4.50 a plain dict.
+_INTERFACE = type(modeling_utils.ALL_ATTENTION_FUNCTIONS)
 # As it was before any capture of this process: this module is imported before the first test.
-_INTERFACE = dict(vars(AttentionInterface))
+_BEFORE = dict(vars(_INTERFACE))
+_FUNCTIONAL = dict(vars(torch.nn.functional))
 
 
 class Snapshot:
@@ -25,8 +29,12 @@ class Snapshot:
         weights = self._model.state_dict()
         assert weights.keys() == self._weights.keys()
         for name, value in weights.items():
-            assert torch.equal(value, self._weights[name]), name
-        assert dict(vars(AttentionInterface)) == _INTERFACE
+            before = self._weights[name]
+            # What is offloaded is on "meta", and has no numbers there.
+            assert value.device == before.device, name
+            assert value.is_meta or torch.equal(value, before), name
+        assert dict(vars(_INTERFACE)) == _BEFORE
+        assert dict(vars(torch.nn.functional)) == _FUNCTIONAL
         now = self._look()
         for what, before in self._rest.items():
             assert now[what] == before, what
@@ -41,13 +49,19 @@ class Snapshot:
             "hooks": {name: _hooks(module) for name, module in modules.items()},
             "attributes": {name: sorted(vars(module)) for name, module in modules.items()},
             "gradients": [(p.requires_grad, p.grad) for p in self._model.parameters()],
-            "interface's base": dict(vars(AttentionInterface.__mro__[1])),
+            "interface's base": dict(vars(_INTERFACE.__mro__[1])),
             "registered functions": dict(registry),
-            "local functions": dict(registry._local_mapping),
+            "local functions": dict(getattr(registry, "_local_mapping", {})),
             "files of the model": {
                 name: {key: id(value) for key, value in vars(file).items()}
                 for name, file in _modeling_files(modules).items()
             },
+            "hooks of all modules": {
+                name: [(number, id(hook)) for number, hook in hooks.items()]
+                for name, hooks in vars(torch_module).items()
+                if name.startswith("_global") and isinstance(hooks, dict)
+            },
+            "function modes": list(map(id, _get_current_function_mode_stack())),
             "gradient mode": torch.is_grad_enabled(),
             "random state": torch.get_rng_state().tolist(),
         }

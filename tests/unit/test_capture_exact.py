@@ -89,7 +89,8 @@ def test_every_layer_is_checked_and_exact(case: Case) -> None:
         assert fidelity.exact is True
         assert fidelity.route == "attention interface"
         assert fidelity.kept == "queries and keys"
-        assert fidelity.rows == len(record.tokens()[0])
+        tokens = len(record.tokens()[0])
+        assert fidelity.rows == (tokens if tokens <= 64 else 16)
         assert fidelity.weights_error is not None
         assert fidelity.output_error is not None
         assert fidelity.weights_error < 5e-6

@@ -1,6 +1,8 @@
 """Where the score program is not what a model computes, the record says so."""
 
+import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,14 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.models.llama import modeling_llama
 
 from attnwidget import capture
-from tests.unit.tiny import eager_attentions, gpt2, llama, token_ids
+from tests.unit.tiny import (
+    Model,
+    assert_attention,
+    eager_attentions,
+    gpt2,
+    llama,
+    token_ids,
+)
 
 TEXT = {"input_ids": token_ids(9)}
 
@@ -101,19 +110,63 @@ def test_weights_of_the_models_own_function_are_kept(monkeypatch: pytest.MonkeyP
 
 
 def test_a_mask_of_an_unknown_form_is_a_clear_error(register: Callable[..., None]) -> None:
-    register(sdpa_attention_forward, flash_attention_mask)
+    def attention(module: Any, query: Any, key: Any, value: Any, mask: Any, **kwargs: Any) -> Any:
+        return sdpa_attention_forward(module, query, key, value, mask.tensor, **kwargs)
+
+    def boxed(*args: Any, **kwargs: Any) -> Any:
+        return SimpleNamespace(tensor=sdpa_mask(*args, **kwargs))
+
+    register(attention, boxed)
+    with pytest.raises(ValueError, match=r"layers\.0\.self_attn: its mask, a SimpleNamespace"):
+        capture(llama("ours"), None, TEXT)
+
+
+def test_flash_attention_is_causal_beside_its_mask(register: Callable[..., None]) -> None:
+    """It is told which keys are padding, and is causal because its module says so."""
+
+    def flash_attention(
+        module: Any, query: Any, key: Any, value: Any, mask: Any, **kwargs: Any
+    ) -> Any:
+        assert module.is_causal
+        seen = mask[:, None, None].bool() & torch.ones(9, 9, dtype=torch.bool).tril()
+        seen |= torch.eye(9, dtype=torch.bool)  # what padding sees does not matter
+        return sdpa_attention_forward(module, query, key, value, seen, **kwargs)
+
+    register(flash_attention, flash_attention_mask)
     padded = {"input_ids": token_ids(9), "attention_mask": torch.tensor([[0, 0] + [1] * 7])}
-    with pytest.raises(ValueError, match=r'mask.*2 dimensions.*attn_implementation="sdpa"'):
-        capture(llama("ours"), None, padded)
-    assert capture(llama(), None, padded).layer(0).shape == (7, 7)
+    reference = [own[0, :, 2:, 2:] for own in eager_attentions(llama("eager"), padded)]
+    assert_attention(capture(llama("ours"), None, padded), reference)
 
 
-@pytest.mark.parametrize(("name", "value"), [("q_proj", torch.nan), ("k_proj", torch.inf)])
-def test_queries_and_keys_that_are_not_finite_are_a_clear_error(name: str, value: float) -> None:
-    model = llama()
+NOT_FINITE = pytest.mark.parametrize(
+    ("name", "value"), [("q_proj", torch.nan), ("k_proj", torch.inf)]
+)
+
+
+def _spoil(model: Model, layer: int, name: str, value: float) -> None:
     with torch.no_grad():
-        getattr(model.layers[1].self_attn, name).weight[0] = value
-    with pytest.raises(ValueError, match="hold NaN or infinity"):
+        getattr(model.layers[layer].self_attn, name).weight[0] = value
+
+
+@NOT_FINITE
+def test_a_layer_that_is_not_finite_is_named_and_the_rest_recorded(name: str, value: float) -> None:
+    model, expected = llama(), capture(llama(), None, TEXT)
+    _spoil(model, 1, name, value)
+    with pytest.warns(UserWarning, match=r"not in this record.*layers\.1\.self_attn") as caught:
+        record = capture(model, None, TEXT)
+    assert caught[0].filename == __file__
+    assert record.stack().numbers == (0,)
+    assert np.array_equal(record.weights(0, 3), expected.weights(0, 3))
+    [missing] = record.missing
+    assert re.match(r"layers\.1\.self_attn: (queries|keys) hold NaN or infinity", missing)
+
+
+@NOT_FINITE
+def test_a_model_of_which_no_layer_is_finite(name: str, value: float) -> None:
+    model = llama()
+    for layer in range(2):
+        _spoil(model, layer, name, value)
+    with pytest.raises(ValueError, match=r"layers\.0\.self_attn: \w+ hold NaN or infinity"):
         capture(model, None, TEXT)
 
 
@@ -127,9 +180,26 @@ def test_values_that_are_not_finite_are_not_exact() -> None:
     assert second.exact is False
 
 
-def test_attention_modules_that_were_not_seen_are_named() -> None:
+def test_attention_modules_that_did_not_run_are_not_missing(recwarn: Any) -> None:
     """GPT-2's cross-attention does not run without an encoder's output."""
-    with pytest.warns(UserWarning, match=r"2 attention modules.*h\.0\.crossattention") as caught:
-        record = capture(gpt2(add_cross_attention=True), None, TEXT)
-    assert record.num_layers() == 2
+    record = capture(gpt2(add_cross_attention=True), None, TEXT)
+    assert record.stacks == ("self",)
+    assert record.missing == ()
+    assert not recwarn.list
+
+
+def test_attention_modules_that_ran_unseen_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of two layers has an attention that is no softmax over scores."""
+    model = llama()
+
+    class MeanAttention(torch.nn.Module):
+        def forward(self, hidden_states: torch.Tensor, **_: Any) -> tuple[torch.Tensor, None]:
+            return hidden_states.mean(dim=1, keepdim=True).expand_as(hidden_states), None
+
+    model.layers[0].self_attn = MeanAttention()
+    with pytest.warns(UserWarning, match=r"not in this record.*layers\.0\.self_attn") as caught:
+        record = capture(model, None, TEXT)
     assert caught[0].filename == __file__
+    [missing] = record.missing
+    assert missing.startswith("layers.0.self_attn: MeanAttention ")
+    assert record.stack().numbers == (1,)

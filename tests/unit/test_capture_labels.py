@@ -24,11 +24,9 @@ def test_a_space_alone_can_be_seen(smollm2: Loaded) -> None:
     assert capture(*smollm2, " ").tokens()[0] == ["␣"]
 
 
-def test_bytes_that_are_no_character_keep_the_vocabularys_spelling(smollm2: Loaded) -> None:
-    labels, _ = capture(*smollm2, "né 🦜").tokens()
-    assert labels[:2] == ["n", "é"]
-    assert len(labels) > 3
-    assert all("\ufffd" not in label and label for label in labels)
+def test_tokens_that_share_a_character_say_so(smollm2: Loaded) -> None:
+    record = capture(*smollm2, "né 🦜")
+    assert record.tokens()[0] == ["n", "é", "🦜 1/3", "🦜 2/3", "🦜 3/3"]
 
 
 def test_without_a_tokenizer_labels_are_positions() -> None:
@@ -56,6 +54,14 @@ def test_a_pair_has_segments(minilm: Loaded) -> None:
 def test_a_pair_for_a_decoder_has_segments(smollm2: Loaded) -> None:
     record = capture(*smollm2, "One", " two three")
     assert record.stack().queries.segments == (0, 1, 1)
+
+
+def test_a_pair_has_words_and_offsets(minilm: Loaded) -> None:
+    tokens = capture(*minilm, "Tokenizers.", "Three").stack().queries
+    assert tokens.labels[1:4] == ("token", "##izer", "##s")
+    assert tokens.words == (None, 0, 0, 0, 1, None, 2, None)
+    assert tokens.offsets is not None
+    assert tokens.offsets[1:7] == ((0, 5), (5, 9), (9, 10), (10, 11), None, (0, 5))
 
 
 @pytest.mark.parametrize("texts", [("One two.",), ("One two.", "")])

@@ -9,6 +9,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from attnwidget import capture
 from tests.unit.tiny import eager_attentions, llama, token_ids
+from tests.versions import newer
 
 LENGTH = 6
 CAUSAL = torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
@@ -82,6 +83,7 @@ class SparingAttention(torch.nn.Module):
         return function(self, *heads, None)[0]
 
 
+@newer("5.3", "the model looks its function up with get_interface")
 @pytest.mark.parametrize(
     ("implementation", "is_causal", "mask"),
     [
@@ -107,3 +109,25 @@ def test_what_a_missing_mask_and_scale_mean(
     [fidelity] = recorded.fidelity["self"]
     assert fidelity.exact is True
     assert fidelity.output_error is not None
+
+
+def test_a_mask_that_is_wider_than_the_keys() -> None:
+    """As of a static cache that is not full: its last columns belong to no key."""
+
+    class Wide(SparingAttention):
+        def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+            heads = self.embeddings(input_ids).unflatten(-1, (3, 4, 8)).permute(2, 0, 3, 1, 4)
+            return wide(self, *heads, torch.cat([CAUSAL, ~CAUSAL], dim=1)[None, None])[0]
+
+    def sliced(module: Any, query: Any, key: Any, value: Any, mask: Any, **_: Any) -> Any:
+        mask = torch.where(mask[..., : key.shape[2]], 0.0, float("-inf"))
+        return eager_attention_forward(module, query, key, value, mask)
+
+    def wide(*args: Any) -> Any:
+        return ALL_ATTENTION_FUNCTIONS.get_interface("eager", sliced)(*args)
+
+    recorded = capture(Wide("eager", False), None, {"input_ids": token_ids(LENGTH)})
+    program = recorded.layer(0).program
+    assert program is not None
+    assert program.mask == "causal"
+    assert recorded.fidelity["self"][0].exact is True

@@ -4,10 +4,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from attnwidget import AttentionRecord, capture
 from tests.unit.meeting import run_during, same_weights
 from tests.unit.snapshot import Snapshot, torch_compiles
-from tests.unit.tiny import bert, gpt2, llama, token_ids
+from tests.unit.tiny import Model, bert, gpt2, llama, tiny, token_ids
+
+Build = Callable[[], Model]
 
 TEXT = {"input_ids": token_ids(9)}
 OTHER_TEXT = {"input_ids": token_ids(5, seed=1)}
@@ -29,29 +33,43 @@ def _in_thread(action: Callable[[], Any]) -> None:
     assert not failures
 
 
-def test_another_model_in_the_same_thread() -> None:
-    model, other = llama(), bert()
+def bloom() -> Model:
+    """Its attention is seen by a mode of the thread, not by the interface."""
+    return tiny("Bloom", "eager", n_layer=2, n_head=4)
+
+
+BOTH_ROUTES = pytest.mark.parametrize("build", [llama, bloom])
+
+
+@pytest.mark.parametrize("another", [bert, bloom])
+@BOTH_ROUTES
+def test_another_model_in_the_same_thread(build: Build, another: Build) -> None:
+    model, other = build(), another()
     expected = capture(model, None, TEXT)
     run_during(model, lambda: other(**OTHER_TEXT))
     assert same_weights(capture(model, None, TEXT), expected)
 
 
-def test_another_model_in_another_thread() -> None:
-    model, other = llama(), llama()
+@BOTH_ROUTES
+def test_another_model_in_another_thread(build: Build) -> None:
+    model, other = build(), build()
     expected = capture(model, None, TEXT)
     run_during(model, lambda: _in_thread(lambda: other(**OTHER_TEXT)))
     assert same_weights(capture(model, None, TEXT), expected)
 
 
-def test_the_same_model_in_another_thread() -> None:
-    model = llama()
+@BOTH_ROUTES
+def test_the_same_model_in_another_thread(build: Build) -> None:
+    model = build()
     expected = capture(model, None, TEXT)
     run_during(model, lambda: _in_thread(lambda: model(**OTHER_TEXT)))
     assert same_weights(capture(model, None, TEXT), expected)
 
 
-def test_a_capture_within_a_capture() -> None:
-    model, other = llama(), bert()
+@pytest.mark.parametrize("another", [bert, bloom])
+@BOTH_ROUTES
+def test_a_capture_within_a_capture(build: Build, another: Build) -> None:
+    model, other = build(), another()
     expected, expected_inner = capture(model, None, TEXT), capture(other, None, OTHER_TEXT)
     inner: list[AttentionRecord] = []
     undo = run_during(model, lambda: inner.append(capture(other, None, OTHER_TEXT)))
@@ -63,8 +81,9 @@ def test_a_capture_within_a_capture() -> None:
     assert same_weights(outer[0], expected)
 
 
-def test_two_captures_at_once(default_stance: None) -> None:
-    models = [llama(), gpt2()]
+@pytest.mark.parametrize("another", [gpt2, bloom])
+def test_two_captures_at_once(default_stance: None, another: Build) -> None:
+    models = [llama(), another()]
     texts = [TEXT, OTHER_TEXT]
     expected = [capture(m, None, t) for m, t in zip(models, texts, strict=True)]
     before = [Snapshot(model) for model in models]

@@ -94,8 +94,12 @@ DESCRIPTIONS: dict[str, Callable[[Content], Any]] = {
     "a layer number below 0": lambda c: c["stacks"][0]["layers"][0].update(number=-1),
     "half a layer number": lambda c: c["stacks"][0]["layers"][0].update(number=0.5),
     "a layer number in words": lambda c: c["stacks"][0]["layers"][0].update(number="0"),
-    "an array that is not there": lambda c: c["stacks"][0]["layers"][0]["arrays"].append("weights"),
-    "an array not spoken of": lambda c: c["stacks"][0]["layers"][0]["arrays"].remove("values"),
+    "an array that is not there": lambda c: c["stacks"][0]["layers"][0]["arrays"].update(
+        weights="0"
+    ),
+    "an array not spoken of": lambda c: (
+        c["stacks"][0]["layers"][0]["arrays"].pop("values") and None
+    ),
     "a fidelity in words": (
         lambda c: c["stacks"][0]["layers"][0]["fidelity"].update(output_error="small")
     ),

@@ -1,0 +1,289 @@
+"""The attention of generated tokens is that of one pass over what was generated."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import GenerationConfig
+
+from attnwidget import AttentionRecord, capture
+from tests.unit.snapshot import Snapshot
+from tests.unit.test_capture_stacks import PIXELS, SEEN, llava
+from tests.unit.tiny import Model, assert_attention, bart, bert, t5, tiny, token_ids
+
+GROUPED = {"num_key_value_heads": 2}
+GPT2 = {"n_embd": 32, "n_head": 4, "n_layer": 2}
+LOCAL = {"num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]]}
+
+DECODERS: dict[str, Callable[[str], Model]] = {
+    "Llama": lambda a: tiny("LlamaForCausalLM", a, **GROUPED),
+    "GPT-2": lambda a: tiny("GPT2LMHeadModel", a, **GPT2),
+    "Mistral": lambda a: tiny("MistralForCausalLM", a, **GROUPED, sliding_window=4),
+    "BLOOM": lambda _: tiny("BloomForCausalLM", "eager", n_layer=2, n_head=4),
+    "GPT-Neo": lambda _: tiny("GPTNeoForCausalLM", "eager", **LOCAL, window_size=4),
+}
+PAIRS: dict[str, Callable[[str], Model]] = {
+    "T5": lambda a: t5("T5ForConditionalGeneration", a),
+    "Bart": lambda a: bart("BartForConditionalGeneration", a),
+}
+
+GREEDY = {"do_sample": False}
+SAMPLE = {"do_sample": True, "top_k": 0}
+BEAM = {"num_beams": 3, "do_sample": False}
+WAYS: dict[str, dict[str, Any]] = {
+    "greedy": GREEDY,
+    "sampled": SAMPLE,
+    "several samples": {**SAMPLE, "num_return_sequences": 2},
+    "beam": BEAM,
+    "several beams": {**BEAM, "num_return_sequences": 3},
+    "sampled beams": {"num_beams": 3, "do_sample": True},
+    "a configuration with beams": {
+        "generation_config": GenerationConfig(num_beams=3, min_new_tokens=6, max_new_tokens=6)
+    },
+    "no cache": {**GREEDY, "use_cache": False},
+    "beams without a cache": {**BEAM, "use_cache": False},
+}  # fmt: skip
+
+
+class Spelling:
+    """A tokenizer that spells a token as its number."""
+
+    all_special_ids = (0, 1, 2)
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [f"t{number}" for number in ids]
+
+    def decode(self, ids: list[int], **_: Any) -> str:
+        return "".join(self.convert_ids_to_tokens(ids))
+
+
+def _batch() -> dict[str, torch.Tensor]:
+    """Three texts, padded on the left."""
+    ids, mask = torch.zeros(2, 3, 8, dtype=torch.long)
+    for row, length in enumerate((5, 8, 6)):
+        ids[row, 8 - length :] = token_ids(length, seed=row)
+        mask[row, 8 - length :] = 1
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+def _captured(
+    model: Model, inputs: dict[str, torch.Tensor], options: dict[str, Any], item: int = 0
+) -> tuple[AttentionRecord, torch.Tensor]:
+    """A record, and what the model generates without a capture, but its last token: [1, tokens]."""
+    if "generation_config" not in options:
+        options = {"max_new_tokens": 6, "eos_token_id": None, **options}
+    torch.manual_seed(0)
+    record = capture(model, Spelling(), inputs, generate=options, batch_index=item)
+    torch.manual_seed(0)
+    sequences = model.generate(**inputs, **options)
+    each = len(sequences) // len(inputs["input_ids"])
+    return record, sequences[item * each, None, :-1]
+
+
+def _positions(model: Model, mask: torch.Tensor) -> dict[str, torch.Tensor]:
+    """As `generate` counts them; BLOOM counts by itself."""
+    if "position_ids" not in inspect.signature(model.forward).parameters:
+        return {}
+    return {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)}
+
+
+def _assert_decoder(
+    record: AttentionRecord, eager: Model, mask: torch.Tensor, sequence: torch.Tensor
+) -> None:
+    """The record is that of one pass of the eager model over the sequence."""
+    grown = torch.ones(1, sequence.shape[1] - mask.shape[1], dtype=torch.long)
+    mask = torch.cat([mask, grown], dim=1)
+    kept = mask[0].nonzero()[:, 0]
+    with torch.no_grad():
+        own = eager(
+            sequence, attention_mask=mask, output_attentions=True, **_positions(eager, mask)
+        ).attentions
+    assert_attention(record, [a[0][:, kept][:, :, kept].numpy() for a in own])
+    assert record.missing == ()
+    assert {f.kept for f in record.fidelity["self"]} == {"queries and keys"}
+    expected = [f"t{token}" for token in sequence[0, kept].tolist()]
+    assert record.tokens() == (expected, expected)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_decoder(name: str, way: dict[str, Any]) -> None:
+    model, mask = DECODERS[name]("sdpa"), torch.ones(1, 8, dtype=torch.long)
+    record, sequence = _captured(model, {"input_ids": token_ids(8, seed=1)}, way)
+    assert sequence.shape[1] > 9, "too short to prove anything"
+    _assert_decoder(record, DECODERS[name]("eager"), mask, sequence)
+
+
+@pytest.mark.parametrize("item", range(3))
+@pytest.mark.parametrize("way", ["greedy", "several samples", "beam", "no cache"])
+@pytest.mark.parametrize("name", DECODERS)
+def test_an_item_of_a_padded_batch(name: str, way: str, item: int) -> None:
+    model, batch = DECODERS[name]("sdpa"), _batch()
+    record, sequence = _captured(model, batch, WAYS[way], item)
+    mask = batch["attention_mask"][item, None]
+    _assert_decoder(record, DECODERS[name]("eager"), mask, sequence)
+
+
+STATIC = {**GREEDY, "cache_implementation": "static"}
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("name", ["Llama", "GPT-2", "Mistral", "BLOOM"])
+def test_a_static_cache(name: str, padded: bool) -> None:
+    """Its empty places are seen by nothing, and are not recorded."""
+    model = DECODERS[name]("sdpa")
+    batch = _batch() if padded else {"input_ids": token_ids(8, seed=1)}
+    record, sequence = _captured(model, batch, STATIC)
+    mask = batch["attention_mask"][:1] if padded else torch.ones(1, 8, dtype=torch.long)
+    _assert_decoder(record, DECODERS[name]("eager"), mask, sequence)
+
+
+def test_a_sliding_cache_drops_what_is_out_of_sight() -> None:
+    """Twice the window and more: its first keys are no longer in the cache at the end."""
+    model = DECODERS["Mistral"]("sdpa")
+    record, sequence = _captured(
+        model, {"input_ids": token_ids(3)}, {**GREEDY, "min_new_tokens": 6}
+    )
+    mask = torch.ones(1, 3, dtype=torch.long)
+    _assert_decoder(record, DECODERS["Mistral"]("eager"), mask, sequence)
+    program = record.layer(0).program
+    assert program is not None
+    assert (program.mask, program.window) == ("window", (3, 0))
+
+
+def test_generated_tokens_are_causal() -> None:
+    record, _ = _captured(DECODERS["Llama"]("sdpa"), {"input_ids": token_ids(5)}, GREEDY)
+    program = record.layer(1).program
+    assert program is not None
+    assert program.mask == "causal"
+    assert record.num_kv_heads(1) == 2
+
+
+def test_an_item_that_ends_before_the_others() -> None:
+    """What the batch pads it with was not generated."""
+    model = DECODERS["Llama"]("sdpa")
+    inputs = {"input_ids": torch.cat([token_ids(6), token_ids(6, seed=1)])}
+    free = model.generate(**inputs, max_new_tokens=6, do_sample=False, eos_token_id=None)
+    end = int(free[0, 8])  # the third new token
+    assert end not in free[0, :8]
+    assert end not in free[1]
+    record, sequence = _captured(model, inputs, {**GREEDY, "eos_token_id": end})
+    assert sequence[0, 8] == end
+    assert sequence[0, 9] == 0
+    _assert_decoder(
+        record, DECODERS["Llama"]("eager"), torch.ones(1, 6, dtype=torch.long), sequence[:, :8]
+    )
+
+
+@pytest.mark.parametrize("item", range(3))
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("name", PAIRS)
+def test_an_encoder_decoder(name: str, way: dict[str, Any], item: int) -> None:
+    model, batch = PAIRS[name]("sdpa"), _batch()
+    record, target = _captured(model, batch, way, item)
+    mask = batch["attention_mask"][item, None]
+    kept = mask[0].nonzero()[:, 0]
+    with torch.no_grad():
+        own = PAIRS[name]("eager")(
+            batch["input_ids"][item, None], attention_mask=mask, decoder_input_ids=target,
+            output_attentions=True,
+        )  # fmt: skip
+    assert record.stacks == ("encoder", "decoder", "cross")
+    encoder = [a[0][:, kept][:, :, kept].numpy() for a in own.encoder_attentions]
+    assert_attention(record, encoder, "encoder")
+    assert_attention(record, [a[0].numpy() for a in own.decoder_attentions], "decoder")
+    assert_attention(record, [a[0][:, :, kept].numpy() for a in own.cross_attentions], "cross")
+    source = [f"t{token}" for token in batch["input_ids"][item, kept].tolist()]
+    written = [f"t{token}" for token in target[0].tolist()]
+    assert record.tokens("encoder") == (source, source)
+    assert record.tokens("decoder") == (written, written)
+    assert record.tokens("cross") == (written, source)
+    assert record.missing == ()
+
+
+def test_an_encoder_decoder_generates_where_nothing_is_said() -> None:
+    model = PAIRS["T5"]("sdpa")
+    model.generation_config.max_new_tokens = 4
+    record = capture(model, Spelling(), {"input_ids": token_ids(7)})
+    target = model.generate(token_ids(7))[0, :-1].tolist()
+    assert record.tokens("decoder")[0] == [f"t{token}" for token in target]
+
+
+@pytest.mark.parametrize("layers", [[0], [1]])
+def test_chosen_layers(layers: list[int]) -> None:
+    model, inputs = DECODERS["Llama"]("sdpa"), {"input_ids": token_ids(5)}
+    options = {**GREEDY, "max_new_tokens": 4}
+    whole = capture(model, None, inputs, generate=options)
+    record = capture(model, None, inputs, generate=options, layers=layers)
+    assert record.stack().numbers == tuple(layers)
+    assert np.array_equal(record.weights(layers[0], 3), whole.weights(layers[0], 3))
+
+
+@pytest.mark.parametrize("way", [GREEDY, SAMPLE, BEAM], ids=str)
+def test_the_model_is_left_as_it_was(way: dict[str, Any]) -> None:
+    model = DECODERS["Llama"]("sdpa").train()
+    model.generate(token_ids(5), max_new_tokens=2)  # sets what it sets once
+    state = torch.get_rng_state()
+    before = Snapshot(model)
+    capture(model, None, {"input_ids": token_ids(5)}, generate={**way, "max_new_tokens": 4})
+    torch.set_rng_state(state)  # sampling draws numbers, with or without a capture
+    before.assert_unchanged()
+
+
+def test_a_model_that_does_not_generate() -> None:
+    with pytest.raises(TypeError, match=r"BertModel does not generate.*AutoModelForCausalLM"):
+        capture(bert(), None, {"input_ids": token_ids(5)}, generate={"max_new_tokens": 2})
+
+
+def test_an_argument_that_generate_does_not_know() -> None:
+    model = DECODERS["Llama"]("sdpa")
+    before = Snapshot(model)
+    with pytest.raises(ValueError, match="max_new_tokns"):
+        capture(model, None, {"input_ids": token_ids(5)}, generate={"max_new_tokns": 2})
+    before.assert_unchanged()
+
+
+@pytest.mark.parametrize("option", [{"prompt_lookup_num_tokens": 3}, {"guidance_scale": 2.0}])
+def test_what_is_not_one_pass_for_each_token_is_right_or_refused(option: dict[str, Any]) -> None:
+    """Guessed tokens are read and forgotten; guidance takes two passes, of which one counts."""
+    ids = token_ids(4).repeat(1, 3)
+    model = DECODERS["Llama"]("sdpa")
+    try:
+        record, sequence = _captured(model, {"input_ids": ids}, {**GREEDY, **option})
+    except (TypeError, ValueError):
+        return
+    _assert_decoder(record, DECODERS["Llama"]("eager"), torch.ones_like(ids), sequence)
+
+
+@pytest.mark.parametrize("name", ["attention_mask", "inputs_embeds"])
+def test_a_prompt_that_is_no_tokens_is_right_or_refused_in_words(name: str) -> None:
+    model = DECODERS["Llama"]("sdpa")
+    inputs = {"attention_mask": torch.ones(1, 1, dtype=torch.long)}
+    if name == "inputs_embeds":
+        inputs = {"inputs_embeds": model.model.embed_tokens(token_ids(5)).detach()}
+    try:
+        record = capture(model, None, inputs, generate={"max_new_tokens": 4, "eos_token_id": None})
+    except (TypeError, ValueError):
+        return
+    prompt = 1 if name == "attention_mask" else 5
+    assert record.layer(0).shape == (prompt + 3, prompt + 3)
+
+
+@pytest.mark.parametrize("way", ["greedy", "beam", "no cache"])
+def test_a_language_model_that_sees(way: str) -> None:
+    """Its vision tower runs once."""
+    model, eager = llava("sdpa"), llava("eager")
+    inputs = {"input_ids": SEEN, "pixel_values": PIXELS}
+    options = {**WAYS[way], "max_new_tokens": 5, "eos_token_id": None, "suppress_tokens": [3]}
+    record = capture(model, Spelling(), inputs, generate=options)
+    sequence = model.generate(**inputs, **options)[:1, :-1]
+    assert record.stacks == ("text", "vision")
+    assert record.tokens("text")[0] == [f"t{token}" for token in sequence[0].tolist()]
+    with torch.no_grad():
+        text = eager(sequence, pixel_values=PIXELS, output_attentions=True).attentions
+        vision = eager.model.vision_tower(PIXELS, output_attentions=True).attentions
+    assert_attention(record, [a[0].numpy() for a in text], "text")
+    assert_attention(record, [a[0].numpy() for a in vision], "vision")

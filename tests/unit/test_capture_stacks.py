@@ -1,0 +1,235 @@
+"""Which layers belong together, under what name, and by what numbers."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from attnwidget import capture
+from tests.unit.tiny import Model, assert_attention, bart, build, gpt2, llama, t5, tiny, token_ids
+
+PIXELS = torch.randn(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+
+VISION = {
+    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3, "num_attention_heads": 2,
+    "image_size": 16, "patch_size": 4, "initializer_factor": 8.0,
+}  # fmt: skip
+TEXT = {
+    "vocab_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "max_position_embeddings": 64,
+}  # fmt: skip
+
+
+def _unequal(source: int, target: int) -> dict[str, torch.Tensor]:
+    return {"input_ids": token_ids(source), "decoder_input_ids": token_ids(target, seed=1)}
+
+
+class Two(NamedTuple):
+    """An encoder-decoder, and the layers and heads of either side."""
+
+    build: Callable[[str], Model]
+    encoder: tuple[int, int]
+    decoder: tuple[int, int]
+
+
+def _marian(attention: str) -> Model:
+    sizes = {"encoder_layers": 3, "decoder_layers": 1, "encoder_attention_heads": 2,
+             "decoder_attention_heads": 4, "num_hidden_layers": 3,
+             "num_attention_heads": 2, "scale_embedding": True}  # fmt: skip
+    return bart("Marian", attention, **sizes)
+
+
+def _pair_of_berts(attention: str) -> Model:
+    encoder = transformers.BertConfig(**TEXT, initializer_range=0.4)
+    sizes = {**TEXT, "num_hidden_layers": 3, "num_attention_heads": 2, "initializer_range": 0.4}
+    decoder = transformers.BertConfig(**sizes, is_decoder=True, add_cross_attention=True)
+    config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
+    return build(transformers.EncoderDecoderModel, config, attention)
+
+
+PAIRS = {
+    "Bart": Two(lambda a: bart(attention=a), (2, 4), (3, 2)),
+    "T5": Two(lambda a: t5(attention=a, num_decoder_layers=3), (2, 4), (3, 4)),
+    "Marian": Two(_marian, (3, 2), (1, 4)),
+    "two BERTs": Two(_pair_of_berts, (2, 4), (3, 2)),
+}
+
+
+@pytest.mark.parametrize("lengths", [(9, 5), (6, 8), (7, 7)])
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_encoder_decoder_and_cross(pair: Two, lengths: tuple[int, int]) -> None:
+    inputs = _unequal(*lengths)
+    record = capture(pair.build("sdpa"), None, inputs)
+    assert record.stacks == ("encoder", "decoder", "cross")
+    with torch.no_grad():
+        own = pair.build("eager")(**inputs, output_attentions=True)
+    for stack in record.stacks:
+        layers, heads = pair.encoder if stack == "encoder" else pair.decoder
+        assert record.stack(stack).numbers == tuple(range(layers))
+        assert record.num_heads(0, stack) == heads
+        attentions = getattr(own, f"{stack}_attentions")
+        assert_attention(record, [a[0].numpy() for a in attentions], stack)
+
+
+def test_cross_attention_of_a_decoder_alone() -> None:
+    """GPT-2 attends to what it is given."""
+    states = torch.randn(1, 4, 32, generator=torch.Generator().manual_seed(0))
+    inputs = {"input_ids": token_ids(9), "encoder_hidden_states": states}
+    record = capture(gpt2(add_cross_attention=True), None, inputs)
+    assert record.stacks == ("self", "cross")
+    with torch.no_grad():
+        own = gpt2("eager", add_cross_attention=True)(**inputs, output_attentions=True)
+    assert_attention(record, [a[0].numpy() for a in own.attentions], "self")
+    assert_attention(record, [a[0].numpy() for a in own.cross_attentions], "cross")
+
+
+def _clip(attention: str) -> Model:
+    config = transformers.CLIPConfig(
+        text_config={**TEXT, "initializer_factor": 8.0, "eos_token_id": 2},
+        vision_config=VISION,
+        projection_dim=16,
+    )
+    return build(transformers.CLIPModel, config, attention)
+
+
+def test_two_towers() -> None:
+    inputs = {"input_ids": token_ids(9), "pixel_values": PIXELS}
+    record = capture(_clip("sdpa"), None, inputs)
+    assert record.stacks == ("text", "vision")
+    with torch.no_grad():
+        eager = _clip("eager")
+        text = eager.text_model(inputs["input_ids"], output_attentions=True).attentions
+        vision = eager.vision_model(PIXELS, output_attentions=True).attentions
+    assert_attention(record, [a[0].numpy() for a in text], "text")
+    assert_attention(record, [a[0].numpy() for a in vision], "vision")
+
+
+def llava(attention: str) -> Model:
+    config = transformers.LlavaConfig(
+        text_config=transformers.LlamaConfig(**TEXT, initializer_range=0.2),
+        vision_config=transformers.CLIPVisionConfig(**VISION),
+        image_token_id=3,
+        vision_feature_layer=-1,
+    )
+    return build(transformers.LlavaForConditionalGeneration, config, attention)
+
+
+# A text that begins with the sixteen patches of an image.
+SEEN = torch.cat([torch.tensor([[1] + [3] * 16]), token_ids(5).clamp(min=4)], dim=1)
+
+
+def test_a_language_model_that_sees() -> None:
+    inputs = {"input_ids": SEEN, "pixel_values": PIXELS}
+    record = capture(llava("sdpa"), None, inputs)
+    assert record.stacks == ("text", "vision")
+    with torch.no_grad():
+        eager = llava("eager")
+        text = eager(**inputs, output_attentions=True).attentions
+        vision = eager.model.vision_tower(PIXELS, output_attentions=True).attentions
+    assert_attention(record, [a[0].numpy() for a in text], "text")
+    assert_attention(record, [a[0].numpy() for a in vision], "vision")
+
+
+def _jamba(attention: str) -> Model:
+    sizes = {"num_hidden_layers": 6, "num_key_value_heads": 2, "attn_layer_period": 3,
+             "attn_layer_offset": 1, "num_experts": 2, "use_mamba_kernels": False,
+             "mamba_d_state": 4, "mamba_dt_rank": 4}  # fmt: skip
+    return tiny("Jamba", attention, **sizes)
+
+
+def test_a_hybrid_keeps_the_numbers_of_its_attention() -> None:
+    """Of six layers, two attend."""
+    record = capture(_jamba("sdpa"), None, {"input_ids": token_ids(9)})
+    assert record.stack().numbers == (1, 4)
+    with torch.no_grad():
+        own = _jamba("eager")(token_ids(9), output_attentions=True).attentions
+    assert_attention(record, [a[0].numpy() for a in own if a is not None])
+    with pytest.raises(IndexError, match=r"layer 0 .*layers 1, 4"):
+        record.weights(0, 0)
+
+
+def test_a_layer_that_is_called_several_times_is_several_layers() -> None:
+    options = {"embedding_size": 16, "num_hidden_layers": 4}
+    record = capture(tiny("Albert", **options), None, {"input_ids": token_ids(9)})
+    assert record.stack().numbers == (0, 1, 2, 3)
+    with torch.no_grad():
+        own = tiny("Albert", "eager", **options)(token_ids(9), output_attentions=True).attentions
+    assert_attention(record, [a[0].numpy() for a in own])
+    assert len({f.module for f in record.fidelity["self"]}) == 1
+
+
+SWIN = {"image_size": 32, "patch_size": 2, "embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4],
+        "window_size": 4, "initializer_range": 0.4}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Swin", "Swinv2"])
+def test_windows_are_blocks_and_stages_are_stacks(name: str) -> None:
+    """Of the second of two images."""
+    config = getattr(transformers, f"{name}Config")(**SWIN)
+    model_class = getattr(transformers, f"{name}Model")
+    pixels = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    inputs = {"pixel_values": pixels}
+    fast = build(model_class, config, "sdpa" if name == "Swin" else "eager")
+    record = capture(fast, None, inputs, batch_index=1)
+    assert record.stacks == ("self 1", "self 2")
+    with torch.no_grad():
+        own = build(model_class, config, "eager")(**inputs, output_attentions=True).attentions
+    for stack, windows in zip(record.stacks, own, strict=True):
+        count = len(windows) // 2
+        assert record.num_layers(stack) == 2
+        assert record.layer(0, stack).shape == (count * 16, count * 16)
+        last = record.stack(stack).layers[-1]  # the one that a stage returns
+        assert last.fidelity.exact is True
+        assert last.program is not None
+        assert last.program.blocks == (16, 16)
+        for head in range(last.num_heads):
+            blocks = last.head_weights(head).reshape(count, 16, count, 16)
+            for window in range(count):
+                np.testing.assert_allclose(
+                    blocks[window, :, window], windows[count + window, head], rtol=0, atol=1e-5
+                )
+            assert blocks.sum() == pytest.approx(count * 16, rel=1e-5), "nothing between windows"
+
+
+@pytest.mark.parametrize("chosen", [[0], [2], [1, 3], range(1, 4), {3}])
+def test_chosen_layers_keep_their_numbers(chosen: Any) -> None:
+    model = llama(num_hidden_layers=4)
+    whole = capture(model, None, {"input_ids": token_ids(9)})
+    record = capture(model, None, {"input_ids": token_ids(9)}, layers=chosen)
+    assert record.stack().numbers == tuple(sorted(chosen))
+    assert record.missing == ()
+    for number in chosen:
+        assert np.array_equal(record.weights(number, 3), whole.weights(number, 3))
+        assert record.layer(number).fidelity == whole.layer(number).fidelity
+
+
+@pytest.mark.parametrize("chosen", [[4], [1, 4], [-1]])
+def test_a_layer_that_does_not_exist(chosen: list[int]) -> None:
+    with pytest.raises(IndexError, match=rf"no attention in layers \[{chosen[-1]}\]"):
+        capture(llama(num_hidden_layers=4), None, {"input_ids": token_ids(9)}, layers=chosen)
+
+
+@pytest.mark.parametrize("chosen", [[1], [4]])
+def test_chosen_layers_of_a_hybrid(chosen: list[int]) -> None:
+    record = capture(_jamba("sdpa"), None, {"input_ids": token_ids(9)}, layers=chosen)
+    assert record.stack().numbers == tuple(chosen)
+    with pytest.raises(IndexError, match=r"no attention in layers \[0\]"):
+        capture(_jamba("sdpa"), None, {"input_ids": token_ids(9)}, layers=[0, 1])
+
+
+def test_chosen_layers_of_several_stacks() -> None:
+    """The decoder has a third layer, the encoder has none."""
+    record = capture(bart(), None, _unequal(9, 5), layers=[2])
+    assert record.stacks == ("decoder", "cross")
+    assert [record.stack(stack).numbers for stack in record.stacks] == [(2,), (2,)]
+
+
+def test_chosen_layers_of_one_that_is_called_several_times() -> None:
+    model = tiny("Albert", embedding_size=16, num_hidden_layers=4)
+    whole = capture(model, None, {"input_ids": token_ids(9)})
+    record = capture(model, None, {"input_ids": token_ids(9)}, layers=[2])
+    assert record.stack().numbers == (2,)
+    assert np.array_equal(record.weights(2, 1), whole.weights(2, 1))
