@@ -38,6 +38,10 @@ def capture_record(
     """See `attnwidget.capture`."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
+    if isinstance(model, torch.jit.ScriptModule):
+        raise TypeError(
+            "model is TorchScript, of which no Python runs; capture the module it was made from"
+        )
     # A compiled model records nothing; the module inside it is the same model.
     model = getattr(model, "_orig_mod", model)
     if generate is not None and not isinstance(generate, Mapping):

@@ -1,7 +1,8 @@
 """See attention that a model writes out itself: a product, a softmax, a product.
 
 A torch function mode is told of every torch function that runs, and looks at those that
-make, move or change scores and weights. Nothing that runs is changed.
+make, move or change scores and weights. What runs is the same as without it, except that
+torch leaves its fused encoder layers aside while any such mode is active.
 """
 
 from __future__ import annotations
@@ -182,17 +183,21 @@ class FunctionalAttention(TorchFunctionMode):
         if isinstance(origin, Scores):
             self._origins[out] = origin.tanh()
 
-    def _change(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
+    def _change(self, out: torch.Tensor, func: Any, args: Any, kwargs: Any) -> None:
         """Values may change, the layout does not."""
         given = (*args, *kwargs.values())
         origin = next((o for o in map(self._origin, given) if o is not None), None)
         if isinstance(origin, Scores):
             if out.shape == origin.index.shape:
                 self._origins[out] = origin
-        elif origin is not None and out.shape == origin.column.shape:
-            # In the layout of the logits, it is the latest itself.
-            latest = None if origin.latest is None else out.reshape(origin.latest.shape)
-            self._origins[out] = replace(origin, latest=latest)
+        elif origin is None or out.shape != origin.column.shape:
+            return
+        elif (
+            origin.latest is None or _name(func) in _COPIES.split()
+        ):  # in the layout of the logits: it is the latest itself
+            self._origins[out] = origin
+        elif origin.ordered:
+            self._origins[out] = replace(origin, latest=out.reshape(origin.latest.shape))
 
     def _view(self, out: torch.Tensor, func: Any, args: Any, kwargs: Any) -> None:
         """The layout changes, values do not."""
@@ -212,7 +217,8 @@ class FunctionalAttention(TorchFunctionMode):
             self._origins[out] = replace(origin, latest=None, column=index, scores=None)
         else:
             latest = args[0] if origin.latest is None else origin.latest
-            self._origins[out] = replace(origin, latest=latest, column=index)
+            ordered = origin.ordered and _name(func) not in _PERMUTATIONS.split()
+            self._origins[out] = replace(origin, latest=latest, column=index, ordered=ordered)
 
     def _sdpa(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
@@ -263,15 +269,18 @@ _OPERATORS = {
     "iadd": "add", "radd": "add", "isub": "sub",
 }  # fmt: skip
 
+# Change no value, but by rounding.
+_COPIES = "to type type_as float double half bfloat16 clone contiguous detach"
+
 _CHANGES = """
     add sub subtract addcmul max min maximum minimum clamp clamp_min clamp_max clip where rdiv
-    masked_fill masked_scatter nan_to_num dropout alpha_dropout to type type_as float double half
-    bfloat16 clone contiguous detach
+    masked_fill masked_scatter nan_to_num dropout alpha_dropout
 """
 
+_PERMUTATIONS = "transpose swapaxes swapdims permute movedim moveaxis t T mT mH"
+
 _VIEWS = """
-    view view_as reshape reshape_as expand expand_as transpose swapaxes swapdims permute movedim
-    moveaxis unsqueeze squeeze flatten unflatten getitem t T mT mH
+    view view_as reshape reshape_as expand expand_as unsqueeze squeeze flatten unflatten getitem
 """
 
 _Handler = Callable[[FunctionalAttention, Any, Any, Any, Any], None]
@@ -287,6 +296,6 @@ _HANDLERS: dict[str, _Handler] = {
     "div": FunctionalAttention._multiply,
     "tanh": FunctionalAttention._tanh,
     "scaled_dot_product_attention": FunctionalAttention._sdpa,
-    **dict.fromkeys(_CHANGES.split(), FunctionalAttention._change),
-    **dict.fromkeys(_VIEWS.split(), FunctionalAttention._view),
+    **dict.fromkeys(f"{_COPIES} {_CHANGES}".split(), FunctionalAttention._change),
+    **dict.fromkeys(f"{_PERMUTATIONS} {_VIEWS}".split(), FunctionalAttention._view),
 }

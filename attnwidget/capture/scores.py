@@ -94,6 +94,7 @@ class Weights:
         latest: the weights after the last change of their values, in the logits' layout; None for
             the tensor itself, which must not be held by what is known of it.
         column: the column of the softmax that each entry belongs to, in the tensor's own layout.
+        ordered: whether the entries follow each other as in the logits' layout.
         seen: holds an entry once the weights have been used.
         version: of the logits at the time of the softmax.
     """
@@ -104,6 +105,7 @@ class Weights:
     column: torch.Tensor
     seen: list[bool]
     version: int
+    ordered: bool = True
 
     @classmethod
     def of(cls, logits: torch.Tensor, scores: Scores | None, weights: torch.Tensor) -> Weights:
