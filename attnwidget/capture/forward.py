@@ -16,10 +16,10 @@ from attnwidget.record import AttentionRecord, Stack
 
 from .generation import Generation
 from .inputs import Inputs, prepare
-from .item import Item
+from .items import Items
 from .missing import missing_attention, no_attention
 from .run import Observed, observe
-from .stacks import grouped, is_cross, stacks, tower
+from .stacks import grouped, stacks
 from .target import is_encoder_decoder
 
 
@@ -82,7 +82,7 @@ def _observed(
     values: bool,
 ) -> Observed:
     if generation is None:
-        run, items = (lambda: _call(model, inputs)), _items(model, inputs)
+        run, items = (lambda: _call(model, inputs)), Items(model, inputs).of
         return observe(model, run, items, wanted, values)
     observed = observe(model, generation.run, generation.items, wanted, values)
     return replace(observed, calls=generation.calls(observed))
@@ -116,29 +116,6 @@ def _must_generate(model: torch.nn.Module, inputs: Inputs) -> bool:
 
 def _decoder_given(inputs: Inputs) -> bool:
     return any(name.startswith("decoder_input") or name == "labels" for name in inputs.tensors)
-
-
-def _items(model: torch.nn.Module, inputs: Inputs) -> Callable[[str], list[Item]]:
-    """Which part of a call is recorded, by the name of its module."""
-    two, text, target = is_encoder_decoder(model), inputs.text, inputs.target
-    keys = inputs.cached or text
-    known: dict[tuple[object, ...], list[Item]] = {}
-
-    def items(name: str) -> list[Item]:
-        own, cross = tower(name), is_cross(name)
-        batch, index, sides = inputs.batch, inputs.batch_index, (text, keys)
-        if own in ("vision", "audio", "qformer"):
-            sides = None, None
-            # Of other images than one for each item, it is not known which are whose.
-            batch, index = (batch, index) if inputs.media in (None, batch) else (1, 0)
-        elif two and own == "decoder":
-            sides = target, text if cross else target
-        elif cross:
-            sides = text, None
-        item = Item(batch, index, *sides)
-        return known.setdefault((own, cross), [item])
-
-    return items
 
 
 def _wanted(chosen: frozenset[int] | None) -> Callable[[str], bool]:

@@ -192,9 +192,8 @@ class FunctionalAttention(TorchFunctionMode):
                 self._origins[out] = origin
         elif origin is None or out.shape != origin.column.shape:
             return
-        elif (
-            origin.latest is None or _name(func) in _COPIES.split()
-        ):  # in the layout of the logits: it is the latest itself
+        # With nothing later, it is the latest itself, in the layout of the logits.
+        elif origin.latest is None or _name(func) in _COPIES.split():
             self._origins[out] = origin
         elif origin.ordered:
             self._origins[out] = replace(origin, latest=out.reshape(origin.latest.shape))

@@ -12,6 +12,7 @@ import torch
 from .assemble import assembled
 from .inputs import Inputs, labelled
 from .item import Item
+from .items import Items
 from .run import Observed, Seen
 from .sequences import Sequences
 from .stacks import is_cross, tower
@@ -60,6 +61,7 @@ class Generation:
         self.beams = int(self._option("num_beams") or 1)
         if self.beams == 1:
             self.beams = int(self._option("num_return_sequences") or 1)
+        self._once_items = Items(model, inputs, self.beams)
         self.result: Any = None
 
     def run(self) -> Any:
@@ -77,7 +79,7 @@ class Generation:
         """
         inputs = self.inputs
         if self._once(name):
-            return [Item(inputs.batch, inputs.batch_index, inputs.text, inputs.text)]
+            return self._once_items.of(name)
         first = inputs.batch_index * self.beams
         return [Item(inputs.batch * self.beams, first + beam) for beam in range(self.beams)]
 

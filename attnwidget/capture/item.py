@@ -28,12 +28,14 @@ class Item:
         batch: the number of items.
         index: which one.
         queries, keys: the sequence on either side of the attention, if it may be padded.
+        repeats: how many equal entries for each item a leading dimension may have.
     """
 
     batch: int
     index: int
     queries: Padded | None = None
     keys: Padded | None = None
+    repeats: int = 1
 
     def groups(self, leading: int) -> slice:
         """The part of a leading dimension that belongs to the item.
@@ -42,6 +44,8 @@ class Item:
         other; one whose leading dimension has nothing to do with the batch (packed images, for
         instance) is recorded whole.
         """
+        if self.repeats > 1 and leading == self.batch * self.repeats:
+            return slice(self.index * self.repeats, self.index * self.repeats + 1)
         if leading % self.batch:
             return slice(0, leading)
         each = leading // self.batch
