@@ -56,7 +56,9 @@ def capture(
         "vision" or "audio"; numbered where a tower attends over sequences of several lengths.
         Its layers have the model's own numbers; those without attention are left out.
         `record.fidelity` says by which route each was captured and how far its numbers are
-        from the model's own; `record.missing` says what could not be captured, and why.
+        from the model's own; `record.missing` says what could not be captured, and why. A softmax
+        that is written out as exp and sum is not seen, and is named there only if its module's
+        class is called attention.
 
     Raises:
         TypeError: `model` is not a torch module, or a string came without a tokenizer.

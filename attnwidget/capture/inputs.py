@@ -58,10 +58,10 @@ def prepare(
     """
     encoding = _encoding(tokenizer, text, text_pair)
     tensors = _on_device(encoding, model)
-    if target is not None:
-        tensors.update(decoder_inputs(model, tokenizer, target))
     _check(model, tensors, text)
     batch = _batch(tensors)
+    if target is not None:
+        tensors["decoder_input_ids"] = decoder_inputs(model, tokenizer, target).repeat(batch, 1)
     if type(batch_index) is not int:
         raise TypeError(f"batch_index is {batch_index!r}; expected a number")
     if not 0 <= batch_index < batch:
@@ -121,8 +121,9 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
         return plain(text, text_pair, return_tensors="pt")
     if not isinstance(text, Mapping):
         raise TypeError(
-            f"text is {type(text).__name__}; expected a string or the mapping of tensors that a "
-            "tokenizer or processor returns (for several texts, capture one after the other)"
+            f"text is {type(text).__name__}; expected a string, or a mapping of the model's inputs "
+            'such as a tokenizer or processor returns with return_tensors="pt", e.g. '
+            '{"input_ids": ids} (for several texts, capture one after the other)'
         )
     if text_pair is not None:
         raise TypeError("text_pair goes with a string; these inputs are tokenized already")
@@ -157,7 +158,7 @@ def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> Non
         )
     for name, value in tensors.items():
         if isinstance(value, (list, tuple, np.ndarray)):
-            raise ValueError(f'{name} must be a tensor; use return_tensors="pt"')
+            raise ValueError(f'{name} must be a torch tensor; use return_tensors="pt"')
     ids = tensors.get("input_ids")
     if ids is not None and (not isinstance(ids, torch.Tensor) or ids.ndim < 2):
         raise ValueError('input_ids must be a tensor [batch, tokens]; use return_tensors="pt"')

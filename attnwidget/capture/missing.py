@@ -9,7 +9,7 @@ import torch
 from .run import Observed
 
 # But not the dense layer after it, which some models name so.
-_IS_ATTENTION = re.compile(r"attention(?!.*output$)", re.I)
+_IS_ATTENTION = re.compile(r"(attention|attn)(?!.*output$)", re.I)
 
 
 def missing_attention(model: torch.nn.Module, observed: Observed) -> list[str]:
@@ -38,4 +38,7 @@ def no_attention(model: torch.nn.Module, missing: list[str]) -> str:
     """The error for a model of which nothing was captured."""
     if missing:
         return f"no attention of {type(model).__name__} could be captured: {'; '.join(missing[:5])}"
-    return f"{type(model).__name__} has no attention: nothing in it is a softmax over scores"
+    return (
+        f"{type(model).__name__} has no attention that could be seen: no softmax of torch's ran in "
+        "it over products of queries and keys"
+    )

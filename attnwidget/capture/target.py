@@ -18,14 +18,19 @@ def is_encoder_decoder(model: torch.nn.Module) -> bool:
     return not configs or any(getattr(c, "is_encoder_decoder", False) for c in configs)
 
 
-def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> dict[str, torch.Tensor]:
-    """The decoder's input tokens for a target text: the start token, then the text.
+def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch.Tensor:
+    """The decoder's input tokens [1, tokens] for a target text: the start token, then the text.
 
     Raises:
         TypeError, ValueError: the model or the tokenizer does not do that.
     """
     if not is_encoder_decoder(model):
         raise TypeError(f"{type(model).__name__} is no encoder-decoder: it takes no target")
+    if not isinstance(target, str):
+        raise TypeError(
+            f"target is {type(target).__name__}; expected a string (token ids go with the inputs, "
+            "as decoder_input_ids)"
+        )
     if tokenizer is None:
         raise TypeError("target is a string, so a tokenizer is needed")
     plain = getattr(tokenizer, "tokenizer", tokenizer)
@@ -42,7 +47,8 @@ def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> dict[
                 "with the tensors instead of a target"
             )
         ids = torch.cat([torch.tensor([[start]]), labels[:, :-1]], dim=1)
-    return {"decoder_input_ids": ids.to(device_of(model))}
+    tokens: torch.Tensor = ids.to(device_of(model))
+    return tokens
 
 
 def device_of(model: torch.nn.Module) -> torch.device:

@@ -226,3 +226,19 @@ def test_embeddings_instead_of_tokens() -> None:
     assert np.array_equal(
         record.weights(1, 3), capture(model, None, {"input_ids": ids}).weights(1, 3)
     )
+
+
+def test_a_target_is_read_by_every_item_of_a_batch() -> None:
+    """Each item has the encoder's output of its own."""
+    ids, mask = torch.zeros(2, 2, 8, dtype=torch.long)
+    ids[0, :5], mask[0, :5] = token_ids(5), 1
+    ids[1], mask[1] = token_ids(8, seed=1), 1
+    batch = {"input_ids": ids, "attention_mask": mask}
+    alone = {"input_ids": ids[:1, :5]}
+    model = t5()
+    ours = capture(model, Words(), batch, target=TARGET)
+    expected = capture(model, Words(), alone, target=TARGET)
+    assert ours.tokens("cross") == expected.tokens("cross")
+    np.testing.assert_allclose(
+        ours.weights(1, 2, "cross"), expected.weights(1, 2, "cross"), rtol=0, atol=1e-5
+    )

@@ -111,6 +111,7 @@ def test_what_a_missing_mask_and_scale_mean(
     assert fidelity.output_error is not None
 
 
+@newer("5.3", "the model looks its function up with get_interface")
 def test_a_mask_that_is_wider_than_the_keys() -> None:
     """As of a static cache that is not full: its last columns belong to no key."""
 
