@@ -69,7 +69,11 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "key_heads": layer.num_kv_heads,
         "dim": None if layer.queries is None else layer.queries.shape[2],
         "program": None if layer.program is None else program_json(layer.program),
-        "fidelity": {"exact": layer.fidelity.exact, "module": layer.fidelity.module},
+        "fidelity": {
+            "exact": layer.fidelity.exact,
+            "module": layer.fidelity.module,
+            "tolerance": layer.fidelity.tolerance,
+        },
     }
 
 

@@ -40,7 +40,7 @@ def program_of(sent: dict[str, Any], **arrays: Any) -> ScoreProgram:
 
 def fidelity(exact: bool | None = None) -> Fidelity:
     error = None if exact is None else 0.0 if exact else 1.0
-    return Fidelity("given", "", "", error, None, 1e-4, 0)
+    return Fidelity("given", "", "", error, None, 1e-5, 0)
 
 
 @pytest.mark.parametrize("name", make.files())

@@ -61,7 +61,7 @@ def test_what_it_says_of_a_layer(name: str) -> None:
     [layer] = _manifest(record_of(layer_of(source)))["stacks"][0]["layers"]
     assert (layer["heads"], layer["key_heads"], layer["dim"]) == (HEADS, KEY_HEADS, 8)
     assert layer["number"] == 0
-    assert layer["fidelity"] == {"exact": True, "module": "layers.0"}
+    assert layer["fidelity"] == {"exact": True, "module": "layers.0", "tolerance": 1e-5}
     assert layer["program"] == {
         "scale": list(source.scale) if isinstance(source.scale, tuple) else source.scale,
         "mask": source.mask,

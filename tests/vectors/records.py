@@ -80,7 +80,7 @@ def _layer(
         # Eighths pass through float16 unchanged.
         "rounding": 0.0,
         "program": capped or program(scale=dim**-0.5),
-        "fidelity": {"exact": exact, "module": ""},
+        "fidelity": {"exact": exact, "module": "", "tolerance": 1e-5},
     }
     parts = [
         {"name": "queries", "dtype": "f16", "shape": [heads, rows, dim]},
@@ -112,7 +112,7 @@ def _weights_alone(tokens: Json, seed: str, heads: int, *, number: int) -> Json:
         "dim": None,
         "rounding": 0.0,
         "program": None,
-        "fidelity": {"exact": None, "module": ""},
+        "fidelity": {"exact": None, "module": "", "tolerance": 1e-5},
     }
     block = encode_block(parts, values)
     return {"info": info, "block": block, "scores": None, "weights": weights}

@@ -37,7 +37,12 @@ export interface LayerInfo {
   readonly rounding: number;
   /** Null where the layer was recorded as weights alone. */
   readonly program: Program | null;
-  readonly fidelity: { readonly exact: boolean | null; readonly module: string };
+  readonly fidelity: {
+    readonly exact: boolean | null;
+    readonly module: string;
+    /** What rounding alone can amount to in the precision that the model computes in. */
+    readonly tolerance: number;
+  };
   readonly measures: Readonly<Record<Measure, readonly number[]>>;
 }
 

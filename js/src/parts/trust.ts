@@ -20,6 +20,11 @@ export function keptAsWeights(layers: readonly LayerInfo[]): string {
   return kept.length === layers.length ? KEPT : `${layerNames(kept)} ${KEPT}`;
 }
 
+/** Said of a model whose own numbers are rounded far more than ours; "" of any other. */
+export function halfPrecision({ fidelity }: LayerInfo): string {
+  return fidelity.tolerance > 1e-3 ? "model computed in half precision" : "";
+}
+
 /** "layer 3", or "layers 0–2, 5". */
 export function layerNames(layers: readonly LayerInfo[]): string {
   const runs: [first: number, last: number][] = [];

@@ -8,7 +8,7 @@ import { el } from "../parts/dom.ts";
 import { swatches } from "../parts/swatches.ts";
 import { columnWidth, type Phrase, roundedUp } from "../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../parts/tokens.ts";
-import { keptAsWeights } from "../parts/trust.ts";
+import { halfPrecision, keptAsWeights } from "../parts/trust.ts";
 import { activeHeads, shownTokens, visible } from "../state.ts";
 import { headStatus } from "./head-status.ts";
 import { type Inside, layerView } from "./layer-view.ts";
@@ -106,6 +106,7 @@ function legendOf(model: string, data: LayerData, share: number): Phrase {
     share < 100 ? `${Math.floor(share * 10) / 10}% of attention shown` : "",
     keptAsWeights([data.info]),
     `numbers exact to ±${roundedUp(data.info.rounding)}`,
+    halfPrecision(data.info),
     model,
     `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
     `${stack.layers.length} layers × ${headCount(stack)} heads`,

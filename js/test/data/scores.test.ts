@@ -19,7 +19,7 @@ function layerOf(given: ScoreCase): LayerData {
     dim: given.dim,
     rounding: 0,
     program: given.program,
-    fidelity: { exact: null, module: "" },
+    fidelity: { exact: null, module: "", tolerance: 1e-5 },
     measures: {
       entropy: noMeasure,
       distance: noMeasure,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readManifest } from "../../src/data/manifest.ts";
-import { keptAsWeights, layerNames, trust } from "../../src/parts/trust.ts";
+import { halfPrecision, keptAsWeights, layerNames, trust } from "../../src/parts/trust.ts";
 import { RECORD } from "../vectors.ts";
 
 // Of the record's layers, 1 is kept as weights, and 2 is not confirmed.
@@ -28,4 +28,11 @@ describe("what was kept as weights", () => {
     expect(keptAsWeights([layers[1]])).toBe("kept as weights");
     expect(keptAsWeights([layers[0], layers[2]])).toBe("");
   });
+});
+
+test("half precision is said of models that compute in it", () => {
+  const [layer] = layers;
+  expect(halfPrecision(layer)).toBe("");
+  const half = { ...layer, fidelity: { ...layer.fidelity, tolerance: 0.03 } };
+  expect(halfPrecision(half)).toBe("model computed in half precision");
 });

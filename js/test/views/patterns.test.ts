@@ -19,7 +19,7 @@ function layerOf(...heads: readonly (readonly number[])[]): LayerInfo {
       rounding: 0,
       program: null,
     },
-    fidelity: { exact: null, module: "" },
+    fidelity: { exact: null, module: "", tolerance: 1e-5 },
     measures: {
       ...{ entropy: zero, distance: zero },
       ...{ previous: share(0), same: share(1), next: share(2), first: share(3), special: share(4) },
