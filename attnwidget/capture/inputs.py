@@ -12,10 +12,11 @@ import torch
 
 from attnwidget.record import Tokens
 
+from .device import device_of
 from .item import Padded
-from .labels import token_labels
+from .labels import text_tokenizer, token_labels
 from .sequences import Sequences, audio_seconds, image_size, patch_size
-from .target import decoder_inputs, device_of
+from .target import decoder_inputs
 from .words import word_spans
 
 
@@ -117,8 +118,7 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
                 "(AutoTokenizer.from_pretrained(...)), or pass what it returned instead of a string"
             )
         # The tokenizer of a processor: a processor's own first argument may be an image.
-        plain = getattr(tokenizer, "tokenizer", tokenizer)
-        return plain(text, text_pair, return_tensors="pt")
+        return text_tokenizer(tokenizer)(text, text_pair, return_tensors="pt")
     if not isinstance(text, Mapping):
         raise TypeError(
             f"text is {type(text).__name__}; expected a string, or a mapping of the model's inputs "
@@ -201,7 +201,7 @@ def _ids(ids: torch.Tensor, batch_index: int, padded: Padded) -> list[int]:
 
 
 def _special_positions(tokenizer: Any, ids: list[int]) -> tuple[int, ...]:
-    tokenizer = getattr(tokenizer, "tokenizer", tokenizer)
+    tokenizer = text_tokenizer(tokenizer)
     special = set(getattr(tokenizer, "all_special_ids", None) or ())
     # These two stand for text.
     special -= {getattr(tokenizer, f"{name}_token_id", None) for name in ("unk", "mask")}

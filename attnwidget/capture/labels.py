@@ -36,6 +36,13 @@ _ALTERING = re.compile("[\ufe00-\ufe0f\U000e0020-\U000e007f\U000e0100-\U000e01ef
 _DOTTED_CIRCLE = "\u25cc"
 
 
+def text_tokenizer(tokenizer: Any) -> Any:
+    """A processor's tokenizer; a tokenizer itself, which may have a `tokenizer` of its own kind."""
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        return tokenizer
+    return getattr(tokenizer, "tokenizer", tokenizer)
+
+
 def token_labels(tokenizer: Any, ids: list[int]) -> tuple[str, ...]:
     """One label per id: the text of a token, without its vocabulary's own markers.
 
@@ -45,8 +52,7 @@ def token_labels(tokenizer: Any, ids: list[int]) -> tuple[str, ...]:
     are bytes that form none, ⟨id 7⟩ is no token of this vocabulary. Without a tokenizer, labels
     are positions.
     """
-    if not hasattr(tokenizer, "convert_ids_to_tokens"):
-        tokenizer = getattr(tokenizer, "tokenizer", None)
+    tokenizer = text_tokenizer(tokenizer)
     if not hasattr(tokenizer, "convert_ids_to_tokens"):
         return tuple(str(position) for position in range(len(ids)))
     special = set(getattr(tokenizer, "all_special_ids", ()))

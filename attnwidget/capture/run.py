@@ -13,6 +13,7 @@ import torch
 from attnwidget.record import Floats, Layer
 
 from .calls import Call, FunctionCall, SoftmaxCall
+from .device import device_of
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
 from .functional import FunctionalAttention
@@ -22,7 +23,6 @@ from .layout import Layout
 from .masks import additive
 from .modules import Running
 from .projection import Projections
-from .target import device_of
 
 # What a capture changes for its length (the interface's lookups, torch's compiler stance) belongs
 # to the whole process, and the model may be shared, so captures take turns.

@@ -7,6 +7,9 @@ from typing import Any
 
 import torch
 
+from .device import device_of
+from .labels import text_tokenizer
+
 
 def is_encoder_decoder(model: torch.nn.Module) -> bool:
     """Whether the model's decoder reads tokens of its own."""
@@ -33,8 +36,7 @@ def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch
         )
     if tokenizer is None:
         raise TypeError("target is a string, so a tokenizer is needed")
-    plain = getattr(tokenizer, "tokenizer", tokenizer)
-    labels = plain(text_target=target, return_tensors="pt")["input_ids"]
+    labels = text_tokenizer(tokenizer)(text_target=target, return_tensors="pt")["input_ids"]
     config: Any = getattr(model, "config", None)
     own = getattr(model, "prepare_decoder_input_ids_from_labels", None)
     if own is not None:
@@ -49,9 +51,3 @@ def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch
         ids = torch.cat([torch.tensor([[start]]), labels[:, :-1]], dim=1)
     tokens: torch.Tensor = ids.to(device_of(model))
     return tokens
-
-
-def device_of(model: torch.nn.Module) -> torch.device:
-    """Where inputs go. Offloaded parameters are on "meta" until their module runs."""
-    devices = (p.device for p in model.parameters() if p.device.type != "meta")
-    return next(devices, torch.device("cpu"))
