@@ -16,24 +16,10 @@ from transformers import modeling_utils
 
 from attnwidget import AttentionRecord, capture
 from attnwidget.default_model import default_model
+from tests.unit import tiny
+from tests.unit.tiny import Model
 
-# Classes of transformers are untyped to us.
-Model = Any
-
-SIZES = {
-    "vocab_size": 64,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 64,
-    # The usual 0.02 makes all attention nearly uniform, and a wrong mask or scale hard to see.
-    "initializer_range": 0.4,
-    "pad_token_id": 0,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-    "decoder_start_token_id": 1,
-}
+SIZES = {**tiny.SIZES, "decoder_start_token_id": 1}
 GPT = {"n_embd": 32, "n_head": 4, "n_layer": 2}
 SEQ2SEQ = {
     "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,

@@ -18,7 +18,7 @@ Loaded = tuple[Model, Any]
 
 VOCABULARY = 64
 
-_SIZES = {
+SIZES = {
     "vocab_size": VOCABULARY,
     "hidden_size": 32,
     "intermediate_size": 48,
@@ -36,7 +36,7 @@ _SIZES = {
 def tiny(name: str, attention: str = "sdpa", **options: Any) -> Model:
     """The model `name` or `<name>Model` in evaluation mode; the same weights each time."""
     model_class = getattr(transformers, name, None) or getattr(transformers, f"{name}Model")
-    return build(model_class, model_class.config_class(**{**_SIZES, **options}), attention)
+    return build(model_class, model_class.config_class(**{**SIZES, **options}), attention)
 
 
 def build(model_class: Any, config: Any, attention: str = "sdpa") -> Model:
