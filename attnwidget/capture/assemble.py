@@ -109,7 +109,7 @@ class _Rows:
         old = first.program
         program = found.program(old.scale, old.softcap, old.sinks)
         layer = Layer(queries, _once(keys), program, None, fidelity, values=_once(values))
-        return replace(layer, projection=first.projection)
+        return replace(layer, projection=first.projection, rotary=first.rotary)
 
 
 def _per_head(piece: Layer, array: Floats) -> Floats:

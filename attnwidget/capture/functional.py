@@ -21,7 +21,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from .calls import Call, FunctionCall, SoftmaxCall
 from .einsum import product_of, terms_of
 from .layout import Layout
-from .modules import Running
+from .modules import Running, is_attention
 from .scores import Scores, Weights
 
 SDPA = "scaled_dot_product_attention"
@@ -146,7 +146,8 @@ class FunctionalAttention(TorchFunctionMode):
         if not isinstance(origin, Weights) or origin.axis not in summed:
             return False
         module = self._running.innermost
-        if not origin.seen and (origin.scores is not None or _is_attention(module)):
+        if not origin.seen and (origin.scores is not None or is_attention(module)):
+            # A softmax whose scores are not known to come from queries and keys may be a router's.
             origin.seen.append(True)
             weights = operand if origin.latest is None else origin.latest
             # Logits that were overwritten since say nothing of their softmax.
@@ -255,11 +256,6 @@ def _name(func: Any) -> str:
 def _parts(arguments: Any) -> list[Any]:
     """The arguments of an indexing, out of their tuple."""
     return [x for a in arguments for x in (a if isinstance(a, tuple) else (a,))]
-
-
-def _is_attention(module: torch.nn.Module) -> bool:
-    """A softmax whose scores are not known to come from queries and keys may be a router's."""
-    return any(part in type(module).__name__.lower() for part in ("attention", "attn"))
 
 
 _OPERATORS = {

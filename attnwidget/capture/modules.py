@@ -63,12 +63,15 @@ class Running:
 
     @contextmanager
     def followed(
-        self, entered: Callable[[torch.nn.Module, tuple[Any, ...]], None] | None = None
+        self,
+        entered: Callable[[torch.nn.Module, tuple[Any, ...]], None] | None,
+        left: Callable[[torch.nn.Module, Any], None],
     ) -> Iterator[None]:
         """Within this context, all that is said of `Running` holds.
 
         Args:
             entered: told of each module that starts, and its arguments.
+            left: told of each module that has ended, and its output.
         """
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
@@ -81,19 +84,25 @@ class Running:
                 if entered is not None:
                     entered(module, args)
 
-        def leave(module: torch.nn.Module, _args: Any, _output: Any) -> None:
+        def leave(module: torch.nn.Module, _args: Any, output: Any) -> None:
             # A module whose forward failed before this hook was reached is unwound as well.
             if self._is_foreign(module):
                 self._foreign -= 1
             elif self.owns(module) and module in self._stack:
                 while self._stack.pop() is not module:
                     pass
+                left(module, output)
 
         with ExitStack() as undo:
             undo.callback(torch_module.register_module_forward_pre_hook(enter).remove)
             after = torch_module.register_module_forward_hook(leave, always_call=True)
             undo.callback(after.remove)
             yield
+
+
+def is_attention(module: torch.nn.Module) -> bool:
+    """By the name of its class."""
+    return any(part in type(module).__name__.lower() for part in ("attention", "attn"))
 
 
 def _generates(module: torch.nn.Module) -> bool:

@@ -23,6 +23,7 @@ from .layout import Layout
 from .masks import additive
 from .modules import Running
 from .projection import Projections
+from .rotary import Rotations
 
 # What a capture changes for its length (the interface's lookups, torch's compiler stance) belongs
 # to the whole process, and the model may be shared, so captures take turns.
@@ -97,7 +98,7 @@ def observe(
 
     explainer = FunctionExplainer(values, followed)
 
-    projections = Projections()
+    projections, rotations = Projections(), Rotations(running)
 
     def note(make: Callable[[], Call], module: torch.nn.Module) -> None:
         name = running.name(module)
@@ -114,6 +115,11 @@ def observe(
                     else explain_softmax(call, item, name, values=values)
                     for item in items(name)
                 )
+                rotary = rotations.rotary(call)
+                layers = tuple(
+                    layer if layer.queries is None else replace(layer, rotary=rotary)
+                    for layer in layers
+                )
                 if values:
                     projections.expect(len(calls), _output(call))
             calls.append(Seen(name, running.step, layers))
@@ -126,7 +132,7 @@ def observe(
         _one_at_a_time,
         _alone(functional),
         undisturbed(model),
-        running.followed(projections.entered if values else None),
+        running.followed(projections.entered if values else None, rotations.left),
         interface_calls(running, note, functional.paused),
         functional,
     ):

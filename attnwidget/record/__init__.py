@@ -2,6 +2,7 @@
 
 from .layer import Fidelity, Layer
 from .record import AttentionRecord
+from .rotary import Pairs, Rotary
 from .rows import sample_rows
 from .scores import Floats, ScoreProgram
 from .stack import Stack, spans
@@ -12,6 +13,8 @@ __all__ = [
     "Fidelity",
     "Floats",
     "Layer",
+    "Pairs",
+    "Rotary",
     "ScoreProgram",
     "Stack",
     "Tokens",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .rotary import Rotary
 from .scores import Floats, ScoreProgram
 
 
@@ -62,6 +63,8 @@ class Layer:
         values: float32 [key heads, Tk, d_v], what the weights average, or None if not asked for.
         projection: float32 [heads, d_v, d_model], which takes a head's average to its part of
             the layer's output (the output's bias left out), or None if unknown or not asked for.
+        rotary: which components of queries and keys a rotary position embedding turned together;
+            None where it turned none, or the model's numbers do not confirm which.
     """
 
     queries: Floats | None
@@ -72,6 +75,7 @@ class Layer:
     number: int = 0
     values: Floats | None = None
     projection: Floats | None = None
+    rotary: Rotary | None = None
 
     def __post_init__(self) -> None:
         if (self.queries is None) != (self.keys is None):
@@ -115,6 +119,10 @@ class Layer:
             raise ValueError(
                 f"a projection of shape {list(self.projection.shape)} does not fit the values"
             )
+        if self.rotary is not None and (
+            self.queries is None or self.rotary.start + self.rotary.dims > self.queries.shape[2]
+        ):
+            raise ValueError(f"{self.rotary} does not fit the queries")
 
     def _check_array(self, name: str) -> None:
         array = getattr(self, name)

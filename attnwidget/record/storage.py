@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from .layer import Fidelity, Layer
+from .rotary import Rotary
 from .scores import ScoreProgram
 from .stack import Stack
 from .tokens import Tokens
@@ -62,6 +63,7 @@ def save(
                     "program": program,
                     "arrays": kept,
                     "fidelity": fidelity,
+                    "rotary": None if layer.rotary is None else asdict(layer.rotary),
                 }
             )
         description.append(
@@ -129,7 +131,13 @@ def _stack(description: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         if found:
             raise ValueError(f"unknown arrays {', '.join(found)}")
         fidelity = Fidelity(**layer["fidelity"])
-        layers.append(Layer(**kept, program=program, fidelity=fidelity, number=layer["number"]))
+        # Files of the first version may be without it.
+        stored = layer.get("rotary")
+        rotary = None if stored is None else Rotary(**stored)
+        number = layer["number"]
+        layers.append(
+            Layer(**kept, program=program, fidelity=fidelity, number=number, rotary=rotary)
+        )
     return Stack(queries, keys, tuple(layers))
 
 

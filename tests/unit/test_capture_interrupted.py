@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from attnwidget import capture
-from attnwidget.capture import explain_function, explain_softmax
+from attnwidget.capture import explain_function, explain_softmax, rotary
 from tests.unit.handwritten import TEXT
 from tests.unit.snapshot import Snapshot, torch_compiles
 from tests.unit.test_capture_torch import OneBlock
@@ -119,6 +119,26 @@ def test_a_capture_that_is_stopped_leaves_no_trace(
     before.assert_unchanged()
     again = capture(model, None, text)
     assert (again.weights(1, 3) == expected.weights(1, 3)).all()
+
+
+@pytest.mark.parametrize("build", [llama, bloom])
+def test_stopped_while_queries_are_compared(
+    build: Callable[[], Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, model = {"input_ids": token_ids(7)}, build().train()
+    before = Snapshot(model)
+    _in_function(monkeypatch, rotary, "_vectors", KeyboardInterrupt(), after=1)
+    with pytest.raises(KeyboardInterrupt):
+        capture(model, None, text)
+    monkeypatch.undo()
+    before.assert_unchanged()
+
+
+def test_what_cannot_be_compared_is_recorded_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    _in_function(monkeypatch, rotary, "_confirmed", RuntimeError("stop"), after=0)
+    record = capture(llama(), None, {"input_ids": token_ids(7)})
+    assert [layer.rotary for layer in record.stack().layers] == [None, None]
+    assert record.missing == ()
 
 
 @pytest.mark.parametrize("need_weights", [True, False])

@@ -9,7 +9,7 @@ import pytest
 from safetensors import safe_open
 
 from attnwidget import AttentionRecord
-from attnwidget.record import Layer, Stack, Tokens
+from attnwidget.record import Layer, Rotary, Stack, Tokens
 from tests.unit.records import (
     FIDELITY,
     HEADS,
@@ -51,7 +51,7 @@ def _assert_same(loaded: AttentionRecord, saved: AttentionRecord) -> None:
         assert ours.keys == theirs.keys
         assert len(ours.layers) == len(theirs.layers)
         for a, b in zip(ours.layers, theirs.layers, strict=True):
-            assert (a.number, a.fidelity) == (b.number, b.fidelity)
+            assert (a.number, a.fidelity, a.rotary) == (b.number, b.fidelity, b.rotary)
             for field in ("queries", "keys", "weights", "values", "projection"):
                 _assert_identical(getattr(a, field), getattr(b, field))
             assert (a.program is None) == (b.program is None)
@@ -93,6 +93,18 @@ def test_values_and_what_becomes_of_them(tmp_path: Path) -> None:
     _assert_same(loaded, record)
     assert loaded.layer(1).values is None
     assert loaded.layer(2).projection is None
+
+
+def test_pairs_that_were_turned_together(tmp_path: Path) -> None:
+    layer = layer_of(PROGRAMS["causal"])
+    turned = [
+        replace(layer, rotary=rotary)
+        for rotary in (Rotary("halves", 8), Rotary("neighbours", 4, 2), None)
+    ]
+    record = record_of(*turned)
+    loaded = _round_trip(record, tmp_path)
+    _assert_same(loaded, record)
+    assert loaded.layer(1).rotary == Rotary("neighbours", dims=4, start=2)
 
 
 def test_words_and_offsets(tmp_path: Path) -> None:

@@ -119,6 +119,43 @@ def test_a_description_that_describes_no_record(name: str, rewrite: Any) -> None
         AttentionRecord.load(path)
 
 
+# What replaces a part of {"pairs": "halves", "dims": 4, "start": 2}, of eight components.
+ROTATIONS: dict[str, Any] = {
+    "unknown pairs": {"pairs": "thirds"},
+    "pairs in a list": {"pairs": ["halves"]},
+    "no components": {"dims": 0},
+    "half a pair": {"dims": 3},
+    "a fraction": {"dims": 4.0},
+    "too many": {"dims": 10**9},
+    "beyond the last": {"start": 6},
+    "before the first": {"start": -2},
+    "from true on": {"start": True},
+    "one field more": {"base": 10000},
+}
+
+
+@pytest.mark.parametrize("name", ROTATIONS)
+def test_a_rotation_that_cannot_be(name: str, rewrite: Any) -> None:
+    def change(_: Arrays, content: Content) -> None:
+        layer = content["stacks"][0]["layers"][0]
+        layer["rotary"] = {"pairs": "halves", "dims": 4, "start": 2, **ROTATIONS[name]}
+
+    with pytest.raises(ValueError, match=r"damaged attnwidget record: .*(rotary|Rotary)"):
+        AttentionRecord.load(rewrite(change))
+
+
+@pytest.mark.parametrize("rotary", ["halves", {"pairs": "halves"}, [], 4])
+def test_a_rotation_that_is_none(rotary: Any, rewrite: Any) -> None:
+    path = rewrite(lambda _, c: c["stacks"][0]["layers"][0].update(rotary=rotary))
+    with pytest.raises(ValueError, match="damaged attnwidget record"):
+        AttentionRecord.load(path)
+
+
+def test_a_file_from_before_there_were_rotations(rewrite: Any) -> None:
+    path = rewrite(lambda _, c: c["stacks"][0]["layers"][0].pop("rotary") and None)
+    assert AttentionRecord.load(path).layer(0).rotary is None
+
+
 PROGRAM_CHANGES: dict[str, dict[str, Any]] = {
     "a mask without its window": {"mask": "window"},
     "a window without its mask": {"window": [1, 1]},

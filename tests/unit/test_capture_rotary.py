@@ -1,0 +1,152 @@
+"""Which components a rotary embedding turned together is said only where the numbers confirm it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attnwidget import AttentionRecord, capture
+from attnwidget.record import Rotary
+from tests.unit.handwritten import TEXT
+from tests.unit.tiny import Loaded, Model, bert, gpt2, llama, t5, tiny, token_ids
+from tests.versions import newer
+
+GROUPED = {"num_key_value_heads": 2}
+LATENT = {
+    "num_key_value_heads": 4, "q_lora_rank": 16, "kv_lora_rank": 20, "qk_rope_head_dim": 8,
+    "qk_nope_head_dim": 16, "v_head_dim": 8, "n_routed_experts": 4, "n_group": 1, "topk_group": 1,
+    "num_experts_per_tok": 2, "moe_intermediate_size": 16, "first_k_dense_replace": 2,
+}  # fmt: skip
+YARN = {
+    "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0,
+    "original_max_position_embeddings": 16,
+}  # fmt: skip
+GPTJ = {"n_embd": 32, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 64}
+MIXTURE = {**GROUPED, "head_dim": 8, "num_local_experts": 2, "num_experts_per_tok": 1}
+_V5 = newer("5.0", "the options of its rotary embedding are named so")
+
+
+def _case(name: str, rotary: Rotary, *marks: Any, attention: str = "sdpa", **options: Any) -> Any:
+    return pytest.param(name, attention, options, rotary, marks=marks, id=name)
+
+
+# As each model's own file says: rotate_half takes x[: dims / 2] and x[dims / 2 :], or x[::2] and
+# x[1::2]; complex numbers are made of neighbours.
+TURNED = [
+    _case("Llama", Rotary("halves", 8), **GROUPED),
+    pytest.param("Llama", "eager", {"rope_parameters": YARN}, Rotary("halves", 8), marks=_V5,
+                 id="Llama, with longer queries and keys"),
+    _case("Mistral", Rotary("halves", 8), **GROUPED),
+    _case("Gemma2", Rotary("halves", 8), attention="eager", **GROUPED, head_dim=8),
+    _case("ModernBert", Rotary("halves", 8), newer("4.48", "it is in it")),
+    _case("Esm", Rotary("halves", 8), position_embedding_type="rotary", mask_token_id=3),
+    # A norm after the projection.
+    _case("Qwen3", Rotary("halves", 16), newer("4.51", "it is in it"), **GROUPED, head_dim=16),
+    _case("Gemma3Text", Rotary("halves", 8), newer("4.50", "it is in it"), **GROUPED, head_dim=8),
+    _case("Olmo2", Rotary("halves", 8), **GROUPED),
+    # A part of the components.
+    _case("GPTNeoX", Rotary("halves", 8), hidden_size=128),
+    _case("Phi", Rotary("halves", 16), hidden_size=128),
+    _case("Persimmon", Rotary("halves", 16), hidden_size=128),
+    # Queries, keys and values in one, each in a way of its own.
+    _case("Phi3", Rotary("halves", 8), **GROUPED),
+    _case("Falcon", Rotary("halves", 8)),
+    # Neighbours.
+    _case("GPTJ", Rotary("neighbours", 4), attention="eager", **GPTJ),
+    _case("CodeGen", Rotary("neighbours", 8), attention="eager", **{**GPTJ, "rotary_dim": 8}),
+    _case("RoFormer", Rotary("neighbours", 8), attention="eager", embedding_size=32),
+    _case("Cohere", Rotary("neighbours", 8), **GROUPED),
+    _case("Glm", Rotary("neighbours", 8), **GROUPED, head_dim=16),
+    _case("Llama4Text", Rotary("neighbours", 8), newer("4.51", "it is in it"), **MIXTURE,
+          intermediate_size_mlp=32),
+    # The last components; and neighbours that are moved apart as they are turned.
+    _case("DeepseekV2", Rotary("neighbours", 8, 16), newer("4.54", "it is in it"), **LATENT),
+    _case("DeepseekV3", Rotary("halves", 8, 16), newer("4.51", "it is in it"), **LATENT),
+]  # fmt: skip
+
+
+def _rotary(record: AttentionRecord) -> list[Rotary | None]:
+    return [layer.rotary for name in record.stacks for layer in record.stack(name).layers]
+
+
+@pytest.mark.parametrize(("name", "attention", "options", "rotary"), TURNED)
+def test_every_architecture_turns_pairs_of_its_own(
+    name: str, attention: str, options: dict[str, Any], rotary: Rotary
+) -> None:
+    record = capture(tiny(name, attention, **options), None, {"input_ids": token_ids(12)})
+    assert _rotary(record) == [rotary] * 2
+
+
+UNTURNED: dict[str, Model] = {
+    "BERT": bert(),
+    "GPT-2": gpt2(),
+    "T5": t5("T5Encoder"),
+    "ALiBi": tiny("Bloom", "eager", n_layer=2, n_head=4),
+    "queries that are scaled": tiny("OPT", ffn_dim=48, word_embed_proj_dim=32),
+    "queries that are scaled by layer": gpt2(scale_attn_by_inverse_layer_idx=True),
+    "content and position apart": tiny("Deberta", "eager"),
+}
+
+
+@pytest.mark.parametrize("model", UNTURNED.values(), ids=UNTURNED)
+def test_nothing_is_said_where_nothing_is_turned(model: Model) -> None:
+    assert _rotary(capture(model, None, TEXT)) == [None, None]
+
+
+def test_images() -> None:
+    model = tiny("ViT", image_size=16, patch_size=4)
+    record = capture(model, None, {"pixel_values": torch.randn(1, 3, 16, 16)})
+    assert _rotary(record) == [None, None]
+
+
+@newer("4.56", "from_pretrained takes dtype")
+def test_a_trained_decoder(smollm2: Loaded) -> None:
+    record = capture(*smollm2, "The dog was tired because it ran.")
+    assert _rotary(record) == [Rotary("halves", 64)] * 30
+
+
+def test_a_trained_encoder(minilm: Loaded) -> None:
+    assert _rotary(capture(*minilm, "The dog was tired because it ran.")) == [None] * 6
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("length", [3, 40])
+@pytest.mark.parametrize(("name", "attention", "options", "rotary"), TURNED)
+def test_half_precision_may_hide_a_turn_but_shows_no_other(
+    name: str, attention: str, options: dict[str, Any], rotary: Rotary, length: int, dtype: Any
+) -> None:
+    model = tiny(name, attention, **options).to(dtype)
+    found = _rotary(capture(model, None, {"input_ids": token_ids(length)}))
+    assert set(found) <= {rotary, None}
+    if length == 40 and rotary.pairs == "halves":
+        assert found == [rotary] * 2
+
+
+def test_one_token_confirms_nothing() -> None:
+    assert _rotary(capture(llama(), None, {"input_ids": token_ids(1)})) == [None, None]
+
+
+def test_a_batch_with_padding() -> None:
+    mask = torch.ones(2, 12, dtype=torch.long)
+    mask[0, :5] = 0
+    text = {"input_ids": token_ids(24).reshape(2, 12), "attention_mask": mask}
+    record = capture(llama(), None, text)
+    assert _rotary(record) == [Rotary("halves", 8)] * 2
+
+
+def test_a_generation() -> None:
+    model = tiny("LlamaForCausalLM", **GROUPED)
+    record = capture(model, None, {"input_ids": token_ids(7)}, generate={"max_new_tokens": 3})
+    assert _rotary(record) == [Rotary("halves", 8)] * 2
+
+
+def test_the_pairs_are_those_that_turned() -> None:
+    """Of one word said again and again, by as much from each token to the next."""
+    record = capture(llama(), None, {"input_ids": torch.full((1, 5), 7)})
+    queries = record.queries(0, 1).astype(float)
+    turned = queries[:, :4] + 1j * queries[:, 4:]
+    steps = turned[1:] / turned[:-1]
+    np.testing.assert_allclose(steps, steps[:1].repeat(4, axis=0), atol=1e-4)
+    np.testing.assert_allclose(np.abs(steps), 1, atol=1e-4)
+    assert record.layer(0).rotary == Rotary("halves", 8)
