@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from attnwidget.record import AttentionRecord
-from attnwidget.wire import encode_block
+from attnwidget.wire import Block, encode_block, encode_combined
 
 _SCRIPT = Path(__file__).parents[1] / "static" / "page.js"
 
@@ -59,11 +59,11 @@ def page(
         "overview": base64.b64encode(overview).decode(),
         "choices": choices,
     }
-    blocks = [
-        _block(record, name, layer)
-        for name in record.stacks
-        for layer in record.stack(name).numbers
-    ]
+    blocks = []
+    for name in record.stacks:
+        stack = record.stack(name)
+        blocks += [_block(f"{name}.{layer.number}", encode_block(layer)) for layer in stack.layers]
+        blocks.append(_block(f"{name}.combined", encode_combined(stack)))
     # A closing tag inside a JavaScript string would end the script.
     script = _SCRIPT.read_text(encoding="utf-8").replace("</script", "<\\/script")
     return _PAGE.format(
@@ -75,13 +75,12 @@ def page(
     )
 
 
-def _block(record: AttentionRecord, stack: str, layer: int) -> str:
-    block = encode_block(record.layer(layer, stack))
+def _block(key: str, block: Block) -> str:
     content = {
         "parts": block.parts,
         "data": base64.b64encode(b"".join(block.buffers)).decode(),
     }
-    key = html.escape(f"{stack}.{layer}")
+    key = html.escape(key)
     return f'<script type="application/json" data-block="{key}">{_json(content)}</script>'
 
 

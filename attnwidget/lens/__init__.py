@@ -1,6 +1,7 @@
 """What of a head is shown: a record's matrices become thumbnails and numbers."""
 
-from .measures import measures
+from .combined import combined
+from .measures import Measure, measures
 from .thumbnail import thumbnail
 
-__all__ = ["measures", "thumbnail"]
+__all__ = ["Measure", "combined", "measures", "thumbnail"]

@@ -1,18 +1,22 @@
 """Numbers that say in a word what a head does.
 
 The shares on the previous, same and next token and on special tokens, and the entropy, are
-those of Clark et al. 2019, "What Does BERT Look At?" (sections 3.1 to 3.3), here for one text.
+those of Clark et al. 2019, "What Does BERT Look At?" (sections 3.1 to 3.3), here for one text; the
+distance is that of Vig and Belinkov 2019, "Analyzing the Structure of Attention in a Transformer
+Language Model", with its sign.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, get_args
 
 import numpy as np
 
 from attnwidget.record import Floats
 
-MEASURES = ("entropy", "distance", "previous", "same", "next", "first", "special")
+Measure = Literal["entropy", "distance", "previous", "same", "next", "first", "special"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 def measures(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
@@ -43,7 +47,7 @@ def measures(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
         )
         return share
 
-    values = {
+    values: dict[Measure, Floats] = {
         "entropy": over_all(-np.einsum("hij,hij->hi", weights, logs)),
         "distance": over_all(np.einsum("hij,ij->hi", weights, offsets)),
         "previous": over_neighbours(-1),

@@ -55,6 +55,14 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def split(self) -> int | None:
+        """Where the second text of a pair begins; None unless one follows the other."""
+        if self.segments is None or not 0 < sum(self.segments) < len(self):
+            return None
+        at = self.segments.index(1)
+        return at if all(self.segments[at:]) else None
+
     def first(self, count: int) -> Tokens:
         """The first `count` of them."""
 

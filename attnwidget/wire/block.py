@@ -7,7 +7,8 @@ from typing import Literal, TypedDict
 
 import numpy as np
 
-from attnwidget.record import Floats, Layer
+from attnwidget.lens import combined
+from attnwidget.record import Floats, Layer, Stack
 
 DType = Literal["f16", "f32", "bits"]
 
@@ -17,7 +18,7 @@ _FLOAT16_MAX = float(np.finfo(np.float16).max)
 
 class Part(TypedDict):
     """One array of a block: "queries", "keys", "visible", "bias", "relative" or
-    "weights".
+    "weights"; "mean" or "max" of the block that combines layers.
 
     dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant
     bit first, the last byte padded with zeros. The array is in C order.
@@ -38,6 +39,16 @@ class Block:
     parts: list[Part]
     buffers: list[bytes]
 
+    def add(self, name: str, dtype: DType, array: np.ndarray, data: bytes) -> None:
+        self.parts.append({"name": name, "dtype": dtype, "shape": list(array.shape)})
+        self.buffers.append(data)
+
+    def add_floats(self, name: str, array: Floats | None) -> None:
+        if array is None:
+            return
+        dtype: DType = "f16" if np.abs(array).max(initial=0) < _FLOAT16_MAX else "f32"
+        self.add(name, dtype, array, array.astype(_FLOATS[dtype]).tobytes())
+
 
 def encode_block(layer: Layer) -> Block:
     """The layer's arrays, floats as float16 (float32 where that would overflow).
@@ -45,29 +56,25 @@ def encode_block(layer: Layer) -> Block:
     A layer with a score program travels as queries and keys, any other as weights (with its
     queries and keys, where it has them, for the neuron view).
     """
-    parts: list[Part] = []
-    buffers: list[bytes] = []
-
-    def add(name: str, dtype: DType, array: np.ndarray, data: bytes) -> None:
-        parts.append({"name": name, "dtype": dtype, "shape": list(array.shape)})
-        buffers.append(data)
-
-    def add_floats(name: str, array: Floats | None) -> None:
-        if array is None:
-            return
-        dtype: DType = "f16" if np.abs(array).max(initial=0) < _FLOAT16_MAX else "f32"
-        add(name, dtype, array, array.astype(_FLOATS[dtype]).tobytes())
-
-    add_floats("queries", layer.queries)
-    add_floats("keys", layer.keys)
+    block = Block([], [])
+    block.add_floats("queries", layer.queries)
+    block.add_floats("keys", layer.keys)
     if layer.program is None:
-        add_floats("weights", layer.weights)
+        block.add_floats("weights", layer.weights)
     else:
         if (visible := layer.program.visible) is not None:
-            add("visible", "bits", visible, np.packbits(visible).tobytes())
-        add_floats("bias", layer.program.bias)
-        add_floats("relative", layer.program.relative)
-    return Block(parts, buffers)
+            block.add("visible", "bits", visible, np.packbits(visible).tobytes())
+        block.add_floats("bias", layer.program.bias)
+        block.add_floats("relative", layer.program.relative)
+    return block
+
+
+def encode_combined(stack: Stack) -> Block:
+    """The "mean" and "max" over every head of every layer, [Tq, Tk] each."""
+    block = Block([], [])
+    for name, array in zip(("mean", "max"), combined(stack), strict=True):
+        block.add_floats(name, array)
+    return block
 
 
 def decode_floats(part: Part, data: bytes) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Token
 
 from .block import encode_block
 from .rounding import rounding_error
+from .words import words
 
 VERSION = 1
 
@@ -30,7 +32,8 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         for layer in stack.layers:
             # One layer's weights at a time: all of them would be far larger than the record.
             weights = np.stack([layer.head_weights(head) for head in range(layer.num_heads)])
-            thumbnails += [_pack(levels) for levels in thumbnail(weights)]
+            splits = stack.queries.split, stack.keys.split
+            thumbnails += [_pack(levels) for levels in thumbnail(weights, splits)]
             layers.append(
                 _layer(layer)
                 | {
@@ -59,6 +62,7 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
         "labels": list(tokens.labels),
         "segments": None if tokens.segments is None else list(tokens.segments),
         "special": list(tokens.special),
+        "words": words(tokens),
     }
 
 
@@ -68,6 +72,7 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "heads": layer.num_heads,
         "key_heads": layer.num_kv_heads,
         "dim": None if layer.queries is None else layer.queries.shape[2],
+        "rotary": None if layer.rotary is None else asdict(layer.rotary),
         "program": None if layer.program is None else program_json(layer.program),
         "fidelity": {
             "exact": layer.fidelity.exact,

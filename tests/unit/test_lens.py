@@ -1,14 +1,29 @@
-"""Thumbnails and measures of matrices made by hand."""
+"""Thumbnails and measures of matrices made by hand, and what combines heads."""
 
 import math
 
 import numpy as np
 import pytest
 
-from attnwidget.lens import measures, thumbnail
+from attnwidget import AttentionRecord
+from attnwidget.lens import combined, measures, thumbnail
 from attnwidget.lens.measures import MEASURES
-from attnwidget.lens.thumbnail import THUMBNAIL_SIZE
-from tests.unit.records import some_weights
+from attnwidget.lens.thumbnail import THUMBNAIL_SIZE, split_cells
+from attnwidget.record import Layer
+from tests.unit.records import (
+    DIM,
+    FIDELITY,
+    PROGRAMS,
+    floats,
+    hybrid,
+    labels,
+    layer_of,
+    program,
+    record_of,
+    some_weights,
+)
+
+NO_PAIR = (None, None)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +33,7 @@ from tests.unit.records import some_weights
 def test_a_thumbnail_is_never_larger_than_its_matrix(
     rows: int, columns: int, shape: tuple[int, int]
 ) -> None:
-    small = thumbnail(some_weights(3, rows, columns))
+    small = thumbnail(some_weights(3, rows, columns), NO_PAIR)
     assert THUMBNAIL_SIZE == 32
     assert small.shape == (3, *shape)
     assert small.dtype == np.uint8
@@ -26,7 +41,7 @@ def test_a_thumbnail_is_never_larger_than_its_matrix(
 
 def test_levels_are_square_roots() -> None:
     weights = np.array([[[0.0, 1.0, 0.25, 0.01, 0.0001, 1 / 900 - 1e-5, 1 / 900 + 1e-5]]])
-    assert thumbnail(weights.astype(np.float32)).tolist() == [[[0, 15, 8, 2, 0, 0, 1]]]
+    assert thumbnail(weights.astype(np.float32), NO_PAIR).tolist() == [[[0, 15, 8, 2, 0, 0, 1]]]
 
 
 @pytest.mark.parametrize("length", [33, 64, 77, 100, 1000])
@@ -34,7 +49,7 @@ def test_the_largest_weight_of_a_cell_is_kept_wherever_it_lies(length: int) -> N
     """Every position belongs to exactly one cell, and cells are in order and of like size."""
     weights = np.zeros((length, 1, length), np.float32)
     weights[np.arange(length), 0, np.arange(length)] = 1
-    cells = thumbnail(weights)[:, 0]
+    cells = thumbnail(weights, NO_PAIR)[:, 0]
     assert (cells.sum(axis=1) == 15).all()
     owner = cells.argmax(axis=1)
     assert (np.diff(owner) >= 0).all()
@@ -42,9 +57,21 @@ def test_the_largest_weight_of_a_cell_is_kept_wherever_it_lies(length: int) -> N
     assert sizes.max() - sizes.min() <= 1
 
 
+@pytest.mark.parametrize(("split", "length"), [(1, 33), (40, 41), (20, 64), (333, 1000), (3, 8)])
+def test_no_cell_holds_tokens_of_both_texts(split: int, length: int) -> None:
+    weights = np.zeros((length, 1, length), np.float32)
+    weights[np.arange(length), 0, np.arange(length)] = 1
+    cells = thumbnail(weights, (None, split))[:, 0]
+    assert (cells.sum(axis=1) == 15).all()
+    owner = cells.argmax(axis=1)
+    assert (np.diff(owner) >= 0).all()
+    assert set(owner) == set(range(min(length, THUMBNAIL_SIZE)))
+    assert owner[split] == owner[split - 1] + 1 == split_cells(len(set(owner)), split, length)
+
+
 def test_a_sharp_head_stays_sharp_in_a_long_text() -> None:
     weights = np.eye(320, dtype=np.float32)[None]
-    assert np.array_equal(thumbnail(weights)[0], 15 * np.eye(32))
+    assert np.array_equal(thumbnail(weights, NO_PAIR)[0], 15 * np.eye(32))
 
 
 def _of(*matrices: np.ndarray, special: tuple[int, ...] = ()) -> dict[str, list[float]]:
@@ -111,3 +138,31 @@ def test_queries_and_keys_of_different_length(shape: tuple[int, int]) -> None:
     found = _of(np.full(shape, 1 / shape[1]))
     assert found["entropy"] == pytest.approx([math.log(shape[1])], abs=1e-4)
     assert found["same"] == pytest.approx([1 / shape[1]], abs=1e-4)
+
+
+WIDE = Layer(floats(4, 3, DIM), floats(2, 5, DIM), program(), None, FIDELITY)
+
+COMBINED = {
+    "unequal heads": AttentionRecord({"self": hybrid()}),
+    "rows that see no key": record_of(layer_of(PROGRAMS["one explicit mask"])),
+    "sinks": record_of(layer_of(PROGRAMS["sinks"]), layer_of(PROGRAMS["everything"], seed=1)),
+    "another length": record_of(WIDE),
+    "weights alone": AttentionRecord.from_arrays([some_weights(2), some_weights(5)], labels()),
+    "one head": AttentionRecord.from_arrays([some_weights(1)], labels()),
+}
+
+
+@pytest.mark.parametrize("name", COMBINED)
+def test_mean_and_maximum_of_every_head_of_every_layer(name: str) -> None:
+    record = COMBINED[name]
+    every = np.stack(
+        [
+            record.weights(layer.number, head).astype(float)
+            for layer in record.stack().layers
+            for head in range(layer.num_heads)
+        ]
+    )
+    mean, largest = combined(record.stack())
+    assert mean.dtype == largest.dtype == np.float32
+    np.testing.assert_allclose(mean, every.mean(axis=0), rtol=1e-6, atol=0)
+    assert np.array_equal(largest, every.max(axis=0).astype(np.float32))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.wire import encode_block, encode_overview
+from attnwidget.wire import encode_block, encode_combined, encode_overview
 from tests.unit.elements import Elements
 from tests.unit.records import (
     LENGTH,
@@ -44,7 +44,7 @@ def page(request: pytest.FixtureRequest) -> str:
 def test_no_text_becomes_a_tag(record: AttentionRecord, hostile: AttentionRecord) -> None:
     ordinary = Elements(AttentionWidget(record).to_html())
     tags = [tag for tag, _, _ in Elements(AttentionWidget(hostile).to_html()).found]
-    # The other record has one layer more, which is one script.
+    # The other record has one layer more, which is one script; what combines layers, each has once.
     expected = [tag for tag, _, _ in ordinary.found]
     expected.remove("script")
     assert tags == expected
@@ -65,8 +65,8 @@ def test_the_text_is_in_it_unchanged(hostile: AttentionRecord) -> None:
     [stack] = json.loads(content)["manifest"]["stacks"]
     assert stack["queries"]["labels"] == [HOSTILE] * LENGTH
     assert stack["name"] == "<b>&\"'"
-    [(attributes, _)] = elements.all("script", "data-block")
-    assert attributes["data-block"] == "<b>&\"'.0"
+    blocks = [attributes["data-block"] for attributes, _ in elements.all("script", "data-block")]
+    assert blocks == ["<b>&\"'.0", "<b>&\"'.combined"]
     [(_, title)] = elements.all("title")
     assert title == f"Attention of <b>{HOSTILE}"
 
@@ -105,9 +105,11 @@ def test_the_script_cannot_be_ended_or_hidden_by_what_is_in_it(page: str) -> Non
 
 def test_every_layer_is_in_it(record: AttentionRecord) -> None:
     blocks = Elements(AttentionWidget(record).to_html()).all("script", "data-block")
-    assert [attributes["data-block"] for attributes, _ in blocks] == ["self.0", "self.1"]
-    for layer, (attributes, text) in enumerate(blocks):
-        expected = encode_block(record.layer(layer))
+    keys = ["self.0", "self.1", "self.combined"]
+    assert [attributes["data-block"] for attributes, _ in blocks] == keys
+    stack = record.stack()
+    contents = [*map(encode_block, stack.layers), encode_combined(stack)]
+    for expected, (attributes, text) in zip(contents, blocks, strict=True):
         content = json.loads(text)
         assert attributes["type"] == "application/json"
         assert content["parts"] == expected.parts
@@ -118,7 +120,8 @@ def test_layers_go_by_their_number() -> None:
     record = AttentionRecord({"self": hybrid(), "other": record_of(layer_of(program())).stack()})
     blocks = Elements(AttentionWidget(record).to_html()).all("script", "data-block")
     keys = [attributes["data-block"] for attributes, _ in blocks]
-    assert keys == ["self.3", "self.7", "self.11", "other.0"]
+    expected = ["self.3", "self.7", "self.11", "self.combined", "other.0", "other.combined"]
+    assert keys == expected
 
 
 def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> None:
@@ -130,7 +133,20 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "heads": [1, 2],
         "query": 3,
         "key": None,
+        "also": [5, 0],
         "segments": "all",
+        "combine": "layers_max",
+        "words": True,
+        "orientation": "horizontal",
+        "thumbnails": "lines",
+        "sort": "distance",
+        "color": "layer",
+        "opened": True,
+        "include_layers": [1],
+        "include_heads": [0, 2],
+        "neurons": "pair",
+        "muted": [4],
+        "expanded": False,
         "theme": "dark",
     }
     page = AttentionWidget(record, **choices).to_html()

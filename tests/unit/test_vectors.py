@@ -9,7 +9,7 @@ import pytest
 
 from attnwidget.lens import measures
 from attnwidget.record import AttentionRecord, Fidelity, Layer, ScoreProgram, Stack, Tokens
-from attnwidget.wire import encode_block, encode_overview
+from attnwidget.wire import encode_block, encode_combined, encode_overview
 from attnwidget.wire.block import decode_floats
 from attnwidget.wire.manifest import program_json
 from tests.vectors import make
@@ -137,8 +137,15 @@ def test_measures(case: dict[str, Any]) -> None:
 
 def tokens(sent: dict[str, Any]) -> Tokens:
     segments = sent["segments"]
+    words = sent["words"] and tuple(
+        None if position in sent["special"] else word
+        for position, word in enumerate(sent["words"]["of"])
+    )
     return Tokens(
-        tuple(sent["labels"]), None if segments is None else tuple(segments), tuple(sent["special"])
+        tuple(sent["labels"]),
+        None if segments is None else tuple(segments),
+        tuple(sent["special"]),
+        words,
     )
 
 
@@ -188,11 +195,18 @@ class TestRecords:
         record = record_of(content)
         for key, expected in content["blocks"].items():
             stack, layer = key.split(".")
-            block = encode_block(record.layer(int(layer), stack))
+            if layer == "combined":
+                block = encode_combined(record.stack(stack))
+            else:
+                block = encode_block(record.layer(int(layer), stack))
             assert block.parts == expected["parts"]
-            assert [base64.b64encode(data).decode() for data in block.buffers] == (
-                expected["buffers"]
-            )
+            for part, data, wanted in zip(
+                block.parts, block.buffers, expected["buffers"], strict=True
+            ):
+                exact = decode_floats(part, base64.b64decode(wanted))
+                # The mean of softmaxes may fall on either side of a half.
+                near = 1e-3 if layer == "combined" else 0
+                assert decode_floats(part, data) == pytest.approx(exact, abs=near, rel=0)
 
 
 def test_the_numbers_that_the_views_must_show() -> None:

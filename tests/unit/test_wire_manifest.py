@@ -1,6 +1,7 @@
 """The manifest and the overview: all of the first paint, in little space."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from attnwidget import AttentionRecord
 from attnwidget.lens import thumbnail
 from attnwidget.lens.measures import MEASURES
-from attnwidget.record import Layer, ScoreProgram, Stack, Tokens
+from attnwidget.record import Layer, Rotary, ScoreProgram, Stack, Tokens
 from attnwidget.wire import encode_overview
 from attnwidget.wire.manifest import VERSION
 from tests.unit.records import (
@@ -43,6 +44,7 @@ def test_what_it_says_of_a_stack() -> None:
         "labels": labels(),
         "segments": [0, 0, 0, 0, 1, 1, 1],
         "special": [0, 3, 6],
+        "words": None,
     }
     assert stack["keys"] is None, "the same as the queries"
     assert len(stack["layers"]) == len(PROGRAMS) + 2
@@ -52,7 +54,12 @@ def test_keys_of_their_own_are_sent() -> None:
     layer = Layer(floats(HEADS, 3, 8), floats(2, 5, 8), program(), None, FIDELITY)
     manifest = _manifest(record_of(layer))
     assert manifest["stacks"][0]["queries"]["labels"] == labels(3)
-    assert manifest["stacks"][0]["keys"] == {"labels": labels(5), "segments": None, "special": []}
+    assert manifest["stacks"][0]["keys"] == {
+        "labels": labels(5),
+        "segments": None,
+        "special": [],
+        "words": None,
+    }
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -61,6 +68,7 @@ def test_what_it_says_of_a_layer(name: str) -> None:
     [layer] = _manifest(record_of(layer_of(source)))["stacks"][0]["layers"]
     assert (layer["heads"], layer["key_heads"], layer["dim"]) == (HEADS, KEY_HEADS, 8)
     assert layer["number"] == 0
+    assert layer["rotary"] is None
     assert layer["fidelity"] == {"exact": True, "module": "layers.0", "tolerance": 1e-5}
     assert layer["program"] == {
         "scale": list(source.scale) if isinstance(source.scale, tuple) else source.scale,
@@ -84,6 +92,13 @@ def test_what_it_says_of_a_layer_of_weights_alone() -> None:
     assert (with_vectors["program"], with_vectors["dim"]) == (None, 8)
 
 
+def test_pairs_that_were_turned_together() -> None:
+    turned = replace(layer_of(program()), rotary=Rotary("neighbours", dims=4, start=2))
+    layers = _manifest(record_of(turned, layer_of(program())))["stacks"][0]["layers"]
+    assert layers[0]["rotary"] == {"pairs": "neighbours", "dims": 4, "start": 2}
+    assert layers[1]["rotary"] is None
+
+
 def test_layers_have_the_numbers_of_the_model() -> None:
     manifest = _manifest(AttentionRecord({"self": hybrid()}))
     assert [layer["number"] for layer in manifest["stacks"][0]["layers"]] == [3, 7, 11]
@@ -96,12 +111,12 @@ def test_what_is_missing_is_said() -> None:
     assert _manifest(AttentionRecord({"self": hybrid()}))["missing"] == []
 
 
-def test_words_and_offsets_stay_in_python() -> None:
-    tokens = {"words": (0,) * 7, "offsets": ((0, 1),) * 7}
-    with_words, without = (
+def test_offsets_stay_in_python() -> None:
+    tokens = {"offsets": ((0, 1),) * 7}
+    with_offsets, without = (
         _manifest(record_of(layer_of(program()), **more)) for more in (tokens, {})
     )
-    assert with_words == without
+    assert with_offsets == without
 
 
 @pytest.mark.parametrize("length", [7, 40])
@@ -125,7 +140,7 @@ def test_thumbnails_follow_each_other(length: int) -> None:
     size = (cells + 1) // 2
     assert len(overview) == 6 * size
     expected = [
-        thumbnail(layer.head_weights(head)[None])[0].ravel()
+        thumbnail(layer.head_weights(head)[None], (None, None))[0].ravel()
         for layer in layers
         for head in range(layer.num_heads)
     ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.wire import encode_block, reply_to
+from attnwidget.wire import encode_block, encode_combined, reply_to
 from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
 
 GOOD = {"id": "7", "op": "block", "stack": "self", "layer": 1}
@@ -33,6 +33,19 @@ def test_layers_go_by_their_number() -> None:
     _assert_error(reply_to(record, GOOD), "layer 1 does not exist: this stack has layers 3, 7, 11")
 
 
+def test_what_combines_all_layers() -> None:
+    record = AttentionRecord(
+        {"self": hybrid(), "other": record_of(layer_of(PROGRAMS["sinks"])).stack()}
+    )
+    for stack in record.stacks:
+        block = encode_combined(record.stack(stack))
+        reply = reply_to(record, GOOD | {"stack": stack, "layer": "combined"})
+        assert reply == ({"id": "7", "parts": block.parts}, block.buffers)
+        assert [part["name"] for part in block.parts] == ["mean", "max"]
+    refused = GOOD | {"stack": "decoder", "layer": "combined"}
+    _assert_error(reply_to(record, refused), "^no stack 'decoder'; this record has self, other$")
+
+
 @pytest.mark.parametrize(
     "request_", [None, 5, "block", [], {}, {**GOOD, "id": None}, {**GOOD, "id": 7}, {"op": "block"}]
 )
@@ -51,9 +64,11 @@ def test_what_has_no_id_gets_no_reply(record: AttentionRecord, request_: Any) ->
         ({"layer": 0.5}, "layer"),
         ({"layer": "first"}, "layer"),
         ({"layer": None}, "layer"),
+        ({"layer": True}, "layer"),
         ({"layer": {}}, "layer"),
         ({"stack": "decoder"}, "^no stack 'decoder'; this record has self$"),
         ({"stack": None}, "stack"),
+        ({"stack": None, "layer": "combined"}, "stack"),
     ],
 )
 def test_what_cannot_be_done_is_said(

@@ -26,7 +26,7 @@ LABELS = [
 
 def overview() -> Json:
     """Two stacks, unequal layers and heads, and more tokens than a thumbnail has."""
-    long = _tokens([f"t{n}" for n in range(37)], special=[0, 36])
+    long = _tokens([f"t{n}" for n in range(37)], [0] * 21 + [1] * 16, special=[0, 36])
     short = _tokens(["eins", "zwei", "drei"])
     five = _tokens(["one", "two", "three", "four", "five"])
     encoder = [_layer(long, long, "e0", 2, dim=3), _layer(long, long, "e1", 3, dim=2, number=1)]
@@ -40,7 +40,17 @@ def overview() -> Json:
 
 def record() -> Json:
     """A text pair, with layers of every kind: plain, weights alone, and causal with a softcap."""
-    pair = _tokens(LABELS, [0, 0, 0, 0, 0, 1, 1, 1, 1], [0, 4, 8])
+    words = {
+        "labels": [
+            *LABELS[:2],
+            LABELS[2] + LABELS[3],
+            *LABELS[4:6],
+            LABELS[6] + LABELS[7],
+            "[SEP]",
+        ],
+        "of": [0, 1, 2, 2, 3, 4, 5, 5, 6],
+    }
+    pair = _tokens(LABELS, [0, 0, 0, 0, 0, 1, 1, 1, 1], [0, 4, 8]) | {"words": words}
     capped = program(scale=0.25, mask="causal", softcap=4.0)
     layers = [
         _layer(pair, pair, "plain", 4, dim=4, exact=True),
@@ -53,10 +63,15 @@ def record() -> Json:
     }
 
 
+def _split(tokens: Json) -> int | None:
+    segments = tokens["segments"]
+    return None if segments is None else segments.index(1)
+
+
 def _tokens(
     labels: list[str], segments: list[int] | None = None, special: list[int] | None = None
 ) -> Json:
-    return {"labels": labels, "segments": segments, "special": special or []}
+    return {"labels": labels, "segments": segments, "special": special or [], "words": None}
 
 
 def _layer(
@@ -77,6 +92,7 @@ def _layer(
         "heads": heads,
         "key_heads": key_heads or heads,
         "dim": dim,
+        "rotary": None,
         # Eighths pass through float16 unchanged.
         "rounding": 0.0,
         "program": capped or program(scale=dim**-0.5),
@@ -110,12 +126,24 @@ def _weights_alone(tokens: Json, seed: str, heads: int, *, number: int) -> Json:
         "heads": heads,
         "key_heads": heads,
         "dim": None,
+        "rotary": None,
         "rounding": 0.0,
         "program": None,
         "fidelity": {"exact": None, "module": "", "tolerance": 1e-5},
     }
     block = encode_block(parts, values)
     return {"info": info, "block": block, "scores": None, "weights": weights}
+
+
+def _combined(heads: Sequence[reference.Matrix]) -> Json:
+    cells = [[weight for row in head for weight in row] for head in heads]
+    shape = [len(heads[0]), len(heads[0][0])]
+    values = {
+        "mean": [sum(cell) / len(heads) for cell in zip(*cells, strict=True)],
+        "max": [max(cell) for cell in zip(*cells, strict=True)],
+    }
+    parts = [{"name": name, "dtype": "f16", "shape": shape} for name in values]
+    return encode_block(parts, values)
 
 
 def _row(random: Random, count: int) -> list[float]:
@@ -140,8 +168,14 @@ def _record(
             for layer in layers
         ]
         sent.append({"name": name, "queries": queries, "keys": keys, "layers": infos})
-        levels.append([[reference.levels(head) for head in layer["weights"]] for layer in layers])
+        splits = _split(queries), _split(keys or queries)
+        levels.append(
+            [[reference.levels(head, splits) for head in layer["weights"]] for layer in layers]
+        )
         blocks |= {f"{name}.{layer['info']['number']}": layer["block"] for layer in layers}
+        blocks[f"{name}.combined"] = _combined(
+            [head for layer in layers for head in layer["weights"]]
+        )
     thumbnails = [cells for stack in levels for layer in stack for cells in layer]
     return {
         "manifest": {"version": 1, "model": model, "missing": list(missing), "stacks": sent},

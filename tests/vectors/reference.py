@@ -80,22 +80,32 @@ def weights(case: Json, head: int) -> list[list[float]]:
     return [softmax(row, -math.inf if sink is None else sink) for row in scores(case, head)]
 
 
-def levels(matrix: Matrix, size: int = 32) -> list[int]:
+def levels(
+    matrix: Matrix, splits: tuple[int | None, int | None] = (None, None), size: int = 32
+) -> list[int]:
     """A thumbnail's cells, 0 to 15: the square root of the largest weight that falls into each."""
-    rows, columns = len(matrix), len(matrix[0])
-    height, width = min(rows, size), min(columns, size)
     out = []
-    for y in range(height):
-        for x in range(width):
-            largest = 0.0
-            for i in range(y * rows // height, (y + 1) * rows // height):
-                for j in range(x * columns // width, (x + 1) * columns // width):
-                    largest = max(largest, matrix[i][j])
+    for rows in spans(len(matrix), splits[0], size):
+        for columns in spans(len(matrix[0]), splits[1], size):
+            largest = max(matrix[i][j] for i in rows for j in columns)
             exact = 15 * math.sqrt(largest)
             # Single precision must not be able to fall on the other side.
             assert abs(exact % 1 - 0.5) > 1e-5, "choose other numbers"
             out.append(round(exact))
     return out
+
+
+def spans(length: int, split: int | None, size: int) -> list[range]:
+    """The positions of each cell. No cell holds positions on both sides of a split."""
+    cells = min(length, size)
+    if split is None:
+        return [range(n * length // cells, (n + 1) * length // cells) for n in range(cells)]
+    first = min(max(int(cells * split / length + 0.5), 1), cells - 1)
+    second = [
+        range(split + span.start, split + span.stop)
+        for span in spans(length - split, None, cells - first)
+    ]
+    return spans(split, None, first) + second
 
 
 def nibbles(cells: Sequence[int]) -> bytes:

@@ -1,6 +1,5 @@
-"""Every kind of tokenizer gives labels that can be read, and words and offsets where it can."""
+"""Every kind of tokenizer gives labels that can be read."""
 
-import json
 import re
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -8,16 +7,7 @@ from typing import Any
 
 import pytest
 import transformers
-from tokenizers import (
-    Regex,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-    trainers,
-)
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
     BertGenerationTokenizer,
     ByT5Tokenizer,
@@ -27,10 +17,9 @@ from transformers import (
 )
 
 from attnwidget.capture.labels import token_labels
-from attnwidget.capture.words import word_spans
+from tests.unit import tokenizing
 from tests.unit.tiny import Loaded
-
-CORPUS = ["the quick brown fox jumps over the lazy dog", "the tokens of a tokenizer"] * 20
+from tests.unit.tokenizing import CORPUS, ids_of, labels_of, unigram
 
 TEXTS = [
     "The naïve café, 12.5 € — “ok”?",
@@ -43,14 +32,6 @@ TEXTS = [
     "zero\u200bwidth\u00a0and\u00ad\u202econtrols\x1b\x7f",
     "a\ufffdb",
 ]
-
-
-def ids_of(tokenizer: Any, *texts: str) -> list[int]:
-    return tokenizer(*texts)["input_ids"]
-
-
-def labels_of(tokenizer: Any, text: str) -> tuple[str, ...]:
-    return token_labels(tokenizer, ids_of(tokenizer, text))
 
 
 def text_of(labels: Sequence[str]) -> str:
@@ -86,54 +67,9 @@ def labels_of_names(*names: Any, texts: Sequence[str] = ()) -> tuple[str, ...]:
     return token_labels(Spelled(*names, texts=texts), list(range(len(names))))
 
 
-def unigram(split: bool = True) -> Any:
-    """T5's kind; without `split`, it takes a text for one word."""
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.normalizer = normalizers.NFKC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.decoder = decoders.Metaspace()
-    special = ["<unk>", "</s>"]
-    trainer = trainers.UnigramTrainer(
-        vocab_size=60, special_tokens=special, unk_token="<unk>", show_progress=False
-    )
-    tokenizer.train_from_iterator(CORPUS, trainer)
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(split=split)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", eos_token="</s>")
-
-
 @pytest.fixture(scope="module")
 def byte_fallback() -> Any:
-    """Llama's kind: a text is one word, and characters outside the vocabulary are bytes."""
-    tokenizer = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>"))
-    tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
-    )
-    tokenizer.decoder = decoders.Sequence(
-        [
-            decoders.Replace("▁", " "),
-            decoders.ByteFallback(),
-            decoders.Fuse(),
-            decoders.Strip(" ", 1, 0),
-        ]
-    )
-    fallback = [f"<0x{byte:02X}>" for byte in range(256)]
-    trainer = trainers.BpeTrainer(
-        vocab_size=330, special_tokens=["<unk>", "<s>", *fallback], show_progress=False
-    )
-    # Spaces kept out of the merges, as in a vocabulary that was trained on words.
-    tokenizer.train_from_iterator([word for line in CORPUS for word in line.split()], trainer)
-    content = json.loads(tokenizer.to_str())
-    content["added_tokens"] = content["added_tokens"][:2]
-    tokenizer = Tokenizer.from_str(json.dumps(content))
-    tokenizer.post_processor = processors.TemplateProcessing(
-        "<s> $A", "<s> $A <s>:1 $B:1", [("<s>", 1)]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        unk_token="<unk>",
-        bos_token="<s>",
-        extra_special_tokens=["<image>"],
-    )
+    return tokenizing.byte_fallback()
 
 
 @pytest.fixture(scope="module", params=["smollm2", "byte_fallback", "Canine", "ByT5", "Perceiver"])
@@ -344,155 +280,3 @@ def test_many_ids_are_looked_up_once_each() -> None:
     tokenizer = Counted("a", b"\xc3", b"\xa9")
     assert token_labels(tokenizer, [0, 1, 2] * 5000) == ("a", "é 1/2", "é 2/2") * 5000
     assert tokenizer.calls == 3
-
-
-def spans(tokenizer: Any, *texts: str) -> tuple[Any, Any]:
-    encoding = tokenizer(*texts, return_tensors="pt")
-    return word_spans(encoding, 0, list(range(encoding["input_ids"].shape[1])), texts)
-
-
-def test_words_and_offsets_of_a_pair_of_wordpieces(minilm: Loaded) -> None:
-    first, second = "Tokenizers' magic", "日本 é"
-    words, offsets = spans(minilm[1], first, second)
-    assert words == (None, 0, 0, 0, 1, 2, None, 3, 4, 5, None)
-    assert [first[slice(*span)] for span in offsets[1:6]] == ["Token", "izer", "s", "'", "magic"]
-    assert [second[slice(*span)] for span in offsets[7:10]] == ["日", "本", "é"]
-    assert [offsets[position] for position in (0, 6, 10)] == [None] * 3
-
-
-def test_words_and_offsets_of_byte_level_tokens(smollm2: Loaded) -> None:
-    text = "Two 🦜s,\n\n  né"
-    words, offsets = spans(smollm2[1], text)
-    labels = labels_of(smollm2[1], text)
-    found = list(zip(labels, words, (text[slice(*span)] for span in offsets), strict=True))
-    assert found == [
-        ("Two", 0, "Two"),
-        ("🦜 1/3", 1, " 🦜"),
-        ("🦜 2/3", 1, "🦜"),
-        ("🦜 3/3", 1, "🦜"),
-        ("s", 2, "s"),
-        (",", 3, ","),
-        ("⏎⏎␣", 4, "\n\n "),
-        ("n", 5, " n"),
-        ("é", 5, "é"),
-    ]
-
-
-def in_words(text: str, words: Any, offsets: Any) -> list[str]:
-    """The text from the first to the last character of each word, in the words' order."""
-    ends: dict[int, list[int]] = {}
-    for word, span in zip(words, offsets, strict=True):
-        if word is not None:
-            ends.setdefault(word, []).extend(span)
-    assert list(ends) == list(range(len(ends)))
-    return [text[min(found) : max(found)] for found in ends.values()]
-
-
-@pytest.mark.parametrize("kind", ["byte fallback", "unigram"])
-def test_a_text_that_is_one_word_is_split_at_its_whitespace(byte_fallback: Any, kind: str) -> None:
-    tokenizer = byte_fallback if kind == "byte fallback" else unigram(split=False)
-    encoding = tokenizer(text := "the quick  dog\nfox\n\n", return_tensors="pt")
-    assert set(encoding.word_ids(0)) <= {None, 0}
-    words, offsets = spans(tokenizer, text)
-    found = in_words(text, words, offsets)
-    assert found == ["the", " quick", " ", " dog", "\n", "fox", "\n\n"]
-
-
-def test_words_of_a_second_text_go_on_counting(byte_fallback: Any) -> None:
-    words, offsets = spans(byte_fallback, "the dog", "the fox é")
-    second = words.index(2)
-    assert set(words[:second]) == {None, 0, 1}
-    assert words[0] is offsets[0] is None
-    assert in_words("the dog", words[:second], offsets[:second]) == ["the", " dog"]
-    later = [None if word is None else word - 2 for word in words[second:]]
-    assert in_words("the fox é", later, offsets[second:]) == ["the", " fox", " é"]
-
-
-def test_words_that_the_tokenizer_does_not_know_need_the_text(byte_fallback: Any) -> None:
-    encoding = byte_fallback("the dog", return_tensors="pt")
-    positions = list(range(len(encoding[0])))
-    words, offsets = word_spans(encoding, 0, positions)
-    assert words is None
-    assert offsets == spans(byte_fallback, "the dog")[1]
-    one = byte_fallback("the")
-    assert word_spans(one, 0, list(range(len(one[0]))))[0] == (None, 0)
-
-
-@pytest.mark.parametrize("given", [["token", "izers", "."], ["a", "b", "c"], [" a", "b", "c"]])
-def test_a_text_given_in_words_has_no_offsets(
-    smollm2: Loaded, minilm: Loaded, given: list[str]
-) -> None:
-    """Those of the tokenizer count from the start of each word."""
-    for tokenizer in (smollm2[1], minilm[1]):
-        encoding = tokenizer(given, is_split_into_words=True, return_tensors="pt")
-        words, offsets = word_spans(encoding, 0, list(range(len(encoding[0]))))
-        assert offsets is None
-        assert words is not None
-        assert set(words) - {None} == {0, 1, 2}
-
-
-def test_a_text_whose_tokens_all_start_at_once_has_offsets(smollm2: Loaded) -> None:
-    encoding = smollm2[1]("🦜", return_tensors="pt")
-    assert word_spans(encoding, 0, [0, 1, 2]) == ((0, 0, 0), ((0, 1),) * 3)
-    # One character that becomes three words.
-    fraction = Tokenizer(models.WordLevel({"1": 0, "⁄": 1, "2": 2}))
-    fraction.normalizer = normalizers.NFKC()
-    fraction.pre_tokenizer = pre_tokenizers.Digits(individual_digits=True)
-    words, offsets = spans(PreTrainedTokenizerFast(tokenizer_object=fraction), "½")
-    assert (words, offsets) == ((0, 1, 2), ((0, 1),) * 3)
-
-
-def test_whitespace_stays_where_the_tokenizer_puts_it() -> None:
-    characters = Tokenizer(models.BPE({"a": 0, "b": 1, " ": 2, "\n": 3}, []))
-    characters.pre_tokenizer = pre_tokenizers.Split(Regex(r"\S+\s*"), "isolated")
-    words, _ = spans(PreTrainedTokenizerFast(tokenizer_object=characters), "a \nb")
-    assert words == (0, 0, 0, 1)
-
-
-def test_a_token_over_whitespace_is_of_the_word_that_it_begins() -> None:
-    pieces = [("<unk>", 0.0), ("a", -1.0), ("▁▁b", -1.0), ("b", -3.0)]
-    tokenizer = Tokenizer(models.Unigram(pieces, 0))
-    tokenizer.normalizer = normalizers.Replace(" ", "▁")
-    words, offsets = spans(PreTrainedTokenizerFast(tokenizer_object=tokenizer), "a  bb")
-    assert (words, offsets) == ((0, 1, 1), ((0, 1), (1, 4), (4, 5)))
-
-
-def test_a_space_may_have_no_extent() -> None:
-    """RoBERTa's kind trims offsets, which leaves nothing of a space at the end."""
-    tokenizer = Tokenizer(models.BPE({"a": 0, "b": 1, "Ġ": 2}, []))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
-    words, offsets = spans(PreTrainedTokenizerFast(tokenizer_object=tokenizer), "a b ")
-    assert offsets[-1] == (4, 4)
-    assert words == (0, 1, 1, 2)
-
-
-def test_padding_and_other_items_are_told_apart(minilm: Loaded) -> None:
-    texts = ["One.", "A longer text"]
-    encoding = minilm[1](texts, padding=True, return_tensors="pt")
-    assert word_spans(encoding, 0, [0, 1, 2, 3])[0] == (None, 0, 1, None)
-    assert word_spans(encoding, 0, [1, 4])[0] == (0, None)
-    words, offsets = word_spans(encoding, 1, [1, 2, 3], ("A longer text",))
-    assert (words, offsets) == ((0, 1, 2), ((0, 1), (2, 8), (9, 13)))
-
-
-def test_truncated_words_count_from_zero(minilm: Loaded) -> None:
-    """Of a text cut at its start, the first word that is left is word 0."""
-    tokenizer = Tokenizer.from_str(minilm[1].backend_tokenizer.to_str())
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, truncation_side="left")
-    encoding = fast("one two three", truncation=True, max_length=4, return_tensors="pt")
-    words, offsets = word_spans(encoding, 0, [0, 1, 2, 3])
-    assert (words, offsets) == ((None, 0, 1, None), (None, (4, 7), (8, 13), None))
-
-
-def test_without_a_fast_tokenizers_account_nothing_is_known(minilm: Loaded) -> None:
-    encoding = minilm[1]("one two", return_tensors="pt")
-    unknown = (None, None)
-    assert word_spans(encoding, 0, [1, 2]) == ((0, 1), ((0, 3), (4, 7)))
-    assert word_spans(dict(encoding), 0, [1, 2]) == unknown
-    assert word_spans(ByT5Tokenizer()("one two"), 0, [1, 2]) == unknown
-    assert word_spans(encoding, 1, [1, 2]) == unknown
-    assert word_spans(encoding, 0, [1, 4]) == unknown
-    # Someone changed the ids afterwards: they are no longer what the account is about.
-    encoding["input_ids"] = encoding["input_ids"][:, 1:]
-    assert word_spans(encoding, 0, [1, 2]) == unknown
