@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
 from attnwidget.record import AttentionRecord
-from attnwidget.widget import AttentionWidget, Segments, Theme, View
+from attnwidget.widget import AttentionWidget, ChoiceOptions, View, check_names
 
 if TYPE_CHECKING:
     import torch
@@ -24,17 +24,8 @@ class CaptureOptions(TypedDict, total=False):
     values: bool
 
 
-class Options(CaptureOptions, total=False):
+class Options(CaptureOptions, ChoiceOptions, total=False):
     """What `show` passes on: options of `attnwidget.capture`, and traits of `AttentionWidget`."""
-
-    stack: str
-    layer: int
-    head: int
-    heads: Sequence[int] | None
-    query: int | None
-    key: int | None
-    segments: Segments
-    theme: Theme
 
 
 def show(
@@ -68,6 +59,7 @@ def show(
                 "attnwidget.capture"
             )
         return AttentionWidget(model, view=view, **choices)
+    check_names(choices)  # a capture may take long
     if text is None:
         raise TypeError("show(model, tokenizer, text) needs a tokenizer and a text")
     return AttentionWidget(capture(model, tokenizer, text, text_pair, **how), view=view, **choices)

@@ -2,13 +2,16 @@
 
 import base64
 import json
+import re
 from typing import Any
 
 import pytest
+from ipywidgets import link
 from ipywidgets.embed import embed_data
+from traitlets import TraitError
 
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.wire import encode_block, encode_overview
+from attnwidget.wire import Block, encode_block, encode_combined, encode_overview
 from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
 
 
@@ -34,6 +37,13 @@ def sent(widget: AttentionWidget, monkeypatch: pytest.MonkeyPatch) -> list[tuple
 
 def _receive(widget: AttentionWidget, data: dict[str, Any]) -> None:
     widget._handle_msg({"content": {"data": data}, "buffers": []})
+
+
+def _embedded(record: AttentionRecord) -> dict[str, Block]:
+    """What `embed()` puts into the state: every layer, and what combines them."""
+    stack = record.stack()
+    layers = {f"self.{layer.number}": encode_block(layer) for layer in stack.layers}
+    return layers | {"self.combined": encode_combined(stack)}
 
 
 def test_a_request_is_answered(
@@ -103,10 +113,11 @@ def test_embed_puts_layers_into_the_state(record: AttentionRecord) -> None:
     assert widget.embed([1]) is widget
     assert set(widget._blocks) == {"self.1"}
     assert widget.embed() is widget
-    assert set(widget._blocks) == {"self.0", "self.1"}
-    for layer in range(2):
-        block = encode_block(record.layer(layer))
-        assert widget._blocks[f"self.{layer}"] == {"parts": block.parts, "buffers": block.buffers}
+    expected = _embedded(record)
+    assert set(expected) == {"self.0", "self.1", "self.combined"}
+    assert widget._blocks == {
+        key: {"parts": block.parts, "buffers": block.buffers} for key, block in expected.items()
+    }
 
 
 def test_embed_takes_the_layers_of_the_stack_shown(record: AttentionRecord) -> None:
@@ -115,12 +126,12 @@ def test_embed_takes_the_layers_of_the_stack_shown(record: AttentionRecord) -> N
     widget.embed([0])
     widget.stack = "second"
     widget.embed()
-    assert set(widget._blocks) == {"first.0", "second.0"}
+    assert set(widget._blocks) == {"first.0", "second.0", "second.combined"}
 
 
 def test_embedded_layers_go_by_their_number() -> None:
     widget = AttentionWidget(AttentionRecord({"self": hybrid()})).embed()
-    assert set(widget._blocks) == {"self.3", "self.7", "self.11"}
+    assert set(widget._blocks) == {"self.3", "self.7", "self.11", "self.combined"}
 
 
 def test_embed_refuses_a_layer_that_does_not_exist(widget: AttentionWidget) -> None:
@@ -137,8 +148,122 @@ def test_a_saved_notebook_holds_what_was_embedded(record: AttentionRecord) -> No
     buffers = {tuple(b["path"]): base64.b64decode(b["data"]) for b in state["buffers"]}
     assert buffers.pop(("_overview",)) == encode_overview(record)[1]
     expected = {
-        ("_blocks", f"self.{layer}", "buffers", index): data
-        for layer in range(2)
-        for index, data in enumerate(encode_block(record.layer(layer)).buffers)
+        ("_blocks", key, "buffers", index): data
+        for key, block in _embedded(record).items()
+        for index, data in enumerate(block.buffers)
     }
     assert buffers == expected
+
+
+def _updates(sent: list[tuple[Any, Any]]) -> dict[str, Any]:
+    """The state that the view ends with, of what was sent to it."""
+    states = [message["state"] for message, _ in sent if message["method"] == "update"]
+    return {name: value for state in states for name, value in state.items()}
+
+
+def _errors(sent: list[tuple[Any, Any]]) -> list[str]:
+    contents = [message["content"] for message, _ in sent if message["method"] == "custom"]
+    assert all(set(content) == {"error"} for content in contents)
+    return [content["error"] for content in contents]
+
+
+def _choose(widget: AttentionWidget, **state: Any) -> None:
+    """As the view does; the kernel logs what fails, and goes on."""
+    _receive(widget, {"method": "update", "state": state})
+
+
+@pytest.mark.parametrize(
+    ("state", "error"),
+    [
+        ({"layer": 2}, "TraitError: layer 2 does not exist: this stack has 2 layers, 0 to 1"),
+        ({"stack": "decoder", "layer": 1}, "TraitError: no stack 'decoder'; this record has self"),
+        ({"query": 7}, "TraitError: query position 7 does not exist: this record has 0 to 6"),
+        ({"also": [1]}, "TraitError: also names more tokens beside a locked one"),
+        ({"view": "tree"}, "TraitError: .*'head', 'model', 'neuron'"),
+        ({"heads": []}, "TraitError: heads is empty"),
+        ({"head": True}, "TraitError: .*expected an int"),
+    ],
+)
+def test_what_the_record_lacks_is_said_and_taken_back(
+    widget: AttentionWidget, sent: list[Any], state: dict[str, Any], error: str
+) -> None:
+    before = {name: getattr(widget, name) for name in state}
+    with pytest.raises(TraitError):
+        widget.set_state(state)
+    [said] = _errors(sent)
+    assert re.match(error, said)
+    refused = next(iter(state))
+    assert getattr(widget, refused) == _updates(sent)[refused] == before[refused]
+    for name, value in _updates(sent).items():
+        assert getattr(widget, name) == value
+
+
+def test_the_rest_of_what_came_together_is_taken_over(
+    widget: AttentionWidget, sent: list[Any]
+) -> None:
+    _choose(widget, head=9, layer=1, query=5)
+    assert (widget.layer, widget.head, widget.query) == (1, 0, 5)
+    assert _errors(sent) == ["TraitError: head 9 does not exist: this record has 0 to 3"]
+    assert _updates(sent) == {"layer": 1, "head": 0, "query": 5}
+
+
+def test_an_observer_that_fails_is_said_and_the_choice_holds(
+    widget: AttentionWidget, sent: list[Any]
+) -> None:
+    heard: list[Any] = []
+
+    def fail(change: Any) -> None:
+        raise ValueError(f"no picture of {change.new}")
+
+    widget.observe(fail, "query")
+    widget.observe(lambda change: heard.append((change.name, change.new)), ["layer", "also"])
+    _choose(widget, also=[4], query=2, layer=1)
+    assert (widget.layer, widget.query, widget.also) == (1, 2, [4])
+    assert heard == [("layer", 1), ("also", [4])]
+    assert _errors(sent) == ["ValueError: no picture of 2"]
+    assert _updates(sent) == {"layer": 1, "query": 2, "also": [4]}
+
+
+def test_an_observer_may_correct_the_view(widget: AttentionWidget, sent: list[Any]) -> None:
+    widget.observe(lambda _change: setattr(widget, "head", 3), "layer")
+    _choose(widget, layer=1)
+    assert _updates(sent) == {"head": 3}
+    assert _errors(sent) == []
+
+
+def test_what_the_view_chose_is_not_sent_back(widget: AttentionWidget, sent: list[Any]) -> None:
+    _choose(widget, muted=[1], query=3, head=2)
+    assert widget.muted == [1]
+    assert _updates(sent) == {}
+
+
+def test_nor_is_what_it_was_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Head 3 of layer 3 would become head 1 of layer 7, had the view not chosen head 0."""
+    widget = AttentionWidget(AttentionRecord({"self": hybrid()}), head=3)
+    sent: list[tuple[Any, Any]] = []
+    monkeypatch.setattr(widget.comm, "send", lambda data, **_: sent.append((data, None)))
+    _choose(widget, head=0, layer=7)
+    assert (widget.layer, widget.head) == (7, 0)
+    assert _updates(sent) == {}
+
+
+def test_what_another_version_of_the_view_sends_is_passed_over(
+    widget: AttentionWidget, sent: list[Any]
+) -> None:
+    _choose(widget, zoom=2, head=1)
+    assert widget.head == 1
+    _choose(widget, zoom=2, head=9)
+    assert _updates(sent) == {"head": 1}
+    assert len(_errors(sent)) == 1
+
+
+def test_a_widget_linked_to_one_that_lacks_a_value_says_so(
+    widget: AttentionWidget, sent: list[Any]
+) -> None:
+    other = AttentionWidget(AttentionRecord({"self": hybrid()}))
+    link((widget, "head"), (other, "head"))
+    link((widget, "layer"), (other, "layer"), transform=(lambda n: n + 7, lambda n: n - 7))
+    assert (other.layer, other.head) == (7, 0)
+    _choose(widget, head=3)
+    assert (widget.head, other.head) == (3, 0)
+    assert _errors(sent) == ["TraitError: head 3 does not exist: this record has 0 to 1"]

@@ -1,65 +1,112 @@
 """What can be chosen, and what a widget says to everything else."""
 
+import json
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from traitlets import TraitError
 
+import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
-from tests.unit.records import PROGRAMS, hybrid, labels, layer_of, record_of, some_weights
+from attnwidget.lens.measures import MEASURES
+from attnwidget.record import Layer
+from attnwidget.widget import ChoiceOptions
+from tests.unit.records import (
+    DIM,
+    FIDELITY,
+    LENGTH,
+    PROGRAMS,
+    floats,
+    hybrid,
+    labels,
+    layer_of,
+    program,
+    record_of,
+    some_weights,
+)
 
-CHOICES: dict[str, Any] = {
-    "view": "neuron",
-    "stack": "self",
-    "layer": 1,
-    "head": 1,
-    "heads": [0, 1],
-    "query": 6,
-    "key": 0,
-    "segments": "ab",
-    "theme": "dark",
+# Of each choice, what a widget starts with and something else.
+CHOICES: dict[str, tuple[Any, Any]] = {
+    "view": ("head", "neuron"),
+    "stack": ("self", "self"),
+    "layer": (0, 1),
+    "head": (0, 1),
+    "heads": (None, [0, 1]),
+    "query": (None, 6),
+    "key": (None, 0),
+    "also": ([], [5, 1]),
+    "segments": ("all", "ab"),
+    "combine": ("none", "layers_mean"),
+    "words": (False, True),
+    "orientation": ("vertical", "horizontal"),
+    "thumbnails": ("matrix", "lines"),
+    "sort": ("model", "entropy"),
+    "color": ("pattern", "layer"),
+    "opened": (False, True),
+    "include_layers": (None, [0, 2]),
+    "include_heads": (None, [1, 3]),
+    "neurons": ("model", "sum"),
+    "muted": ([], [2, 7]),
+    "expanded": (True, False),
+    "theme": ("auto", "dark"),
 }
+OTHERS = {name: other for name, (_, other) in CHOICES.items()}
 
 
 @pytest.fixture(scope="module")
 def record() -> AttentionRecord:
     """Layers of four, two and three heads."""
-    weights = [some_weights(heads) for heads in (4, 2, 3)]
-    return AttentionRecord.from_arrays(weights, labels())
+    heads = (4, 2, 3)
+    queries, keys = ([floats(n, LENGTH, DIM, seed=seed) for n in heads] for seed in (1, 2))
+    weights = [some_weights(n) for n in heads]
+    return AttentionRecord.from_arrays(weights, labels(), queries=queries, keys=keys)
 
 
 @pytest.fixture(scope="module")
-def stacks() -> AttentionRecord:
-    """One stack with many layers, heads and tokens, and one with few."""
-    large = AttentionRecord.from_arrays([some_weights(4), some_weights(4)], labels()).stack()
-    small = AttentionRecord.from_arrays([some_weights(2, 3, 3)], labels(3)).stack()
-    return AttentionRecord({"encoder": large, "decoder": small})
+def weights_alone() -> AttentionRecord:
+    return AttentionRecord.from_arrays([some_weights()], labels())
+
+
+def _choices(widget: AttentionWidget) -> dict[str, Any]:
+    return {name: getattr(widget, name) for name in widget.trait_names(choice=True)}
 
 
 def test_the_choices_it_starts_with(record: AttentionRecord) -> None:
     widget = AttentionWidget(record)
     assert widget.record is record
-    assert {name: getattr(widget, name) for name in CHOICES} == {
-        "view": "head",
-        "stack": "self",
-        "layer": 0,
-        "head": 0,
-        "heads": None,
-        "query": None,
-        "key": None,
-        "segments": "all",
-        "theme": "auto",
-    }
+    assert _choices(widget) == {name: first for name, (first, _) in CHOICES.items()}
 
 
 def test_every_choice_can_be_made_from_the_start_and_later(record: AttentionRecord) -> None:
-    first = AttentionWidget(record, **CHOICES)
     later = AttentionWidget(record)
-    for name, value in CHOICES.items():
+    for name, value in OTHERS.items():
         setattr(later, name, value)
-    for name, value in CHOICES.items():
-        assert getattr(first, name) == getattr(later, name) == value
-        assert first.trait_metadata(name, "sync")
+    assert _choices(AttentionWidget(record, **OTHERS)) == OTHERS
+    assert _choices(aw.show(record, **OTHERS)) == OTHERS
+    assert _choices(later) == OTHERS
+    assert set(later.get_state()) >= set(OTHERS)
+
+
+@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack"}))
+def test_every_choice_can_be_observed(record: AttentionRecord, name: str) -> None:
+    before = {"also": {"query": 2}}.get(name, {})
+    widget = AttentionWidget(record, **before)
+    heard: list[Any] = []
+    widget.observe(lambda change: heard.append((change.old, change.new)), name)
+    first, other = CHOICES[name]
+    setattr(widget, name, other)
+    setattr(widget, name, other)
+    setattr(widget, name, first)
+    assert heard == [(first, other), (other, first)]
+
+
+def test_a_choice_is_told_with_its_options_in_python(record: AttentionRecord) -> None:
+    """Names that a type checker takes are those that exist, and the other way round."""
+    assert {"view", *ChoiceOptions.__annotations__} == set(CHOICES)
+    assert set(MEASURES) < set(AttentionWidget.sort.values)
+    assert set(MEASURES) < set(AttentionWidget.color.values)
 
 
 WRONG: list[tuple[str, Any, str]] = [
@@ -69,16 +116,43 @@ WRONG: list[tuple[str, Any, str]] = [
     ("layer", 99, "layer 99 does not exist"),
     ("layer", -1, "layer -1 does not exist"),
     ("layer", "1", "expected an int"),
+    ("layer", True, "expected an int, not the bool True"),
+    ("layer", 1.0, "expected an int"),
+    ("layer", np.True_, "expected an int"),
+    ("layer", None, "expected an int"),
     ("head", 4, "head 4 does not exist: this record has 0 to 3"),
     ("head", -1, "head -1 does not exist"),
-    ("heads", [], "heads is empty; give at least one head, or None for all"),
+    ("heads", [], "heads is empty; give at least one, or None for all"),
     ("heads", [0, 4], "head 4 does not exist"),
     ("heads", [-1], "head -1 does not exist"),
     ("heads", 1, "expected a list or None"),
     ("heads", ["1"], "int"),
+    ("heads", "12", "expected an int, not the str '12'"),
+    ("heads", [True], "an int, not the bool True"),
+    ("heads", np.eye(2, dtype=int), "expected a list or None"),
     ("query", 7, "query position 7 does not exist: this record has 0 to 6"),
     ("query", -1, "query position -1 does not exist"),
-    ("key", 7, "key position 7 does not exist"),
+    ("query", True, "expected an int or None, not the bool True"),
+    ("key", 7, "key position 7 does not exist: this record has 0 to 6"),
+    ("key", np.float32(1), "expected an int or None"),
+    ("also", [1], "set query or key first"),
+    ("also", None, "expected a list"),
+    ("combine", "median", "'none', 'mean', 'max', 'layers_mean', 'layers_max'"),
+    ("words", "no", "expected a boolean"),
+    ("orientation", "diagonal", "'vertical', 'horizontal'"),
+    ("thumbnails", "dots", "'matrix', 'lines'"),
+    ("sort", "size", "'model', 'entropy', 'distance', .*'special'"),
+    ("color", "head", "'pattern', 'layer', 'entropy', .*'special'"),
+    ("opened", None, "expected a boolean"),
+    ("include_layers", [], "include_layers is empty; give at least one, or None for all"),
+    ("include_layers", [0, 3], "layer 3 does not exist: this stack has 3 layers, 0 to 2"),
+    ("include_heads", [], "include_heads is empty; give at least one, or None for all"),
+    ("include_heads", [4], "head 4 does not exist: this record has 0 to 3"),
+    ("neurons", "max", "'model', 'pair', 'sum'"),
+    ("muted", [8], "neuron 8 does not exist: this record has 0 to 7"),
+    ("muted", [-1], "neuron -1 does not exist"),
+    ("muted", None, "expected a list"),
+    ("expanded", "yes", "expected a boolean"),
     ("segments", "AB", "'all', 'aa', 'ab', 'ba', 'bb'"),
     ("theme", "blue", "'auto', 'light', 'dark'"),
 ]
@@ -88,8 +162,9 @@ WRONG: list[tuple[str, Any, str]] = [
 def test_a_choice_that_does_not_exist(
     record: AttentionRecord, name: str, value: Any, message: str
 ) -> None:
-    with pytest.raises(TraitError, match=message):
-        AttentionWidget(record, **{name: value})
+    if not (name == "layer" and value is None):  # from the start, this is the first layer
+        with pytest.raises(TraitError, match=message):
+            AttentionWidget(record, **{name: value})
     widget = AttentionWidget(record, head=1)
     before = getattr(widget, name)
     with pytest.raises(TraitError, match=message):
@@ -110,9 +185,48 @@ def test_what_is_wrong_is_named_whatever_else_is_chosen(
         AttentionWidget(record, **wrong, **others)
 
 
+@pytest.mark.parametrize("layer", [0, 11, 99])
+@pytest.mark.parametrize("head", [0, 99])
+def test_a_stack_that_does_not_exist_is_named_first(
+    cross: AttentionRecord, layer: int, head: int
+) -> None:
+    with pytest.raises(TraitError, match="no stack 'x'; this record has encoder, cross"):
+        AttentionWidget(cross, stack="x", layer=layer, head=head)
+
+
 def test_a_choice_that_is_misspelt(record: AttentionRecord) -> None:
-    with pytest.raises((TypeError, TraitError), match="layr"):
-        AttentionWidget(record, layr=1)
+    message = "no choice hed, layr; it has view, stack, layer, head, heads, .*, theme"
+    with pytest.raises(TypeError, match=message):
+        AttentionWidget(record, layr=1, hed=2)
+    with pytest.raises(TypeError, match=message):
+        aw.show(record, layr=1, hed=2)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [np.int64(2), np.uint8(2), np.array(2), torch.tensor(2), some_weights()[0, 0].argmax()],
+)
+def test_a_number_may_come_from_an_array(record: AttentionRecord, number: Any) -> None:
+    widget = AttentionWidget(record, query=number, heads=[number])
+    widget.layer = widget.head = widget.key = number
+    widget.include_heads = (number,)
+    for chosen in (widget.layer, widget.head, widget.query, widget.key):
+        assert chosen == int(number)
+        assert type(chosen) is int
+    assert widget.include_heads == [int(number)]
+    json.dumps(_choices(widget))
+
+
+@pytest.mark.parametrize(
+    "heads", [range(1, 3), (2, 1), {1, 2}, np.array([2, 1, 1]), torch.tensor([1, 2])]
+)
+def test_several_numbers_may_come_from_anything_that_holds_them(
+    record: AttentionRecord, heads: Any
+) -> None:
+    widget = AttentionWidget(record, heads=heads)
+    widget.include_heads = heads
+    assert widget.heads == widget.include_heads == [1, 2]
+    assert {type(head) for head in widget.heads} == {int}
 
 
 def test_a_head_must_exist_in_the_chosen_layer(record: AttentionRecord) -> None:
@@ -128,11 +242,17 @@ def cross() -> AttentionRecord:
     )
 
 
+def test_a_record_of_a_translation_opens_on_its_attention_to_the_source(
+    cross: AttentionRecord,
+) -> None:
+    assert AttentionWidget(cross).stack == AttentionWidget(cross, stack=None).stack == "cross"
+    assert AttentionWidget(cross, stack="encoder").stack == "encoder"
+
+
 def test_without_a_layer_it_is_the_first_of_the_stack(cross: AttentionRecord) -> None:
-    assert AttentionWidget(cross).layer == 0
+    assert AttentionWidget(cross).layer == 3
+    assert AttentionWidget(cross, stack="encoder").layer == 0
     assert AttentionWidget(cross, layer=None, stack="cross").layer == 3
-    with pytest.raises(TraitError, match="expected an int"):
-        AttentionWidget(cross).layer = None
 
 
 def test_layers_go_by_their_number(cross: AttentionRecord) -> None:
@@ -146,51 +266,44 @@ def test_layers_go_by_their_number(cross: AttentionRecord) -> None:
     assert widget.layer == 11
 
 
-def test_a_layer_that_the_other_stack_lacks_becomes_the_one_before(cross: AttentionRecord) -> None:
-    widget = AttentionWidget(cross, layer=1, head=3)
-    widget.stack = "cross"
-    assert (widget.layer, widget.head) == (3, 3)
-    widget.layer = 7
-    assert widget.head == 1
-    widget.stack = "encoder"
-    assert widget.layer == 1
+def test_numbers_are_in_order_and_once(record: AttentionRecord) -> None:
+    widget = AttentionWidget(record, heads=[3, 1, 3], muted=[7, 0, 7], include_layers=[2, 0, 2])
+    assert (widget.heads, widget.muted, widget.include_layers) == ([1, 3], [0, 7], [0, 2])
+    # The first of those locked together is the one that others are compared with.
+    assert AttentionWidget(record, query=0, also=[5, 2, 5]).also == [5, 2]
 
 
-def test_heads_are_in_order_and_once(record: AttentionRecord) -> None:
-    assert AttentionWidget(record, heads=[3, 1, 3]).heads == [1, 3]
+def test_layers_and_heads_of_the_model_view(cross: AttentionRecord) -> None:
+    """Any head that some layer of the stack has, and layers by their numbers."""
+    widget = AttentionWidget(cross, include_layers=[11, 3], include_heads=[5, 0])
+    assert (widget.layer, widget.include_layers, widget.include_heads) == (3, [3, 11], [0, 5])
+    with pytest.raises(TraitError, match="layer 4 does not exist: this stack has layers 3, 7, 11"):
+        widget.include_layers = [3, 4]
+    with pytest.raises(TraitError, match="head 6 does not exist: this record has 0 to 5"):
+        widget.include_heads = [6]
 
 
-@pytest.mark.parametrize(
-    ("head", "heads", "head_after", "heads_after"),
-    [(3, [1, 3], 1, [1]), (3, [2, 3], 1, None), (0, [0, 1], 0, [0, 1]), (2, None, 1, None)],
-)
-def test_heads_stay_in_range_when_the_layer_changes(
-    record: AttentionRecord, head: int, heads: Any, head_after: int, heads_after: Any
-) -> None:
-    widget = AttentionWidget(record, head=head, heads=heads)
-    widget.layer = 1
-    assert (widget.head, widget.heads) == (head_after, heads_after)
+def test_weights_alone_have_no_neurons(weights_alone: AttentionRecord) -> None:
+    widget = AttentionWidget(weights_alone, muted=[])
+    with pytest.raises(TraitError, match="weights alone: it has no neurons to mute"):
+        widget.muted = [0]
+    assert widget.muted == []
 
 
-def test_choices_stay_in_range_when_the_stack_changes(stacks: AttentionRecord) -> None:
-    widget = AttentionWidget(stacks, layer=1, head=3, heads=[1, 2], query=6, key=1)
-    assert widget.stack == "encoder"
-    widget.stack = "decoder"
-    assert widget.stack == "decoder"
-    assert (widget.layer, widget.head, widget.heads) == (0, 1, [1])
-    assert widget.query in (None, 2)
-    assert widget.key in (None, 1)
-    widget.query = 2
-    with pytest.raises(TraitError, match="query position 3 does not exist: this record has 0 to 2"):
-        widget.query = 3
+def test_tokens_of_one_side_are_locked_together(record: AttentionRecord) -> None:
+    widget = AttentionWidget(record, key=6, also=[0, 6, 1])
+    assert widget.also == [0, 1], "a token is locked once"
+    with pytest.raises(TraitError, match="key position 7 does not exist: this record has 0 to 6"):
+        widget.also = [7]
+    assert widget.also == [0, 1]
 
 
-def test_choices_are_judged_by_the_chosen_stack(stacks: AttentionRecord) -> None:
-    widget = AttentionWidget(stacks, stack="decoder", head=1, query=2)
-    assert (widget.stack, widget.head, widget.query) == ("decoder", 1, 2)
-    for choice in ({"layer": 1}, {"head": 2}, {"query": 3}):
-        with pytest.raises(TraitError, match="does not exist"):
-            AttentionWidget(stacks, stack="decoder", **choice)
+def test_which_side_is_locked_together_follows_from_the_query() -> None:
+    wide = Layer(floats(1, 3, DIM), floats(1, 5, DIM), program(), None, FIDELITY)
+    widget = AttentionWidget(record_of(wide), key=0, also=[4])
+    assert widget.also == [4]
+    with pytest.raises(TraitError, match="query position 4 does not exist: this record has 0 to 2"):
+        AttentionWidget(record_of(wide), query=0, key=0, also=[4])
 
 
 @pytest.mark.parametrize("record", [None, [some_weights()], "record.safetensors"])

@@ -1,0 +1,43 @@
+"""Traits of whole numbers, as Python, numpy and torch have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from operator import index
+from typing import Any
+
+import traitlets
+
+
+# Older versions of traitlets, as Colab's, cannot be asked for TraitType[Any, Any].
+class Integer(traitlets.TraitType):  # type: ignore[type-arg]
+    """An int, or what stands for one, such as the `argmax` of an array; but neither True nor 1.0.
+
+    `traitlets.Int` takes both of these, and in older versions no number of numpy.
+    """
+
+    def info(self) -> str:
+        return "an int or None" if self.allow_none else "an int"
+
+    def validate(self, obj: Any, value: Any) -> int:
+        try:
+            # A boolean array's argmax is a number, but its elements are not.
+            if "bool" not in str(getattr(value, "dtype", type(value))):
+                return index(value)
+        except TypeError:
+            pass
+        self.error(obj, value)
+
+
+class Integers(traitlets.List):  # type: ignore[type-arg]
+    """A list of them, from anything that holds some: a range, a set, an array."""
+
+    def __init__(self, default: list[int] | None, **options: Any) -> None:
+        super().__init__(Integer(), default, **options)
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+        # An array of no dimension is iterable by its type alone.
+        if several and getattr(value, "ndim", 1) == 1:
+            value = list(value)
+        return super().validate(obj, value)

@@ -1,0 +1,72 @@
+"""What is selected in a widget, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnwidget.record import AttentionRecord, Floats
+
+
+@dataclass(frozen=True, repr=False)
+class Selection:
+    """One head, and of it the locked query and key; a side without a lock is there whole.
+
+    Attributes:
+        stack, layer, head: what is shown.
+        query, key: the locked positions, or None.
+        query_token, key_token: their labels, or None.
+        weights: float32, what the softmax gave: [Tq, Tk], [Tk] of a locked query, [Tq] of a
+            locked key, [] of both.
+        scores: what went into it (scaled, biased, masked: -inf), of the same shape; None where
+            only weights were recorded.
+        queries: float32 [Tq, d] or [d], as they enter the dot product; None where not recorded.
+        keys: float32 [Tk, d] or [d], likewise.
+    """
+
+    stack: str
+    layer: int
+    head: int
+    query: int | None
+    key: int | None
+    query_token: str | None
+    key_token: str | None
+    weights: Floats
+    scores: Floats | None
+    queries: Floats | None
+    keys: Floats | None
+
+    def __repr__(self) -> str:
+        def side(position: int | None, token: str | None) -> str:
+            return "all" if position is None else f"{position} {token!r}"
+
+        shape = "x".join(map(str, self.weights.shape)) or "1"
+        return (
+            f"<Selection of {self.stack}: layer {self.layer}, head {self.head}, "
+            f"query {side(self.query, self.query_token)}, key {side(self.key, self.key_token)} "
+            f"({shape} weights)>"
+        )
+
+
+def select(
+    record: AttentionRecord, stack: str, layer: int, head: int, query: int | None, key: int | None
+) -> Selection:
+    """The selection of a record's head, at a place in it."""
+    of = record.layer(layer, stack)
+    query_labels, key_labels = record.tokens(stack)
+    # An index None would add an axis.
+    row, column = slice(None) if query is None else query, slice(None) if key is None else key
+    return Selection(
+        stack=stack,
+        layer=layer,
+        head=head,
+        query=query,
+        key=key,
+        query_token=None if query is None else query_labels[query],
+        key_token=None if key is None else key_labels[key],
+        weights=np.asarray(of.head_weights(head)[row, column]),
+        scores=None if of.program is None else np.asarray(of.head_scores(head)[row, column]),
+        queries=None if of.queries is None else of.head_queries(head)[row],
+        keys=None if of.keys is None else of.head_keys(head)[column],
+    )

@@ -1,0 +1,158 @@
+"""AttentionWidget: a record in a notebook, and the kernel's side of the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from attnwidget.record import AttentionRecord
+from attnwidget.wire import encode_block, encode_combined, encode_overview, reply_to
+
+from .choices import CHOICES, ChoiceOptions, Choices, View, check_names
+from .selection import Selection, select
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class AttentionWidget(Choices, anywidget.AnyWidget):
+    """Three linked views of an AttentionRecord.
+
+    Every choice is a trait that follows the view and can be set from Python, observed, and linked
+    to another widget's with `ipywidgets.link`:
+
+    Attributes:
+        view: "head", "model" or "neuron".
+        stack: the stack shown.
+        layer, head: the layer and head shown, counted from 0 as the model counts them.
+        heads: the heads whose lines the head view draws; None for all.
+        query, key: the locked query or key position (of several, the last), or None.
+        also: more positions locked together with `query` (or, without one, with `key`). The head
+            view sums their attention; the neuron view compares `query` with the first of them.
+        segments: of a text pair, which attention is shown: "all", or "aa", "ab", "ba" and "bb"
+            for queries of the first and keys of the second letter's text.
+        combine: what the head view shows instead of single heads: the "mean" or "max" of the heads
+            drawn, or "layers_mean" or "layers_max" of every head of every layer; "none" for
+            single heads.
+        words: whether the head view joins the tokens of a word: the attention to a word is the
+            sum over its tokens, that from a word the mean.
+        orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
+        thumbnails: what the model view shows of a head, its "matrix" or its "lines".
+        sort: the order of a layer's heads in the model view: "model", or from the highest to the
+            lowest "entropy", "distance", or share on the "previous", "same", "next", "first" or
+            "special" token.
+        color: what colours mean in the model view: "pattern", "layer", or one of these numbers.
+        opened: whether the model view has the current head open.
+        include_layers, include_heads: the layers and heads of the model view; None for all.
+        neurons: the order of the neuron view's components: "model", by |q x k| of the selected
+            "pair", or by its "sum" over the keys.
+        muted: the neurons of this head that are left out of q.k in the neuron view.
+        expanded: whether the neuron view shows vectors, or lines alone.
+        theme: "auto" (as the notebook), "light" or "dark".
+
+    Raises:
+        TypeError: what is given is no record, or no such choice exists.
+        traitlets.TraitError: a value that this record does not have.
+    """
+
+    _esm = Path(__file__).parents[1] / "static" / "widget.js"
+
+    _manifest = traitlets.Dict().tag(sync=True)
+    _overview = traitlets.Bytes().tag(sync=True)
+    _blocks = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self, record: AttentionRecord, *, view: View = "head", **choices: Unpack[ChoiceOptions]
+    ) -> None:
+        if not isinstance(record, AttentionRecord):
+            raise TypeError(
+                f"record is {type(record).__name__}; expected an AttentionRecord, as "
+                "attnwidget.capture or AttentionRecord.from_arrays gives it"
+            )
+        check_names(choices)
+        self._record = record
+        manifest, overview = encode_overview(record)
+        # Of a translation, what its readers want first is how it attends to the source.
+        first = "cross" if "cross" in record.stacks else record.stacks[0]
+        given = choices.get("stack")
+        stack = choices["stack"] = self._known_stack(first if given is None else given)
+        if choices.get("layer") is None:
+            choices["layer"] = record.stack(stack).numbers[0]
+        # What goes with another lock or head, as these do, is given up where one is chosen.
+        also, muted = choices.pop("also", []), choices.pop("muted", [])
+        super().__init__(view=view, _manifest=manifest, _overview=overview, **choices)
+        self.also, self.muted = also, muted
+        self.on_msg(self._answer)
+
+    @property
+    def record(self) -> AttentionRecord:
+        """The record shown."""
+        return self._record
+
+    @property
+    def selection(self) -> Selection:
+        """The head shown, at its locked query and key: weights, scores, q and k as arrays."""
+        return select(self._record, self.stack, self.layer, self.head, self.query, self.key)
+
+    def embed(self, layers: Iterable[int] | None = None) -> AttentionWidget:
+        """Put layers of the current stack into the widget's state, and return the widget.
+
+        A notebook saved or converted with its widget state then shows them without a kernel.
+
+        Args:
+            layers: the layers' numbers; all of them if None, and what combines them.
+        """
+        stack = self._record.stack(self.stack)
+        found = {
+            f"{self.stack}.{layer}": encode_block(stack.layer(layer))
+            for layer in (stack.numbers if layers is None else layers)
+        }
+        if layers is None:
+            found[f"{self.stack}.combined"] = encode_combined(stack)
+        self._blocks = self._blocks | {
+            key: {"parts": block.parts, "buffers": block.buffers} for key, block in found.items()
+        }
+        return self
+
+    def to_html(self) -> str:
+        """One self-contained HTML page with every layer: no kernel, no network."""
+        from attnwidget.export import page
+
+        choices = {name: getattr(self, name) for name in self.trait_names(choice=True)}
+        return page(self._record, self._manifest, self._overview, choices)
+
+    def save_html(self, path: str | PathLike[str]) -> None:
+        """Write `to_html()` to a file."""
+        Path(path).write_text(self.to_html(), encoding="utf-8", errors="xmlcharrefreplace")
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take over what the reader chose. A failure, as of an observer, shows in the view."""
+        names = [name for name in sync_data if name in self.keys]
+        failed: list[Exception] = []
+        with self.hold_sync():
+            # One after the other, so that a widget linked to this one can follow: it has no head 9
+            # before it has the layer.
+            for name in sorted(names, key=_rank):
+                try:
+                    super().set_state({name: sync_data[name]})
+                except Exception as error:
+                    failed.append(error)
+        if failed:
+            self.send({"error": f"{type(failed[0]).__name__}: {failed[0]}"})
+            # The view shows what holds here, and not what could not be taken over.
+            self.send_state(names)
+            raise failed[0]
+
+    def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        reply = reply_to(self._record, content)
+        if reply is not None:
+            self.send(*reply)
+
+
+def _rank(name: str) -> int:
+    return CHOICES.index(name) if name in CHOICES else -1
