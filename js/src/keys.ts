@@ -1,12 +1,22 @@
 /** The keys that work anywhere in the view. */
 
-import { goTo, type State, stepLayer, VIEWS } from "./state.ts";
+import { VIEWS } from "./choices.ts";
+import { release } from "./locks.ts";
+import { goTo, stepLayer } from "./navigation.ts";
+import type { State } from "./state.ts";
 
-/** Handle keys on `root`. `toggleHelp` opens or closes the list of keys, and says if it did. */
+/** What is not a choice, and so not in the state. */
+export interface KeyActions {
+  help(): void;
+  find(): void;
+  copy(): void;
+}
+
+/** Handle keys on `root`. */
 export function bindKeys(
   root: HTMLElement,
   state: State,
-  toggleHelp: (open?: boolean) => boolean,
+  { help, find, copy }: KeyActions,
   signal: AbortSignal,
 ): void {
   const actions: Record<string, () => void> = {
@@ -14,12 +24,12 @@ export function bindKeys(
     "]": () => stepLayer(state, 1),
     ",": () => goTo(state, { head: state.shown.head.peek() - 1 }),
     ".": () => goTo(state, { head: state.shown.head.peek() + 1 }),
-    "?": () => toggleHelp(),
+    "?": help,
+    "/": find,
+    c: copy,
     Escape: () => {
-      if (toggleHelp(false)) return;
       state.hover.value = null;
-      state.query.value = null;
-      state.key.value = null;
+      release(state);
     },
   };
   VIEWS.forEach((name, index) => {
@@ -32,11 +42,15 @@ export function bindKeys(
     (event) => {
       const action = actions[event.key];
       // Some keyboards need Alt for brackets; with a digit or Escape it is the host's.
-      const alt = event.altKey && !"[],.?".includes(event.key);
+      const alt = event.altKey && !"[],.?/".includes(event.key);
       if (!action || event.ctrlKey || event.metaKey || alt) return;
+      if (event.key !== "Escape" && (event.target as Element).matches(TYPED)) return;
       event.preventDefault();
       action();
     },
     { signal },
   );
 }
+
+/** What letters and digits are typed into; in a list of options they choose one. */
+const TYPED = "input, textarea, select";

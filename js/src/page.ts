@@ -1,11 +1,14 @@
 /** The self-contained page: everything is in it, written by `attnwidget/export/page.py`. */
 
 import { mount } from "./app.ts";
-import { type Block, byteLength, type Part } from "./data/codec.ts";
+import type { Choices } from "./choices.ts";
+import { type Block, blockTitle, byteLength, type Part } from "./data/codec.ts";
 import { readManifest } from "./data/manifest.ts";
 import { type Source, Store } from "./data/store.ts";
+import { watchErrors } from "./parts/alert.ts";
 import { el } from "./parts/dom.ts";
-import { type Choices, createState } from "./state.ts";
+import { capitalized } from "./parts/text.ts";
+import { createState } from "./state.ts";
 
 interface Content {
   manifest: unknown;
@@ -26,7 +29,10 @@ function start(): void {
     const manifest = readManifest(content.manifest);
     const store = new Store(manifest, bytes(content.overview), source());
     main.replaceChildren();
-    mount(main, store, createState(manifest, content.choices));
+    const state = createState(manifest, content.choices);
+    mount(main, store, state);
+    // Nothing else runs in this page.
+    watchErrors(state, () => true);
   } catch (error) {
     main.replaceChildren(el("p", { role: "alert" }, `This page is damaged: ${error}`));
   }
@@ -39,7 +45,7 @@ function source(): Source {
     async block(stack, layer): Promise<Block> {
       const key = `${stack}.${layer}`;
       const script = scripts.find((candidate) => candidate.getAttribute("data-block") === key);
-      if (!script) throw new Error(`Layer ${layer} is not in this page.`);
+      if (!script) throw new Error(`${capitalized(blockTitle(layer))} is not in this page.`);
       const { parts, data } = read<Embedded>(script);
       const all = bytes(data);
       let end = 0;

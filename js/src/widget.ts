@@ -2,12 +2,15 @@
 
 import { effect } from "@preact/signals-core";
 import { mount } from "./app.ts";
-import type { Block, Part } from "./data/codec.ts";
+import { CHOICES, type Choices } from "./choices.ts";
+import { type Block, blockTitle, type Part } from "./data/codec.ts";
 import { type Manifest, readManifest } from "./data/manifest.ts";
 import { bytesOf, type Channel, Requests } from "./data/requests.ts";
 import { type Source, Store } from "./data/store.ts";
+import { watchErrors } from "./parts/alert.ts";
 import { el } from "./parts/dom.ts";
-import { CHOICES, type Choices, createState, type State } from "./state.ts";
+import { capitalized } from "./parts/text.ts";
+import { createState, type State } from "./state.ts";
 
 /** What of anywidget's model is used. */
 interface Model extends Channel {
@@ -28,8 +31,21 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     const store = new Store(manifest, bytesOf(model.get("_overview") as ArrayBufferView), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
     const state = bindState(model, manifest, signal);
+    listen(
+      model,
+      "msg:custom",
+      (message: { id?: unknown; error?: unknown } | null) => {
+        // A reply to a request has an id, and whoever asked says what failed.
+        if (message?.id === undefined && typeof message?.error === "string") {
+          state.error.value = message.error;
+        }
+      },
+      signal,
+    );
     const unmount = mount(parent, store, state);
     signal.addEventListener("abort", unmount);
+    // Everything of the view is bundled into this file.
+    watchErrors(state, ({ filename }) => filename === import.meta.url, { signal });
   } catch (error) {
     // Without this a reader would see an empty cell.
     parent.append(el("p", { role: "alert" }, error instanceof Error ? error.message : `${error}`));
@@ -54,8 +70,9 @@ function sourceOf(model: Model, parent: HTMLElement, signal: AbortSignal): Sourc
       if (parent.classList.contains("jupyter-widgets-disconnected")) {
         return Promise.reject(
           new Error(
-            `Layer ${layer} is not saved in this page, and no kernel is connected. The model view ` +
-              "still works. To have all layers, call widget.embed() before saving, or run the cell again.",
+            `${capitalized(blockTitle(layer))} is not saved in this page, and no kernel is ` +
+              "connected. The model view still works. To have all layers, call widget.embed() " +
+              "before saving, or run the cell again.",
           ),
         );
       }
@@ -79,8 +96,14 @@ function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State
       },
       signal,
     );
+    let first = true;
     const dispose = effect(() => {
       const { value } = state[name];
+      // The state began as the model is, and some hosts leave out what has its default.
+      if (first) {
+        first = false;
+        return;
+      }
       if (JSON.stringify(value) === JSON.stringify(model.get(name))) return;
       model.set(name, value);
       if (saving) return;
@@ -96,7 +119,12 @@ function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State
   return state;
 }
 
-function listen(model: Model, event: string, handler: () => void, signal: AbortSignal): void {
+function listen(
+  model: Model,
+  event: string,
+  handler: (...args: never[]) => void,
+  signal: AbortSignal,
+): void {
   model.on(event, handler);
   signal.addEventListener("abort", () => model.off(event, handler));
 }

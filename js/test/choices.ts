@@ -1,8 +1,9 @@
 /** A record's store, and what a reader chose in it. */
 
+import type { Choices } from "../src/choices.ts";
 import { readManifest } from "../src/data/manifest.ts";
 import { type Source, Store } from "../src/data/store.ts";
-import { type Choices, createState, type State } from "../src/state.ts";
+import { createState, type State } from "../src/state.ts";
 import { bytes, RECORD, type SentRecord } from "./vectors.ts";
 
 const nothing: Source = { block: () => new Promise(() => {}) };

@@ -1,17 +1,11 @@
 import { effect } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
+import { CHOICES } from "../src/choices.ts";
 import { readManifest } from "../src/data/manifest.ts";
-import {
-  activeHeads,
-  CHOICES,
-  goTo,
-  goToStack,
-  type State,
-  shownTokens,
-  stepLayer,
-  toggleLock,
-  visible,
-} from "../src/state.ts";
+import { toggleLock } from "../src/locks.ts";
+import { activeHeads, goTo, goToStack, stepLayer } from "../src/navigation.ts";
+import { shownTokens, visible } from "../src/shown.ts";
+import type { State } from "../src/state.ts";
 import { stateOf } from "./choices.ts";
 import { OVERVIEW, RECORD } from "./vectors.ts";
 
@@ -25,9 +19,30 @@ const shown = ({ shown: { stack, layer, head } }: State) => [
 
 test("choices that a host leaves out are as in a new widget", () => {
   const state = stateOf();
-  expect(CHOICES.map((name) => state[name].value)).toEqual([
-    ...["head", "self", 0, 0, null, null, null, "all", "auto"],
-  ]);
+  expect(Object.fromEntries(CHOICES.map((name) => [name, state[name].value]))).toEqual({
+    view: "head",
+    stack: "self",
+    layer: 0,
+    head: 0,
+    heads: null,
+    query: null,
+    key: null,
+    also: [],
+    segments: "all",
+    combine: "none",
+    words: false,
+    orientation: "vertical",
+    thumbnails: "matrix",
+    sort: "model",
+    color: "pattern",
+    opened: false,
+    include_layers: null,
+    include_heads: null,
+    neurons: "model",
+    muted: [],
+    expanded: true,
+    theme: "auto",
+  });
 });
 
 describe("goTo", () => {

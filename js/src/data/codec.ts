@@ -14,6 +14,12 @@ export interface Block {
   readonly buffers: readonly Uint8Array[];
 }
 
+/** A layer by its number, or what combines all layers: the mean and the maximum of every head. */
+export type BlockName = number | "combined";
+
+export const blockTitle = (name: BlockName) =>
+  name === "combined" ? "what combines all layers" : `layer ${name}`;
+
 /** Numbers in C order. */
 export interface NumberArray {
   readonly shape: readonly number[];

@@ -2,7 +2,8 @@
 
 import type { Arrays, NumberArray } from "./codec.ts";
 import type { LayerInfo, StackInfo } from "./manifest.ts";
-import { type HeadProgram, logSumExp, scores, sinkOf, type Table } from "./scores.ts";
+import { without } from "./neurons.ts";
+import { addBias, type HeadProgram, logSumExp, scores, sinkOf, type Table } from "./scores.ts";
 
 export class LayerData {
   readonly numQueries: number;
@@ -32,18 +33,37 @@ export class LayerData {
     return this.#vector("keys", this.#keyHead(head), j, this.numKeys);
   }
 
-  /** What went into the softmax of row i; null where only weights were recorded. */
-  scoreRow(head: number, i: number): Float32Array | null {
+  /**
+   * What went into the softmax of row i; null where only weights were recorded.
+   *
+   * @param muted components that are left out of q · k.
+   */
+  scoreRow(head: number, i: number, muted: readonly number[] = []): Float32Array | null {
     const program = this.#programs[head];
     if (!program) return null;
     const row = new Float32Array(this.numKeys);
-    scores(program, i, 0, row);
+    const query = program.queries.subarray(i * program.dim, (i + 1) * program.dim);
+    scores(program, i, 0, row, without(query, muted));
     return row;
   }
 
+  /** What is added to the products of row i with the keys that it can see; null where nothing is. */
+  biasRow(head: number, i: number): Float32Array | null {
+    const program = this.#programs[head];
+    if (!program?.bias && !program?.relative) return null;
+    const row = new Float32Array(this.numKeys);
+    addBias(program, i, 0, row);
+    return row;
+  }
+
+  /** The logit of the head's sink; null where it has none. */
+  sink(head: number): number | null {
+    return this.info.program?.sinks?.[head] ?? null;
+  }
+
   /** The weights of row i: how much query i attends to each key. */
-  weightRow(head: number, i: number): Float32Array {
-    const row = this.scoreRow(head, i);
+  weightRow(head: number, i: number, muted: readonly number[] = []): Float32Array {
+    const row = this.scoreRow(head, i, muted);
     if (!row) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
     const program = this.#programs[head] as HeadProgram;
     const normalizer = logSumExp(row, sinkOf(program));

@@ -9,6 +9,8 @@ export interface Tokens {
   readonly segments: readonly number[] | null;
   /** Positions of special tokens such as [CLS]. */
   readonly special: readonly number[];
+  /** The words in order, and the word of each token; null where they are not known. */
+  readonly words: { readonly labels: readonly string[]; readonly of: readonly number[] } | null;
 }
 
 /** The score program; `ScoreProgram` in Python says what each field means. */
@@ -33,6 +35,16 @@ export interface LayerInfo {
   readonly key_heads: number;
   /** Dimensions per head; null where there are no queries and keys. */
   readonly dim: number | null;
+  /**
+   * Which components of queries and keys a rotary embedding turned together, of the `dims` from
+   * `start` on, and counted from there: n and n + dims / 2 ("halves"), or 2n and 2n + 1
+   * ("neighbours"). Null where none or not known.
+   */
+  readonly rotary: {
+    readonly pairs: "halves" | "neighbours";
+    readonly dims: number;
+    readonly start: number;
+  } | null;
   /** The largest change of a weight that sending float16 makes. */
   readonly rounding: number;
   /** Null where the layer was recorded as weights alone. */

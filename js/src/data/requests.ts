@@ -1,6 +1,6 @@
 /** Requests to the kernel: {id, op, …} out, a reply with the same id in. */
 
-import type { Block, Part } from "./codec.ts";
+import { type Block, type BlockName, blockTitle, type Part } from "./codec.ts";
 
 /** What of an anywidget model a conversation needs. */
 export interface Channel {
@@ -46,7 +46,7 @@ export class Requests {
     });
   }
 
-  block(stack: string, layer: number): Promise<Block> {
+  block(stack: string, layer: BlockName): Promise<Block> {
     const id = `${this.#prefix}.${this.#count++}`;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, (reply, buffers) => {
@@ -58,7 +58,9 @@ export class Requests {
       } catch {
         this.#waiting.delete(id);
         reject(
-          new Error(`The kernel is gone, so layer ${layer} cannot be fetched: run the cell again.`),
+          new Error(
+            `The kernel is gone, so ${blockTitle(layer)} cannot be fetched: run the cell again.`,
+          ),
         );
       }
     });

@@ -29,21 +29,42 @@ export interface HeadProgram {
  * What goes into the softmax of query i, for the keys from `from` on as far as `out` reaches:
  * -Infinity where the key is masked. Each step of the program is a loop of its own over the keys that
  * can be seen at all, so that no key is asked what the program has.
+ *
+ * @param query the vector of query i, or one that stands in for it.
  */
-export function scores(head: HeadProgram, i: number, from: number, out: Float32Array): void {
-  const { program, dim, queries, keys, relative } = head;
+export function scores(
+  head: HeadProgram,
+  i: number,
+  from: number,
+  out: Float32Array,
+  query = head.queries.subarray(i * head.dim, (i + 1) * head.dim),
+): void {
+  const { program, dim, keys } = head;
   const first = Math.max(from, firstKey(program, i));
   const end = Math.min(from + out.length, endKey(program, i));
   out.fill(Number.NEGATIVE_INFINITY);
   const scale = headScale(program, head.head);
   for (let j = first; j < end; j++) {
     let sum = 0;
-    for (let n = 0, q = i * dim, k = j * dim; n < dim; n++) sum += queries[q + n] * keys[k + n];
+    for (let n = 0, k = j * dim; n < dim; n++) sum += query[n] * keys[k + n];
     out[j - from] = sum * scale;
   }
   const cap = program.softcap;
   if (cap !== null)
     for (let j = first; j < end; j++) out[j - from] = cap * Math.tanh(out[j - from] / cap);
+  addBias(head, i, from, out);
+  if (head.visible) {
+    const { values } = head.visible;
+    for (let j = first, at = cell(head.visible, i, j); j < end; j++, at++)
+      if (values[at] === 0) out[j - from] = Number.NEGATIVE_INFINITY;
+  }
+}
+
+/** Add the head's biases to what `out` holds of query i, as far as it can see keys at all. */
+export function addBias(head: HeadProgram, i: number, from: number, out: Float32Array): void {
+  const { program, dim, queries, relative } = head;
+  const first = Math.max(from, firstKey(program, i));
+  const end = Math.min(from + out.length, endKey(program, i));
   if (head.bias) {
     const { values } = head.bias;
     for (let j = first, at = cell(head.bias, i, j); j < end; j++, at++) out[j - from] += values[at];
@@ -51,11 +72,6 @@ export function scores(head: HeadProgram, i: number, from: number, out: Float32A
   if (relative) {
     const zero = queries.length / dim - 1 - i;
     for (let j = first; j < end; j++) out[j - from] += relative[zero + j];
-  }
-  if (head.visible) {
-    const { values } = head.visible;
-    for (let j = first, at = cell(head.visible, i, j); j < end; j++, at++)
-      if (values[at] === 0) out[j - from] = Number.NEGATIVE_INFINITY;
   }
 }
 

@@ -7,6 +7,7 @@ const positions = (count: number): Tokens => ({
   labels: Array.from({ length: count }, (_, n) => `${n}`),
   segments: null,
   special: [],
+  words: null,
 });
 
 const noMeasure: readonly number[] = [];
@@ -17,6 +18,7 @@ function layerOf(given: ScoreCase): LayerData {
     heads: given.heads,
     key_heads: given.key_heads,
     dim: given.dim,
+    rotary: null,
     rounding: 0,
     program: given.program,
     fidelity: { exact: null, module: "", tolerance: 1e-5 },
@@ -105,6 +107,42 @@ describe.for(SCORES)("$name", (given) => {
     for (const head of [...heads, 0]) {
       expectClose(layer.matrix(head), given.weights.slice(head * size, (head + 1) * size));
     }
+  });
+
+  test("muted components are those of a query that is zero there", () => {
+    const layer = layerOf(given);
+    const muted = Array.from({ length: given.dim - 1 }, (_, n) => n);
+    const queries = given.queries.map((value, at) =>
+      at % given.dim === given.dim - 1 ? value : 0,
+    );
+    const zeroed = layerOf({ ...given, queries });
+    for (const head of heads) {
+      expect(layer.scoreRow(head, 1, muted)).toEqual(zeroed.scoreRow(head, 1));
+      expect(layer.weightRow(head, 1, muted)).toEqual(zeroed.weightRow(head, 1));
+      expectClose(layer.scoreRow(head, 1) ?? [], row(given, given.scores, head, 1));
+    }
+  });
+
+  test("without every component, what is left is the bias", () => {
+    const layer = layerOf(given);
+    const all = Array.from({ length: given.dim }, (_, n) => n);
+    for (const head of heads) {
+      for (const i of queries) {
+        const bias = layer.biasRow(head, i);
+        expect(bias !== null).toBe(given.program.bias || given.program.relative);
+        const left = layer.scoreRow(head, i, all) ?? [];
+        left.forEach((score, j) => {
+          if (score > Number.NEGATIVE_INFINITY) expect(score).toBeCloseTo(bias?.[j] ?? 0, 6);
+        });
+      }
+    }
+  });
+
+  test("the sink of each head", () => {
+    const layer = layerOf(given);
+    expect(heads.map((head) => layer.sink(head))).toEqual(
+      given.program.sinks ?? heads.map(() => null),
+    );
   });
 
   test("query and key vectors", () => {

@@ -1,8 +1,8 @@
 import { effect } from "@preact/signals-core";
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
 import { readManifest } from "../../src/data/manifest.ts";
-import { type LayerState, type Source, Store } from "../../src/data/store.ts";
+import { type Loaded, type Source, Store } from "../../src/data/store.ts";
 import { blockOf, bytes, expectClose, OVERVIEW, RECORD } from "../vectors.ts";
 
 /** A source whose answers the test gives. */
@@ -17,7 +17,7 @@ function asked() {
 }
 
 const block = (layer: number) => blockOf(RECORD.blocks[`self.${layer}`]);
-const settled = (state: { value: LayerState }) =>
+const settled = (state: { value: Loaded<unknown> }) =>
   vi.waitFor(() => expect(state.value.status).not.toBe("loading"));
 
 test("a layer is loading, then ready, and who watches hears of it", async () => {
@@ -132,4 +132,50 @@ test("stacks and thumbnails are found by name and number", () => {
   expect([rows, columns]).toEqual([3, 5]);
   expect(Array.from(levels, (n) => n.toString(16)).join("")).toBe(OVERVIEW.levels[1][1][1]);
   expect(() => store.stack("decoder")).toThrow("This record has no stack named decoder.");
+});
+
+/** The numbers of every head of every layer, by query and key. */
+const everyHead = Array.from({ length: 81 }, (_, at) =>
+  RECORD.weights.flatMap((layer) => layer.filter((_weight, n) => n % 81 === at).map(Number)),
+);
+
+describe("what combines all layers", () => {
+  const combinedBlock = () => blockOf(RECORD.blocks["self.combined"]);
+
+  test("is asked for once, and is of every head of every layer", async () => {
+    const { store, requests } = asked();
+    const combined = store.combined("self");
+    expect(store.combined("self")).toBe(combined);
+    requests[0].give(combinedBlock());
+    await settled(combined);
+    expect(requests.map(({ key }) => key)).toEqual(["self.combined"]);
+    const { value } = combined;
+    if (value.status !== "ready") throw new Error(value.status);
+    everyHead.forEach((weights, at) => {
+      const mean = weights.reduce((sum, weight) => sum + weight, 0) / weights.length;
+      // As float16.
+      expect(Math.abs(value.data.mean[at] - mean)).toBeLessThan(2 ** -12);
+      expect(Math.abs(value.data.max[at] - Math.max(...weights))).toBeLessThan(2 ** -12);
+    });
+  });
+
+  test("may fail, and is then asked for again like a layer", async () => {
+    const { store, requests } = asked();
+    const combined = store.combined("self");
+    requests[0].fail(new Error("no"));
+    await settled(combined);
+    expect(combined.value).toEqual({ status: "failed", message: "no" });
+    store.retry();
+    requests[1].give(combinedBlock());
+    await vi.waitFor(() => expect(combined.value.status).toBe("ready"));
+  });
+
+  test("fails where a part of it did not come", async () => {
+    const { store, requests } = asked();
+    const combined = store.combined("self");
+    const { parts, buffers } = combinedBlock();
+    requests[0].give({ parts: parts.slice(0, 1), buffers: buffers.slice(0, 1) });
+    await settled(combined);
+    expect(combined.value.status).toBe("failed");
+  });
 });

@@ -2,7 +2,7 @@
 
 import { onTestFinished } from "vitest";
 import { page } from "vitest/browser";
-import type { Choices } from "../../src/state.ts";
+import type { Choices } from "../../src/choices.ts";
 import widget from "../../src/widget.ts";
 import { parts } from "../locators.ts";
 import { FakeModel } from "../model.ts";

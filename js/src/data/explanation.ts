@@ -1,0 +1,52 @@
+/** One query against every key, from q · k to the softmax, with and without the muted neurons. */
+
+import type { LayerData } from "./layer.ts";
+import { dot, without } from "./neurons.ts";
+import { logSumExp } from "./scores.ts";
+
+export interface Reading {
+  /** q · k. */
+  readonly dots: Float64Array;
+  /** What goes into the softmax; null where it is not recorded. */
+  readonly scores: Float32Array | null;
+  readonly weights: Float32Array;
+  /** The weight that goes to the sink, where there is one. */
+  readonly sink: number | null;
+}
+
+export interface Explanation {
+  readonly query: number;
+  readonly own: Reading;
+  /** Without the muted neurons; `own` itself where there are none. */
+  readonly shown: Reading;
+  /** What is added to each scaled product, or null. */
+  readonly bias: Float32Array | null;
+}
+
+/** @param muted components left out of q · k. Weights that were only recorded stay as they are. */
+export function explain(
+  data: LayerData,
+  head: number,
+  query: number,
+  muted: readonly number[],
+): Explanation {
+  const own = read(data, head, query, []);
+  const shown = muted.length ? read(data, head, query, muted) : own;
+  return { query, own, shown, bias: data.biasRow(head, query) };
+}
+
+function read(data: LayerData, head: number, query: number, muted: readonly number[]): Reading {
+  const q = without(data.query(head, query) as Float32Array, muted);
+  const dots = new Float64Array(data.numKeys);
+  for (let j = 0; j < dots.length; j++) dots[j] = dot(q, data.key(head, j) as Float32Array);
+  const weights = data.weightRow(head, query, muted);
+  const scores = data.scoreRow(head, query, muted);
+  const logit = data.sink(head);
+  const sink = logit === null || !scores ? null : Math.exp(logit - logSumExp(scores, logit));
+  return { dots, scores, weights, sink };
+}
+
+/** Whether the query can see the key at all. */
+export function sees({ own }: Explanation, key: number): boolean {
+  return own.scores ? own.scores[key] > Number.NEGATIVE_INFINITY : own.weights[key] > 0;
+}

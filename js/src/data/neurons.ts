@@ -1,0 +1,77 @@
+/** How the components of a query and a key, its neurons, add up to what sets one key apart. */
+
+import type { LayerInfo } from "./manifest.ts";
+
+/** Term by term what q · k sums up. */
+export function products(q: Float32Array, k: Float32Array): Float32Array {
+  return q.map((value, n) => value * k[n]);
+}
+
+export function dot(q: Float32Array, k: Float32Array): number {
+  let sum = 0;
+  for (let n = 0; n < q.length; n++) sum += q[n] * k[n];
+  return sum;
+}
+
+/** A copy in which the muted components are zero: what is not there adds nothing to q · k. */
+export function without(vector: Float32Array, muted: readonly number[]): Float32Array {
+  const rest = vector.slice();
+  for (const n of muted) rest[n] = 0;
+  return rest;
+}
+
+/** Indices, the largest value first; equal ones stay in order. */
+export function largestFirst(values: ArrayLike<number>): readonly number[] {
+  return Array.from(values, (_, n) => n).sort((a, b) => values[b] - values[a]);
+}
+
+/** Per component, |q × k| summed over keys. */
+export function magnitudes(q: Float32Array, keys: readonly Float32Array[]): Float64Array {
+  const sums = new Float64Array(q.length);
+  for (const k of keys) for (let n = 0; n < q.length; n++) sums[n] += Math.abs(q[n] * k[n]);
+  return sums;
+}
+
+/**
+ * What each component contributes to the difference D between the scaled dot product of one key and
+ * the mean of those of the others: c_n = scale · q_n · (k_n − mean of the others' k_n), Σ c_n = D.
+ *
+ * @param others at least one.
+ */
+export function contributions(
+  scale: number,
+  q: Float32Array,
+  key: Float32Array,
+  others: readonly Float32Array[],
+): Float64Array {
+  return Float64Array.from(q, (value, n) => {
+    const mean = others.reduce((sum, k) => sum + k[n], 0) / others.length;
+    return scale * value * (key[n] - mean);
+  });
+}
+
+/**
+ * The fewest components whose contributions make at least `share` of the difference D = Σ c_n: those
+ * with the largest c_n in D's direction. What pulls the other way counts in D, so that fewer than
+ * all may make more than all together.
+ */
+export function fewest(contributed: Float64Array, share: number): readonly number[] {
+  const difference = contributed.reduce((sum, value) => sum + value, 0);
+  const along = contributed.map((value) => Math.sign(difference) * value);
+  const taken: number[] = [];
+  let sum = 0;
+  for (const n of largestFirst(along)) {
+    if (sum >= share * Math.abs(difference)) break;
+    taken.push(n);
+    sum += along[n];
+  }
+  return taken;
+}
+
+/** The component that a rotary embedding turned together with n; null where it turned n with none. */
+export function partnerOf(rotary: LayerInfo["rotary"], n: number): number | null {
+  if (!rotary || n < rotary.start || n >= rotary.start + rotary.dims) return null;
+  const [at, half] = [n - rotary.start, rotary.dims / 2];
+  if (rotary.pairs === "neighbours") return at % 2 ? n - 1 : n + 1;
+  return at < half ? n + half : n - half;
+}

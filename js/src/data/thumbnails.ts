@@ -1,0 +1,52 @@
+/** The part of a thumbnail that shows one text of a pair. Mirrors `attnwidget/lens/thumbnail.py`. */
+
+import type { Thumbnail } from "./codec.ts";
+import type { Tokens } from "./manifest.ts";
+
+interface Sides {
+  readonly queries: Tokens;
+  readonly keys: Tokens;
+}
+
+/** Where the second text of a pair begins; null unless one follows the other. */
+export function splitOf({ segments, labels }: Tokens): number | null {
+  const at = segments?.indexOf(1) ?? -1;
+  if (!segments || at <= 0) return null;
+  return segments.lastIndexOf(0) < at && at < labels.length ? at : null;
+}
+
+/** From which cell to which one a text of the pair is shown: no cell holds tokens of both. */
+function cellsOf(tokens: Tokens, cells: number, text: string | undefined): [number, number] {
+  const split = splitOf(tokens);
+  if (split === null || text === undefined) return [0, cells];
+  const { length } = tokens.labels;
+  const share = Math.floor((2 * cells * split + length) / (2 * length));
+  const first = Math.max(1, Math.min(cells - 1, share));
+  return text === "a" ? [0, first] : [first, cells];
+}
+
+/** The segments chosen, as far as a stack's thumbnails show them apart; else "all". */
+export function shownSegments<Segments extends string>(
+  segments: Segments,
+  { queries, keys }: Sides,
+): Segments | "all" {
+  return splitOf(queries) === null || splitOf(keys) === null ? "all" : segments;
+}
+
+/** @param segments which queries and which keys, as "ab"; "all" for the whole. */
+export function cropped(
+  thumbnail: Thumbnail,
+  { queries, keys }: Sides,
+  segments: string,
+): Thumbnail {
+  const [query, key] = segments === "all" ? [] : segments;
+  const [top, bottom] = cellsOf(queries, thumbnail.rows, query);
+  const [left, right] = cellsOf(keys, thumbnail.columns, key);
+  const [rows, columns] = [bottom - top, right - left];
+  const levels = new Uint8Array(rows * columns);
+  for (let row = 0; row < rows; row++) {
+    const start = (top + row) * thumbnail.columns + left;
+    levels.set(thumbnail.levels.subarray(start, start + columns), row * columns);
+  }
+  return { rows, columns, levels };
+}
