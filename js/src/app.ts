@@ -1,20 +1,25 @@
 /** The whole view in one element: header, the chosen view, status line. Knows no notebook. */
 
 import { computed, effect, signal, untracked } from "@preact/signals-core";
+import type { ViewName } from "./choices.ts";
 import type { Store } from "./data/store.ts";
 import { bindKeys } from "./keys.ts";
+import { alertBar } from "./parts/alert.ts";
+import { copyMenu } from "./parts/copy.ts";
 import { disposeAll } from "./parts/dispose.ts";
 import { el } from "./parts/dom.ts";
+import { findBox } from "./parts/find.ts";
+import { footer } from "./parts/footer.ts";
 import { header } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
 import { notes } from "./parts/notes.ts";
-import type { Phrase } from "./parts/text.ts";
-import type { State, ViewName } from "./state.ts";
+import { themeMenu } from "./parts/theme-menu.ts";
+import type { Side, State } from "./state.ts";
 import { styleSheet } from "./styles.ts";
 import { isDark, palette as paletteOf, watchResolution, watchSurroundings } from "./theme.ts";
-import { headView } from "./views/head.ts";
-import { modelView } from "./views/model.ts";
-import { neuronView } from "./views/neuron.ts";
+import { headView } from "./views/head/head.ts";
+import { modelView } from "./views/model/model.ts";
+import { neuronView } from "./views/neuron/neuron.ts";
 import type { Context, View } from "./views/view.ts";
 
 const VIEWS: Record<ViewName, (context: Context) => View> = {
@@ -66,21 +71,37 @@ function build(
     resolution.value = devicePixelRatio;
   }, abort);
 
-  const keys = help();
-  const [head, disposeHeader] = header(state, store, keys.button);
-  const [note, disposeNotes] = notes(state, store.manifest.missing);
+  const view = signal<View | null>(null);
+  const tools = el("div", { class: "tools" });
   const body = el("div", { class: "body", id: "view", role: "tabpanel" });
-  const status = el("div", { class: "status", role: "status" });
-  const about = el("div", { class: "about" });
-  const footer = el("footer", {}, status, about);
-  // Focusable, so that keys work after a click on what is not.
-  const root = el("div", { class: "root", tabindex: -1 }, head, keys.panel, note, body, footer);
-  shadow.append(root);
-  bindKeys(root, state, keys.toggle, abort);
-  root.addEventListener("pointerdown", (event) => {
-    const target = event.target as Node;
-    if (!keys.panel.contains(target) && target !== keys.button) keys.toggle(false);
+  // Focusable, so that keys work after a click on what is not. What it shows does not turn with a
+  // page that is written from right to left.
+  const root = el("div", { class: "root", tabindex: -1, dir: "ltr" });
+  const leave = () => (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
+
+  /** Said in the status line, until there is something else to say. */
+  const said = signal<string | null>(null);
+  const status = computed(() => view.value?.status.value ?? []);
+  const legend = computed(() => view.value?.legend.value ?? []);
+  const tables = computed(() => view.value?.tables.value ?? []);
+
+  const keys = help();
+  // By what is looked at, since a token may be shown as a part of a word.
+  const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
+  const find = findBox({ state, option, leave });
+  const copy = copyMenu(tables, (text) => {
+    said.value = text;
   });
+  const [theme, disposeTheme] = themeMenu(state);
+  const common = [find.element, copy.element, theme, keys.button];
+  const [head, disposeHeader] = header(state, store, tools, ...common);
+  const [alert, disposeAlert] = alertBar(state, leave);
+  const [note, disposeNotes] = notes(state, store.manifest.missing);
+  const spoken = computed(() => (said.value === null ? status.value : [said.value]));
+  const [foot, disposeFooter] = footer(spoken, legend);
+  root.append(head, alert, note, body, foot, keys.panel);
+  shadow.append(root);
+  bindKeys(root, state, { help: keys.toggle, find: find.focus, copy: copy.first }, abort);
 
   // At first the host is detached, or has no width; both come before the observer's first call.
   const measure = () => {
@@ -92,10 +113,14 @@ function build(
   observer.observe(body);
 
   const context: Context = { store, state, palette, width };
-  const view = signal<View | null>(null);
   disposers.push(
     disposeHeader,
+    disposeTheme,
+    disposeAlert,
     disposeNotes,
+    disposeFooter,
+    find.dispose,
+    copy.dispose,
     () => observer.disconnect(),
     () => view.peek()?.dispose(),
     effect(() => {
@@ -110,28 +135,24 @@ function build(
       resolution.value;
       untracked(() => {
         state.hover.value = null;
-        const focused = body.contains(shadow.activeElement);
+        const active = shadow.activeElement;
+        const focused = body.contains(active) || tools.contains(active);
         view.value?.dispose();
         const next = VIEWS[name](context);
         body.replaceChildren(next.element);
+        tools.replaceChildren(...next.tools);
         body.setAttribute("aria-labelledby", `tab-${name}`);
         view.value = next;
+        root.dataset.view = name;
         // The keyboard stays in the view, or keys would go to the page around it.
-        if (focused) (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
+        if (focused) leave();
       });
     }),
-    effect(() => status.replaceChildren(...phrase(view.value?.status.value ?? []))),
-    effect(() => about.replaceChildren(...phrase(view.value?.legend.value ?? []))),
+    effect(() => {
+      status.value;
+      said.value = null;
+    }),
   );
 }
 
 const PADDING = 20;
-
-function phrase(parts: Phrase): (Node | string)[] {
-  return parts.map((part) => {
-    if (typeof part === "string") return part;
-    const element = el(part.token ? "bdi" : "span", { class: part.strong && "strong" }, part.text);
-    if (part.color) element.style.color = part.color;
-    return element;
-  });
-}

@@ -18,8 +18,12 @@ export interface Palette {
   readonly paper: string;
   readonly positive: string;
   readonly negative: string;
-  readonly diagonal: string;
-  readonly following: string;
+  /** What heads mostly attend to. */
+  readonly previous: string;
+  readonly same: string;
+  readonly next: string;
+  readonly special: string;
+  readonly first: string;
   readonly mixed: string;
 }
 
@@ -37,8 +41,11 @@ const LIGHT: Palette = {
   paper: "#f9fafc",
   positive: "#2166ac",
   negative: "#cf6f0c",
-  diagonal: "#2f8a35",
-  following: "#a04f99",
+  previous: "#2f8a35",
+  same: "#0b7f8c",
+  next: "#a04f99",
+  special: "#2357ad",
+  first: "#8a6800",
   mixed: "#6b6f76",
 };
 
@@ -48,7 +55,7 @@ const DARK: Palette = {
   panel: "#1e2126",
   border: "#363a42",
   text: "#e8eaed",
-  muted: "#9aa1ac",
+  muted: "#9ca3ae",
   accent: "#6ea5fd",
   onAccent: "#0c1524",
   highlight: "#25385c",
@@ -56,30 +63,15 @@ const DARK: Palette = {
   paper: "#1b1e22",
   positive: "#5b9fe8",
   negative: "#f0983a",
-  diagonal: "#62bd68",
-  following: "#cf84c8",
+  previous: "#62bd68",
+  same: "#4fc1cc",
+  next: "#cf84c8",
+  special: "#75a8ff",
+  first: "#d6b545",
   mixed: "#a3a8b0",
 };
 
 export const palette = (dark: boolean): Palette => (dark ? DARK : LIGHT);
-
-/** After Tableau 10, with a contrast of 3 to white; further heads repeat them, and always carry their number. */
-const HEADS: readonly string[] = [
-  "#4e79a7",
-  "#d9760f",
-  "#59a14f",
-  "#e15759",
-  "#3e989d",
-  "#b08b18",
-  "#b07aa1",
-  "#e8607a",
-  "#9c755f",
-  "#79706e",
-  "#6d8bf0",
-  "#329f7f",
-];
-
-export const headColor = (head: number): string => HEADS[head % HEADS.length];
 
 export function rgb(hex: string): RGB {
   const value = Number.parseInt(hex.slice(1), 16);

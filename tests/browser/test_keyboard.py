@@ -69,18 +69,21 @@ def test_the_focus_is_visible(view: View) -> None:
 
 
 def test_the_list_of_keys(view: View) -> None:
-    keys = view.within.get_by_role("note", name="Keys")
+    keys = view.within.get_by_role("dialog", name="Keyboard and pointer")
     expect(keys).to_be_hidden()
     view.layer.press("?")
     expect(keys).to_be_visible()
-    for key in ("1 2 3", "[ ]", ", .", "Enter", "Esc"):
+    for key in ("1 2 3", "[ ]", ", .", "/", "c", "Enter", "Esc"):
         expect(keys.get_by_text(key, exact=True)).to_be_visible()
     view.page.keyboard.press("Escape")
     expect(keys).to_be_hidden()
+    expect(view.layer).to_be_focused()
     button = view.within.get_by_role("button", name="Keyboard")
     button.click()
     expect(keys).to_be_visible()
-    expect(button).to_have_attribute("aria-expanded", "true")
+    keys.get_by_role("button", name="Close").click()
+    expect(keys).to_be_hidden()
+    expect(button).to_be_focused()
 
 
 def test_escape_closes_the_list_before_it_releases(view: View) -> None:

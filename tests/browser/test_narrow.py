@@ -1,11 +1,12 @@
-"""600 px, as in a notebook's split pane: nothing runs out at the side."""
+"""500 px and more, as in a notebook's split pane: nothing runs out at the side."""
 
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.view import View, eventually, expect_lines
+import attnwidget as aw
+from tests.browser.view import WEIGHT_TOLERANCE, View, eventually, expect_lines, names, numbers
 from tests.support import OpenPage
 
 SURPLUS = "node => node.scrollWidth - node.clientWidth"
@@ -29,17 +30,57 @@ def test_nothing_overflows(
     eventually(view.page, fits)
 
 
+@pytest.mark.parametrize("width", [500, 600, 760, 1000])
 @pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])
-def test_every_control_is_in_sight(open_page: OpenPage, pair_page: Path, tab: str) -> None:
-    view = View(open_page(pair_page, width=600, height=1000))
+def test_every_control_is_in_sight(
+    open_page: OpenPage, pair_page: Path, tab: str, width: int
+) -> None:
+    view = View(open_page(pair_page, width=width, height=1000))
     view.open(tab)
     controls = [view.tab("Neuron"), view.layer, view.head]
-    controls.append(view.within.get_by_role("button", name="Keyboard"))
-    for control in controls:
-        box = control.bounding_box()
+    if tab != "Model":
+        controls += [view.filter, view.within.get_by_role("searchbox", name="Find token")]
+    for name in ("Copy", "Theme", "Keyboard"):
+        controls.append(view.within.get_by_role("button", name=name, exact=True))
+    boxes = [control.bounding_box() for control in controls]
+    for box in boxes:
         assert box
         assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 600
+        assert box["x"] + box["width"] <= width
+    # The last ones stay together, at the right end.
+    ends = [box for box in boxes[-3:] if box]
+    assert len({box["y"] for box in ends}) == 1
+    assert ends[-1]["x"] + ends[-1]["width"] > width - 60
+
+
+@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])
+@pytest.mark.parametrize("width", [500, 600, 1000, 1400])
+def test_the_numbers_are_not_cut_off(
+    open_page: OpenPage, pair_page: Path, tab: str, width: int
+) -> None:
+    view = View(open_page(pair_page, width=width, height=1000))
+    view.open(tab)
+    if tab != "Model":
+        view.query(4).hover()
+        expect(view.status).to_contain_text("fox")
+    cut = "node => [node.scrollWidth - node.clientWidth, node.scrollHeight - node.clientHeight]"
+    beside, below = view.status.evaluate(cut)
+    assert beside <= 0
+    assert below <= 0
+
+
+def test_nothing_moves_when_the_status_line_changes(open_page: OpenPage, pair_page: Path) -> None:
+    view = View(open_page(pair_page, width=600, height=1000))
+    expect(view.query(0)).to_be_visible()
+    heights = set()
+    for position in (None, 0, 4, 12):
+        if position is not None:
+            view.query(position).hover()
+            expect(view.status).to_contain_text("→")
+        box = view.status.bounding_box()
+        assert box
+        heights.add(box["height"])
+    assert len(heights) == 1
 
 
 def test_the_lines_are_there(open_page: OpenPage, pair_page: Path) -> None:
@@ -47,16 +88,38 @@ def test_the_lines_are_there(open_page: OpenPage, pair_page: Path) -> None:
 
 
 def test_the_view_follows_the_width(open_page: OpenPage, pair_page: Path) -> None:
-    """The matrix needs room: it goes when there is none, and comes back."""
+    """The matrix stands beside the lines, or below them where there is no room."""
     view = View(open_page(pair_page, width=1100, height=1000))
-    title = view.body.get_by_text("Layer 0 · Head 0")
-    expect(title).to_be_visible()
+
+    def expect_beside(beside: bool) -> None:
+        def stands() -> None:
+            lines, matrix = view.lines.bounding_box(), view.matrix.bounding_box()
+            assert lines
+            assert matrix
+            right, bottom = lines["x"] + lines["width"], lines["y"] + lines["height"]
+            assert (matrix["x"] >= right) == beside
+            assert (matrix["y"] >= bottom) == (not beside)
+
+        eventually(view.page, stands)
+        expect_lines(view)
+
+    expect_beside(True)
     view.page.set_viewport_size({"width": 600, "height": 1000})
-    expect(title).to_have_count(0)
-    expect_lines(view)
+    expect_beside(False)
     view.page.set_viewport_size({"width": 1100, "height": 1000})
-    expect(title).to_be_visible()
-    expect_lines(view)
+    expect_beside(True)
+
+
+def test_the_matrix_below_the_lines_tells_its_numbers(
+    open_page: OpenPage, pair_page: Path, record: aw.AttentionRecord
+) -> None:
+    view = View(open_page(pair_page, width=600, height=1000))
+    labels, weights = names(record.tokens()[0]), record.weights(0, 0)
+    for row, column in ((4, 9), (0, len(labels) - 1), (len(labels) - 1, 0)):
+        view.point_at_cell(row, column, *weights.shape)
+        expect(view.status).to_contain_text(f"{labels[row]} → {labels[column]} weight")
+        [weight, _] = numbers(view.status.inner_text())
+        assert abs(weight - weights[row, column]) <= WEIGHT_TOLERANCE
 
 
 def test_a_kept_token_stays_over_a_change_of_width(open_page: OpenPage, pair_page: Path) -> None:

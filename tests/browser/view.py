@@ -15,6 +15,12 @@ PATIENCE_SECONDS = 5
 # Keys and queries travel as float16, which moves a weight by less than this.
 WEIGHT_TOLERANCE = 2e-3
 
+# In CSS pixels: what the names of a matrix's rows or columns take, the smallest cells that have
+# names, and the frame around all cells.
+LABEL_ROOM = 76
+NAMED_FROM = 10
+FRAME = 1
+
 
 @dataclass(frozen=True)
 class View:
@@ -51,6 +57,10 @@ class View:
         return self.within.get_by_role("combobox", name="Attention", exact=True)
 
     @property
+    def combine(self) -> Locator:
+        return self.within.get_by_role("combobox", name="Show", exact=True)
+
+    @property
     def grid(self) -> Locator:
         return self.within.get_by_role("grid", name="Heads of every layer", exact=True)
 
@@ -67,8 +77,11 @@ class View:
     def key(self, position: int) -> Locator:
         return self.tokens("Keys").nth(position)
 
+    def button(self, name: str) -> Locator:
+        return self.within.get_by_role("button", name=name, exact=True)
+
     def swatch(self, head: int) -> Locator:
-        return self.within.get_by_role("button", name=f"Head {head}", exact=True)
+        return self.button(f"Head {head}")
 
     def cell(self, layer: int, head: int) -> Locator:
         name = f"Layer {layer}, head {head}"
@@ -109,10 +122,23 @@ class View:
         self.matrix.scroll_into_view_if_needed()
         box = self.matrix.bounding_box()
         assert box
-        # The labels above the cells take the height that square cells leave.
-        side = box["width"] / columns
-        top = box["y"] + box["height"] - rows * side
-        self.page.mouse.move(box["x"] + (column + 0.5) * side, top + (row + 0.5) * side)
+        left, top, side = cells(box["width"], box["height"], rows, columns)
+        x, y = left + (column + 0.5) * side, top + (row + 0.5) * side
+        self.page.mouse.move(box["x"] + x, box["y"] + y)
+
+
+def cells(width: float, height: float, rows: int, columns: int) -> tuple[float, float, float]:
+    """Where the cells of a matrix begin in its picture, and the side of one.
+
+    They are square, and have a frame. Where they are large enough, names stand above them, or above
+    and to the left of them.
+    """
+    for left, top in ((0, 0), (0, LABEL_ROOM), (LABEL_ROOM, LABEL_ROOM)):
+        side = (width - left - 2 * FRAME) / columns
+        fits = abs(height - top - 2 * FRAME - rows * side) < 1
+        if fits and (side >= NAMED_FROM) == (top > 0):
+            return left + FRAME, top + FRAME, side
+    raise AssertionError(f"{width} x {height} is no picture of {rows} x {columns} square cells")
 
 
 def numbers(text: str) -> list[float]:
@@ -139,8 +165,8 @@ def expect_strongest(
         weights: per head that is drawn, the weights over `labels`.
     """
     expect(view.status).to_contain_text(start)
-    said = " ".join(view.status.inner_text().split())
-    rest = said.split(start, 1)[1].removesuffix(" · Esc releases").strip()
+    said = " ".join((view.status.text_content() or "").split())
+    rest = said.split(start, 1)[1].removesuffix(" · Esc releases").removesuffix(" (sums)").strip()
     known = names(labels)
     seen = []
     for part in rest.split(" · "):

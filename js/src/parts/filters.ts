@@ -1,10 +1,13 @@
 /** What of the record is shown: which stack of layers, and of a text pair which part. */
 
 import { effect } from "@preact/signals-core";
+import type { Segments } from "../choices.ts";
 import type { Manifest } from "../data/manifest.ts";
-import { goToStack, isPair, type Segments, type State } from "../state.ts";
+import { goToStack } from "../navigation.ts";
+import { isPair } from "../shown.ts";
+import type { State } from "../state.ts";
+import { choice, type Option } from "./choice.ts";
 import { disposeAll } from "./dispose.ts";
-import { el } from "./dom.ts";
 import { capitalized } from "./text.ts";
 
 const SEGMENTS: readonly Option[] = [
@@ -15,11 +18,6 @@ const SEGMENTS: readonly Option[] = [
   { value: "bb", label: "B → B" },
 ];
 
-interface Option {
-  readonly value: string;
-  readonly label: string;
-}
-
 export function filters(state: State, { stacks }: Manifest): [HTMLElement[], () => void] {
   const made: [HTMLElement, () => void][] = [];
   const several = stacks.length > 1;
@@ -29,44 +27,27 @@ export function filters(state: State, { stacks }: Manifest): [HTMLElement[], () 
       label: capitalized(name.replaceAll("_", " ")),
     }));
     made.push(
-      filter(
-        "Attention",
+      choice({
+        name: "Attention",
         options,
-        () => state.shown.stack.value.name,
-        (to) => goToStack(state, to),
-      ),
+        value: () => state.shown.stack.value.name,
+        set: (to) => goToStack(state, to),
+      }),
     );
   }
   if (stacks.some(isPair)) {
-    const [element, dispose] = filter(
-      several ? "Segments" : "Attention",
-      SEGMENTS,
-      () => state.segments.value,
-      (to) => {
+    const [element, dispose] = choice({
+      name: several ? "Segments" : "Attention",
+      options: SEGMENTS,
+      value: () => state.segments.value,
+      set: (to) => {
         state.segments.value = to as Segments;
       },
-    );
+    });
     const disposeHidden = effect(() => {
-      // The model view's thumbnails are of whole heads.
-      element.hidden = state.view.value === "model" || !isPair(state.shown.stack.value);
+      element.hidden = !isPair(state.shown.stack.value);
     });
     made.push([element, disposeAll([dispose, disposeHidden])]);
   }
   return [made.map(([element]) => element), disposeAll(made.map(([, dispose]) => dispose))];
-}
-
-function filter(
-  name: string,
-  options: readonly Option[],
-  value: () => string,
-  set: (value: string) => void,
-): [HTMLElement, () => void] {
-  const select = el("select", { "aria-label": name });
-  for (const { value, label } of options) select.append(el("option", { value }, label));
-  select.addEventListener("change", () => set(select.value));
-  const label = el("span", { class: "label" }, name);
-  const dispose = effect(() => {
-    select.value = value();
-  });
-  return [el("label", { class: "control" }, label, select), dispose];
 }

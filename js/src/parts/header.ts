@@ -1,8 +1,10 @@
 /** The row above the view: which view, which layer and head, which attention. */
 
 import { computed, effect } from "@preact/signals-core";
+import { VIEWS, type ViewName } from "../choices.ts";
 import type { Store } from "../data/store.ts";
-import { goTo, type State, VIEWS, type ViewName } from "../state.ts";
+import { goTo } from "../navigation.ts";
+import type { State } from "../state.ts";
 import { disposeAll } from "./dispose.ts";
 import { el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";
@@ -10,7 +12,16 @@ import { stepper } from "./stepper.ts";
 
 const VIEW_LABELS: Record<ViewName, string> = { head: "Head", model: "Model", neuron: "Neuron" };
 
-export function header(state: State, store: Store, help: HTMLElement): [HTMLElement, () => void] {
+/**
+ * @param tools the chosen view's own controls go here.
+ * @param common what stands at the end, for every view.
+ */
+export function header(
+  state: State,
+  store: Store,
+  tools: HTMLElement,
+  ...common: readonly HTMLElement[]
+): [HTMLElement, () => void] {
   const { stack, layer: shownLayer, head: shownHead } = state.shown;
   const [layer, disposeLayer] = stepper({
     name: "Layer",
@@ -25,11 +36,18 @@ export function header(state: State, store: Store, help: HTMLElement): [HTMLElem
     set: (to) => goTo(state, { head: to }),
   });
   const disposeTitle = effect(() => {
-    layer.title = shownLayer.value.fidelity.module;
+    // Where several are shown as one, which of them is chosen makes no difference.
+    const together = state.view.value === "head" ? state.combine.value : "none";
+    const all = together.startsWith("layers_");
+    layer.classList.toggle("idle", all);
+    head.classList.toggle("idle", together !== "none");
+    layer.title = all ? "All layers are shown as one" : shownLayer.value.fidelity.module;
+    head.title = together === "none" ? "" : "Several heads are shown as one";
   });
   const [tabs, disposeTabs] = viewTabs(state);
   const [choices, disposeChoices] = filters(state, store.manifest);
-  const element = el("header", {}, tabs, layer, head, ...choices, help);
+  const end = el("div", { class: "common" }, ...common);
+  const element = el("header", {}, tabs, layer, head, ...choices, tools, end);
   const dispose = [disposeLayer, disposeHead, disposeTabs, disposeTitle, disposeChoices];
   return [element, disposeAll(dispose)];
 }

@@ -1,49 +1,73 @@
-/** The list of keys, opened with its button or with "?". */
+/** The list of keys and of what the pointer does, opened with its button or with "?". */
 
+import { dialog } from "./dialog.ts";
 import { el } from "./dom.ts";
+import { iconButton } from "./icons.ts";
 
-const KEYS: readonly (readonly [string, string])[] = [
-  ["click", "lock a token, or a pair in the matrix"],
-  ["double-click", "one head alone; in the model view, open it"],
+type Entries = readonly (readonly [does: string, meaning: string])[];
+
+const EVERYWHERE: Entries = [
   ["1 2 3", "head, model, neuron view"],
   ["[ ]", "previous, next layer"],
   [", .", "previous, next head"],
   ["↑ ↓ ← →", "move through tokens or heads"],
-  ["Enter", "lock the token, or open the head"],
-  ["Esc", "release"],
+  ["Enter", "lock the token, or go to the head's own view"],
+  ["Esc", "release what is locked"],
+  ["/", "find a token; Enter and Shift+Enter go through what is found"],
+  ["c", "copy the numbers, for a spreadsheet"],
   ["?", "this list"],
 ];
 
-export function help(): {
-  button: HTMLElement;
-  panel: HTMLElement;
-  toggle(open?: boolean): boolean;
-} {
-  const button = el(
-    "button",
-    {
-      type: "button",
-      class: "icon",
-      "aria-label": "Keyboard",
-      title: "Keyboard (?)",
-      "aria-expanded": "false",
-    },
-    "⌨",
-  );
-  const list = el("dl", {});
-  for (const [key, meaning] of KEYS) list.append(el("dt", {}, key), el("dd", {}, meaning));
-  const panel = el(
-    "div",
-    { class: "help", hidden: true, role: "note", "aria-label": "Keys" },
-    list,
-  );
-  /** Opens, closes or flips the list; says whether anything changed. */
-  const toggle = (open = panel.hidden) => {
-    const changed = panel.hidden === open;
-    panel.hidden = !open;
-    button.setAttribute("aria-expanded", `${open}`);
-    return changed;
-  };
+const POINTER: Entries = [
+  ["point", "look at a token, a cell or a head"],
+  ["click", "lock a token: several add up; again releases it"],
+  ["click a cell", "lock a query and a key together"],
+  ["Shift+click", "lock a token as a pair with the other column's (also Shift+Enter)"],
+];
+
+const HEAD: Entries = [
+  ["click a swatch", "show or hide a head"],
+  ["double-click", "this head alone; again, all of them"],
+  ["Shift+click", "all heads from the last one clicked to this one"],
+];
+
+const MODEL: Entries = [
+  ["click", "open a head in its place (also Space)"],
+  ["double-click", "go to its head view"],
+];
+
+const NEURON: Entries = [
+  ["click q × k", "mute a neuron; drag for several; again restores"],
+  ["Shift+click", "compare a second query with the first (also Shift+Enter)"],
+  ["Enter, Shift+← →", "on neurons: mute one, or several; Esc restores"],
+];
+
+const SECTIONS: readonly (readonly [title: string, entries: Entries])[] = [
+  ["Keys", EVERYWHERE],
+  ["Pointer", POINTER],
+  ["Head view", HEAD],
+  ["Model view", MODEL],
+  ["Neuron view", NEURON],
+];
+
+export interface Help {
+  readonly button: HTMLButtonElement;
+  readonly panel: HTMLDialogElement;
+  toggle(open?: boolean): void;
+}
+
+export function help(): Help {
+  const button = iconButton({ icon: "keyboard", name: "Keyboard", title: "Keyboard help (?)" });
+  button.setAttribute("aria-haspopup", "dialog");
+  const lists = SECTIONS.map(([title, entries]) => {
+    const list = el("dl", { "aria-label": title });
+    for (const [does, meaning] of entries) list.append(el("dt", {}, does), el("dd", {}, meaning));
+    return el("section", {}, el("h2", {}, title), list);
+  });
+  const { element: panel, toggle } = dialog("Keyboard and pointer", ...lists);
   button.addEventListener("click", () => toggle());
+  panel.addEventListener("keydown", (event) => {
+    if (event.key === "?") toggle(false);
+  });
   return { button, panel, toggle };
 }

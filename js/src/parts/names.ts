@@ -1,11 +1,13 @@
 /** What tokens are called in a sentence: their label, with the position where it stands twice. */
 
-import type { Tokens } from "../data/manifest.ts";
+interface Labelled {
+  readonly labels: readonly string[];
+}
 
-const known = new WeakMap<Tokens, readonly string[]>();
+const known = new WeakMap<Labelled, readonly string[]>();
 
 /** A name for every token, each of them once: "it", or "it₁₁" where "it" stands elsewhere too. */
-export function tokenNames(tokens: Tokens): readonly string[] {
+export function tokenNames(tokens: Labelled): readonly string[] {
   const found = known.get(tokens);
   if (found) return found;
   const counts = new Map<string, number>();

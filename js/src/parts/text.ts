@@ -43,14 +43,23 @@ export function number(value: number, digits = 2): string {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212");
 }
 
-/** What makes a head's score of q · k, as a formula that goes on from it: "÷ √64". */
+/** What makes a head's score of q · k, as a formula that goes on from it: "÷ √64 + bias". */
 export function scaling(program: Scaling, head: number, dim: number): string {
+  const steps = scalingSteps(program, head, dim).filter(Boolean);
+  return steps.join(program.softcap === null ? " " : ", ");
+}
+
+/**
+ * One after the other: the scale, "" where it is 1, and, as far as there is one, the softcap, in which
+ * x is what stands before it, and the bias.
+ */
+export function scalingSteps(program: Scaling, head: number, dim: number): readonly string[] {
   const { softcap, bias, relative } = program;
   const scale = headScale(program, head);
   const root = Math.abs(scale * Math.sqrt(dim) - 1) < 1e-6;
   const scaled = root ? `÷ √${dim}` : scale === 1 ? "" : `× ${Number(scale.toPrecision(4))}`;
-  const capped = softcap === null ? scaled : `${scaled} capped at ±${softcap}`;
-  return [capped.trim(), bias || relative ? "+ bias" : ""].filter(Boolean).join(" ");
+  const capped = softcap === null ? [] : [`softcap ${softcap}·tanh(x/${softcap})`];
+  return [scaled, ...capped, ...(bias || relative ? ["+ bias"] : [])];
 }
 
 type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
@@ -58,20 +67,52 @@ type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
 /** With a capital first letter. */
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** A measure of text in this font, in CSS pixels. */
+export function textMeasure(font: string): (text: string) => number {
+  const context = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
+  context.font = font;
+  return (text) => context.measureText(text).width;
+}
+
+/** What a reader takes for one letter: an accent or a joined sign stays with it. */
+export function lettersOf(text: string): readonly string[] {
+  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+}
+
+/** The label, shortened in the middle if it is wider than `width`. */
+export function shorten(label: string, width: number, measure: (text: string) => number): string {
+  const letters = lettersOf(label.length > LONGEST ? withoutMiddle(label) : label);
+  if (letters.length < LONGEST && measure(label) <= width) return label;
+  const short = (kept: number) => {
+    const head = Math.ceil(kept / 2);
+    return `${letters.slice(0, head).join("")}…${kept > 1 ? letters.slice(head - kept).join("") : ""}`;
+  };
+  // The most letters that fit, by halving.
+  let [fits, over] = [1, letters.length];
+  while (over - fits > 1) {
+    const middle = (fits + over) >> 1;
+    if (measure(short(middle)) <= width) fits = middle;
+    else over = middle;
+  }
+  return fits > 1 ? short(fits) : letters[0];
+}
+
+/** No view is wide enough for as many letters. */
+const LONGEST = 400;
+
+const withoutMiddle = (label: string) =>
+  label.slice(0, LONGEST / 2) + label.slice(label.length - LONGEST / 2);
+
 /** Width of a column that holds these labels, in CSS pixels, within bounds. */
 export function columnWidth(
   labels: readonly string[],
   fontSize: number,
   bounds: [number, number],
 ): number {
-  const context = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
-  context.font = `${fontSize}px system-ui, sans-serif`;
-  const widest = labels.reduce(
-    (most, label) => Math.max(most, context.measureText(label).width),
-    0,
-  );
-  // A little more than measured, for the heavier face of a locked token.
-  return Math.min(Math.max(Math.ceil(widest * 1.08) + 18, bounds[0]), bounds[1]);
+  // In the heavier face of a locked token.
+  const measure = textMeasure(`600 ${fontSize}px system-ui, sans-serif`);
+  const widest = labels.reduce((most, label) => Math.max(most, measure(label)), 0);
+  return Math.min(Math.max(Math.ceil(widest) + 18, bounds[0]), bounds[1]);
 }
 
 /** One significant digit, never less than the value: for a bound. */

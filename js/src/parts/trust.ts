@@ -1,6 +1,7 @@
 /** How far a layer's numbers go, and how far they can be trusted, in words. */
 
 import type { LayerInfo } from "../data/manifest.ts";
+import { roundedUp } from "./text.ts";
 
 export const UNCONFIRMED = "not confirmed against the model";
 const KEPT = "kept as weights";
@@ -19,6 +20,10 @@ export function keptAsWeights(layers: readonly LayerInfo[]): string {
   if (!kept.length) return "";
   return kept.length === layers.length ? KEPT : `${layerNames(kept)} ${KEPT}`;
 }
+
+/** How far weights can be from the record's, as the browser has them. */
+export const weightsWithin = (error: number) =>
+  error === 0 ? "weights as recorded" : `weights within ±${roundedUp(error)}`;
 
 /** Said of a model whose own numbers are rounded far more than ours; "" of any other. */
 export function halfPrecision({ fidelity }: LayerInfo): string {

@@ -2,7 +2,7 @@
 
 import { expect, test, vi } from "vitest";
 import { userEvent } from "vitest/browser";
-import { goTo } from "../../src/state.ts";
+import { goTo } from "../../src/navigation.ts";
 import { focus, parts } from "../locators.ts";
 import { drawn, find, mountApp, slowSource, sourceOf } from "../mounted.ts";
 import { LABELS, strongest, weightAt } from "../numbers.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import type { Choices } from "../../src/choices.ts";
 import { el } from "../../src/parts/dom.ts";
 import { header } from "../../src/parts/header.ts";
-import type { Choices } from "../../src/state.ts";
 import { stateOf, storeOf } from "../choices.ts";
 import { place } from "../place.ts";
 import { OVERVIEW, RECORD, type SentRecord } from "../vectors.ts";
@@ -118,12 +118,6 @@ describe("the filter of a text pair", () => {
     const record = edited(RECORD, ({ queries }) => Object.assign(queries, { segments: null }));
     mounted({}, record);
     expect(filter().elements()).toEqual([]);
-  });
-
-  test("is not there in the model view, which shows whole heads", async () => {
-    const state = mounted();
-    state.view.value = "model";
-    await expect.element(filter()).not.toBeInTheDocument();
   });
 });
 

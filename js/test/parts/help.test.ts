@@ -10,34 +10,47 @@ function mounted() {
   return made;
 }
 
-const note = () => page.getByRole("note", { name: "Keys" });
+const dialog = page.getByRole("dialog", { name: "Keyboard and pointer" });
+const button = page.getByRole("button", { name: "Keyboard" });
+const close = dialog.getByRole("button", { name: "Close" });
 
-test("is closed at first, and opened and closed by its button", async () => {
+test("is closed at first; the focus goes in and comes back", async () => {
   mounted();
-  const button = page.getByRole("button", { name: "Keyboard" });
-  expect(note().elements()).toEqual([]);
-  await expect.element(button).toHaveAttribute("aria-expanded", "false");
+  await expect.element(dialog).not.toBeInTheDocument();
   await userEvent.click(button);
-  await expect.element(note()).toBeVisible();
-  await expect.element(button).toHaveAttribute("aria-expanded", "true");
+  await expect.element(dialog).toBeVisible();
+  await expect.element(close).toHaveFocus();
+  await userEvent.keyboard("{Escape}");
+  await expect.element(dialog).not.toBeInTheDocument();
+  await expect.element(button).toHaveFocus();
+});
+
+test("its own button closes it, and so does a click beside it", async () => {
+  const { panel } = mounted();
   await userEvent.click(button);
-  expect(note().elements()).toEqual([]);
+  await userEvent.click(dialog.getByText("Head view", { exact: true }));
+  expect(panel.open).toBe(true);
+  await userEvent.click(close);
+  expect(panel.open).toBe(false);
+  await userEvent.click(button);
+  await userEvent.click(panel, { position: { x: 1 - panel.getBoundingClientRect().x, y: 1 } });
+  expect(panel.open).toBe(false);
+});
+
+test("a question mark closes it, and no other key leaves it", async () => {
+  const { panel } = mounted();
+  const heard: string[] = [];
+  panel.parentElement?.addEventListener("keydown", ({ key }) => heard.push(key));
+  await userEvent.click(button);
+  await userEvent.keyboard("]c2?");
+  expect(panel.open).toBe(false);
+  expect(heard).toEqual([]);
 });
 
 test("names every key", () => {
   const { panel } = mounted();
   const keys = [...panel.querySelectorAll("dt")].map((term) => term.textContent).join(" ");
-  for (const key of ["1", "2", "3", "[", "]", ",", ".", "↑", "↓", "Enter", "Esc", "?"]) {
+  for (const key of ["1", "2", "3", "[", "]", ",", ".", "/", "c", "↑", "↓", "Enter", "Esc", "?"]) {
     expect(keys.split(" ")).toContain(key);
   }
-});
-
-test("says whether anything changed, so that Escape knows what it was for", () => {
-  const { panel, toggle } = mounted();
-  expect(toggle(false)).toBe(false);
-  expect(toggle(true)).toBe(true);
-  expect(toggle(true)).toBe(false);
-  expect(panel.hidden).toBe(false);
-  expect(toggle()).toBe(true);
-  expect(panel.hidden).toBe(true);
 });

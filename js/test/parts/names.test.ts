@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tokenNames } from "../../src/parts/names.ts";
 
-const names = (...labels: string[]) => tokenNames({ labels, segments: null, special: [] });
+const names = (...labels: string[]) => tokenNames({ labels });
 
 test("a token that stands once is called what it is", () => {
   expect(names("the", "cat", "sat")).toEqual(["the", "cat", "sat"]);

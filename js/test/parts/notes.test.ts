@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import type { Choices } from "../../src/choices.ts";
 import { notes } from "../../src/parts/notes.ts";
-import type { Choices } from "../../src/state.ts";
 import { stateOf } from "../choices.ts";
 import { place } from "../place.ts";
 import { OVERVIEW, RECORD, type SentRecord } from "../vectors.ts";

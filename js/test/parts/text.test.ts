@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { columnWidth, number, roundedUp, scaling, weight } from "../../src/parts/text.ts";
+import {
+  columnWidth,
+  number,
+  roundedUp,
+  scaling,
+  shorten,
+  textMeasure,
+  weight,
+} from "../../src/parts/text.ts";
 
 test.for([
   { value: 0, text: "0.000" },
@@ -67,7 +75,12 @@ describe("what makes a score of q · k", () => {
     },
     { name: "no scale", program: { ...plain, scale: 1 }, dim: 64, text: "" },
     { name: "the root of one", program: { ...plain, scale: 1 }, dim: 1, text: "÷ √1" },
-    { name: "a softcap", program: { ...plain, softcap: 50 }, dim: 64, text: "÷ √64 capped at ±50" },
+    {
+      name: "a softcap",
+      program: { ...plain, softcap: 50 },
+      dim: 64,
+      text: "÷ √64, softcap 50·tanh(x/50)",
+    },
     { name: "a bias", program: { ...plain, bias: true }, dim: 64, text: "÷ √64 + bias" },
     {
       name: "a relative bias",
@@ -80,7 +93,7 @@ describe("what makes a score of q · k", () => {
       name: "a bias outside of the softcap",
       program: { scale: 1, softcap: 2.5, bias: true, relative: false },
       dim: 64,
-      text: "capped at ±2.5 + bias",
+      text: "softcap 2.5·tanh(x/2.5), + bias",
     },
   ])("shows $name", ({ program, dim, text }) => {
     expect(scaling(program, 2, dim)).toBe(text);
@@ -98,7 +111,8 @@ describe("columnWidth", () => {
     expect(long).toBeGreaterThan(short);
     expect(columnWidth(["ab", "abcdefghijkl", "abc"], 14, bounds)).toBe(long);
     const span = document.createElement("span");
-    span.style.cssText = "font: 14px system-ui, sans-serif; white-space: pre; position: absolute";
+    span.style.cssText =
+      "font: 600 14px system-ui, sans-serif; white-space: pre; position: absolute";
     span.textContent = "abcdefghijkl";
     document.body.append(span);
     expect(long).toBeGreaterThan(span.getBoundingClientRect().width);
@@ -109,5 +123,40 @@ describe("columnWidth", () => {
     expect(columnWidth([""], 14, bounds)).toBe(40);
     expect(columnWidth(["m".repeat(500)], 14, bounds)).toBe(200);
     expect(columnWidth([], 14, bounds)).toBe(40);
+  });
+});
+
+describe("shorten", () => {
+  const each = (text: string) => [...text].length;
+
+  test.for([
+    { width: 20, text: "abcdefghij" },
+    { width: 10, text: "abcdefghij" },
+    { width: 9, text: "abcd…ghij" },
+    { width: 8, text: "abcd…hij" },
+    { width: 5, text: "ab…ij" },
+    { width: 3, text: "a…j" },
+    // The first character says more than a mark.
+    { width: 2, text: "a" },
+    { width: 0, text: "a" },
+  ])("to a width of $width: $text", ({ width, text }) => {
+    expect(shorten("abcdefghij", width, each)).toBe(text);
+  });
+
+  test("cuts no character in two", () => {
+    expect(shorten("🙂🙃🙂🙃🙂🙃", 3, each)).toBe("🙂…🙃");
+  });
+
+  test("leaves alone what is empty", () => {
+    expect(shorten("", 0, each)).toBe("");
+  });
+
+  test("fits, as the browser measures it", () => {
+    const measure = textMeasure("600 14px system-ui, sans-serif");
+    const short = shorten("Donaudampfschifffahrtsgesellschaft", 100, measure);
+    expect(measure(short)).toBeLessThanOrEqual(100);
+    // One character more would not.
+    expect(measure(short)).toBeGreaterThan(70);
+    expect(short).toMatch(/^Do.*….*ft$/);
   });
 });

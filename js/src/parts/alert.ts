@@ -1,0 +1,42 @@
+/** The bar that says what went wrong, until the reader closes it. */
+
+import { effect } from "@preact/signals-core";
+import type { State } from "../state.ts";
+import { el } from "./dom.ts";
+
+/** @param leave gives the focus to the view. */
+export function alertBar({ error }: State, leave: () => void): [HTMLElement, () => void] {
+  const message = el("span", { class: "message" });
+  const dismiss = el("button", { type: "button", class: "control" }, "Dismiss");
+  dismiss.addEventListener("click", () => {
+    leave();
+    error.value = null;
+  });
+  const element = el("div", { class: "alert", role: "alert" }, message, dismiss);
+  const dispose = effect(() => {
+    element.hidden = error.value === null;
+    message.textContent = error.value;
+  });
+  return [element, dispose];
+}
+
+/**
+ * Show what the view throws while it reacts, as to a click, where the reader looks.
+ *
+ * @param ours whether an error of the page comes from the view's own code.
+ */
+export function watchErrors(
+  { error }: State,
+  ours: (event: ErrorEvent) => boolean,
+  options: AddEventListenerOptions = {},
+): void {
+  addEventListener(
+    "error",
+    (event) => {
+      // The browser's own notices, as of a ResizeObserver, carry no error.
+      if (!(event.error instanceof Error) || !ours(event)) return;
+      error.value = `Something failed in the view, which may be wrong now: ${event.error.message}`;
+    },
+    options,
+  );
+}

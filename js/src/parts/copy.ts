@@ -1,0 +1,66 @@
+/** The copy menu: the numbers of the view as tab-separated text. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import { copyText } from "./clipboard.ts";
+import { dialog } from "./dialog.ts";
+import { el } from "./dom.ts";
+import { menuButton } from "./menu.ts";
+import { type Table, tsv } from "./table.ts";
+
+export interface Copy {
+  readonly element: HTMLElement;
+  /** Copies the first table there is. */
+  first(): void;
+  dispose(): void;
+}
+
+/** @param say tells the reader what was copied. */
+export function copyMenu(
+  tables: ReadonlySignal<readonly Table[]>,
+  say: (text: string) => void,
+): Copy {
+  const box = el("textarea", {
+    "aria-label": "Numbers",
+    readonly: true,
+    rows: 10,
+    autofocus: true,
+  });
+  const reason = el("p", {});
+  const byHand = dialog("Copy by hand", reason, box);
+
+  async function copy(table: Table): Promise<void> {
+    const rows = table.rows();
+    const text = tsv(rows);
+    try {
+      await copyText(text, element);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : `${error}`;
+      say(`${table.name} not copied: ${why}`);
+      reason.textContent = `The browser refuses to copy: ${why}. Copy what is selected yourself.`;
+      box.value = text;
+      byHand.toggle(true);
+      box.select();
+      return;
+    }
+    // The head of the table is not one of them.
+    const lines = rows.length - 1;
+    say(`${table.name} copied: ${lines} ${lines === 1 ? "line" : "lines"}`);
+  }
+
+  const [menu, dispose] = menuButton({
+    name: "Copy",
+    title: "Copy numbers for a spreadsheet (c)",
+    icon: () => "copy",
+    items: () =>
+      tables.value.map((table) => ({ name: table.name, choose: () => void copy(table) })),
+  });
+  const element = el("div", { class: "copy" }, menu, byHand.element);
+  return {
+    element,
+    first() {
+      const [table] = tables.peek();
+      if (table) void copy(table);
+    },
+    dispose,
+  };
+}

@@ -1,0 +1,36 @@
+/** A panel over the page: the focus goes in, Escape or a click beside it closes, the focus comes back. */
+
+import { el } from "./dom.ts";
+import { iconButton } from "./icons.ts";
+
+export interface Dialog {
+  readonly element: HTMLDialogElement;
+  toggle(open?: boolean): void;
+}
+
+export function dialog(name: string, ...content: HTMLElement[]): Dialog {
+  const close = iconButton({ icon: "close", name: "Close" });
+  const title = el("div", { class: "dialog-title" }, el("span", { class: "strong" }, name), close);
+  const inside = el("div", { class: "dialog-inside" }, title, ...content);
+  const element = el("dialog", { "aria-label": name }, inside);
+  const toggle = (open = !element.open) => {
+    if (open === element.open) return;
+    if (open) element.showModal();
+    else element.close();
+  };
+  close.addEventListener("click", () => toggle(false));
+  // Its inside covers all of it, so what is left is around it.
+  element.addEventListener("click", (event) => {
+    if (event.target === element) toggle(false);
+  });
+  element.addEventListener("keydown", (event) => {
+    // The browser closes it on Escape; the view and the notebook around it are not meant.
+    event.stopPropagation();
+    if (event.key !== "Tab") return;
+    event.preventDefault();
+    const stops = [...element.querySelectorAll<HTMLElement>("button, textarea")];
+    const at = stops.indexOf(event.target as HTMLElement) + (event.shiftKey ? -1 : 1);
+    stops.at(at % stops.length)?.focus();
+  });
+  return { element, toggle };
+}

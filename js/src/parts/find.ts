@@ -1,0 +1,124 @@
+/** The box that finds tokens, and goes from one that is found to the next. */
+
+import { batch, computed, effect, signal } from "@preact/signals-core";
+import type { Tokens } from "../data/manifest.ts";
+import { unitsOf } from "../data/units.ts";
+import { shownTokens } from "../shown.ts";
+import type { Side, State } from "../state.ts";
+import { el, revealWithin } from "./dom.ts";
+import { icon } from "./icons.ts";
+
+/** The positions of the labels in which `text` stands, in capitals or not; none of no text. */
+export function matches(labels: readonly string[], text: string): readonly number[] {
+  const wanted = text.toLowerCase();
+  if (!wanted) return [];
+  return labels.flatMap((label, at) => (label.toLowerCase().includes(wanted) ? [at] : []));
+}
+
+export interface Find {
+  readonly element: HTMLElement;
+  focus(): void;
+  dispose(): void;
+}
+
+export interface FindOptions {
+  readonly state: State;
+  /** The option of the token that is looked at, to scroll to. */
+  option(side: Side): HTMLElement | null;
+  /** Gives the focus to the view. */
+  leave(): void;
+}
+
+export function findBox({ state, option, leave }: FindOptions): Find {
+  const box = el("input", {
+    type: "search",
+    "aria-label": "Find token",
+    placeholder: "Find token",
+    title: "Find token (/); Enter for the next, Shift+Enter for the previous",
+    autocomplete: "off",
+    spellcheck: "false",
+    dir: "auto",
+  });
+  const count = el("span", { class: "count", "aria-live": "polite" });
+  const element = el("label", { class: "control find" }, icon("search"), box, count);
+
+  /** Where it is found: among the queries, or, if there is none, among the keys. */
+  const found = computed<{ side: Side; positions: readonly number[] }>(() => {
+    const stack = state.shown.stack.value;
+    const shown = shownTokens(state.segments.value, stack);
+    // Neurons are of tokens, also while words are chosen.
+    const words = state.words.value && state.view.value !== "neuron";
+    const among = (tokens: Tokens, positions: readonly number[]) => {
+      const units = unitsOf(tokens, words);
+      return matches(units.labels, state.find.value)
+        .map((unit) => units.tokens[unit][0])
+        .filter((at) => positions.includes(at));
+    };
+    const queries = among(stack.queries, shown.queries);
+    return queries.length
+      ? { side: "query", positions: queries }
+      : { side: "key", positions: among(stack.keys, shown.keys) };
+  });
+  const current = signal<number | null>(null);
+
+  /** Look at a token; returns its option. */
+  function go(to: number | undefined): HTMLElement | null {
+    const { side } = found.peek();
+    batch(() => {
+      current.value = to ?? null;
+      state.hover.value = to === undefined ? null : { query: null, key: null, [side]: to };
+    });
+    if (to === undefined) return null;
+    // From where the keyboard goes on in the column.
+    state.cursor[side] = to;
+    return option(side);
+  }
+
+  function step(by: 1 | -1): void {
+    const { positions } = found.peek();
+    const at = positions.indexOf(current.peek() ?? -1);
+    const next = at < 0 && by < 0 ? -1 : at + by;
+    go(positions.at(next % positions.length))?.scrollIntoView({
+      block: "nearest",
+      inline: "nearest",
+    });
+  }
+
+  box.addEventListener("input", () => {
+    state.find.value = box.value;
+    const first = go(found.peek().positions[0]);
+    // The page stays, with the box under the typing hands in it.
+    if (first) revealWithin(first.closest(".body"), first);
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") {
+      // What is locked stays.
+      event.stopPropagation();
+      state.find.value = "";
+      go(undefined);
+      leave();
+    } else return;
+    event.preventDefault();
+  });
+
+  const dispose = effect(() => {
+    const { find, view, opened } = state;
+    // Closed thumbnails show no tokens.
+    element.hidden = view.value === "model" && !opened.value;
+    if (box.value !== find.value) box.value = find.value;
+    const { positions } = found.value;
+    const at = positions.indexOf(current.value ?? -1);
+    const several = at < 0 ? `${positions.length} found` : `${at + 1} of ${positions.length}`;
+    count.textContent = !find.value ? "" : positions.length ? several : "none";
+  });
+  return {
+    element,
+    focus() {
+      if (element.hidden) return;
+      box.focus();
+      box.select();
+    },
+    dispose,
+  };
+}

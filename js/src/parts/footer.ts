@@ -1,0 +1,49 @@
+/** The lines under the view: the numbers of what is looked at, and what the view shows as a whole. */
+
+import { effect, type ReadonlySignal } from "@preact/signals-core";
+import { disposeAll } from "./dispose.ts";
+import { el } from "./dom.ts";
+import { lettersOf, type Marked, type Phrase } from "./text.ts";
+
+export function footer(
+  status: ReadonlySignal<Phrase>,
+  legend: ReadonlySignal<Phrase>,
+): [HTMLElement, () => void] {
+  const said = el("div", { class: "status", role: "status" });
+  const about = el("div", { class: "about" });
+  const fill = (line: HTMLElement, phrase: Phrase) => {
+    line.replaceChildren(...phrase.map(piece));
+    // All of it, where there was no room.
+    line.title = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
+  };
+  const dispose = disposeAll([
+    effect(() => fill(said, status.value)),
+    effect(() => fill(about, legend.value)),
+  ]);
+  return [el("footer", {}, said, about), dispose];
+}
+
+function piece(part: string | Marked): Node | string {
+  if (typeof part === "string") return part;
+  const element = part.token
+    ? el("bdi", { class: part.strong && "strong" }, ...halves(part.text))
+    : el("span", { class: part.strong && "strong" }, part.text);
+  if (part.color) element.style.color = part.color;
+  return element;
+}
+
+/** Of a longer label, how much of its end is always seen. */
+const TAIL = 5;
+/** Shorter labels are shown whole. */
+const WHOLE = 12;
+
+/** A long label in two halves, of which the style cuts the first: so its end is seen too. */
+function halves(text: string): (Node | string)[] {
+  const letters = lettersOf(text);
+  if (letters.length <= WHOLE) return [text];
+  const [start, end] = [letters.slice(0, -TAIL), letters.slice(-TAIL)];
+  return [
+    el("span", { class: "start" }, start.join("")),
+    el("span", { class: "end" }, end.join("")),
+  ];
+}

@@ -1,0 +1,61 @@
+/** Small pictures, drawn: glyphs such as ⌨ depend on the fonts of the machine. */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** In a square of 16: what is stroked, then what is filled. */
+const PATHS = {
+  search: ["M11.5 7a4.5 4.5 0 1 1-9 0a4.5 4.5 0 0 1 9 0zM10.5 10.5l3.5 3.5", ""],
+  copy: [
+    "M6.5 5.5h6a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1h-6a1 1 0 0 1-1-1v-6a1 1 0 0 1 1-1z" +
+      "M3.5 10.5a1 1 0 0 1-1-1v-6a1 1 0 0 1 1-1h6a1 1 0 0 1 1 1",
+    "",
+  ],
+  keyboard: [
+    "M2.5 3.5h11a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1h-11a1 1 0 0 1-1-1v-7a1 1 0 0 1 1-1z" +
+      "M4.2 6.5h.01M6.7 6.5h.01M9.3 6.5h.01M11.8 6.5h.01M5.5 9.5h5",
+    "",
+  ],
+  auto: ["M14 8a6 6 0 1 1-12 0a6 6 0 0 1 12 0z", "M8 2a6 6 0 0 1 0 12z"],
+  light: [
+    "M11 8a3 3 0 1 1-6 0a3 3 0 0 1 6 0zM8 1.2v1.4M8 13.4v1.4M1.2 8h1.4M13.4 8h1.4" +
+      "M3.2 3.2l1 1M11.8 11.8l1 1M3.2 12.8l1-1M11.8 4.2l1-1",
+    "",
+  ],
+  dark: ["M13.5 9.7A6 6 0 0 1 6.3 2.5a6 6 0 1 0 7.2 7.2z", ""],
+  check: ["M3 8.5l3.5 3.5L13 4.5", ""],
+  close: ["M4 4l8 8M12 4l-8 8", ""],
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** A picture in the colour and at the size of the text. Says nothing: its button has a name. */
+export function icon(name: IconName): SVGSVGElement {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  PATHS[name].forEach((data, index) => {
+    if (!data) return;
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", data);
+    path.setAttribute("class", index ? "filled" : "stroked");
+    svg.append(path);
+  });
+  return svg;
+}
+
+export interface IconButtonOptions {
+  readonly icon: IconName;
+  readonly name: string;
+  /** More than the name, on hover. */
+  readonly title?: string;
+}
+
+export function iconButton({ icon: picture, name, title = name }: IconButtonOptions) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "icon";
+  button.setAttribute("aria-label", name);
+  button.title = title;
+  button.append(icon(picture));
+  return button;
+}

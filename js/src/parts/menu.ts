@@ -1,0 +1,112 @@
+/** A button that opens a small menu below it. */
+
+import { effect, untracked } from "@preact/signals-core";
+import { disposeAll } from "./dispose.ts";
+import { el, setAttributes } from "./dom.ts";
+import { type IconName, icon, iconButton } from "./icons.ts";
+
+export interface MenuItem {
+  readonly name: string;
+  /** Of choices that exclude each other; left out for what is simply done. */
+  readonly checked?: boolean;
+  choose(): void;
+}
+
+export interface MenuOptions {
+  readonly name: string;
+  readonly title: string;
+  /** Read inside an effect. */
+  icon(): IconName;
+  /** Read inside an effect; without any, the button does nothing. */
+  items(): readonly MenuItem[];
+}
+
+export function menuButton(options: MenuOptions): [HTMLElement, () => void] {
+  const { name, title } = options;
+  const button = iconButton({ icon: options.icon(), name, title });
+  setAttributes(button, { "aria-haspopup": "menu", "aria-expanded": "false" });
+  const list = el("div", { role: "menu", "aria-label": name, hidden: true });
+  const element = el("div", { class: "menu" }, button, list);
+
+  const close = (back: boolean) => {
+    // First, for what is hidden loses the focus to the page.
+    if (back) button.focus();
+    list.hidden = true;
+    button.setAttribute("aria-expanded", "false");
+  };
+  const open = (last = false) => {
+    // As they are now: what is offered may change under an open menu, and the menu stays.
+    const items = untracked(() => options.items());
+    if (!items.length) return;
+    list.replaceChildren(...items.map((item) => menuItem(item, () => close(true))));
+    list.hidden = false;
+    button.setAttribute("aria-expanded", "true");
+    const choices = list.children;
+    const checked = list.querySelector("[aria-checked=true]");
+    const first = last ? choices[choices.length - 1] : (checked ?? choices[0]);
+    (first as HTMLElement).focus();
+  };
+
+  button.addEventListener("click", () => (list.hidden ? open() : close(true)));
+  // Otherwise the press would move the focus, which closes, and the click would open again.
+  button.addEventListener("mousedown", (event) => {
+    if (!list.hidden) event.preventDefault();
+  });
+  button.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    event.preventDefault();
+    open(event.key === "ArrowUp");
+  });
+  // Wherever else the focus goes.
+  element.addEventListener("focusout", (event) => {
+    if (!list.hidden && !element.contains(event.relatedTarget as Node | null)) close(false);
+  });
+  list.addEventListener("keydown", (event) => {
+    // While it is open, keys are for the menu alone.
+    event.stopPropagation();
+    const items = [...list.children] as HTMLElement[];
+    const at = items.indexOf(event.target as HTMLElement);
+    const to = {
+      ArrowDown: (at + 1) % items.length,
+      ArrowUp: (at - 1 + items.length) % items.length,
+      Home: 0,
+      End: items.length - 1,
+    }[event.key];
+    if (event.key === "Tab") return close(true);
+    if (event.key === "Escape") close(true);
+    else if (event.key === "Enter" || event.key === " ") items[at]?.click();
+    else if (to !== undefined) items[to].focus();
+    else return;
+    event.preventDefault();
+  });
+
+  const dispose = disposeAll([
+    effect(() => {
+      button.replaceChildren(icon(options.icon()));
+    }),
+    effect(() => {
+      const any = options.items().length > 0;
+      // What has the focus is about to go.
+      if (!any && !list.hidden) close(true);
+      // A button that is truly disabled would lose the focus.
+      setAttributes(button, { "aria-disabled": any ? null : "true" });
+    }),
+  ]);
+  return [element, dispose];
+}
+
+function menuItem({ name, checked, choose }: MenuItem, close: () => void): HTMLElement {
+  const choice = checked !== undefined;
+  const attributes = {
+    role: choice ? "menuitemradio" : "menuitem",
+    "aria-checked": choice ? `${checked}` : null,
+    tabindex: -1,
+  };
+  // Not a button: on a Mac those do not take the focus from a click, and the menu would close.
+  const item = el("div", attributes, ...(choice ? [icon("check")] : []), name);
+  item.addEventListener("click", () => {
+    close();
+    choose();
+  });
+  return item;
+}

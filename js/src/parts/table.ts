@@ -1,0 +1,23 @@
+/** Numbers that the reader can take along: a table, as tab-separated text. */
+
+export type Cells = readonly (string | number)[];
+
+export interface Table {
+  /** What it is called in the menu, e.g. "Row". */
+  readonly name: string;
+  /** The head of the table first. Made when asked for: a matrix may be large. */
+  rows(): readonly Cells[];
+}
+
+/** As spreadsheets and `pandas.read_csv(sep="\t")` read it. */
+export function tsv(rows: readonly Cells[]): string {
+  return rows.map((row) => `${row.map(cell).join("\t")}\n`).join("");
+}
+
+function cell(value: string | number): string {
+  // All digits that a single-precision number has.
+  if (typeof value === "number")
+    return `${Number(value.toPrecision(9))}`.replace("Infinity", "inf");
+  // A label may hold what separates cells, or the quotation mark that would open one.
+  return /["\t\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}

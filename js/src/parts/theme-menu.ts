@@ -1,0 +1,23 @@
+/** Light, dark, or as the page around the view is. */
+
+import type { State } from "../state.ts";
+import { menuButton } from "./menu.ts";
+import { capitalized } from "./text.ts";
+
+const THEMES = ["auto", "light", "dark"] as const;
+
+export function themeMenu(state: State): [HTMLElement, () => void] {
+  return menuButton({
+    name: "Theme",
+    title: "Theme: as the page, light or dark",
+    icon: () => state.theme.value,
+    items: () =>
+      THEMES.map((theme) => ({
+        name: capitalized(theme),
+        checked: state.theme.value === theme,
+        choose: () => {
+          state.theme.value = theme;
+        },
+      })),
+  });
+}

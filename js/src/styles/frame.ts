@@ -1,0 +1,89 @@
+/** The view as a whole: header, body, footer. */
+
+export const FRAME = `
+:host { all: initial; display: block }
+* { box-sizing: border-box }
+.root {
+  outline: none; container-type: inline-size; position: relative; display: flex; flex-direction: column; overflow: hidden;
+  border: 1px solid var(--border); border-radius: 8px;
+  background: var(--background); color: var(--text); color-scheme: light;
+  font: 14px/1.4 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
+  -webkit-font-smoothing: antialiased;
+}
+.root[data-theme=dark] { color-scheme: dark }
+[hidden] { display: none !important }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px }
+button, select { font: inherit; color: inherit; cursor: pointer }
+
+header {
+  /* Its menus open over whatever stays in sight below. */
+  position: relative; z-index: 4;
+  display: flex; flex-wrap: wrap; align-items: center; gap: 10px 12px;
+  padding: 10px 20px; border-bottom: 1px solid var(--border);
+}
+[role=tablist], .control {
+  display: inline-flex; align-items: center; height: 34px;
+  border: 1px solid var(--border); border-radius: 7px;
+}
+[role=tablist] { overflow: clip; overflow-clip-margin: 4px }
+[role=tab] {
+  height: 100%; padding: 0 14px; border: 0; background: none; color: var(--muted);
+}
+[role=tab] + [role=tab] { border-left: 1px solid var(--border) }
+[role=tab]:first-child { border-radius: 6px 0 0 6px }
+[role=tab]:last-child { border-radius: 0 6px 6px 0 }
+[role=tab]:hover { color: var(--text) }
+[role=tab][aria-selected=true] { background: var(--accent); color: var(--onAccent) }
+.control { padding: 0 8px; gap: 4px }
+.tools { display: contents }
+.toggle { background: none; color: var(--muted) }
+.toggle:hover { color: var(--text) }
+.toggle[aria-pressed=true] { border-color: var(--accent); background: var(--highlight); color: var(--text) }
+.label { color: var(--muted) }
+.stepper button { border: 0; background: none; padding: 4px; line-height: 1 }
+.idle { opacity: .5 }
+.stepper button:disabled { opacity: .3; cursor: default }
+[role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
+.control select { border: 0; background: var(--background); padding: 2px 0 ; field-sizing: content}
+.control select { min-height: 24px }
+.stepper button { min-width: 24px; min-height: 24px }
+.common { flex: 1 1 260px; display: flex; align-items: center; justify-content: flex-end; gap: 4px; min-width: 260px }
+.common:has(.find[hidden]) { flex-basis: auto; min-width: 0 }
+.icon {
+  display: grid; place-items: center; width: 32px; height: 34px; padding: 0; border: 0; background: none;
+  font-size: 17px; color: var(--muted); border-radius: 6px;
+}
+.icon:hover, .icon[aria-expanded=true] { color: var(--text) }
+[aria-disabled=true] { opacity: .4; cursor: default }
+svg { display: block; width: 1em; height: 1em }
+.stroked { fill: none; stroke: currentColor; stroke-width: 1.4; stroke-linecap: round; stroke-linejoin: round }
+.filled { fill: currentColor }
+
+.body { padding: 16px 20px; min-height: 240px; max-height: 860px; overflow: auto; scrollbar-gutter: stable }
+.notice { max-width: 60ch; margin: 40px auto; color: var(--muted); text-align: center }
+.notice[role=alert] { color: var(--text); border-left: 3px solid var(--negative); padding-left: 12px; text-align: left }
+.overlay { position: absolute; inset: 0; pointer-events: none }
+
+footer {
+  display: flex; justify-content: space-between; gap: 24px; padding: 8px 20px;
+  border-top: 1px solid var(--border); background: var(--panel); color: var(--muted);
+  font-size: 13px; font-variant-numeric: tabular-nums;
+}
+/* Lines are counted, so that nothing below moves when a text gets longer. */
+.status, .about { min-width: 0; height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
+.status { flex: none; max-width: 80% }
+/* What two queries are compared by takes two lines, with or without which the footer is as high. */
+[data-view=neuron] footer { min-height: calc(4.2em + 19px) }
+[data-view=neuron] .status { height: auto; min-height: 1.4em; max-height: 2.8em; white-space: pre-wrap }
+/* Numbers and legend of these are long. */
+:is([data-view=model], [data-view=neuron]) {
+  footer { flex-direction: column; gap: 2px }
+  .status { max-width: none }
+  .about { text-align: left }
+}
+.about { flex: 0 1 auto; text-align: right }
+/* Of a long label the first part gives way: numbers stay, and its end, which may tell it apart. */
+bdi:has(.start) { display: inline-flex; max-width: clamp(6.5em, 9.5cqi, 20em); vertical-align: bottom }
+.start { overflow: hidden; text-overflow: ellipsis }
+.end { flex: none }
+`;

@@ -1,0 +1,38 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { alertBar, watchErrors } from "../../src/parts/alert.ts";
+import { stateOf } from "../choices.ts";
+import { place } from "../place.ts";
+
+const alert = page.getByRole("alert");
+
+test("says what went wrong, as text, until it is dismissed", async () => {
+  const state = stateOf();
+  const leave = vi.fn();
+  place(...alertBar(state, leave));
+  await expect.element(alert).not.toBeInTheDocument();
+  state.error.value = "heads: <b>13</b> is not there";
+  await expect.element(alert).toHaveTextContent("heads: <b>13</b> is not there");
+  await userEvent.click(alert.getByRole("button", { name: "Dismiss" }));
+  expect(state.error.value).toBeNull();
+  expect(leave).toHaveBeenCalledOnce();
+  await expect.element(alert).not.toBeInTheDocument();
+});
+
+test("errors of the view's own code are shown, and no others", () => {
+  const state = stateOf();
+  const controller = new AbortController();
+  onTestFinished(() => controller.abort());
+  watchErrors(state, ({ filename }) => filename === "view.js", { signal: controller.signal });
+  const raise = (filename: string, error: unknown) =>
+    dispatchEvent(new ErrorEvent("error", { filename, error, message: "something" }));
+  raise("page.js", new Error("of the page"));
+  raise("view.js", null);
+  expect(state.error.value).toBeNull();
+  raise("view.js", new Error("no such row"));
+  expect(state.error.value).toContain("no such row");
+  state.error.value = null;
+  controller.abort();
+  raise("view.js", new Error("no such row"));
+  expect(state.error.value).toBeNull();
+});

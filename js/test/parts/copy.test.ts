@@ -1,0 +1,94 @@
+import { signal } from "@preact/signals-core";
+import { afterEach, expect, test, vi } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { copyMenu } from "../../src/parts/copy.ts";
+import type { Table } from "../../src/parts/table.ts";
+import { place } from "../place.ts";
+
+const ROW: Table = {
+  name: "Row",
+  rows: () => [
+    ["key", "weight"],
+    ["the", 0.25],
+    ["cat", 0.75],
+  ],
+};
+const TEXT = "key\tweight\nthe\t0.25\ncat\t0.75\n";
+const MATRIX: Table = {
+  name: "Matrix",
+  rows: () => [
+    ["", "cat"],
+    ["the", 1],
+  ],
+};
+
+function mounted(tables: readonly Table[] = [ROW, MATRIX]) {
+  const said: string[] = [];
+  const copy = copyMenu(signal(tables), (text) => said.push(text));
+  place(copy.element, copy.dispose);
+  return { said, copy };
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const refuse = () =>
+  vi.spyOn(navigator.clipboard, "writeText").mockRejectedValue(new Error("not allowed here"));
+
+async function choose(name: string): Promise<void> {
+  await userEvent.click(page.getByRole("button", { name: "Copy" }));
+  await userEvent.click(page.getByRole("menuitem", { name }));
+}
+
+test("copies a table as tab-separated text, and says how much", async () => {
+  const write = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
+  const { said } = mounted();
+  await choose("Row");
+  await expect.poll(() => said).toEqual(["Row copied: 2 lines"]);
+  await choose("Matrix");
+  await expect.poll(() => said.at(-1)).toBe("Matrix copied: 1 line");
+  expect(write.mock.calls).toEqual([[TEXT], ["\tcat\nthe\t1\n"]]);
+});
+
+test("its key copies the first table, or nothing where there is none", async () => {
+  const write = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
+  mounted([]).copy.first();
+  expect(write).not.toHaveBeenCalled();
+  mounted().copy.first();
+  expect(write.mock.calls).toEqual([[TEXT]]);
+});
+
+test("where that is refused, the old way", async () => {
+  refuse();
+  let copied = "";
+  vi.spyOn(document, "execCommand").mockImplementation(() => {
+    copied = (document.activeElement as HTMLTextAreaElement).value;
+    return true;
+  });
+  const { said } = mounted();
+  await choose("Row");
+  await expect.poll(() => said).toEqual(["Row copied: 2 lines"]);
+  expect(copied).toBe(TEXT);
+  // As if nothing had been.
+  await expect.element(page.getByRole("button", { name: "Copy" })).toHaveFocus();
+  expect(page.getByRole("textbox").elements()).toEqual([]);
+});
+
+test("where nothing is allowed, it says why and offers the text", async () => {
+  refuse();
+  vi.spyOn(document, "execCommand").mockReturnValue(false);
+  const { said } = mounted();
+  await choose("Row");
+  const dialog = page.getByRole("dialog", { name: "Copy by hand" });
+  await expect.element(dialog).toBeVisible();
+  await expect.element(dialog.getByText("not allowed here")).toBeVisible();
+  expect(said).toEqual(["Row not copied: not allowed here"]);
+  const box = dialog.getByRole("textbox", { name: "Numbers" });
+  await expect.element(box).toHaveFocus();
+  const { value, selectionStart, selectionEnd, readOnly } = box.element() as HTMLTextAreaElement;
+  expect([value, selectionStart, selectionEnd, readOnly]).toEqual([TEXT, 0, TEXT.length, true]);
+  await userEvent.keyboard("{Escape}");
+  await expect.element(dialog).not.toBeInTheDocument();
+  await expect.element(page.getByRole("button", { name: "Copy" })).toHaveFocus();
+});

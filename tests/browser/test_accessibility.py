@@ -1,0 +1,74 @@
+"""What axe-core, which knows what keeps people out, finds in every view."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import SavePage
+from tests.browser.stacked import stacked
+from tests.browser.view import View
+from tests.support import OpenPage
+
+_AXE = Path(__file__).parents[2] / "js/node_modules/axe-core/axe.min.js"
+
+STATES: dict[str, Callable[[View], None]] = {
+    "as opened": lambda view: None,
+    "a token locked": lambda view: view.query(1).click(),
+    "a token found": lambda view: view.within.get_by_role("searchbox").fill("e"),
+    "help": lambda view: view.within.get_by_role("button", name="Keyboard").click(),
+    "a menu": lambda view: view.within.get_by_role("button", name="Theme").click(),
+}
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    if not _AXE.exists():
+        pytest.fail("axe-core is missing: npm install in js, as `make test` does")
+    return _AXE.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def stacked_page(save_page: SavePage) -> Path:
+    return save_page(stacked(), "stacked.html")
+
+
+def violations(page: Page, axe: str) -> list[str]:
+    """The serious and critical ones, each with where it is."""
+    # Evaluated, because the page's policy lets no further script in.
+    page.evaluate(axe)
+    found: list[dict[str, Any]] = page.evaluate("axe.run(document).then(run => run.violations)")
+    return [
+        f"{violation['id']}: {violation['help']}: {[node['html'] for node in violation['nodes']]}"
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("which", ["pair_page", "stacked_page"])
+def test_every_view(
+    open_page: OpenPage, request: pytest.FixtureRequest, axe: str, which: str, dark: bool
+) -> None:
+    view = View(open_page(request.getfixturevalue(which), height=1000, dark=dark))
+    expect(view.query(0)).to_be_visible()
+    for tab in ("Head", "Model", "Neuron"):
+        view.open(tab)
+        expect(view.status).not_to_be_empty()
+        assert violations(view.page, axe) == [], tab
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_opens_over_a_view(view: View, axe: str, state: str) -> None:
+    expect(view.query(0)).to_be_visible()
+    STATES[state](view)
+    assert violations(view.page, axe) == []
+
+
+def test_a_fault_within_the_view_would_be_found(view: View, axe: str) -> None:
+    theme = view.within.get_by_role("button", name="Theme")
+    theme.evaluate("node => { node.removeAttribute('aria-label'); node.title = '' }")
+    [fault] = violations(view.page, axe)
+    assert "button-name" in fault
