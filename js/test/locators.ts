@@ -2,6 +2,9 @@
 
 import { page } from "vitest/browser";
 
+/** The whole label of a token, of which a narrow column shows a part. */
+const label = (option: Element) => option.getAttribute("aria-label") ?? option.textContent;
+
 interface Place {
   getByRole: typeof page.getByRole;
 }
@@ -15,17 +18,10 @@ export function parts(within: Place = page) {
     list,
     spin,
     option: (name: "Queries" | "Keys", at: number) => list(name).getByRole("option").nth(at),
-    labels: (name: "Queries" | "Keys") =>
-      list(name)
-        .getByRole("option")
-        .elements()
-        .map(({ textContent }) => textContent),
+    labels: (name: "Queries" | "Keys") => list(name).getByRole("option").elements().map(label),
     /** What is locked. */
     selected: (name: "Queries" | "Keys") =>
-      list(name)
-        .getByRole("option", { selected: true })
-        .elements()
-        .map(({ textContent }) => textContent),
+      list(name).getByRole("option", { selected: true }).elements().map(label),
     tab: (name: string) => within.getByRole("tab", { name, exact: true }),
     /** The number that a stepper shows. */
     number: (name: "Layer" | "Head") => Number(spin(name).element().getAttribute("aria-valuenow")),

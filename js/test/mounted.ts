@@ -3,8 +3,9 @@
 import { expect, onTestFinished, vi } from "vitest";
 import { page } from "vitest/browser";
 import { mount } from "../src/app.ts";
+import type { Choices } from "../src/choices.ts";
 import type { Source, Store } from "../src/data/store.ts";
-import type { Choices, State } from "../src/state.ts";
+import type { State } from "../src/state.ts";
 import { stateOf, storeOf } from "./choices.ts";
 import { restPointer } from "./place.ts";
 import { blockOf, RECORD, type SentRecord } from "./vectors.ts";

@@ -23,6 +23,17 @@ export function scoreAt(layer: number, head: number, query: number, key: number)
   return RECORD.scores[layer]?.[at(head, query, key)] ?? null;
 }
 
+/** Of every head of a layer, or of all layers, at one place. */
+export const headsAt = (layers: readonly number[], query: number, key: number): number[] =>
+  layers.flatMap((layer) =>
+    Array.from({ length: RECORD.weights[layer].length / TOKENS ** 2 }, (_, head) =>
+      weightAt(layer, head, query, key),
+    ),
+  );
+
+export const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+export const mean = (values: readonly number[]) => sum(values) / values.length;
+
 /** The three largest weights of a row or column, as the status line lists them. */
 export function strongest(
   heads: readonly number[],

@@ -1,10 +1,11 @@
 """The head view: pointing at a token shows its numbers, a click keeps it."""
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
-from tests.browser.view import View, expect_strongest, names
+from tests.browser.view import View, darkness, eventually, expect_strongest, look, names
 
 SILENT = "Point at a token"
 
@@ -52,6 +53,29 @@ def test_only_heads_that_are_drawn_count(
     expect_strongest(view, f"{place} fox ←", columns, labels)
 
 
+@pytest.mark.parametrize("column", ["Queries", "Keys"])
+def test_a_strip_shows_the_weights_at_the_far_end(
+    view: View, record: aw.AttentionRecord, column: str
+) -> None:
+    """It is darkest where the weight is largest, and the clearer the larger the weight is."""
+    weights = record.weights(0, 2)
+    view.swatch(2).dblclick()
+    view.tokens(column).nth(4).hover()
+    expect(view.status).to_contain_text("Layer 0 · Head 2 fox")
+    expected = weights[4] if column == "Queries" else weights[:, 4]
+
+    def shaded() -> None:
+        dark = darkness(look(view.lines))
+        row = dark.shape[0] / len(expected)
+        # Beside the middle of a row, where its ribbon arrives.
+        heights = ((np.arange(len(expected)) + 0.25) * row).astype(int)
+        strip = dark[heights, -4 if column == "Queries" else 4]
+        assert strip.argmax() == expected.argmax()
+        assert np.corrcoef(strip, expected**0.75)[0, 1] > 0.99
+
+    eventually(view.page, shaded)
+
+
 def test_the_numbers_go_when_the_pointer_does(view: View) -> None:
     expect(view.status).to_contain_text(SILENT)
     view.query(4).hover()
@@ -80,15 +104,6 @@ def test_a_second_click_releases(view: View) -> None:
     expect(view.query(4)).to_have_attribute("aria-selected", "false")
     view.status.hover()
     expect(view.status).to_contain_text(SILENT)
-
-
-def test_only_one_token_is_kept(view: View) -> None:
-    view.query(4).click()
-    view.key(9).click()
-    expect(view.query(4)).to_have_attribute("aria-selected", "false")
-    expect(view.key(9)).to_have_attribute("aria-selected", "true")
-    view.key(10).click()
-    expect(view.key(9)).to_have_attribute("aria-selected", "false")
 
 
 def test_pointing_elsewhere_only_looks(view: View) -> None:

@@ -5,7 +5,16 @@ import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
-from tests.browser.view import WEIGHT_TOLERANCE, View, darkness, look, names, numbers
+from tests.browser.view import (
+    WEIGHT_TOLERANCE,
+    View,
+    cells,
+    darkness,
+    eventually,
+    look,
+    names,
+    numbers,
+)
 
 
 @pytest.mark.parametrize(("layer", "head"), [(0, 2), (3, 6)])
@@ -57,3 +66,45 @@ def test_a_click_keeps_the_pair(view: View, record: aw.AttentionRecord) -> None:
     view.page.keyboard.press("Escape")
     expect(view.query(4)).to_have_attribute("aria-selected", "false")
     expect(view.key(9)).to_have_attribute("aria-selected", "false")
+
+
+def test_the_cross_hair_follows_the_columns_of_tokens(
+    view: View, record: aw.AttentionRecord
+) -> None:
+    shape = record.weights(0, 0).shape
+    expect(view.query(0)).to_be_visible()
+    view.status.hover()
+    before, box = look(view.matrix), view.matrix.bounding_box()
+    assert box
+    left, top, side = cells(box["width"], box["height"], *shape)
+
+    def expect_frame(rows: set[int], columns: set[int]) -> None:
+        def framed() -> None:
+            changed = np.abs(look(view.matrix) - before).max(axis=2) > 16
+            middles = (np.arange(shape[0]) + 0.5) * side
+            # Frames of rows begin at the left edge, and those of columns at the upper one.
+            at_left = changed[(top + middles).astype(int), : int(left) + 2].any(axis=1)
+            at_top = changed[: int(top) + 2, (left + middles).astype(int)].any(axis=0)
+            assert set(np.flatnonzero(at_left)) == rows
+            assert set(np.flatnonzero(at_top)) == columns
+
+        eventually(view.page, framed)
+
+    view.query(4).hover()
+    expect_frame({4}, set())
+    view.key(9).hover()
+    expect_frame(set(), {9})
+    view.point_at_cell(7, 3, *shape)
+    expect_frame({7}, {3})
+    view.status.hover()
+    expect_frame(set(), set())
+
+
+def test_a_cell_is_pointed_at_in_both_columns(view: View, record: aw.AttentionRecord) -> None:
+    """The cell's query is the active option of one list, and its key of the other."""
+    view.point_at_cell(7, 3, *record.weights(0, 0).shape)
+    for column, position in (("Queries", 7), ("Keys", 3)):
+        active = view.tokens(column).nth(position).get_attribute("id")
+        assert active
+        box = view.within.get_by_role("listbox", name=column, exact=True)
+        expect(box).to_have_attribute("aria-activedescendant", active)

@@ -55,6 +55,27 @@ def test_the_last_head_stays(view: View) -> None:
     expect_on(view, {5}, 12)
 
 
+def test_shift_shows_a_range(view: View) -> None:
+    view.swatch(3).click()
+    view.swatch(6).click(modifiers=["Shift"])
+    expect_on(view, {3, 4, 5, 6}, 12)
+    view.swatch(1).click(modifiers=["Shift"])
+    expect_on(view, {1, 2, 3}, 12)
+    expect(view.head).to_have_text("1")
+
+
+def test_all_and_none_but_one(view: View) -> None:
+    view.head.press("ArrowUp")
+    view.head.press("ArrowUp")
+    view.head.press("ArrowUp")
+    view.button("None but 3").click()
+    expect_on(view, {3}, 12)
+    expect(view.button("None but 3")).to_be_disabled()
+    view.button("All").press("Enter")
+    expect_on(view, set(range(12)), 12)
+    expect(view.button("All")).to_be_focused()
+
+
 def test_the_choice_survives_a_change_of_layer(view: View) -> None:
     view.swatch(5).dblclick()
     view.layer.press("ArrowUp")

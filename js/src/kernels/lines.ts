@@ -1,5 +1,7 @@
 /** Thousands of translucent curves, added up pixel by pixel instead of stroked one by one. */
 
+import type { RGB } from "../theme.ts";
+
 /** Premultiplied red, green, blue and opacity sums per pixel. */
 export class LineField {
   readonly #sums: Float32Array;
@@ -10,7 +12,6 @@ export class LineField {
   constructor(
     readonly width: number,
     readonly height: number,
-    private readonly thickness: number,
   ) {
     this.#sums = new Float32Array(width * height * 4);
     this.#ease = new Float32Array(width);
@@ -26,7 +27,7 @@ export class LineField {
    * Add a curve from (0, from) to (width, to): the cubic with control points at a third and two
    * thirds of the width, level with its ends. Colour components are 0 to 255.
    */
-  add(from: number, to: number, r: number, g: number, b: number, opacity: number): void {
+  add(from: number, to: number, thickness: number, [r, g, b]: RGB, opacity: number): void {
     const { width, height } = this;
     const sums = this.#sums;
     const drop = to - from;
@@ -34,7 +35,7 @@ export class LineField {
       const middle = from + drop * this.#ease[x];
       const slope = drop * this.#slope[x];
       // The vertical extent of a band of this thickness at this slope.
-      const half = (this.thickness / 2) * Math.sqrt(1 + slope * slope);
+      const half = (thickness / 2) * Math.sqrt(1 + slope * slope);
       const top = Math.max(middle - half, 0);
       const bottom = Math.min(middle + half, height);
       for (let y = Math.floor(top); y < bottom; y++) {

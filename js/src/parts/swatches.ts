@@ -1,39 +1,79 @@
 /** One button per head: click toggles its lines, double-click shows it alone. */
 
-import { effect } from "@preact/signals-core";
-import { activeHeads, type State } from "../state.ts";
-import { alpha, headColor, luminance, rgb } from "../theme.ts";
-import { el } from "./dom.ts";
+import { effect, type ReadonlySignal } from "@preact/signals-core";
+import { activeHeads, goTo } from "../navigation.ts";
+import type { State } from "../state.ts";
+import { alpha, type Palette } from "../theme.ts";
+import { disposeAll } from "./dispose.ts";
+import { el, setAttributes } from "./dom.ts";
+import { headColors, textOn } from "./head-colors.ts";
 
-export function swatches(state: State, heads: number): [HTMLElement, () => void] {
+export function swatches(
+  state: State,
+  heads: number,
+  palette: ReadonlySignal<Palette>,
+): [HTMLElement, () => void] {
   const group = el("div", { class: "swatches", role: "group", "aria-label": "Heads" });
+  /** The head that was clicked last without Shift: where a range begins. */
+  let anchor = state.shown.head.peek();
   const buttons = Array.from({ length: heads }, (_, head) => {
     const button = el(
       "button",
       {
         type: "button",
         "aria-label": `Head ${head}`,
-        title: `Head ${head}: click to show or hide, double-click for this head alone`,
+        title: `Head ${head}: click to show or hide, double-click for this head alone, shift-click for a range`,
       },
       `${head}`,
     );
-    button.addEventListener("click", () => toggle(state, heads, head));
-    button.addEventListener("dblclick", () => solo(state, heads, head));
+    button.addEventListener("click", (event) => {
+      if (event.shiftKey) range(state, heads, anchor, head);
+      else {
+        toggle(state, heads, head);
+        anchor = head;
+      }
+    });
+    button.addEventListener("dblclick", (event) => {
+      if (!event.shiftKey) solo(state, heads, head);
+    });
     return button;
   });
-  group.append(...buttons);
-  const dispose = effect(() => {
-    const active = new Set(activeHeads(state, heads));
-    buttons.forEach((button, head) => {
-      const color = headColor(head);
-      const on = active.has(head);
-      button.setAttribute("aria-pressed", `${on}`);
-      button.classList.toggle("current", head === state.shown.head.value);
-      button.style.background = on ? color : alpha(color, 0.18);
-      button.style.color = on ? (luminance(rgb(color)) > 0.179 ? "#000" : "#fff") : "";
-    });
+  const all = el("button", { type: "button", class: "some" }, "All");
+  all.addEventListener("click", () => {
+    state.heads.value = null;
   });
-  return [group, dispose];
+  const alone = el("button", { type: "button", class: "some" });
+  alone.addEventListener("click", () =>
+    setActive(state, heads, new Set([state.shown.head.peek()])),
+  );
+  group.append(...buttons);
+  const element = el("div", { class: "swatch-row" }, group);
+  // A head is never without its lines, so that of a single head there is nothing to choose.
+  if (heads > 1) element.append(el("div", {}, all, alone));
+  const dispose = [
+    effect(() => {
+      const current = state.shown.head.value;
+      alone.textContent = `None but ${current}`;
+      const active = activeHeads(state, heads);
+      // Not "disabled", which would take the focus from who has just pressed it.
+      setAttributes(all, { "aria-disabled": `${active.length === heads}` });
+      setAttributes(alone, {
+        "aria-disabled": `${active.length === 1 && active[0] === current}`,
+      });
+    }),
+    effect(() => {
+      const active = new Set(activeHeads(state, heads));
+      const colors = headColors(heads, palette.value.dark);
+      buttons.forEach((button, head) => {
+        const on = active.has(head);
+        button.setAttribute("aria-pressed", `${on}`);
+        button.classList.toggle("current", head === state.shown.head.value);
+        button.style.background = on ? colors[head] : alpha(colors[head], 0.18);
+        button.style.color = on ? textOn(colors[head]) : "";
+      });
+    }),
+  ];
+  return [element, disposeAll(dispose)];
 }
 
 /** A head that is switched on also becomes the current one; the last one stays on. */
@@ -41,7 +81,7 @@ function toggle(state: State, heads: number, head: number): void {
   const active = new Set(activeHeads(state, heads));
   if (!active.delete(head)) {
     active.add(head);
-    state.head.value = head;
+    goTo(state, { head });
   }
   if (active.size) setActive(state, heads, active);
 }
@@ -49,9 +89,17 @@ function toggle(state: State, heads: number, head: number): void {
 function solo(state: State, heads: number, head: number): void {
   const active = activeHeads(state, heads);
   const alone = active.length === 1 && active[0] === head;
-  state.head.value = head;
+  goTo(state, { head });
   if (alone) state.heads.value = null;
   else setActive(state, heads, new Set([head]));
+}
+
+/** The heads between two, and no other. */
+function range(state: State, heads: number, from: number, to: number): void {
+  const [first, last] = [Math.min(from, to), Math.max(from, to)];
+  const between = Array.from({ length: last - first + 1 }, (_, n) => first + n);
+  goTo(state, { head: to });
+  setActive(state, heads, new Set(between));
 }
 
 function setActive(state: State, heads: number, active: ReadonlySet<number>): void {

@@ -3,26 +3,24 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { LayerData } from "../data/layer.ts";
 import { el, replaceContent } from "../parts/dom.ts";
-import type { Phrase } from "../parts/text.ts";
 import { type State, within } from "../state.ts";
 import type { Context, View } from "./view.ts";
 
-export interface Inside {
-  readonly element: HTMLElement;
-  readonly status: ReadonlySignal<Phrase>;
-  readonly legend: ReadonlySignal<Phrase>;
-  dispose(): void;
-}
+export type Inside = Omit<View, "tools">;
 
 /** Past this, a reader wonders whether anything will come. */
 const PATIENCE_MS = 1500;
 
-const NOTHING: ReadonlySignal<Phrase> = signal([]);
+const NOTHING: ReadonlySignal<readonly []> = signal([]);
 
 /**
- * @param build makes the inside for a layer's data. Signals read while it runs make it run again.
+ * @param build makes the inside for a layer's data, or null if it waits for more of them. Signals
+ * read while it runs make it run again.
  */
-export function layerView(context: Context, build: (data: LayerData) => Inside): View {
+export function layerView(
+  context: Context,
+  build: (data: LayerData) => Inside | null,
+): Omit<View, "tools"> {
   const { state, store } = context;
   const element = el("div", { class: "layer-view" });
   const inside = signal<Inside | null>(null);
@@ -39,20 +37,22 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
       if (context.width.value <= 0) return;
       try {
         const next = build(current.data);
-        replace(next, next.element);
+        if (next) replace(next, next.element);
+        else wait("all layers");
       } catch (error) {
         fail(`Layer ${current.data.info.number} cannot be shown: ${error}`);
       }
-    } else if (current.status === "failed") {
-      fail(current.message);
-    } else {
-      // What is there stays a moment: most layers arrive within a frame or two.
-      timer = window.setTimeout(() => {
-        const message = `Waiting for layer ${shown.peek().number}. The kernel sends it when it is free.`;
-        replace(null, el("p", { class: "notice" }, message));
-      }, PATIENCE_MS);
-    }
+    } else if (current.status === "failed") fail(current.message);
+    else wait(`layer ${shown.peek().number}`);
   });
+
+  /** What is there stays a moment: most layers arrive within a frame or two. */
+  function wait(what: string): void {
+    timer = window.setTimeout(() => {
+      const message = `Waiting for ${what}. The kernel sends it when it is free.`;
+      replace(null, el("p", { class: "notice" }, message));
+    }, PATIENCE_MS);
+  }
 
   function fail(message: string): void {
     replace(null, el("p", { class: "notice", role: "alert" }, message));
@@ -60,9 +60,12 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
 
   function replace(next: Inside | null, content: HTMLElement): void {
     untracked(() => {
+      const root = element.firstChild ? null : element.closest<HTMLElement>(".root");
       inside.value?.dispose();
       replaceContent(element, content);
       inside.value = next;
+      // The keyboard waited there for something to go on with.
+      if (root?.matches(":focus")) content.querySelector<HTMLElement>("[tabindex='0']")?.focus();
     });
   }
 
@@ -70,6 +73,7 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
     element,
     status: computed(() => (inside.value?.status ?? NOTHING).value),
     legend: computed(() => (inside.value?.legend ?? NOTHING).value),
+    tables: computed(() => (inside.value?.tables ?? NOTHING).value),
     dispose() {
       dispose();
       clearTimeout(timer);
@@ -77,6 +81,15 @@ export function layerView(context: Context, build: (data: LayerData) => Inside):
     },
   };
 }
+
+/** An inside that only says something. */
+export const notice = (message: string, role?: "alert"): Inside => ({
+  element: el("p", { class: "notice", role }, message),
+  status: NOTHING,
+  legend: NOTHING,
+  tables: NOTHING,
+  dispose() {},
+});
 
 /** The current head, as far as this layer has it: its data may be those of the layer before. */
 export const headIn = (state: State, data: LayerData) =>

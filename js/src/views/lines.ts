@@ -1,18 +1,27 @@
-/** The middle of the head view: all lines underneath, the looked-at token's own lines on top. */
+/** The middle of the head view: all lines underneath, the looked-at tokens' own ribbons on top. */
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
-import type { LayerData } from "../data/layer.ts";
+import type { Sheet } from "../data/sheets.ts";
 import { LineField } from "../kernels/lines.ts";
+import { disposeAll } from "../parts/dispose.ts";
 import { canvasRatio, el, sizeCanvas } from "../parts/dom.ts";
-import type { Place, Shown } from "../state.ts";
-import { alpha, headColor, rgb } from "../theme.ts";
+import type { Track } from "../parts/track.ts";
+import type { Side } from "../state.ts";
+import { rgb } from "../theme.ts";
+import { type Axes, type Look, sideOf } from "./axes.ts";
+import { paintRibbons } from "./ribbons.ts";
 
 export interface LinesOptions {
-  readonly shown: Shown;
-  readonly rowHeight: number;
-  readonly active: ReadonlySignal<readonly number[]>;
-  readonly focus: ReadonlySignal<Place>;
-  /** Per active head, the weights of the row or column looked at. */
+  readonly axes: Axes;
+  readonly tracks: Readonly<Record<Side, Track>>;
+  /** From the queries to the keys, in CSS pixels. */
+  readonly across: number;
+  readonly horizontal: boolean;
+  readonly sheets: ReadonlySignal<readonly Sheet[]>;
+  /** The colour of each sheet. */
+  readonly colors: ReadonlySignal<readonly string[]>;
+  readonly look: ReadonlySignal<Look>;
+  /** Per sheet, the weights of the row or column looked at. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
 
@@ -24,139 +33,121 @@ export interface Lines {
 }
 
 /** Weights below this are not drawn; the share of attention that is says what that leaves out. */
-const FAINTEST = 0.0005;
+export const FAINTEST = 0.0005;
 
-/** How long drawing may hold up the page at a time. */
+/** How long drawing may hold up the page at a time, and how often what is there so far is shown. */
 const SLICE_MS = 12;
+const SHOW_EVERY = 12;
 
-const STRIP = 9;
+/** Width of a line in CSS pixels: of a weight that is nearly 0, and what is added up to 1. */
+const THINNEST = 0.9;
+const THICKER = 1.6;
 
-export function lines(data: LayerData, options: LinesOptions): Lines {
-  const { shown, rowHeight, active, focus, strips } = options;
+export function lines(options: LinesOptions): Lines {
+  const { axes, tracks, across, horizontal, sheets, colors, look, strips } = options;
+  const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
   const overlay = el("canvas", { class: "overlay" });
   const element = el("div", { class: "lines", "aria-hidden": "true" }, base, overlay);
-  const height = rowHeight * Math.max(shown.queries.length, shown.keys.length);
-  element.style.height = `${height}px`;
-  const width = signal(0);
+  const length = Math.max(tracks.query.length, tracks.key.length);
+  const size: [number, number] = horizontal ? [length, across] : [across, length];
+  [element.style.width, element.style.height] = size.map((side) => `${side}px`);
   const share = signal(100);
-  const observer = new ResizeObserver(() =>
-    requestAnimationFrame(() => {
-      width.value = element.clientWidth;
-    }),
-  );
-  observer.observe(element);
-  const middle = (index: number) => (index + 0.5) * rowHeight;
+
+  /** Drawn from left to right whatever the layout is: a line of tokens is a column on its side. */
+  const open = (canvas: HTMLCanvasElement) => {
+    const target = sizeCanvas(canvas, ...size);
+    if (horizontal) target.transform(0, 1, 1, 0, 0, 0);
+    return target;
+  };
 
   const disposeBase = effect(() => {
-    if (width.value === 0) return;
-    const painting = paintAll(width.value, active.value);
+    const painting = paintAll(sheets.value, colors.value.map(rgb));
     return () => painting.abort();
   });
   const disposeOverlay = effect(() => {
-    if (width.value === 0) return;
     base.classList.toggle("dimmed", strips.value !== null);
-    paintFocus(sizeCanvas(overlay, width.value, height));
+    const target = open(overlay);
+    const side = sideOf(look.value);
+    if (!strips.value || !side) return;
+    paintRibbons(target, {
+      axes,
+      tracks,
+      across,
+      side,
+      from: look.value[side],
+      strips: strips.value,
+      colors: colors.value,
+    });
   });
 
   /** Rows one after the other, a slice at a time, until done or overtaken by newer choices. */
-  function paintAll(cssWidth: number, heads: readonly number[]): AbortController {
+  function paintAll(drawn: readonly Sheet[], inks: readonly Ink[]): AbortController {
     const controller = new AbortController();
-    const ratio = Math.min(canvasRatio(cssWidth, height), height > 2000 ? 1 : devicePixelRatio);
-    const span = Math.max(1, Math.round(cssWidth * ratio));
-    const field = new LineField(span, Math.round(height * ratio), 1.3 * ratio);
-    const colors = heads.map((head) => rgb(headColor(head)));
+    const ratio = Math.min(canvasRatio(...size), length > 2000 ? 1 : devicePixelRatio);
+    const field = new LineField(
+      Math.max(1, Math.round(across * ratio)),
+      Math.max(1, Math.round(length * ratio)),
+    );
     let row = 0;
-    let drawn = 0;
-    let total = 0;
+    let slices = 0;
+    let [given, total] = [0, 0];
 
-    const addRow = (index: number) => {
-      const rows = heads.map((head) => data.weightRow(head, shown.queries[index]));
+    const addRow = (at: number) => {
+      const weights = drawn.map((sheet) => sheet.row(rows[at]));
       // Of all that the query attends to, also outside of the segment shown.
-      for (const weights of rows) for (const weight of weights) total += weight;
-      shown.keys.forEach((key, at) => {
-        let [r, g, b, sum, most] = [0, 0, 0, 0, 0];
-        let given = 0;
-        rows.forEach((weights, n) => {
-          const weight = weights[key];
-          // The strongest heads give the colour: the plain mean of twelve colours is none.
-          const part = weight ** 3;
-          r += part * colors[n][0];
-          g += part * colors[n][1];
-          b += part * colors[n][2];
-          sum += part;
-          given += weight;
-          if (weight > most) most = weight;
-        });
+      for (const own of weights) for (const weight of own) total += weight;
+      columns.forEach((key, to) => {
+        const { color, most, sum } = mixed(weights, inks, key);
         // One curve per pair, however many heads, as opaque as its strongest head is sure.
         if (most < FAINTEST) return;
-        drawn += given;
-        field.add(middle(index) * ratio, middle(at) * ratio, r / sum, g / sum, b / sum, most);
+        given += sum;
+        field.add(
+          tracks.query.middle(at) * ratio,
+          tracks.key.middle(to) * ratio,
+          (THINNEST + THICKER * most) * ratio,
+          color,
+          Math.min(1, most),
+        );
       });
     };
-    const blit = () => {
+    const show = () => {
       const image = field.image();
       const buffer = el("canvas", { width: image.width, height: image.height });
       buffer.getContext("2d")?.putImageData(image, 0, 0);
-      sizeCanvas(base, cssWidth, height).drawImage(buffer, 0, 0, cssWidth, height);
+      open(base).drawImage(buffer, 0, 0, across, length);
     };
     const slice = () => {
       if (controller.signal.aborted) return;
       const until = performance.now() + SLICE_MS;
-      while (row < shown.queries.length && performance.now() < until) addRow(row++);
-      if (row < shown.queries.length) {
-        requestAnimationFrame(slice);
-        return;
-      }
-      blit();
-      share.value = total > 0 ? (100 * drawn) / total : 100;
+      while (row < rows.length && performance.now() < until) addRow(row++);
+      const done = row >= rows.length;
+      if (done || slices++ % SHOW_EVERY === 0) show();
+      if (!done) requestAnimationFrame(slice);
+      else share.value = total > 0 ? (100 * given) / total : 100;
     };
     slice();
     return controller;
   }
 
-  function paintFocus(target: CanvasRenderingContext2D): void {
-    const rows = strips.value;
-    if (!rows) return;
-    const { query, key } = focus.value;
-    const forward = query !== null;
-    const [own, others] = forward ? [shown.queries, shown.keys] : [shown.keys, shown.queries];
-    const at = own.indexOf((forward ? query : key) as number);
-    if (at < 0) return;
-    const heads = active.value;
-    const inset = Math.min(STRIP * heads.length, width.value * 0.3);
-    const stripe = inset / heads.length;
-    const [near, far] = forward ? [0, width.value - inset] : [width.value, inset];
-    const third = (far - near) / 3;
-    target.lineWidth = 2;
-    rows.forEach((weights, n) => {
-      const color = headColor(heads[n]);
-      const x = forward ? far + n * stripe : n * stripe;
-      // A trace of its colour says which column is whose, also where there is nothing in it.
-      target.fillStyle = alpha(color, 0.07);
-      target.fillRect(x, 0, stripe, others.length * rowHeight);
-      others.forEach((position, index) => {
-        const weight = weights[position];
-        if (weight < FAINTEST) return;
-        const y = middle(index);
-        target.strokeStyle = alpha(color, weight);
-        target.beginPath();
-        target.moveTo(near, middle(at));
-        target.bezierCurveTo(near + third, middle(at), far - third, y, far, y);
-        target.stroke();
-        target.fillStyle = alpha(color, weight);
-        target.fillRect(x, index * rowHeight + 1, stripe, rowHeight - 2);
-      });
-    });
-  }
+  return { element, share, dispose: disposeAll([disposeBase, disposeOverlay]) };
+}
 
-  return {
-    element,
-    share,
-    dispose() {
-      observer.disconnect();
-      disposeBase();
-      disposeOverlay();
-    },
-  };
+type Ink = readonly [number, number, number];
+
+/** What several heads give to one key. */
+function mixed(weights: readonly Float32Array[], inks: readonly Ink[], key: number) {
+  let [r, g, b, parts, most, sum] = [0, 0, 0, 0, 0, 0];
+  for (let n = 0; n < weights.length; n++) {
+    const weight = weights[n][key];
+    // The strongest heads give the colour: the plain mean of twelve colours is none.
+    const part = weight ** 3;
+    r += part * inks[n][0];
+    g += part * inks[n][1];
+    b += part * inks[n][2];
+    parts += part;
+    sum += weight;
+    if (weight > most) most = weight;
+  }
+  return { color: [r / parts, g / parts, b / parts] as const, most, sum };
 }

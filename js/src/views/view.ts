@@ -2,6 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Store } from "../data/store.ts";
+import type { Table } from "../parts/table.ts";
 import type { Phrase } from "../parts/text.ts";
 import type { State } from "../state.ts";
 import type { Palette } from "../theme.ts";
@@ -20,5 +21,9 @@ export interface View {
   readonly status: ReadonlySignal<Phrase>;
   /** What the view as a whole shows, at the other end of the status line. */
   readonly legend: ReadonlySignal<Phrase>;
+  /** Controls of this view alone, for the header. */
+  readonly tools: readonly HTMLElement[];
+  /** What of it can be copied. */
+  readonly tables: ReadonlySignal<readonly Table[]>;
   dispose(): void;
 }

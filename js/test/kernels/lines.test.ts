@@ -4,6 +4,8 @@ import { LineField } from "../../src/kernels/lines.ts";
 /** Opacity is stored in 255ths: what rounding does to one pixel. */
 const STEP = 0.5 / 255;
 
+const BLACK = [0, 0, 0] as const;
+
 /** Opacity of each pixel of a column, 0 to 1. */
 function column({ data, width, height }: ImageData, x: number): number[] {
   return Array.from({ length: height }, (_, y) => data[(y * width + x) * 4 + 3] / 255);
@@ -24,8 +26,8 @@ const slope = (from: number, to: number, t: number, width: number) =>
 
 describe("a flat line", () => {
   test("covers whole and parts of pixels by its thickness", () => {
-    const field = new LineField(7, 6, 1.5);
-    field.add(3.5, 3.5, 0, 0, 0, 1);
+    const field = new LineField(7, 6);
+    field.add(3.5, 3.5, 1.5, BLACK, 1);
     const image = field.image();
     for (let x = 0; x < 7; x++) {
       const expected = [0, 0, 0.25, 1, 0.25, 0];
@@ -37,8 +39,8 @@ describe("a flat line", () => {
 
   test.for([0.4, 1, 1.3, 2.75])("of thickness %f covers exactly that much", (thickness) => {
     for (const y of [4, 4.3, 4.75]) {
-      const field = new LineField(3, 9, thickness);
-      field.add(y, y, 0, 0, 0, 1);
+      const field = new LineField(3, 9);
+      field.add(y, y, thickness, BLACK, 1);
       const covered = column(field.image(), 1);
       expect(Math.abs(sum(covered) - thickness)).toBeLessThanOrEqual(2 * STEP);
     }
@@ -47,8 +49,8 @@ describe("a flat line", () => {
 
 describe("a curve", () => {
   const [width, height, from, to, thickness] = [80, 70, 10.25, 58.5, 3];
-  const field = new LineField(width, height, thickness);
-  field.add(from, to, 0, 0, 0, 1);
+  const field = new LineField(width, height);
+  field.add(from, to, thickness, BLACK, 1);
   const image = field.image();
 
   test("is as thick across as along, whatever its slope", () => {
@@ -77,8 +79,8 @@ describe("at the borders", () => {
       [0, 0],
       [5, 4],
     ]) {
-      const field = new LineField(4, 5, 2);
-      field.add(y, y, 0, 0, 0, 1);
+      const field = new LineField(4, 5);
+      field.add(y, y, 2, BLACK, 1);
       const covered = column(field.image(), 2);
       expect(covered[inside]).toBe(1);
       expect(sum(covered)).toBe(1);
@@ -86,14 +88,14 @@ describe("at the borders", () => {
   });
 
   test("a line outside leaves no trace, not in another row or column either", () => {
-    const field = new LineField(4, 5, 2);
-    for (const y of [-3, 8, 1000]) field.add(y, y, 255, 255, 255, 1);
+    const field = new LineField(4, 5);
+    for (const y of [-3, 8, 1000]) field.add(y, y, 2, [255, 255, 255], 1);
     expect(field.image().data.every((value) => value === 0)).toBe(true);
   });
 
   test("a curve that comes from outside is cut off where it enters", () => {
-    const field = new LineField(60, 40, 2);
-    field.add(-30, 30, 0, 0, 0, 1);
+    const field = new LineField(60, 40);
+    field.add(-30, 30, 2, BLACK, 1);
     const image = field.image();
     for (let x = 0; x < 60; x++) {
       const y = curve(-30, 30, (x + 0.5) / 60);
@@ -107,8 +109,8 @@ describe("at the borders", () => {
 describe("lines on top of each other", () => {
   /** The pixel that flat lines of these colours and opacities give. */
   function pixel(...lines: readonly (readonly [number, number, number, number])[]): number[] {
-    const field = new LineField(2, 3, 1);
-    for (const [r, g, b, opacity] of lines) field.add(1.5, 1.5, r, g, b, opacity);
+    const field = new LineField(2, 3);
+    for (const [r, g, b, opacity] of lines) field.add(1.5, 1.5, 1, [r, g, b], opacity);
     return [...field.image().data.slice(2 * 4, 3 * 4)];
   }
 
@@ -125,6 +127,15 @@ describe("lines on top of each other", () => {
     expect(pixel([240, 0, 40, 0.2], [0, 80, 40, 0.6])).toEqual([60, 60, 40, 204]);
     // The mean stays the mean where the opacity is cut off at one.
     expect(pixel([240, 0, 40, 0.5], [0, 80, 40, 1.5])).toEqual([60, 60, 40, 255]);
+  });
+
+  test("keep a thickness each", () => {
+    const field = new LineField(3, 20);
+    field.add(5, 5, 1, BLACK, 1);
+    field.add(15, 15, 4, BLACK, 1);
+    const covered = column(field.image(), 1);
+    expect(sum(covered.slice(0, 10))).toBeCloseTo(1, 2);
+    expect(sum(covered.slice(10))).toBeCloseTo(4, 2);
   });
 
   test("of no opacity at all stay clear", () => {

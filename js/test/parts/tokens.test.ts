@@ -1,9 +1,10 @@
 import { type Signal, signal } from "@preact/signals-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import type { Choices } from "../../src/choices.ts";
+import { toggleLock } from "../../src/locks.ts";
 import { el } from "../../src/parts/dom.ts";
 import { tokenColumn } from "../../src/parts/tokens.ts";
-import type { Choices } from "../../src/state.ts";
 import { stateOf, storeOf } from "../choices.ts";
 import { place, restPointer, twoFrames } from "../place.ts";
 
@@ -21,7 +22,8 @@ function mounted(
   const [list, dispose] = tokenColumn({
     ...{ side, tokens, state, positions, emphasis },
     rowHeight: 24,
-    place: (position) => ({ query: null, key: null, [side]: position }),
+    width: 1000,
+    toggle: (position) => toggleLock(state, { query: null, key: null, [side]: position }),
   });
   list.style.width = "120px";
   // Somewhere else to go, for the pointer and for the focus.

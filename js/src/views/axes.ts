@@ -1,0 +1,69 @@
+/** The two sides of a matrix as a view shows them, and what of them the reader looks at. */
+
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import type { StackInfo } from "../data/manifest.ts";
+import { type Units, unitsOf } from "../data/units.ts";
+import { lockedOn } from "../locks.ts";
+import { tokenNames } from "../parts/names.ts";
+import { shownTokens } from "../shown.ts";
+import type { Place, Side, State } from "../state.ts";
+
+export interface Axis {
+  readonly side: Side;
+  readonly units: Units;
+  /** The units shown, in order. */
+  readonly shown: readonly number[];
+  /** A name for each unit, each of them once. */
+  readonly names: readonly string[];
+}
+
+export type Axes = Readonly<Record<Side, Axis>>;
+
+/** The sides of a stack's matrices, as segments are chosen, of tokens or of words. */
+export function axesOf(state: State, stack: StackInfo, words = state.words.value): Axes {
+  const shown = shownTokens(state.segments.value, stack);
+  const axis = (side: Side, tokens: StackInfo["queries"], positions: readonly number[]): Axis => {
+    const units = unitsOf(tokens, words);
+    const some = [...new Set(positions.map((position) => units.of[position]))];
+    return { side, units, shown: some, names: tokenNames(units) };
+  };
+  return {
+    query: axis("query", stack.queries, shown.queries),
+    key: axis("key", stack.keys, shown.keys),
+  };
+}
+
+/** The token by which a unit is known in the state. */
+export const positionOf = ({ units }: Axis, unit: number): number => units.tokens[unit][0];
+
+export function placeOf(axes: Axes, query: number | null, key: number | null): Place {
+  return {
+    query: query === null ? null : positionOf(axes.query, query),
+    key: key === null ? null : positionOf(axes.key, key),
+  };
+}
+
+/** Units that are looked at; with both sides, their crossing. */
+export interface Look {
+  readonly query: readonly number[];
+  readonly key: readonly number[];
+}
+
+/** What the pointer is at, else what is locked, as far as it is shown. */
+export function lookOf(state: State, axes: Axes): ReadonlySignal<Look> {
+  return computed(() => {
+    const hovered = state.hover.value;
+    const on = ({ side, units, shown }: Axis) => {
+      const at = hovered?.[side] ?? null;
+      const positions = !hovered ? lockedOn(state, side) : at === null ? [] : [at];
+      const found = new Set(positions.map((position) => units.of[position]));
+      return [...found].filter((unit) => shown.includes(unit));
+    };
+    return { query: on(axes.query), key: on(axes.key) };
+  });
+}
+
+/** The side whose attention is shown for what is looked at, if anything is. */
+export function sideOf({ query, key }: Look): Side | null {
+  return query.length ? "query" : key.length ? "key" : null;
+}

@@ -1,0 +1,90 @@
+/** The status line of the head view: the numbers of what is looked at. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { LayerData } from "../../data/layer.ts";
+import type { Sheet } from "../../data/sheets.ts";
+import { otherSide } from "../../locks.ts";
+import { number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
+import type { State } from "../../state.ts";
+import { type Axes, type Axis, type Look, sideOf } from "../axes.ts";
+
+/** What the head view shows. */
+export interface Seen {
+  readonly state: State;
+  readonly data: LayerData;
+  readonly axes: Axes;
+  /** "Layer 2", or "" where all layers are one. */
+  readonly where: string;
+  readonly look: ReadonlySignal<Look>;
+  /** Those whose lines are drawn, and that of the matrix. */
+  readonly sheets: ReadonlySignal<readonly Sheet[]>;
+  readonly pictured: ReadonlySignal<Sheet>;
+  /** Per sheet, the weights of the row or column looked at. */
+  readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
+}
+
+/** More names than these are counted instead. */
+const MOST_NAMES = 3;
+
+export function headStatus(seen: Seen): Phrase {
+  const { state, axes, look, sheets, pictured } = seen;
+  const side = sideOf(look.value);
+  const strips = seen.strips.value;
+  if (!side || !strips) return ["Point at a token to see its attention; click to keep it."];
+  const release = state.hover.value === null ? " · Esc releases" : "";
+  const { query, key } = look.value;
+  if (query.length === 1 && key.length === 1) {
+    return [
+      `${joined(seen.where, pictured.value.name)}  `,
+      ...pair(axes.query.names[query[0]], axes.key.names[key[0]]),
+      ...pairNumbers(seen, query[0], key[0]),
+      release,
+    ];
+  }
+  const [own, other] = [axes[side], axes[otherSide(side)]];
+  const single = sheets.value.length === 1;
+  return [
+    `${joined(seen.where, single ? sheets.value[0].name : "")}  `,
+    ...names(own, look.value[side]),
+    strong(side === "query" ? " →" : " ←"),
+    ...strongest(strips, other.shown).flatMap(({ value, unit, sheet }, n) => [
+      n ? " · " : " ",
+      token(other.names[unit]),
+      ` ${weight(value)}${single ? "" : ` (head ${sheets.value[sheet].head})`}`,
+    ]),
+    look.value[side].length > 1 ? " (sums)" : "",
+    release,
+  ];
+}
+
+const joined = (...parts: readonly string[]) => parts.filter(Boolean).join(" · ");
+
+function names({ names, units: { tokens } }: Axis, units: readonly number[]): Phrase {
+  const what = tokens.some(({ length }) => length > 1) ? "words" : "tokens";
+  if (units.length > MOST_NAMES) return [strong(`${units.length} ${what}`)];
+  const inOrder = [...units].sort((a, b) => a - b);
+  return inOrder.flatMap((unit, n) => [n ? strong(" + ") : "", token(names[unit], true)]);
+}
+
+function pairNumbers({ data, axes, pictured }: Seen, query: number, key: number): string[] {
+  const { head } = pictured.value;
+  const [from, ...moreFrom] = axes.query.units.tokens[query];
+  const [to, ...moreTo] = axes.key.units.tokens[key];
+  // Words of several tokens, and means, have no score of their own.
+  const single = head !== null && !moreFrom.length && !moreTo.length;
+  const score = single ? data.scoreRow(head, from)?.[to] : undefined;
+  if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
+  const text = ` weight ${weight(pictured.value.row(query)[key])}`;
+  return score === undefined ? [text] : [text, ` · score ${number(score)}`];
+}
+
+/** The three strongest of all that is drawn, among the units that are shown. */
+function strongest(
+  strips: readonly Float32Array[],
+  shown: readonly number[],
+): { value: number; unit: number; sheet: number }[] {
+  return strips
+    .flatMap((weights, sheet) => shown.map((unit) => ({ value: weights[unit], unit, sheet })))
+    .sort((a, b) => b.value - a.value)
+    .slice(0, 3);
+}

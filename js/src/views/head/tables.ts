@@ -1,0 +1,39 @@
+/** What can be copied from the head view. */
+
+import { otherSide } from "../../locks.ts";
+import type { Table } from "../../parts/table.ts";
+import { type Axis, sideOf } from "../axes.ts";
+import { headIn } from "../layer-view.ts";
+import { matrixCells, vectorCells } from "../tables.ts";
+import type { Seen } from "./status.ts";
+
+/** The row or column looked at of every head drawn, the matrix, and the vectors of its head. */
+export function headTables(seen: Seen): readonly Table[] {
+  const { state, data, axes, pictured } = seen;
+  const matrix: Table = {
+    name: "Matrix",
+    rows: () => matrixCells(axes.query, axes.key, pictured.value.row),
+  };
+  const head = headIn(state, data);
+  // Of several heads together, the vectors are still one head's.
+  const name = pictured.value.head === null ? `Vectors of head ${head}` : "Vectors";
+  const vectors: readonly Table[] =
+    data.info.dim === null ? [] : [{ name, rows: () => vectorCells(data, head) }];
+  const side = sideOf(seen.look.value);
+  if (!side) return [matrix, ...vectors];
+  const row: Table = {
+    name: side === "query" ? "Row" : "Column",
+    rows: () => stripRows(seen, axes[otherSide(side)]),
+  };
+  return [row, matrix, ...vectors];
+}
+
+function stripRows({ sheets, strips }: Seen, { units, shown, side }: Axis) {
+  const header = [side, "token", ...sheets.value.map(({ name }) => name)];
+  const rows = shown.map((unit) => [
+    unit,
+    units.labels[unit],
+    ...(strips.value ?? []).map((strip) => strip[unit]),
+  ]);
+  return [header, ...rows];
+}

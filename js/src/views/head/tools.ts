@@ -1,0 +1,48 @@
+/** The head view's own controls: what is combined, words or tokens, columns or lines. */
+
+import { effect } from "@preact/signals-core";
+import type { Combine } from "../../choices.ts";
+import { hasWords } from "../../data/units.ts";
+import { choice, toggle } from "../../parts/choice.ts";
+import { disposeAll } from "../../parts/dispose.ts";
+import type { State } from "../../state.ts";
+
+const COMBINE: readonly { readonly value: Combine; readonly label: string }[] = [
+  { value: "none", label: "Single heads" },
+  { value: "mean", label: "Mean of heads" },
+  { value: "max", label: "Max of heads" },
+  { value: "layers_mean", label: "Mean of all layers" },
+  { value: "layers_max", label: "Max of all layers" },
+];
+
+export function headTools(state: State): [HTMLElement[], () => void] {
+  const [show, disposeShow] = choice({
+    name: "Show",
+    options: COMBINE,
+    value: () => state.combine.value,
+    set: (to) => {
+      state.combine.value = to as Combine;
+    },
+  });
+  const [words, disposeWords] = toggle({
+    name: "Words",
+    title: "Join the tokens of a word: attention to it is their sum, from it their mean",
+    value: () => state.words.value,
+    set: (to) => {
+      state.words.value = to;
+    },
+  });
+  const [lying, disposeLying] = toggle({
+    name: "Horizontal",
+    title: "Tokens in lines instead of columns: for short texts, and scripts without spaces",
+    value: () => state.orientation.value === "horizontal",
+    set: (to) => {
+      state.orientation.value = to ? "horizontal" : "vertical";
+    },
+  });
+  const disposeHidden = effect(() => {
+    words.hidden = !hasWords(state.shown.stack.value);
+  });
+  const dispose = disposeAll([disposeShow, disposeWords, disposeLying, disposeHidden]);
+  return [[show, words, lying], dispose];
+}
