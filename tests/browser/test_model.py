@@ -1,11 +1,22 @@
 """The model view: every head of every layer."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 import attnwidget as aw
-from tests.browser.view import WEIGHT_TOLERANCE, View, darkness, look, numbers
+from tests.browser.stacked import stacked
+from tests.browser.view import (
+    WEIGHT_TOLERANCE,
+    View,
+    darkness,
+    eventually,
+    look,
+    numbers,
+)
+from tests.support import OpenPage
 
 
 @pytest.fixture
@@ -73,10 +84,13 @@ def test_a_click_selects(model_view: View) -> None:
     expect(model_view.tab("Model")).to_have_attribute("aria-selected", "true")
 
 
-def test_a_double_click_opens_the_head(model_view: View, record: aw.AttentionRecord) -> None:
+def test_a_double_click_goes_to_the_head(model_view: View, record: aw.AttentionRecord) -> None:
     model_view.cell(3, 4).dblclick()
     expect(model_view.tab("Head")).to_have_attribute("aria-selected", "true")
     expect(model_view.layer).to_have_text("3")
+    pressed = model_view.within.get_by_role("button", name="Head ", pressed=True)
+    expect(pressed).to_have_count(1)
+    expect(model_view.swatch(4)).to_have_attribute("aria-pressed", "true")
     model_view.point_at_cell(2, 5, *record.weights(3, 4).shape)
     expect(model_view.status).to_contain_text("Layer 3 · Head 4 quick → jumped")
     weight = numbers(model_view.status.inner_text())[0]
@@ -112,3 +126,233 @@ def test_arrows_walk_through_the_grid(model_view: View, record: aw.AttentionReco
     expect(model_view.tab("Head")).to_have_attribute("aria-selected", "true")
     expect(model_view.layer).to_have_text(str(layers - 1))
     expect(model_view.head).to_have_text(str(heads - 1))
+
+
+@pytest.fixture
+def smollm2_view(open_page: OpenPage, smollm2_page: Path) -> View:
+    """30 layers of 9 heads, in a window that holds some of them."""
+    view = View(open_page(smollm2_page, width=1000, height=800))
+    view.open("Model")
+    return view
+
+
+def combobox(view: View, name: str) -> Locator:
+    return view.within.get_by_role("combobox", name=name, exact=True)
+
+
+def opened(view: View) -> Locator:
+    return view.body.get_by_role("region")
+
+
+def entropies(record: aw.AttentionRecord, layer: int) -> np.ndarray:
+    """Per head, the mean over the queries, in nats."""
+    found = []
+    for head in range(record.num_heads(layer)):
+        weights = record.weights(layer, head).astype(np.float64)
+        logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+        found.append(-(weights * logs).sum(axis=1).mean())
+    return np.array(found)
+
+
+def names(cells: Locator) -> list[str]:
+    found: list[str] = cells.evaluate_all("cells => cells.map(cell => cell.ariaLabel)")
+    return found
+
+
+@pytest.mark.parametrize("which", ["view", "smollm2_view"])
+def test_heads_are_sorted_by_a_number(which: str, request: pytest.FixtureRequest) -> None:
+    view: View = request.getfixturevalue(which)
+    record: aw.AttentionRecord = request.getfixturevalue(
+        "record" if which == "view" else "smollm2_record"
+    )
+    view.open("Model")
+    combobox(view, "Sort heads").select_option("Entropy")
+    expect(view.body.get_by_text("entropy, highest → lowest")).to_be_visible()
+    said = names(view.grid.get_by_role("gridcell"))
+    at = 0
+    for layer in range(record.num_layers()):
+        values = entropies(record, layer)
+        heads = [int(name.rsplit(" ", 1)[1]) for name in said[at : at + len(values)]]
+        at += len(values)
+        # Equal to four decimals is equal.
+        assert np.all(np.diff(values[heads]) <= 2e-4), layer
+        assert sorted(heads) == list(range(len(values)))
+        expect(view.cell(layer, heads[0])).to_have_text(str(heads[0]))
+
+
+def test_means_stand_beside_the_rows(model_view: View, record: aw.AttentionRecord) -> None:
+    headers = model_view.grid.get_by_role("rowheader")
+    for layer in range(record.num_layers()):
+        said = headers.nth(layer).get_attribute("aria-description") or ""
+        assert said.startswith("mean entropy")
+        assert abs(numbers(said)[0] - entropies(record, layer).mean()) <= 0.006
+    combobox(model_view, "Colour by").select_option("Share on special")
+    expect(headers.first).to_have_attribute(
+        "aria-description",
+        # The record is the reference, and the view rounds to three decimals.
+        f"mean share on special tokens {special_share(record, 0):.3f}",
+    )
+
+
+def special_share(record: aw.AttentionRecord, layer: int) -> float:
+    special = list(record.stack().keys.special)
+    heads = range(record.num_heads(layer))
+    return float(
+        np.mean(
+            [round(float(record.weights(layer, h)[:, special].sum(1).mean()), 4) for h in heads]
+        )
+    )
+
+
+def test_colours_have_a_legend(model_view: View, record: aw.AttentionRecord) -> None:
+    combobox(model_view, "Colour by").select_option("Entropy")
+    every = np.concatenate([entropies(record, layer) for layer in range(record.num_layers())])
+    legend = model_view.within.get_by_text("■■■■■■■").or_(
+        model_view.within.get_by_text(f"{every.min():.2f} nats")
+    )
+    expect(legend.first).to_contain_text(f"entropy {every.min():.2f} nats")
+    expect(legend.first).to_contain_text(f"{every.max():.2f} nats")
+    description = model_view.cell(0, 2).get_attribute("aria-description") or ""
+    assert abs(numbers(description)[0] - entropies(record, 0)[2]) <= 0.006
+
+
+def test_lines_run_from_queries_to_keys(model_view: View) -> None:
+    """Head 2 of layer 0 attends to the previous token: nearly level lines, and nothing else."""
+    combobox(model_view, "Show").select_option("Lines")
+    model_view.status.hover()
+
+    def level() -> None:
+        dark = darkness(look(model_view.cell(0, 2)))
+        rows = dark[:, 8:-8].mean(axis=1)
+        # Every row of pixels is either a line or between two.
+        assert rows.std() > 4 * dark[:, 8:-8].mean(axis=0).std()
+
+    eventually(model_view.page, level)
+
+
+def test_a_click_opens_the_head_between_the_rows(model_view: View) -> None:
+    model_view.cell(2, 5).click()
+    expect(opened(model_view)).to_contain_text("Layer 2 · Head 5")
+    box, above, below = (
+        place.bounding_box()
+        for place in (opened(model_view), model_view.cell(2, 0), model_view.cell(3, 0))
+    )
+    assert box
+    assert above
+    assert below
+    assert above["y"] + above["height"] <= box["y"]
+    assert box["y"] + box["height"] <= below["y"]
+    model_view.within.get_by_role("button", name="Close", exact=True).click()
+    expect(opened(model_view)).to_have_count(0)
+
+
+def test_what_is_opened_follows_the_keyboard(model_view: View) -> None:
+    press = model_view.page.keyboard.press
+    model_view.cell(2, 5).click()
+    for key, title in [
+        ("ArrowDown", "Layer 3 · Head 5"),
+        ("End", "Layer 3 · Head 11"),
+        ("Home", "Layer 3 · Head 0"),
+    ]:
+        press(key)
+        expect(opened(model_view)).to_contain_text(title)
+    press("Escape")
+    expect(opened(model_view)).to_have_count(0)
+    press("Space")
+    expect(opened(model_view)).to_contain_text("Layer 3 · Head 0")
+
+
+def test_a_double_click_below_what_is_opened(smollm2_view: View) -> None:
+    """The first click closes the panel above, and moves the row away under the pointer."""
+    smollm2_view.cell(0, 3).click()
+    expect(opened(smollm2_view)).to_contain_text("Layer 0 · Head 3")
+    smollm2_view.cell(4, 6).dblclick()
+    expect(smollm2_view.tab("Head")).to_have_attribute("aria-selected", "true")
+    expect(smollm2_view.layer).to_have_text("4")
+    expect(smollm2_view.head).to_have_text("6")
+
+
+@pytest.mark.parametrize("width", [600, 1400])
+def test_the_numbers_stay_in_sight(open_page: OpenPage, smollm2_page: Path, width: int) -> None:
+    view = View(open_page(smollm2_page, width=width, height=1200))
+    view.open("Model")
+    view.grid.focus()
+    for _ in range(29):
+        view.page.keyboard.press("ArrowDown")
+    expect(view.cell(29, 0)).to_be_in_viewport()
+    expect(view.grid.get_by_role("rowheader", name="29", exact=True)).to_be_in_viewport()
+    head = view.grid.get_by_role("columnheader", name="Head 0", exact=True)
+    expect(head).to_be_in_viewport()
+    box, cell = head.bounding_box(), view.cell(29, 0).bounding_box()
+    assert box
+    assert cell
+    assert abs(box["x"] + box["width"] / 2 - cell["x"] - cell["width"] / 2) <= 1
+    expect(view.cell(0, 0)).not_to_be_in_viewport()
+
+
+def test_the_head_stands_in_the_middle_at_first(
+    open_page: OpenPage, smollm2_record: aw.AttentionRecord
+) -> None:
+    widget = aw.AttentionWidget(smollm2_record, view="model", layer=18, head=6)
+    view = View(open_page(widget.to_html(), width=1000, height=1000))
+
+    def in_the_middle() -> None:
+        body, cell = view.body.bounding_box(), view.cell(18, 6).bounding_box()
+        assert body
+        assert cell
+        middle = body["y"] + body["height"] / 2
+        assert abs(cell["y"] + cell["height"] / 2 - middle) < cell["height"]
+
+    eventually(view.page, in_the_middle)
+
+
+def test_the_frame_of_the_selected_head_covers_nothing(
+    open_page: OpenPage, record: aw.AttentionRecord
+) -> None:
+    """Its colour bar below the picture looks like that of its neighbour."""
+    widget = aw.AttentionWidget(record, view="model", layer=3, head=0, color="layer")
+    view = View(open_page(widget.to_html(), width=1000, height=1000))
+    view.status.hover()
+    grid, picture = view.grid.bounding_box(), look(view.grid)
+    assert grid
+    bars = []
+    for head in (0, 1):
+        cell = view.cell(3, head).bounding_box()
+        assert cell
+        left, right = (int(cell["x"] - grid["x"] + x) for x in (4, cell["width"] - 4))
+        bottom = int(cell["y"] + cell["height"] - grid["y"])
+        bars.append(picture[bottom : bottom + 6, left:right])
+    assert np.ptp(bars[1]) > 0
+    np.testing.assert_array_equal(*bars)
+
+
+def test_a_part_of_the_model(open_page: OpenPage, record: aw.AttentionRecord) -> None:
+    widget = aw.AttentionWidget(record, view="model", include_layers=[1, 4], include_heads=[0, 8])
+    view = View(open_page(widget.to_html()))
+    expect(view.grid.get_by_role("rowheader")).to_have_text(["1", "4"])
+    expect(view.grid.get_by_role("columnheader")).to_have_text(["0", "8"])
+    expect(view.grid.get_by_role("gridcell")).to_have_count(4)
+
+
+def test_cross_attention_has_no_neighbours_to_sort_by(open_page: OpenPage) -> None:
+    widget = aw.AttentionWidget(stacked(), view="model", stack="cross", sort="distance")
+    view = View(open_page(widget.to_html()))
+    sort = combobox(view, "Sort heads")
+    expect(sort).to_have_value("model")
+    expect(sort.get_by_role("option")).to_have_text(
+        ["As in model", "Entropy", "Share on first", "Share on special"]
+    )
+    assert names(view.grid.get_by_role("gridcell"))[:3] == [
+        "Layer 3, head 0",
+        "Layer 3, head 1",
+        "Layer 7, head 0",
+    ]
+
+
+def test_the_selection_is_seen_in_forced_colours(open_page: OpenPage, pair_page: Path) -> None:
+    view = View(open_page(pair_page, height=1000))
+    view.page.emulate_media(forced_colors="active")
+    view.open("Model")
+    outline = "cell => getComputedStyle(cell, '::after').outlineStyle"
+    assert view.cell(0, 0).evaluate(outline) == "solid"
+    assert view.cell(1, 1).evaluate(outline) == "none"

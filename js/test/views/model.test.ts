@@ -1,11 +1,12 @@
 /** The model view shows every head's thumbnail, and leads to the head. */
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { palette, rgb } from "../../src/theme.ts";
-import { patternColor, patternOf } from "../../src/views/patterns.ts";
+import { described, patternColor, patternOf } from "../../src/views/model/patterns.ts";
 import { focus, parts } from "../locators.ts";
-import { type App, find, mountApp, pixel } from "../mounted.ts";
+import { type App, find, pixel } from "../mounted.ts";
+import { mountModel } from "../mounted-model.ts";
 import { expectNoProblems } from "../problems.ts";
 import { OVERVIEW, RECORD } from "../vectors.ts";
 
@@ -13,11 +14,8 @@ expectNoProblems();
 
 const { cell, grid, status, list, tab, swatches } = parts();
 
-async function mountModel(options: Parameters<typeof mountApp>[0] = {}): Promise<App> {
-  const app = await mountApp({ ...options, choices: { view: "model", ...options.choices } });
-  await expect.element(grid).toBeInTheDocument();
-  return app;
-}
+const canvasOf = (app: App, row: number) =>
+  find<HTMLCanvasElement>(app, `[role=row]:nth-child(${row + 2}) canvas`);
 
 describe("the picture", () => {
   test.for([
@@ -26,34 +24,37 @@ describe("the picture", () => {
     { name: "unlike sides", record: OVERVIEW, stack: "cross", at: 1 },
   ])("has the levels of every thumbnail in its cell: $name", async ({ record, stack, at }) => {
     const app = await mountModel({ record, choices: { stack } });
-    const canvas = find<HTMLCanvasElement>(app, ".grid-stage canvas");
-    const origin = canvas.getBoundingClientRect();
     const info = app.store.stack(stack);
     const [rows, columns] = [info.queries, info.keys].map(({ labels }) =>
       Math.min(32, labels.length),
     );
     const paper = rgb(palette(false).paper);
-    record.levels[at].forEach((heads, index) => {
-      const layer = info.layers[index];
-      heads.forEach((levels, head) => {
-        const box = cell(layer.number, head).element().getBoundingClientRect();
-        const ink = rgb(patternColor(patternOf(layer, head, info), palette(false)));
-        // Some cells from all over; corners are rounded.
-        for (let n = columns + 1; n < levels.length - columns; n += 5) {
-          const [row, column] = [Math.floor(n / columns), n % columns];
-          const color = pixel(
-            canvas,
-            box.left - origin.left + ((column + 0.5) * box.width) / columns,
-            box.top - origin.top + ((row + 0.5) * box.height) / rows,
-          );
-          const share = Number.parseInt(levels[n], 16) / 15;
-          for (const part of [0, 1, 2]) {
-            const expected = paper[part] + share * (ink[part] - paper[part]);
-            expect(Math.abs(color[part] - expected)).toBeLessThanOrEqual(2);
+    const check = () =>
+      record.levels[at].forEach((heads, index) => {
+        const layer = info.layers[index];
+        const canvas = canvasOf(app, index);
+        const origin = canvas.getBoundingClientRect();
+        heads.forEach((levels, head) => {
+          const box = cell(layer.number, head).element().getBoundingClientRect();
+          const ink = rgb(patternColor(patternOf(layer, head, info), palette(false)));
+          // Some cells from all over; corners are rounded.
+          for (let n = columns + 1; n < levels.length - columns; n += 5) {
+            const [row, column] = [Math.floor(n / columns), n % columns];
+            const color = pixel(
+              canvas,
+              box.left - origin.left + ((column + 0.5) * box.width) / columns,
+              box.top - origin.top + ((row + 0.5) * box.height) / rows,
+            );
+            const share = Number.parseInt(levels[n], 16) / 15;
+            for (const part of [0, 1, 2]) {
+              const expected = paper[part] + share * (ink[part] - paper[part]);
+              expect(Math.abs(color[part] - expected)).toBeLessThanOrEqual(2);
+            }
           }
-        }
+        });
       });
-    });
+    // Layers may be painted one frame after the other.
+    await vi.waitFor(check);
   });
 
   test("has the shape of the matrix, as far as it can be seen", async () => {
@@ -66,6 +67,12 @@ describe("the picture", () => {
     app.state.stack.value = "encoder";
     const { width, height } = cell(1, 2).element().getBoundingClientRect();
     expect(width / height).toBeCloseTo(1, 1);
+  });
+
+  test("is square where it shows lines, which have no cells", async () => {
+    await mountModel({ record: OVERVIEW, choices: { stack: "cross", thumbnails: "lines" } });
+    const { width, height } = cell(7, 1).element().getBoundingClientRect();
+    expect(height).toBe(width);
   });
 
   test("needs no layer from the kernel", async () => {
@@ -82,17 +89,17 @@ describe("the picture", () => {
 
   test("fits its width", async () => {
     const app = await mountModel();
-    const view = find(app, ".model-view");
-    expect(view.scrollWidth).toBeLessThanOrEqual(view.clientWidth);
+    const body = find(app, ".body");
+    expect(body.scrollWidth).toBeLessThanOrEqual(body.clientWidth);
     expect(cell(0, 0).element().getBoundingClientRect().width).toBeGreaterThan(60);
   });
 
   test("scrolls where heads would become too small, and the page stays as it is", async () => {
     const app = await mountModel({ width: 260 });
-    expect(cell(0, 0).element().getBoundingClientRect().width).toBeGreaterThanOrEqual(20);
+    expect(cell(0, 0).element().getBoundingClientRect().width).toBeGreaterThanOrEqual(32);
     expect(app.root.getBoundingClientRect().width).toBeLessThanOrEqual(260);
-    const view = find(app, ".model-view");
-    expect(view.scrollWidth).toBeGreaterThan(view.clientWidth);
+    const body = find(app, ".body");
+    expect(body.scrollWidth).toBeGreaterThan(body.clientWidth);
   });
 });
 
@@ -100,12 +107,17 @@ describe("the status line", () => {
   type Info = { measures: Record<string, number[]> };
   const { layers } = (RECORD.manifest as { stacks: { layers: Info[] }[] }).stacks[0];
 
+  function directed(distance: number): string {
+    const digits = distance.toFixed(1).replace("-", "\u2212");
+    return `${digits} (to the ${distance < 0 ? "left" : "right"})`;
+  }
+
   function expected(layer: number, head: number): string[] {
     const value = (name: string) => layers[layer].measures[name][head];
     return [
       `Layer ${layer} · Head ${head} `,
       `entropy ${value("entropy").toFixed(2)} nats`,
-      `distance ${value("distance").toFixed(1).replace("-", "\u2212")}`,
+      `distance ${directed(value("distance"))}`,
       `previous ${value("previous").toFixed(3)}`,
       `next ${value("next").toFixed(3)}`,
       `special ${value("special").toFixed(3)}`,
@@ -130,10 +142,10 @@ describe("the status line", () => {
 });
 
 describe("the pointer", () => {
-  test("over a head enlarges it, inside of the view", async () => {
-    const app = await mountModel();
+  test.for([1100, 760])("over a head enlarges it, inside of a view of %i px", async (width) => {
+    const app = await mountModel({ width });
     const preview = find(app, ".preview");
-    const stage = find(app, ".grid-stage").getBoundingClientRect();
+    const body = find(app, ".body").getBoundingClientRect();
     expect(preview.hidden).toBe(true);
     for (const [layer, head] of [
       [0, 0],
@@ -142,12 +154,12 @@ describe("the pointer", () => {
     ]) {
       await userEvent.hover(cell(layer, head));
       await expect.element(page.elementLocator(preview)).toBeVisible();
-      expect(preview.textContent).toBe(`Layer ${layer} · Head ${head}`);
+      expect(preview.textContent).toContain(`Layer ${layer} · Head ${head}`);
       const [box, own] = [preview, cell(layer, head).element()].map((e) =>
         e.getBoundingClientRect(),
       );
-      expect(box.left).toBeGreaterThanOrEqual(stage.left);
-      expect(box.right).toBeLessThanOrEqual(stage.right + 1);
+      expect(box.left).toBeGreaterThanOrEqual(body.left);
+      expect(box.right).toBeLessThanOrEqual(body.right);
       // Beside the head, not on it.
       expect(box.left >= own.right || box.right <= own.left).toBe(true);
     }
@@ -155,7 +167,35 @@ describe("the pointer", () => {
     expect(preview.hidden).toBe(true);
   });
 
-  test("selects a head by click, and opens it by double click", async () => {
+  test("enlarges nothing where there is no room: the status line tells the numbers", async () => {
+    const app = await mountModel({ width: 600 });
+    await userEvent.hover(cell(2, 9));
+    expect(status()).toContain("Layer 2 · Head 9");
+    expect(find(app, ".preview").hidden).toBe(true);
+  });
+
+  test("tells all numbers of the head with its picture", async () => {
+    const app = await mountModel();
+    await userEvent.hover(cell(2, 9));
+    const stack = app.store.stack("self");
+    const { measures } = stack.layers[2];
+    expect(find(app, ".preview .title").textContent).toBe(
+      `Layer 2 · Head 9${described(patternOf(stack.layers[2], 9, stack))}`,
+    );
+    const rows = [...find(app, ".preview").querySelectorAll("tr")].map((row) =>
+      [...row.children].map(({ textContent }) => textContent),
+    );
+    expect(rows).toEqual([
+      ["entropy", `${measures.entropy[9].toFixed(2)} nats`],
+      ["mean distance", `${measures.distance[9].toFixed(1).replace("-", "\u2212")} tokens`],
+      ...(["previous", "same", "next", "first", "special"] as const).map((name) => [
+        `share on ${name}`,
+        measures[name][9].toFixed(3),
+      ]),
+    ]);
+  });
+
+  test("selects a head by click, and goes to it by double click", async () => {
     const { state } = await mountModel();
     await userEvent.click(cell(2, 6));
     expect([state.layer.value, state.head.value, state.view.value]).toEqual([2, 6, "model"]);
@@ -193,9 +233,10 @@ describe("the keyboard", () => {
     focus(grid);
     expect(preview.hidden).toBe(true);
     await userEvent.keyboard("{ArrowRight}");
-    expect([preview.hidden, preview.textContent]).toEqual([false, "Layer 0 · Head 1"]);
+    expect(preview.hidden).toBe(false);
+    expect(preview.textContent).toContain("Layer 0 · Head 1");
     await userEvent.keyboard("{ArrowDown}");
-    expect(preview.textContent).toBe("Layer 1 · Head 1");
+    expect(preview.textContent).toContain("Layer 1 · Head 1");
     await userEvent.keyboard("{Escape}");
     expect(preview.hidden).toBe(true);
     await userEvent.keyboard("{ArrowDown}");
@@ -212,7 +253,16 @@ describe("the keyboard", () => {
     expect(status()).toContain("Layer 1 · Head 1 ");
   });
 
-  test("opens the head with Enter", async () => {
+  test("goes to the ends of a row", async () => {
+    const app = await mountModel({ choices: { layer: 2, head: 4 } });
+    focus(grid);
+    await userEvent.keyboard("{End}");
+    expect(at(app)).toEqual([2, 9]);
+    await userEvent.keyboard("{Home}");
+    expect(at(app)).toEqual([2, 0]);
+  });
+
+  test("goes to the head view with Enter", async () => {
     const app = await mountModel({ choices: { layer: 0, head: 2 } });
     focus(grid);
     await userEvent.keyboard("{Enter}");
@@ -221,12 +271,21 @@ describe("the keyboard", () => {
   });
 });
 
-test("a head chosen here is drawn by the head view, whatever heads were drawn before", async () => {
+test.for([
+  { how: "a double click", go: () => userEvent.dblClick(cell(0, 1)) },
+  {
+    how: "Enter",
+    async go() {
+      focus(grid);
+      await userEvent.keyboard("{ArrowUp}{ArrowUp}{Home}{ArrowRight}{Enter}");
+    },
+  },
+])("$how draws the head alone, whatever was drawn before", async ({ go }) => {
   const app = await mountModel({ choices: { layer: 2, head: 8, heads: [8, 9] } });
-  await userEvent.dblClick(cell(0, 1));
+  await go();
   expect(app.state.view.value).toBe("head");
   const pressed = () => swatches.elements().map((button) => button.getAttribute("aria-pressed"));
-  await expect.poll(pressed, { timeout: 2000 }).toEqual(["true", "true", "true", "true"]);
+  await expect.poll(pressed, { timeout: 2000 }).toEqual(["false", "true", "false", "false"]);
 });
 
 describe("layers of other numbers and heads", () => {

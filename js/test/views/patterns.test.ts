@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { LayerInfo } from "../../src/data/manifest.ts";
 import { palette } from "../../src/theme.ts";
-import { countPatterns, type Pattern, patternOf } from "../../src/views/patterns.ts";
+import { countPatterns, type Pattern, patternOf } from "../../src/views/model/patterns.ts";
 
-const tokens = { labels: ["a", "b"], segments: null, special: [] };
+const tokens = { labels: ["a", "b"], segments: null, special: [], words: null };
 const SELF = { name: "self", queries: tokens, keys: tokens, layers: [] };
 
 /** A layer with one head per row: its shares on the previous, same, next, first and special token. */
@@ -16,6 +16,7 @@ function layerOf(...heads: readonly (readonly number[])[]): LayerInfo {
       heads: heads.length,
       key_heads: heads.length,
       dim: null,
+      rotary: null,
       rounding: 0,
       program: null,
     },
@@ -52,10 +53,13 @@ test("the kinds of all heads are counted, the most frequent first", () => {
     [0, 0, 1, 0, 0],
     [0, 0, 0, 0, 0],
   ];
-  const phrase = countPatterns(
-    { ...SELF, layers: [layerOf(next, mixed), layerOf(mixed)] },
-    palette(false),
-  );
+  const [both, one] = [layerOf(next, mixed), layerOf(mixed)];
+  const heads = [
+    { layer: both, head: 0 },
+    { layer: both, head: 1 },
+    { layer: one, head: 0 },
+  ];
+  const phrase = countPatterns(heads, SELF, palette(false));
   const text = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
   expect(text).toMatch(/2 mixed\W+1 next token/);
 });

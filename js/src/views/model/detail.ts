@@ -1,0 +1,79 @@
+/** One head of one layer, opened within the model view: its lines, and its matrix. */
+
+import { computed } from "@preact/signals-core";
+import type { LayerData } from "../../data/layer.ts";
+import { disposeAll } from "../../parts/dispose.ts";
+import { el } from "../../parts/dom.ts";
+import { headColors } from "../../parts/head-colors.ts";
+import { axesOf, lookOf } from "../axes.ts";
+import { sheetOf } from "../head/sheets.ts";
+import { headStatus } from "../head/status.ts";
+import { headTables } from "../head/tables.ts";
+import { headIn, type Inside, layerView } from "../layer-view.ts";
+import { matrix } from "../matrix.ts";
+import { pairs } from "../pairs.ts";
+import type { Context, View } from "../view.ts";
+
+/** It stands between rows of other heads, so it is lower than the head view. */
+const HEIGHT = 400;
+const ROW_BOUNDS = [16, 24] as const;
+/** From this width on, the matrix stands beside the lines. */
+const BESIDE_FROM = 620;
+const GAP = 56;
+/** Height of the names above the matrix. */
+const NAMES = 76;
+
+/** @param width in CSS pixels. */
+export function detail(context: Context, width: number): Omit<View, "tools"> {
+  return layerView(context, (data) => inside(context, data, width));
+}
+
+function inside({ state, palette }: Context, data: LayerData, width: number): Inside {
+  const axes = axesOf(state, data.stack);
+  const look = lookOf(state, axes);
+  const [rows, columns] = [axes.query.shown.length, axes.key.shown.length];
+  const head = computed(() => headIn(state, data));
+  const sheet = computed(() => sheetOf(state, data, axes, head.value));
+  const sheets = computed(() => [sheet.value]);
+  const beside = width >= BESIDE_FROM;
+  const fitting = ((HEIGHT - NAMES) * Math.max(rows, columns)) / rows;
+  const matrixWidth = Math.min(fitting, beside ? (width - GAP) / 2 : width);
+  const drawn = pairs({
+    state,
+    axes,
+    width: beside ? width - matrixWidth - GAP : width,
+    rowHeight: Math.max(
+      ROW_BOUNDS[0],
+      Math.min(ROW_BOUNDS[1], Math.floor(HEIGHT / Math.max(rows, columns))),
+    ),
+    horizontal: false,
+    sheets,
+    colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
+    look,
+  });
+  const where = `Layer ${data.info.number}`;
+  const picture = matrix({
+    state,
+    palette,
+    axes,
+    sheet,
+    // The panel around it says which head it is.
+    title: computed(() => ""),
+    look,
+    width: matrixWidth,
+    namesRows: !beside,
+  });
+  const seen = { state, data, axes, where, look, sheets, pictured: sheet, strips: drawn.strips };
+  return {
+    element: el(
+      "div",
+      { class: `head-view ${beside ? "beside" : ""}` },
+      drawn.element,
+      picture.element,
+    ),
+    status: computed(() => headStatus(seen)),
+    legend: computed(() => []),
+    tables: computed(() => headTables(seen)),
+    dispose: disposeAll([drawn.dispose, picture.dispose]),
+  };
+}

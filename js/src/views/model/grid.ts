@@ -1,0 +1,143 @@
+/** The elements of the model view's grid: a cell per head, and a canvas per layer behind them. */
+
+import type { Sort } from "../../choices.ts";
+import type { StackInfo } from "../../data/manifest.ts";
+import { el } from "../../parts/dom.ts";
+import { trust } from "../../parts/trust.ts";
+import type { ModelLayout } from "./layout.ts";
+import { longName } from "./measures.ts";
+import type { Head, Row } from "./order.ts";
+import { description, headName } from "./status.ts";
+import { type Means, meanBars, meanName, meanText } from "./summary.ts";
+
+export interface ModelGrid {
+  /** With role grid; what takes the keys. */
+  readonly element: HTMLElement;
+  readonly rows: readonly HTMLElement[];
+  readonly canvases: readonly HTMLCanvasElement[];
+  /** What stays at the upper edge. */
+  readonly top: HTMLElement;
+  cell(row: number, column: number): HTMLElement | undefined;
+  /** The head whose cell an event came from. */
+  headAt(event: Event): Head | null;
+}
+
+export function modelGrid(
+  rows: readonly Row[],
+  stack: StackInfo,
+  layout: ModelLayout,
+  sort: Sort,
+  means: Means,
+): ModelGrid {
+  const known = new Map<Element | null, Head>();
+  const rowMeans = layout.summary ? meanBars(means.measure, means.rows) : [];
+  const canvases: HTMLCanvasElement[] = [];
+  const cells: HTMLElement[][] = [];
+
+  const lines = rows.map(({ layer, heads }, index) => {
+    const title = [`Layer ${layer.number}`, ...trust(layer)].join(": ");
+    const number = el(
+      "div",
+      {
+        role: "rowheader",
+        title,
+        "aria-description": meanText(means.measure, means.rows[index]),
+      },
+      `${layer.number}`,
+    );
+    if (layer.fidelity.exact === false) number.append(el("span", { class: "warning" }, " ⚠"));
+    const canvas = el("canvas", { "aria-hidden": "true" });
+    const own = heads.map((head) => {
+      const cell = el("div", {
+        role: "gridcell",
+        id: `cell-${layer.number}-${head}`,
+        "aria-label": headName({ layer, head }),
+        "aria-description": description({ layer, head }, stack, means.measure),
+        "aria-selected": "false",
+      });
+      if (sort !== "model") cell.append(el("span", { class: "caption" }, `${head}`));
+      known.set(cell, { layer, head });
+      return cell;
+    });
+    canvases.push(canvas);
+    cells.push(own);
+    return el("div", { role: "row" }, canvas, number, ...own, ...rowMeans.slice(index, index + 1));
+  });
+
+  const top = columnHeads(rows, layout, sort, means);
+  const bottom = el(
+    "div",
+    { class: "column-means", "aria-hidden": "true" },
+    el("div", { class: "of" }, meanName(means.measure)),
+    ...meanBars(means.measure, means.columns, layout.across + layout.gap),
+  );
+  const element = el(
+    "div",
+    {
+      role: "grid",
+      "aria-label": "Heads of every layer",
+      tabindex: 0,
+      class: layout.fit,
+    },
+    top,
+    ...lines,
+    bottom,
+  );
+  for (const name of LENGTHS) element.style.setProperty(`--${name}`, `${layout[name]}px`);
+  return {
+    element,
+    rows: lines,
+    canvases,
+    top,
+    cell: (row, column) => cells[row]?.[column],
+    headAt: (event) => known.get((event.target as Element).closest("[role=gridcell]")) ?? null,
+  };
+}
+
+/** What the styles need of the layout. */
+const LENGTHS = [
+  "left",
+  "top",
+  "across",
+  "down",
+  "gap",
+  "below",
+  "rowPitch",
+  "summary",
+] as const satisfies readonly (keyof ModelLayout)[];
+
+/** The numbers of the heads; where every layer has its own order, what the order is. */
+function columnHeads(
+  rows: readonly Row[],
+  { columns, summary }: ModelLayout,
+  sort: Sort,
+  { measure, columns: means }: Means,
+): HTMLElement {
+  const longest = rows.find(({ heads }) => heads.length === columns)?.heads ?? [];
+  const heads = longest.map((head, column) =>
+    el(
+      "div",
+      {
+        role: "columnheader",
+        "aria-label": sort === "model" ? `Head ${head}` : `Rank ${column + 1}`,
+        "aria-description": meanText(measure, means[column]),
+      },
+      sort === "model" ? `${head}` : "",
+    ),
+  );
+  const order = el("div", { class: "order", "aria-hidden": "true" });
+  if (sort !== "model") order.append(`${longName(sort)}, highest → lowest`);
+  const directions = el(
+    "div",
+    { class: "directions" },
+    sort === "model" ? el("span", {}, "head →") : "",
+    el("span", {}, "layer ↓"),
+  );
+  return el(
+    "div",
+    { role: "row", class: "column-names" },
+    el("div", { class: "corner", "aria-hidden": "true" }, directions, order),
+    ...heads,
+    summary ? el("div", { class: "of", "aria-hidden": "true" }, meanName(measure)) : "",
+  );
+}

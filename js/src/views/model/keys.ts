@@ -1,0 +1,56 @@
+/** Moving through the model view's grid with the keyboard. */
+
+import { within } from "../../state.ts";
+import type { ModelGrid } from "./grid.ts";
+import { type Head, placeOf, type Row } from "./order.ts";
+
+export interface KeyActions {
+  current(): Head;
+  move(to: Head): void;
+  enter(): void;
+  toggle(): void;
+  /** Says whether there was anything to escape from. */
+  escape(): boolean;
+}
+
+/** @param stage holds the grid, and what is opened between its rows. */
+export function bindGridKeys(
+  stage: HTMLElement,
+  grid: ModelGrid,
+  rows: readonly Row[],
+  actions: KeyActions,
+): void {
+  grid.element.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = headAfter(event.key, actions.current(), rows);
+    if (next) actions.move(next);
+    else if (event.key === "Enter") actions.enter();
+    else if (event.key === " ") actions.toggle();
+    else return;
+    event.preventDefault();
+  });
+  stage.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !actions.escape()) return;
+    // What is locked stays locked until the next one.
+    event.stopPropagation();
+    event.preventDefault();
+  });
+}
+
+/** The head that a key leads to from another; null where the key leads nowhere. */
+function headAfter(key: string, from: Head, rows: readonly Row[]): Head | null {
+  // Where the head is not among those shown, as good as any: the first.
+  const { row, column } = placeOf(rows, from) ?? { row: 0, column: 0 };
+  const last = rows[row].heads.length - 1;
+  const target: Readonly<Record<string, readonly [row: number, column: number]>> = {
+    ArrowUp: [row - 1, column],
+    ArrowDown: [row + 1, column],
+    ArrowLeft: [row, column - 1],
+    ArrowRight: [row, column + 1],
+    Home: [row, 0],
+    End: [row, last],
+  };
+  if (!(key in target)) return null;
+  const { layer, heads } = rows[within(target[key][0], rows.length)];
+  return { layer, head: heads[within(target[key][1], heads.length)] };
+}

@@ -1,0 +1,284 @@
+/** The model view: every head of every layer at a glance. */
+
+import { batch, computed, effect, signal, untracked } from "@preact/signals-core";
+import type { Color, Sort } from "../../choices.ts";
+import { cropped, shownSegments } from "../../data/thumbnails.ts";
+import { goTo } from "../../navigation.ts";
+import { disposeAll } from "../../parts/dispose.ts";
+import { el, replaceContent } from "../../parts/dom.ts";
+import { keptAsWeights } from "../../parts/trust.ts";
+import { isPair, shownTokens } from "../../shown.ts";
+import type { Context, View } from "../view.ts";
+import { coloringOf } from "./color.ts";
+import { modelGrid } from "./grid.ts";
+import { bindGridKeys } from "./keys.ts";
+import { modelLayout } from "./layout.ts";
+import { measureTable } from "./measures.ts";
+import { type Head, knownChoice, measureInUse, placeOf, rowsOf } from "./order.ts";
+import { paintRows } from "./paint.ts";
+import { modelPanel, type Panel } from "./panel.ts";
+import { described, patternOf } from "./patterns.ts";
+import { bindPointer } from "./pointer.ts";
+import { showPreview } from "./preview.ts";
+import { reveal } from "./scroll.ts";
+import { headsTable, headTitle, statusOf } from "./status.ts";
+import { meansOf } from "./summary.ts";
+import { aspectOf, paintThumbnail } from "./thumbnail.ts";
+import { modelTools } from "./tools.ts";
+
+export function modelView(context: Context): View {
+  const { state, store, palette } = context;
+  const { stack } = state.shown;
+  const sort = computed(() => knownChoice<Sort>(state.sort.value, stack.value, ["model"]));
+  const color = computed(() =>
+    knownChoice<Color>(state.color.value, stack.value, ["pattern", "layer"]),
+  );
+  const measure = computed(() => measureInUse(color.value, sort.value));
+  const rows = computed(() =>
+    rowsOf(stack.value, sort.value, {
+      layers: state.include_layers.value,
+      heads: state.include_heads.value,
+    }),
+  );
+  const coloring = computed(() => coloringOf(color.value, rows.value, stack.value, palette.value));
+
+  const panel = signal<Panel | null>(null);
+  const hovered = signal<Head | null>(null);
+  /** Whether the keyboard moves through the heads: then the current one is enlarged. */
+  const keyed = signal(false);
+  const current = computed<Head>(() => ({
+    layer: state.shown.layer.value,
+    head: state.shown.head.value,
+  }));
+  const looked = computed(() => hovered.value ?? current.value);
+  const enlarged = computed(() => {
+    const shown = hovered.value ?? (keyed.value ? current.value : null);
+    // What is opened is large enough.
+    return state.opened.value && shown && same(shown, current.value) ? null : shown;
+  });
+
+  const [tools, disposeTools] = modelTools(state);
+  const element = el("div", { class: "model-view" });
+  const disposeGrid = effect(() => {
+    const room = context.width.value;
+    if (room <= 0) return;
+    const inside = build(room);
+    untracked(() => {
+      hovered.value = null;
+      replaceContent(element, inside.element);
+    });
+    return inside.dispose;
+  });
+
+  const goToHead = ({ layer, head }: Head) => goTo(state, { layer: layer.number, head });
+
+  /** In the head view, alone. */
+  function enter(to: Head): void {
+    batch(() => {
+      goToHead(to);
+      state.heads.value = [to.head];
+      state.view.value = "head";
+    });
+  }
+
+  /** Everything for this width, stack, order and number; signals read here make it run again. */
+  function build(room: number) {
+    const [shown, of] = [rows.value, stack.value];
+    const segments = shownSegments(state.segments.value, of);
+    const kind = state.thumbnails.value;
+    const aspect = aspectOf(kind, shownTokens(segments, of));
+    const layout = modelLayout(room, aspect, shown, sort.value !== "model");
+    const thumbnailOf = ({ layer, head }: Head) =>
+      cropped(store.thumbnail(of.name, layer.number, head), of, segments);
+    const grid = modelGrid(shown, of, layout, sort.value, meansOf(shown, measure.value));
+    const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
+    const stage = el("div", { class: "grid-stage" }, grid.element, preview);
+    stage.style.width = `${layout.width}px`;
+    const beside = Math.max(0, Math.floor((room - layout.width) / 2));
+    stage.style.marginLeft = `${beside}px`;
+    const scroller = () => element.closest<HTMLElement>(".body");
+    let openedBefore = false;
+    let revealed = false;
+
+    const toggle = (head: Head) => {
+      const shut = state.opened.peek() && same(head, current.peek());
+      batch(() => {
+        goToHead(head);
+        state.opened.value = !shut;
+      });
+    };
+    const close = () => {
+      state.opened.value = false;
+      grid.element.focus();
+    };
+    bindPointer(stage, grid, {
+      hover(head) {
+        const before = hovered.peek();
+        if (head && before ? !same(head, before) : head !== before) hovered.value = head;
+      },
+      click(head) {
+        keyed.value = false;
+        openedBefore = state.opened.peek();
+        toggle(head);
+      },
+      doubleClick(head) {
+        state.opened.value = openedBefore;
+        enter(head);
+      },
+    });
+    grid.element.addEventListener("blur", () => {
+      keyed.value = false;
+    });
+    bindGridKeys(stage, grid, shown, {
+      current: () => current.peek(),
+      move(to) {
+        batch(() => {
+          hovered.value = null;
+          keyed.value = true;
+          goToHead(to);
+        });
+      },
+      enter: () => enter(current.peek()),
+      toggle: () => toggle(current.peek()),
+      escape() {
+        keyed.value = false;
+        if (!panel.peek()) return false;
+        close();
+        return true;
+      },
+    });
+
+    /** Leave room for the panel under the row of the current head, and show both. */
+    const arrange = () => {
+      const at = placeOf(shown, current.peek());
+      const below = panel.peek();
+      grid.rows.forEach((line, row) => {
+        line.style.marginBottom =
+          below && at?.row === row ? `${below.element.offsetHeight + PANEL_MARGIN}px` : "";
+      });
+      if (!at) return;
+      const { left, top, across, gap, rowPitch } = layout;
+      const notch = beside + left + (at.column + 0.5) * (across + gap);
+      below?.place(top + (at.row + 1) * rowPitch + PANEL_MARGIN / 2, notch);
+      const cell = grid.cell(at.row, at.column);
+      const covered = { left, top };
+      // A frame may come when another grid is in the place of this one.
+      if (!cell?.isConnected) return;
+      reveal({
+        scroller: scroller(),
+        cell,
+        below: below?.element ?? null,
+        covered,
+        first: !revealed,
+      });
+      revealed = true;
+    };
+    const opened = computed(() => state.opened.value && placeOf(shown, current.value) !== null);
+
+    const disposers = [
+      effect(() =>
+        paintRows({
+          rows: shown,
+          canvases: grid.canvases,
+          layout,
+          kind,
+          coloring: coloring.value,
+          palette: palette.value,
+          thumbnailOf,
+        }),
+      ),
+      effect(() => {
+        if (!opened.value) return;
+        const made = untracked(() =>
+          modelPanel({
+            context,
+            width: room,
+            resized: arrange,
+            close,
+            enter: () => enter(current.peek()),
+          }),
+        );
+        made.element.style.left = `${-beside}px`;
+        made.element.style.setProperty("--top", `${layout.top}px`);
+        made.element.style.width = `${Math.max(room, layout.width)}px`;
+        stage.append(made.element);
+        panel.value = made;
+        return () => {
+          made.element.remove();
+          made.dispose();
+          panel.value = null;
+        };
+      }),
+      effect(() => {
+        const at = placeOf(shown, current.value);
+        opened.value;
+        const cell = at && grid.cell(at.row, at.column);
+        if (!cell) {
+          grid.element.removeAttribute("aria-activedescendant");
+          arrange();
+          return;
+        }
+        cell.setAttribute("aria-selected", "true");
+        grid.element.setAttribute("aria-activedescendant", cell.id);
+        // At first after this run, when the grid is in its place.
+        if (cell.isConnected) arrange();
+        else queueMicrotask(arrange);
+        return () => cell.setAttribute("aria-selected", "false");
+      }),
+      effect(() => {
+        const head = enlarged.value;
+        // In none of them where the stack has just changed, and this grid is about to be replaced.
+        const at = head && placeOf(shown, head);
+        const cell = at && grid.cell(at.row, at.column);
+        // In a view without room for it, the status line tells the numbers.
+        preview.hidden = !cell || layout.fit === "bare";
+        if (!head || !cell || preview.hidden) return;
+        const colors = palette.value;
+        const thumbnail = thumbnailOf(head);
+        const ink = coloring.value.of(head);
+        showPreview(preview, {
+          title: headTitle(head),
+          pattern: described(patternOf(head.layer, head.head, of)),
+          aspect,
+          paint: (target, box) => paintThumbnail(target, kind, thumbnail, box, ink, colors),
+          numbers: measureTable(head.layer, head.head, of),
+          cell,
+          scroller: scroller() ?? stage,
+        });
+      }),
+    ];
+    return { element: stage, dispose: disposeAll(disposers) };
+  }
+
+  return {
+    element,
+    status: computed(() =>
+      // Of the tokens that are looked at in the head that is opened, else of the head.
+      panel.value && state.hover.value
+        ? panel.value.inside.status.value
+        : statusOf(looked.value, stack.value, measure.value),
+    ),
+    legend: computed(() => [
+      ...coloring.value.legend,
+      ...[keptAsWeights(rows.value.map(({ layer }) => layer))]
+        .filter(Boolean)
+        .map((kept) => `   ${kept}`),
+      state.segments.value === "all" || !isPair(stack.value)
+        ? ""
+        : shownSegments(state.segments.value, stack.value) === "all"
+          ? "   pictures and numbers are of whole heads"
+          : "   numbers are of whole heads",
+    ]),
+    tools: [tools],
+    tables: computed(() => [
+      headsTable(rows.value, stack.value),
+      ...(panel.value?.inside.tables.value ?? []),
+    ]),
+    dispose: disposeAll([disposeTools, disposeGrid]),
+  };
+}
+
+/** Between a row and the panel below it, and below the panel. */
+const PANEL_MARGIN = 16;
+
+const same = (a: Head, b: Head) => a.layer === b.layer && a.head === b.head;

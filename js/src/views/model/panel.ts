@@ -1,0 +1,85 @@
+/** One head opened in place: a panel as wide as the view, with a notch to the head's cell. */
+
+import { effect } from "@preact/signals-core";
+import { disposeAll } from "../../parts/dispose.ts";
+import { el } from "../../parts/dom.ts";
+import type { Context, View } from "../view.ts";
+import { detail } from "./detail.ts";
+import { described, patternOf } from "./patterns.ts";
+import { headName, headTitle } from "./status.ts";
+
+export interface PanelOptions {
+  readonly context: Context;
+  /** In CSS pixels. */
+  readonly width: number;
+  /** Called when the panel becomes higher or lower. */
+  resized(): void;
+  close(): void;
+  /** Go to the head view. */
+  enter(): void;
+}
+
+export interface Panel {
+  readonly element: HTMLElement;
+  readonly inside: Omit<View, "tools">;
+  /** @param top and @param notch where it begins, and where the middle of its cell is. */
+  place(top: number, notch: number): void;
+  dispose(): void;
+}
+
+/** What the frame takes on both sides. */
+const FRAME = 34;
+
+export function modelPanel({ context, width, resized, close, enter }: PanelOptions): Panel {
+  const { stack, layer, head } = context.state.shown;
+  const title = el("div", { class: "title" });
+  const button = (name: string, content: string, act: () => void) => {
+    const made = el("button", { type: "button", "aria-label": name, title: name }, content);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const inside = detail(context, width - FRAME);
+  const region = el(
+    "div",
+    { role: "region" },
+    el(
+      "div",
+      { class: "panel-head" },
+      title,
+      button("Open in head view", "Open in head view", enter),
+      button("Close", "✕", close),
+    ),
+    inside.element,
+  );
+  region.style.width = `${width}px`;
+  const notch = el("div", { class: "notch", "aria-hidden": "true" });
+  const element = el("div", { class: "opened" }, region, notch);
+  let height = 0;
+  // A frame later, because what changes size while sizes are observed is a complaint in the console.
+  const observer = new ResizeObserver(() =>
+    requestAnimationFrame(() => {
+      if (height === region.offsetHeight) return;
+      height = region.offsetHeight;
+      resized();
+    }),
+  );
+  observer.observe(region);
+  const disposeTitle = effect(() => {
+    // It stays with the picture below it, which waits for its layer.
+    const wanted = context.store.layer(stack.value.name, layer.value.number);
+    if (wanted.value.status === "loading" && title.firstChild) return;
+    const shown = { layer: layer.value, head: head.value };
+    const pattern = patternOf(shown.layer, shown.head, stack.value);
+    region.setAttribute("aria-label", `${headName(shown)}, opened`);
+    title.replaceChildren(el("strong", {}, headTitle(shown)), `  ${described(pattern)}`);
+  });
+  return {
+    element,
+    inside,
+    place(top, middle) {
+      element.style.top = `${top}px`;
+      notch.style.left = `${middle}px`;
+    },
+    dispose: disposeAll([() => observer.disconnect(), disposeTitle, () => inside.dispose()]),
+  };
+}

@@ -1,0 +1,46 @@
+/** Colours for numbers and for layers, equally spaced to the eye, with a contrast of 3 to the paper. */
+
+import type { Palette } from "../../theme.ts";
+
+/** From the lowest (0) to the highest (1): blue over violet to warm, away from the background. */
+export function ramp(share: number, { dark }: Palette): string {
+  const t = Math.min(Math.max(share, 0), 1);
+  const from = (a: number, b: number) => a + t * (b - a);
+  return dark
+    ? oklch(from(0.6, 0.93), from(0.14, 0.09), from(250, 440))
+    : oklch(from(0.63, 0.33), from(0.11, 0.14), from(220, 380));
+}
+
+const GOLDEN_ANGLE = 137.508;
+const LIGHTNESS = {
+  light: [0.5, 0.6, 0.4, 0.55],
+  dark: [0.72, 0.85, 0.64, 0.79],
+} as const;
+
+/** Hues as far apart as they can be, in shades that tell apart those that come close. */
+export function layerColor(index: number, { dark }: Palette): string {
+  const shades = LIGHTNESS[dark ? "dark" : "light"];
+  return oklch(shades[index % shades.length], 0.13, 255 + index * GOLDEN_ANGLE);
+}
+
+/** "#rrggbb" of a lightness, chroma and hue in OKLCH (Ottosson 2020), clipped to sRGB. */
+function oklch(lightness: number, chroma: number, degrees: number): string {
+  const hue = (degrees * Math.PI) / 180;
+  const [a, b] = [chroma * Math.cos(hue), chroma * Math.sin(hue)];
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  const linear = [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+  ];
+  return `#${linear.map((c) => hexadecimal(encoded(c))).join("")}`;
+}
+
+const encoded = (c: number) => (c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055);
+
+const hexadecimal = (c: number) =>
+  Math.round(255 * Math.min(Math.max(c, 0), 1))
+    .toString(16)
+    .padStart(2, "0");

@@ -1,0 +1,82 @@
+/** One head's pooled matrix, painted small: as a matrix, or as lines from queries to keys. */
+
+import type { Choices } from "../../choices.ts";
+import type { Thumbnail } from "../../data/codec.ts";
+import { LineField } from "../../kernels/lines.ts";
+import { el } from "../../parts/dom.ts";
+import type { Shown } from "../../shown.ts";
+import { type Palette, rgb } from "../../theme.ts";
+
+/** Left and top edge, width and height. */
+export type Box = readonly [x: number, y: number, width: number, height: number];
+
+/**
+ * Width by height. Matrices of these tokens have square cells, within what can still be seen when it
+ * is small; lines need no shape of their own.
+ */
+export function aspectOf(kind: Choices["thumbnails"], { queries, keys }: Shown): number {
+  return kind === "lines" ? 1 : Math.min(Math.max(keys.length / queries.length, 1 / 3), 3);
+}
+
+export function paintThumbnail(
+  target: CanvasRenderingContext2D,
+  kind: Choices["thumbnails"],
+  thumbnail: Thumbnail,
+  box: Box,
+  color: string,
+  palette: Palette,
+): void {
+  const pixels =
+    kind === "matrix"
+      ? matrixOf(thumbnail, color)
+      : linesOf(thumbnail, color, box, target.getTransform().a);
+  const buffer = el("canvas", { width: pixels.width, height: pixels.height });
+  buffer.getContext("2d")?.putImageData(pixels, 0, 0);
+  target.save();
+  target.beginPath();
+  target.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
+  target.fillStyle = palette.paper;
+  target.fill();
+  target.clip();
+  target.imageSmoothingEnabled = kind === "lines";
+  target.drawImage(buffer, ...box);
+  target.restore();
+}
+
+/** A pixel per cell, as opaque as its level: the square root of its weight. */
+function matrixOf({ rows, columns, levels }: Thumbnail, color: string): ImageData {
+  const pixels = new ImageData(columns, rows);
+  const ink = rgb(color);
+  levels.forEach((level, n) => {
+    pixels.data.set(ink, n * 4);
+    pixels.data[n * 4 + 3] = level * 17;
+  });
+  return pixels;
+}
+
+/** Of the height that a token has: the rest is for the room between the curves. */
+const THICKEST = 1 / 3;
+
+/**
+ * A curve per cell, from its query on the left to its key on the right. Its opacity lies between its
+ * level, of which the many faint curves would add up to one blot, and its weight, the level's square,
+ * of which little is seen where a part of a pair has little of the weight.
+ */
+function linesOf(
+  { rows, columns, levels }: Thumbnail,
+  color: string,
+  [, , width, height]: Box,
+  ratio: number,
+): ImageData {
+  const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)));
+  const field = new LineField(across, down);
+  const ink = rgb(color);
+  const thickness = Math.min(ratio, (down / Math.max(rows, columns)) * THICKEST);
+  levels.forEach((level, n) => {
+    if (level === 0) return;
+    const [query, key] = [Math.floor(n / columns), n % columns];
+    const [from, to] = [(query + 0.5) / rows, (key + 0.5) / columns];
+    field.add(from * down, to * down, thickness, ink, (level / 15) ** 1.5);
+  });
+  return field.image();
+}

@@ -1,0 +1,63 @@
+/** What the reader can choose about the model view. */
+
+import { computed, effect } from "@preact/signals-core";
+import type { Choices, Color, Sort } from "../../choices.ts";
+import { choice, type Option } from "../../parts/choice.ts";
+import { disposeAll } from "../../parts/dispose.ts";
+import { el } from "../../parts/dom.ts";
+import { capitalized } from "../../parts/text.ts";
+import type { State } from "../../state.ts";
+import { measuresOf, name } from "./measures.ts";
+import { knownChoice } from "./order.ts";
+import { isSelf } from "./patterns.ts";
+
+export function modelTools(state: State): [HTMLElement, () => void] {
+  const { stack } = state.shown;
+  const [thumbnails, disposeThumbnails] = choice({
+    name: "Show",
+    options: [
+      { value: "matrix", label: "Matrix" },
+      { value: "lines", label: "Lines" },
+    ],
+    value: () => state.thumbnails.value,
+    set(value) {
+      state.thumbnails.value = value as Choices["thumbnails"];
+    },
+  });
+  const byNumber = el("div", { class: "tools" });
+  // What can be chosen changes with the kind of attention, and with nothing else.
+  const self = computed(() => isSelf(stack.value));
+  const disposeByNumber = effect(() => {
+    self.value;
+    const numbers: readonly Option[] = measuresOf(stack.peek()).map((measure) => ({
+      value: measure,
+      label: capitalized(name(measure)),
+    }));
+    const [color, disposeColor] = choice({
+      name: "Colour by",
+      options: [
+        { value: "pattern", label: "Pattern" },
+        { value: "layer", label: "Layer" },
+        ...numbers,
+      ],
+      value: () => knownChoice<Color>(state.color.value, stack.value, ["pattern", "layer"]),
+      set(value) {
+        state.color.value = value as Color;
+      },
+    });
+    const [sort, disposeSort] = choice({
+      name: "Sort heads",
+      options: [{ value: "model", label: "As in model" }, ...numbers],
+      value: () => knownChoice<Sort>(state.sort.value, stack.value, ["model"]),
+      set(value) {
+        state.sort.value = value as Sort;
+      },
+    });
+    byNumber.replaceChildren(color, sort);
+    return disposeAll([disposeColor, disposeSort]);
+  });
+  return [
+    el("div", { class: "tools" }, byNumber, thumbnails),
+    disposeAll([disposeThumbnails, disposeByNumber]),
+  ];
+}
