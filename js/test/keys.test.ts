@@ -1,20 +1,19 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { userEvent } from "vitest/browser";
+import type { Choices } from "../src/choices.ts";
 import { bindKeys } from "../src/keys.ts";
 import { el } from "../src/parts/dom.ts";
-import { help } from "../src/parts/help.ts";
-import type { Choices } from "../src/state.ts";
 import { stateOf } from "./choices.ts";
 import { place } from "./place.ts";
 
 function mounted(choices: Partial<Choices> = {}) {
   const state = stateOf(choices);
-  const { panel, toggle } = help();
-  const root = place(el("div", { tabindex: 0 }, panel));
+  const actions = { help: vi.fn(), find: vi.fn(), copy: vi.fn() };
+  const root = place(el("div", { tabindex: 0 }));
   const controller = new AbortController();
-  bindKeys(root, state, toggle, controller.signal);
+  bindKeys(root, state, actions, controller.signal);
   root.focus();
-  return { state, root, panel, controller };
+  return { state, root, actions, controller };
 }
 
 test.for([
@@ -44,22 +43,40 @@ test("digits choose the view", async () => {
   }
 });
 
-test("a question mark opens and closes the list of keys", async () => {
-  const { panel } = mounted();
-  await userEvent.keyboard("?");
-  expect(panel.hidden).toBe(false);
-  await userEvent.keyboard("?");
-  expect(panel.hidden).toBe(true);
+test.for([
+  ["?", "help"],
+  ["/", "find"],
+  ["c", "copy"],
+] as const)("%s is for %s", async ([key, name]) => {
+  const { actions } = mounted();
+  await userEvent.keyboard(key);
+  for (const [other, action] of Object.entries(actions)) {
+    expect(action).toHaveBeenCalledTimes(other === name ? 1 : 0);
+  }
 });
 
-test("Escape closes the list of keys first, and then releases what is looked at", async () => {
-  const { state, panel } = mounted({ query: 2 });
+test("Escape releases what is locked and what is looked at", async () => {
+  const { state } = mounted({ query: 2 });
   state.hover.value = { query: 3, key: null };
-  await userEvent.keyboard("?{Escape}");
-  expect(panel.hidden).toBe(true);
-  expect([state.query.value, state.hover.value]).toEqual([2, { query: 3, key: null }]);
   await userEvent.keyboard("{Escape}");
   expect([state.query.value, state.hover.value]).toEqual([null, null]);
+});
+
+test.for(["input", "textarea", "select"] as const)("what is typed into %s is text", (name) => {
+  const { state, root, actions } = mounted({ query: 2 });
+  const field = el(name, {});
+  root.append(field);
+  const press = (key: string) => {
+    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+    field.dispatchEvent(event);
+    return event.defaultPrevented;
+  };
+  for (const key of ["2", "]", ".", "?", "/", "c"]) expect(press(key)).toBe(false);
+  for (const action of Object.values(actions)) expect(action).not.toHaveBeenCalled();
+  expect([state.view.value, state.layer.value, state.head.value]).toEqual(["head", 0, 0]);
+  // But for what no text has.
+  press("Escape");
+  expect(state.query.value).toBeNull();
 });
 
 test("Escape releases a key too", async () => {
@@ -97,7 +114,7 @@ test("a key that does something does nothing else; any other key is left alone",
     root.dispatchEvent(event);
     return event.defaultPrevented;
   };
-  for (const key of ["[", "]", ",", ".", "1", "2", "3", "?", "Escape"]) {
+  for (const key of ["[", "]", ",", ".", "1", "2", "3", "?", "/", "c", "Escape"]) {
     expect(prevented(key)).toBe(true);
   }
   for (const key of ["a", "4", "Tab", "ArrowDown", "Enter"]) {

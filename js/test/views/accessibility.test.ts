@@ -80,7 +80,8 @@ describe("the model view", () => {
     await mountApp({ choices: { view: "model" } });
     const grid = named("grid", "Heads of every layer");
     await expect.element(grid).toBeInTheDocument();
-    expect(grid.getByRole("row").elements().length).toBe(3);
+    expect(grid.getByRole("rowheader").elements().length).toBe(3);
+    expect(grid.getByRole("columnheader").elements().length).toBe(10);
     expect(names(grid.getByRole("gridcell"))).toEqual(
       [4, 2, 10].flatMap((heads, layer) =>
         Array.from({ length: heads }, (_, head) => `Layer ${layer}, head ${head}`),

@@ -2,31 +2,23 @@
 
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import { decodeBlock } from "../../src/data/codec.ts";
+import { MARKS } from "../../src/views/neuron/layout.ts";
 import { parts } from "../locators.ts";
 import { type App, find, mountApp, painted } from "../mounted.ts";
 import { LABELS, NAMES, scoreAt, signed, weightAt } from "../numbers.ts";
 import { expectNoProblems } from "../problems.ts";
-import { blockOf, RECORD } from "../vectors.ts";
+import { vector } from "./vectors-of.ts";
 
 expectNoProblems();
 
 const { option, status } = parts();
-
-/** A vector of a layer, [dim], out of the block itself. */
-function vector(layer: number, name: "queries" | "keys", head: number, at: number): number[] {
-  const block = blockOf(RECORD.blocks[`self.${layer}`]);
-  const [, tokens, dim] = block.parts.find((part) => part.name === name)?.shape ?? [];
-  const { values } = decodeBlock(block).get(name) ?? { values: [] };
-  return [...values].slice((head * tokens + at) * dim, (head * tokens + at + 1) * dim);
-}
 
 describe("the status line", () => {
   test.for([
     { layer: 0, head: 3, keyHead: 3, query: 5, key: 2, scaling: "÷ √4" },
     // Here the product of the largest magnitude is negative.
     { layer: 0, head: 1, keyHead: 1, query: 8, key: 2, scaling: "÷ √4" },
-    { layer: 2, head: 7, keyHead: 3, query: 5, key: 2, scaling: "× 0.25 capped at ±4" },
+    { layer: 2, head: 7, keyHead: 3, query: 5, key: 2, scaling: "× 0.25, softcap 4·tanh(x/4)" },
   ])("adds up the products of $query and $key, head $head, layer $layer", async (given) => {
     const { layer, head, keyHead, query, key, scaling } = given;
     await mountApp({ choices: { view: "neuron", layer, head, query } });
@@ -45,7 +37,7 @@ describe("the status line", () => {
     ];
     await expect.poll(status).toContain(shown.join(""));
     const sign = products[top] > 0 ? "+" : "";
-    expect(status()).toContain(`neuron ${top}, ${sign}${signed(products[top])}`);
+    expect(status()).toContain(`neuron ${top} adds ${sign}${signed(products[top])}`);
   });
 
   test("says that a key is masked", async () => {
@@ -91,7 +83,9 @@ describe("the status line", () => {
 
 describe("the columns", () => {
   const heads = (app: App) =>
-    [...app.shadow.querySelectorAll(".column-heads span")].map(({ textContent }) => textContent);
+    [...app.shadow.querySelectorAll(".column-heads span:first-child")].map(
+      ({ textContent }) => textContent,
+    );
 
   test("are named, with the real scale", async () => {
     const app = await mountApp({ choices: { view: "neuron" } });
@@ -99,14 +93,14 @@ describe("the columns", () => {
       .poll(() => heads(app))
       .toEqual(["Query q", "Key k", "q × k", "q·k ÷ √4", "Softmax"]);
     app.state.layer.value = 2;
-    await expect.poll(() => heads(app)[3]).toBe("q·k × 0.25 capped at ±4");
+    await expect.poll(() => heads(app)[3]).toBe("q·k × 0.25");
   });
 
   test("fit beside each other, at any width", async () => {
     for (const width of [640, 760, 1100]) {
       const app = await mountApp({ width, choices: { view: "neuron" } });
       await expect.poll(() => heads(app).length).toBe(5);
-      const spans = [...app.shadow.querySelectorAll(".column-heads span")];
+      const spans = [...app.shadow.querySelectorAll(".column-heads div")];
       const boxes = spans.map((span) => span.getBoundingClientRect());
       const right = find(app, ".neuron-view").getBoundingClientRect().right;
       boxes.forEach(({ right: end }, n) => {
@@ -117,7 +111,25 @@ describe("the columns", () => {
   });
 });
 
+describe("where it is narrow", () => {
+  const footer = (app: App) => find(app, "footer").textContent;
+
+  test("tokens whose vectors are left out are named, and the legend says why", async () => {
+    const app = await mountApp({ width: 430, choices: { view: "neuron" } });
+    await expect.element(page.getByText("Query", { exact: true })).toBeVisible();
+    await expect.element(page.getByText("Key", { exact: true })).toBeVisible();
+    expect(footer(app)).toContain("no room for q and k");
+    app.unmount();
+    const wide = await mountApp({ choices: { view: "neuron" } });
+    await expect.element(page.getByText("Query q", { exact: true })).toBeVisible();
+    expect(footer(wide)).not.toContain("no room");
+  });
+});
+
 describe("the picture", () => {
+  const rowOf = (app: App) =>
+    find(app, ".tokens.query").getBoundingClientRect().height / LABELS.length;
+
   /** Per row, the signs that its pixels have from left to right, repetitions left out. */
   function signs(canvas: HTMLCanvasElement, y: number): string {
     const { height } = canvas.getBoundingClientRect();
@@ -137,7 +149,7 @@ describe("the picture", () => {
     const app = await mountApp({ choices: { view: "neuron", head: 2, query: 0 } });
     await expect.element(option("Queries", 0)).toBeInTheDocument();
     const canvas = find<HTMLCanvasElement>(app, ".neurons canvas");
-    const row = canvas.getBoundingClientRect().height / LABELS.length;
+    const row = rowOf(app);
     // Of the query that is explained, the picture has a frame around it, and curves beside it.
     for (let query = 3; query < LABELS.length; query++) {
       const components = vector(0, "queries", 2, query).filter((value) => value !== 0);
@@ -145,7 +157,7 @@ describe("the picture", () => {
         .map((value) => (value > 0 ? "+" : "-"))
         .filter((sign, n, all) => sign !== all[n - 1])
         .join("");
-      expect(signs(canvas, (query + 0.2) * row).slice(0, expected.length)).toBe(expected);
+      expect(signs(canvas, MARKS + (query + 0.3) * row).slice(0, expected.length)).toBe(expected);
     }
   });
 
@@ -170,16 +182,16 @@ describe("the picture", () => {
     const app = await mountApp({ choices: { view: "neuron" } });
     await expect.element(option("Queries", 0)).toBeInTheDocument();
     const canvas = find(app, ".neurons canvas");
-    const { width, height } = canvas.getBoundingClientRect();
-    const row = height / LABELS.length;
+    const { width } = canvas.getBoundingClientRect();
+    const row = rowOf(app);
     const beside = find(app, ".tokens.query").getBoundingClientRect().width + 30;
     await userEvent.hover(canvas, { position: { x: beside, y: 5.5 * row } });
     expect(app.state.hover.value).toEqual({ query: 5, key: null });
-    await userEvent.hover(canvas, { position: { x: 0.7 * width, y: 3.5 * row } });
+    await userEvent.hover(canvas, { position: { x: 0.5 * width, y: 3.5 * row } });
     expect(app.state.hover.value).toEqual({ query: null, key: 3 });
     await userEvent.click(canvas, { position: { x: beside, y: 5.5 * row } });
     expect(app.state.query.value).toBe(5);
-    await userEvent.hover(canvas, { position: { x: 0.7 * width, y: 3.5 * row } });
+    await userEvent.hover(canvas, { position: { x: 0.5 * width, y: 3.5 * row } });
     expect(status()).toContain(`${NAMES[5]} → ${NAMES[3]} `);
   });
 });

@@ -1,0 +1,148 @@
+/** Bars and numbers of the neuron view: what is added, what goes into the softmax, what comes out. */
+
+import { type Explanation, type Reading, sees } from "../../data/explanation.ts";
+import { number, weight } from "../../parts/text.ts";
+import type { Facts } from "./facts.ts";
+import type { Bars } from "./layout.ts";
+import { band, type Canvas, hatch } from "./strips.ts";
+
+/** Without scores, only the softmax is shown. */
+export interface BarColumns {
+  readonly bias: Bars | null;
+  readonly scores: Bars | null;
+  readonly weights: Bars;
+}
+
+/** The model's own number, and the one shown, which muted neurons make another. */
+interface Change {
+  readonly own: number;
+  readonly now: number;
+}
+
+/** What stands in a row of one query. */
+interface Row {
+  readonly bias: number | null;
+  readonly score: Change;
+  readonly weight: Change;
+}
+
+/** Where the bars of one query stand in a row. */
+interface Place {
+  readonly top: number;
+  readonly height: number;
+  /** Of the query compared with: its bars are hatched. */
+  readonly second: boolean;
+}
+
+/** Rows lower than this have smaller numbers. */
+const ROOMY = 16;
+
+/** What goes into the softmax; where only its outcome is recorded, q · k. */
+export const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
+
+export function paintBars(canvas: Canvas, facts: Facts, columns: BarColumns): void {
+  const { target, rowHeight, palette } = canvas;
+  const compared = [facts.explanation.value, facts.comparison.value].filter((one) => one !== null);
+  const parts = compared.map((one) => rowsOf(facts, one));
+  const rows = parts.flat().filter((row) => row !== null);
+  const largest = {
+    bias: Math.max(...rows.map(({ bias }) => finite(bias ?? 0)), 1e-9),
+    score: Math.max(...rows.flatMap(({ score }) => [finite(score.own), finite(score.now)]), 1e-9),
+  };
+  target.textBaseline = "middle";
+  target.font = `${rowHeight / parts.length < ROOMY ? 11 : 12}px system-ui, sans-serif`;
+  for (const column of [columns.bias, columns.scores]) {
+    if (!column) continue;
+    target.fillStyle = palette.border;
+    const height = parts[0].length * rowHeight;
+    target.fillRect(Math.round(zeroOf(column)), band(rowHeight, 0)[0], 1, height);
+  }
+  parts.forEach((part, at) => {
+    part.forEach((row, index) => {
+      const [top, height] = band(rowHeight, index, at, parts.length);
+      const place = { top, height, second: at > 0 };
+      if (!row) {
+        if (columns.scores) label(canvas, "masked", columns.scores.end, place);
+        return;
+      }
+      if (columns.bias && row.bias !== null) {
+        signed(canvas, columns.bias, { own: row.bias, now: row.bias }, largest.bias, place);
+      }
+      if (columns.scores) signed(canvas, columns.scores, row.score, largest.score, place);
+      share(canvas, columns.weights, row.weight, place);
+    });
+  });
+}
+
+/** Of every key, null where the query cannot see it; then of the sink, where there is one. */
+function rowsOf({ data, shown, head }: Facts, one: Explanation): readonly (Row | null)[] {
+  const rows = shown.keys.map((key): Row | null => {
+    if (!sees(one, key)) return null;
+    return {
+      bias: one.bias?.[key] ?? null,
+      score: { own: logits(one.own)[key], now: logits(one.shown)[key] },
+      weight: { own: one.own.weights[key], now: one.shown.weights[key] },
+    };
+  });
+  const sink = data.sink(head.value);
+  if (sink === null || one.own.sink === null || one.shown.sink === null) return rows;
+  const score = { own: sink, now: sink };
+  return [...rows, { bias: null, score, weight: { own: one.own.sink, now: one.shown.sink } }];
+}
+
+const finite = (value: number) => (Number.isFinite(value) ? Math.abs(value) : 0);
+
+const zeroOf = ({ left, width }: Bars) => left + width / 2;
+
+/** To the right of the middle where positive, to the left where negative, with its number. */
+function signed(
+  canvas: Canvas,
+  column: Bars,
+  { own, now }: Change,
+  largest: number,
+  place: Place,
+): void {
+  const { palette } = canvas;
+  const zero = zeroOf(column);
+  const reach = (value: number) => (value / largest) * (column.width / 2);
+  bar(canvas, zero, reach(now), now < 0 ? palette.negative : palette.positive, place);
+  if (own !== now) ghost(canvas, zero, reach(own), place);
+  label(canvas, number(now), column.end, place);
+}
+
+/** From 0 to 1, with its number. */
+function share(canvas: Canvas, column: Bars, { own, now }: Change, place: Place): void {
+  bar(canvas, column.left, now * column.width, canvas.palette.positive, place);
+  if (own !== now) ghost(canvas, column.left, own * column.width, place);
+  const { target } = canvas;
+  const text = weight(now);
+  const after = column.left + Math.max(own, now) * column.width + 6;
+  label(canvas, text, after + target.measureText(text).width, place);
+}
+
+function bar({ target }: Canvas, x: number, length: number, color: string, place: Place): void {
+  const { top, height, second } = place;
+  const [left, width] = [Math.min(x, x + length), Math.abs(length)];
+  target.fillStyle = second ? hatch(target, color) : color;
+  target.fillRect(left, top, width, height);
+  if (!second || width < 1) return;
+  target.strokeStyle = color;
+  target.lineWidth = 1;
+  target.strokeRect(left + 0.5, top + 0.5, Math.max(0, width - 1), height - 1);
+}
+
+/** An outline as long as the model's own bar. */
+function ghost({ target, palette }: Canvas, x: number, length: number, place: Place): void {
+  const [left, width] = [Math.min(x, x + length), Math.abs(length)];
+  if (width < 1) return;
+  target.strokeStyle = palette.text;
+  target.lineWidth = 1;
+  target.strokeRect(left + 0.5, place.top + 0.5, Math.max(0.5, width - 1), place.height - 1);
+}
+
+function label({ target, palette }: Canvas, text: string, end: number, place: Place): void {
+  target.fillStyle = palette.muted;
+  target.textAlign = "right";
+  target.fillText(text, end, place.top + place.height / 2 + 1);
+  target.textAlign = "left";
+}

@@ -1,0 +1,68 @@
+/** What the neuron view is made of, with and without its vectors. */
+
+import { effect, type ReadonlySignal } from "@preact/signals-core";
+import { el } from "../../parts/dom.ts";
+import { number } from "../../parts/text.ts";
+import type { State } from "../../state.ts";
+import type { Palette } from "../../theme.ts";
+import type { Facts } from "./facts.ts";
+import { MARKS } from "./layout.ts";
+
+export interface Columns {
+  readonly element: HTMLElement;
+  /** The vectors that there is no room for. */
+  readonly leftOut: readonly string[];
+  dispose(): void;
+}
+
+export interface ColumnsOptions {
+  readonly state: State;
+  readonly facts: Facts;
+  readonly palette: ReadonlySignal<Palette>;
+  /** What there is room for; the columns may be wider. */
+  readonly width: number;
+  /** Width of either column of tokens. */
+  readonly labels: number;
+  readonly rowHeight: number;
+  readonly queries: HTMLElement;
+  readonly keys: HTMLElement;
+}
+
+/** The height of all rows, with one for the sink where a head of the layer has one. */
+export function heightOf({ data, shown }: Facts, rowHeight: number): number {
+  const keys = shown.keys.length + (data.info.program?.sinks ? 1 : 0);
+  return MARKS + Math.max(shown.queries.length, keys) * rowHeight;
+}
+
+/** Place an element in the grid of the columns, which leaves it free to stay while they scroll. */
+export function stand(element: HTMLElement, left: number, width: number, top = MARKS): void {
+  element.style.margin = `${top}px 0 0 ${left}px`;
+  element.style.width = `${width}px`;
+}
+
+/** The queries' names, which leave, scrolled sideways, where those of the keys come. */
+export function upTo(keyLabels: number, queries: HTMLElement): HTMLElement {
+  const room = el("div", { class: "query-names" }, queries);
+  room.style.width = `${keyLabels}px`;
+  return room;
+}
+
+/** The name of the row below the keys; hidden where the head has no sink. */
+export function sinkLabel(
+  { data, head, shown, explanation }: Facts,
+  left: number,
+  width: number,
+  rowHeight: number,
+): [HTMLElement, () => void] {
+  const label = el("div", { class: "sink" }, "sink");
+  stand(label, left, width, MARKS + shown.keys.length * rowHeight);
+  label.style.height = `${rowHeight}px`;
+  const dispose = effect(() => {
+    const logit = data.sink(head.value);
+    label.hidden = logit === null;
+    if (logit === null) return;
+    const share = explanation.value.shown.sink ?? 0;
+    label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share.toFixed(3)} of the softmax`;
+  });
+  return [label, dispose];
+}

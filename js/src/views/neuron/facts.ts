@@ -1,0 +1,139 @@
+/** What the neuron view explains, as signals that follow the reader's choices. */
+
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { type Explanation, explain, sees } from "../../data/explanation.ts";
+import type { LayerData } from "../../data/layer.ts";
+import {
+  contributions,
+  fewest,
+  largestFirst,
+  magnitudes,
+  partnerOf,
+  products,
+} from "../../data/neurons.ts";
+import { headScale } from "../../data/scores.ts";
+import { type Shown, visible } from "../../shown.ts";
+import type { State } from "../../state.ts";
+import { headIn } from "../layer-view.ts";
+
+export interface Facts {
+  readonly data: LayerData;
+  readonly shown: Shown;
+  readonly head: ReadonlySignal<number>;
+  /** Of the query that is explained, and of the one that it is compared with. */
+  readonly explanation: ReadonlySignal<Explanation>;
+  readonly comparison: ReadonlySignal<Explanation | null>;
+  /** The key looked at or locked, if one is. */
+  readonly focusKey: ReadonlySignal<number | null>;
+  /** The key whose numbers are told: that one, else the one with the largest weight. */
+  readonly key: ReadonlySignal<number>;
+  readonly muted: ReadonlySignal<readonly number[]>;
+  /** The neurons from left to right. */
+  readonly order: ReadonlySignal<readonly number[]>;
+  /** The fewest that make `SHARE` of what sets the key apart; null where no other can be seen. */
+  readonly telling: ReadonlySignal<readonly number[] | null>;
+  /** Under the pointer or the keyboard's cursor. */
+  readonly neuron: Signal<number | null>;
+  /** The one that a rotary embedding turned together with it. */
+  readonly partner: ReadonlySignal<number | null>;
+  /** The magnitudes drawn in full colour. */
+  readonly scales: {
+    readonly vector: ReadonlySignal<number>;
+    readonly product: ReadonlySignal<number>;
+  };
+}
+
+/** Of the difference between a key's scaled dot product and the mean of the others'. */
+export const SHARE = 0.8;
+
+/** @param wanted the query to explain, which the tokens shown may leave out. */
+export function neuronFacts(
+  state: State,
+  data: LayerData,
+  shown: Shown,
+  wanted: ReadonlySignal<number>,
+): Facts {
+  const dim = data.info.dim as number;
+  const head = computed(() => headIn(state, data));
+  const query = computed(() =>
+    shown.queries.includes(wanted.value) ? wanted.value : shown.queries[0],
+  );
+  const second = computed(() => comparedWith(state, shown, query.value));
+  const muted = computed(() => [...new Set(state.muted.value)].filter((n) => n < dim));
+  const explanation = computed(() => explain(data, head.value, query.value, muted.value));
+  const comparison = computed(() =>
+    second.value === null ? null : explain(data, head.value, second.value, muted.value),
+  );
+  const focusKey = computed(() => visible(state.focus.value, shown).key);
+  const strongest = computed(() => {
+    const { weights } = explanation.value.own;
+    return shown.keys.reduce((best, at) => (weights[at] > weights[best] ? at : best));
+  });
+  const key = computed(() => focusKey.value ?? strongest.value);
+
+  const queryAt = (i: number) => data.query(head.value, i) as Float32Array;
+  const keyAt = (j: number) => data.key(head.value, j) as Float32Array;
+  const q = computed(() => queryAt(query.value));
+  const seen = computed(() =>
+    [...Array(data.numKeys).keys()].filter((at) => sees(explanation.value, at)),
+  );
+  // A locked key before the one looked at: neurons must not move under a pointer that follows them.
+  const pairKey = computed(
+    () => visible({ query: null, key: state.key.value }, shown).key ?? key.value,
+  );
+  const order = computed(() => {
+    const by = state.neurons.value;
+    if (by === "model") return Array.from({ length: dim }, (_, n) => n);
+    const keys = by === "pair" ? [pairKey.value] : seen.value;
+    return largestFirst(magnitudes(q.value, keys.map(keyAt)));
+  });
+  const telling = computed(() => {
+    const others = seen.value.filter((at) => at !== key.value);
+    if (!others.length || !sees(explanation.value, key.value)) return null;
+    const { program } = data.info;
+    const scale = program ? headScale(program, head.value) : 1;
+    return fewest(contributions(scale, q.value, keyAt(key.value), others.map(keyAt)), SHARE);
+  });
+
+  const neuron = signal<number | null>(null);
+  const partner = computed(() =>
+    neuron.value === null ? null : partnerOf(data.info.rotary, neuron.value),
+  );
+  const vector = computed(() =>
+    fullColour([...shown.queries.map(queryAt), ...shown.keys.map(keyAt)]),
+  );
+  const product = computed(() => fullColour(shown.keys.map((at) => products(q.value, keyAt(at)))));
+  return {
+    data,
+    shown,
+    head,
+    explanation,
+    comparison,
+    focusKey,
+    key,
+    muted,
+    order,
+    telling,
+    neuron,
+    partner,
+    scales: { vector, product },
+  };
+}
+
+/** The query locked second; while that one is itself explained, the one locked first. */
+export function comparedWith(state: State, shown: Shown, query: number): number | null {
+  const first = state.query.value;
+  const second = state.also.value[0];
+  if (first === null || second === undefined) return null;
+  const at = query === second ? first : second;
+  return at !== query && shown.queries.includes(at) ? at : null;
+}
+
+/** The 98th percentile: one outlying component must not make all others pale. */
+function fullColour(vectors: readonly Float32Array[]): number {
+  const sorted = Float32Array.from(
+    vectors.flatMap((vector) => [...vector]),
+    Math.abs,
+  ).sort();
+  return sorted[Math.floor(0.98 * (sorted.length - 1))] || 1;
+}

@@ -1,0 +1,179 @@
+/** What stands above the columns of the neuron view: their names, and the formula of this head. */
+
+import type { LayerInfo, Program } from "../../data/manifest.ts";
+import { el } from "../../parts/dom.ts";
+import { tokenNames } from "../../parts/names.ts";
+import { scalingSteps, textMeasure } from "../../parts/text.ts";
+import type { BarColumns } from "./bars.ts";
+import type { Facts } from "./facts.ts";
+import type { Layout } from "./layout.ts";
+
+export interface ColumnHead {
+  /** In full, then ever shorter: the first that there is room for is shown. */
+  readonly name: readonly string[];
+  /** Below the name, likewise; none of them where none has room. */
+  readonly detail: readonly string[];
+  /** Where name and detail in full do not say it all. */
+  readonly title?: string;
+  /** What is shown is not the model's own. */
+  readonly altered?: boolean;
+  readonly left: number;
+  readonly width: number;
+  /** Stands at the right end of its column, as the names below it do. */
+  readonly atEnd?: boolean;
+}
+
+/** Between two names, at the least. */
+const GAP = 6;
+
+/** Of the rule beside what is altered. */
+const RULE = 8;
+
+export function drawHeads(row: HTMLElement, heads: readonly ColumnHead[]): void {
+  const measure = { name: textMeasure(font("400 13px")), detail: textMeasure(font("500 12px")) };
+  row.replaceChildren(
+    ...heads.map(({ name, detail, title, altered, left, width, atEnd }) => {
+      const full = title ?? [name[0], detail[0]].filter(Boolean).join(", ");
+      const said = name.find((text) => measure.name(text) <= width) ?? name[name.length - 1];
+      const room = width - (altered ? RULE : 0);
+      const added = detail.find((text) => measure.detail(text) <= room) ?? "";
+      const below = el("span", { class: altered ? "detail altered" : "detail" }, added);
+      const head = el(
+        "div",
+        { title: full, class: atEnd && "at-end" },
+        el("span", {}, said),
+        below,
+      );
+      head.style.left = `${left}px`;
+      head.style.width = `${width}px`;
+      return head;
+    }),
+  );
+}
+
+const font = (size: string) => `${size} system-ui, sans-serif`;
+
+/** Of the columns with vectors. */
+export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[] {
+  const { data, head, muted, telling, comparison, explanation } = facts;
+  const { info } = data;
+  const dim = info.dim as number;
+  const names = tokenNames(data.stack.queries);
+  const second = comparison.value;
+  const compared = second
+    ? `${names[explanation.value.query]} above, ${names[second.query]} below`
+    : "";
+  const count = telling.value?.length;
+  const few = count === undefined ? [] : [`▾ ${count} of ${dim}`, `▾ ${count}`];
+  const out = muted.value.length;
+  return [
+    layout.queries === null
+      ? { ...noRoom("Query", "q"), left: 0, width: layout.labels }
+      : { name: ["Query q"], detail: [], left: layout.queries, width: layout.strip },
+    layout.keys === null
+      ? { ...noRoom("Key", "k"), left: layout.keyLabels, width: layout.labels }
+      : {
+          ...keyHead(info, head.value),
+          left: layout.keys,
+          width: layout.products - layout.keys - GAP,
+        },
+    {
+      name: ["q × k"],
+      detail: compared
+        ? [compared, "2 queries"]
+        : out
+          ? [`${out} muted`]
+          : few.length
+            ? [`${few[0]} make 80%`, ...few]
+            : [],
+      title: [
+        "q × k, neuron by neuron. Click or drag to mute neurons.",
+        count === undefined
+          ? ""
+          : ` ▾: ${tellingText(count, dim)}${out ? ", with none muted" : ""}.`,
+        compared && ` ${compared}.`,
+      ].join(""),
+      altered: !second && muted.value.length > 0,
+      left: layout.products,
+      width: (layout.bias ?? layout.scores).left - layout.products - GAP,
+    },
+  ];
+}
+
+/** Of the columns with bars. */
+export function barHeads(
+  { bias, scores, weights, width }: BarColumns & Pick<Layout, "width">,
+  { data, head, muted }: Facts,
+): readonly ColumnHead[] {
+  const { program, dim } = data.info;
+  const altered = muted.value.length > 0;
+  const heads: ColumnHead[] = [];
+  if (bias) {
+    heads.push({
+      name: ["+ bias"],
+      detail: [],
+      title: "+ bias: what is added to the scaled product of query and key",
+      left: bias.left,
+      width: bias.end - bias.left,
+    });
+  }
+  if (scores) {
+    const [scale, ...steps] = program ? scalingSteps(program, head.value, dim as number) : [""];
+    const name = `q·k ${scale}`.trim();
+    const rules = program ? [...steps, masking(program)] : ["scores not recorded"];
+    const said = [altered && `${muted.value.length} muted`, ...rules].filter((one) => one);
+    heads.push({
+      name: [name, "q·k"],
+      // What does not fit goes from the end.
+      detail: said.map((_, n) => said.slice(0, said.length - n).join(", ")),
+      altered,
+      left: scores.left,
+      width: weights.left - scores.left - GAP,
+    });
+  }
+  const sink = data.sink(head.value) === null ? [] : ["with a sink", "sink"];
+  const changed = program
+    ? ["not the model’s own", "not model’s own", "altered"]
+    : ["the model’s own", "own"];
+  heads.push({
+    name: ["Softmax"],
+    detail: altered ? changed : sink,
+    altered: altered && program !== null,
+    left: weights.left,
+    width: width - weights.left,
+  });
+  return heads;
+}
+
+export const tellingText = (count: number, dim: number) =>
+  `${count} of ${dim} neurons ${count === 1 ? "makes" : "make"} 80% of the difference to the other keys`;
+
+/** Which keys a query sees: "" where all. */
+function masking({ mask, window, blocks }: Program): string {
+  const rule = {
+    none: "",
+    causal: "causal mask",
+    window: window ? `window ${window[0]} back, ${window[1]} ahead` : "",
+    explicit: "mask",
+  }[mask];
+  const own = blocks ? `blocks of ${blocks[0]} × ${blocks[1]}` : "";
+  return [rule, own].filter(Boolean).join(", ");
+}
+
+/** Over the names of tokens whose vectors are left out. */
+function noRoom(name: string, vector: string) {
+  return { name: [name], detail: [], title: `${name}: no room for ${vector}`, atEnd: true };
+}
+
+/** With grouped keys, the other heads that use the same. */
+function keyHead({ heads, key_heads }: LayerInfo, head: number) {
+  const group = heads / key_heads;
+  if (group <= 1) return { name: ["Key k"], detail: [] };
+  const first = Math.floor(head / group) * group;
+  const sharing = Array.from({ length: group }, (_, n) => first + n).filter((at) => at !== head);
+  const others = `${sharing.length > 1 ? "heads" : "head"} ${sharing.join(", ")}`;
+  return {
+    name: ["Key k"],
+    detail: [`keys shared with ${others}`, `shared with ${others}`, "shared"],
+  };
+}

@@ -1,0 +1,43 @@
+/** What the signs of the neuron view mean, and how far its numbers go. */
+
+import type { LayerInfo } from "../../data/manifest.ts";
+import { colored, number, type Phrase } from "../../parts/text.ts";
+import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/trust.ts";
+import type { Palette } from "../../theme.ts";
+import type { Facts } from "./facts.ts";
+
+/** @param leftOut the vectors that there is no room for. */
+export function neuronLegend(
+  { positive, negative }: Palette,
+  facts: Facts,
+  leftOut: readonly string[],
+): Phrase {
+  const { info } = facts.data;
+  const { vector, product } = facts.scales;
+  const parts = [
+    leftOut.length ? `no room for ${leftOut.join(" and ")}` : "",
+    facts.muted.value.length ? "hatched: muted, outlined: the model’s own" : "",
+    facts.comparison.value ? "hatched bars: compared query" : "",
+    rotaryText(info.rotary),
+    halfPrecision(info),
+    keptAsWeights([info]),
+    weightsWithin(info.rounding),
+    "q and k in float16",
+    `strongest colour ±${number(vector.value)} (q, k), ±${number(product.value)} (q × k)`,
+  ];
+  return [
+    colored(positive, "■"),
+    " positive  ",
+    colored(negative, "■"),
+    " negative",
+    ...parts.filter(Boolean).map((part) => ` · ${part}`),
+  ];
+}
+
+/** "rotary: n pairs with n + 32" */
+function rotaryText(rotary: LayerInfo["rotary"]): string {
+  if (!rotary) return "";
+  const pairs =
+    rotary.pairs === "halves" ? `n pairs with n + ${rotary.dims / 2}` : "neighbours are pairs";
+  return `rotary: ${pairs}`;
+}

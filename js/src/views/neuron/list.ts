@@ -1,0 +1,139 @@
+/** The neurons of a head as a list over the q × k strip: what is selected in it is muted. */
+
+import { effect } from "@preact/signals-core";
+import { disposeAll } from "../../parts/dispose.ts";
+import { el } from "../../parts/dom.ts";
+import type { State } from "../../state.ts";
+import type { Facts } from "./facts.ts";
+
+const HOW =
+  "A selected neuron is muted: left out of q·k, and of everything that follows from it. " +
+  "Enter mutes or unmutes, Shift with an arrow mutes several, Escape unmutes all.";
+
+export function neuronList(state: State, facts: Facts): [HTMLElement, () => void] {
+  const { neuron, order, muted } = facts;
+  const list = el("div", {
+    class: "neuron-list",
+    role: "listbox",
+    tabindex: 0,
+    "aria-label": "Neurons",
+    "aria-multiselectable": "true",
+    "aria-orientation": "horizontal",
+    "aria-description": HOW,
+  });
+  const options = Array.from(order.peek(), (_, n) => {
+    const option = el("div", { role: "option", id: `neuron-${n}`, "aria-label": `Neuron ${n}` });
+    option.dataset.neuron = `${n}`;
+    return option;
+  });
+  // Where the keyboard was last, for when it comes back.
+  let cursor: number | null = null;
+
+  bindMuting(list, state, facts);
+  list.addEventListener("keydown", (event) => {
+    // Keys go on from where the pointer is.
+    cursor = neuron.peek() ?? cursor;
+    const at = cursor === null ? -1 : order.peek().indexOf(cursor);
+    const last = options.length - 1;
+    const to = {
+      ArrowRight: Math.min(at + 1, last),
+      ArrowLeft: at < 0 ? last : Math.max(at - 1, 0),
+      Home: 0,
+      End: last,
+    }[event.key];
+    if (to !== undefined) {
+      cursor = order.peek()[to];
+      neuron.value = cursor;
+      if (event.shiftKey && at >= 0) {
+        const passed = order.peek().slice(Math.min(at, to), Math.max(at, to) + 1);
+        mute(state, muted.peek(), passed, true);
+      }
+      revealSideways(options[cursor]);
+    } else if ((event.key === "Enter" || event.key === " ") && cursor !== null) {
+      mute(state, muted.peek(), [cursor], !muted.peek().includes(cursor));
+    } else if (event.key === "Escape" && muted.peek().length) {
+      state.muted.value = [];
+      event.stopPropagation();
+    } else return;
+    event.preventDefault();
+  });
+  list.addEventListener("blur", () => {
+    neuron.value = null;
+  });
+
+  const disposers = [
+    effect(() => list.replaceChildren(...order.value.map((n) => options[n]))),
+    effect(() => {
+      const out = new Set(muted.value);
+      options.forEach((option, n) => {
+        option.setAttribute("aria-selected", `${out.has(n)}`);
+      });
+    }),
+    effect(() => {
+      if (neuron.value === null) list.removeAttribute("aria-activedescendant");
+      else list.setAttribute("aria-activedescendant", `neuron-${neuron.value}`);
+    }),
+  ];
+  return [list, disposeAll(disposers)];
+}
+
+/** Scroll the view, and nothing around it, until the neuron can be seen. */
+function revealSideways(option: Element): void {
+  const scroller = option.closest(".body");
+  if (!scroller) return;
+  const [outer, inner] = [scroller.getBoundingClientRect(), option.getBoundingClientRect()];
+  if (inner.right > outer.right) scroller.scrollLeft += inner.right - outer.right;
+  else if (inner.left < outer.left) scroller.scrollLeft += inner.left - outer.left;
+}
+
+/** A click mutes or unmutes a neuron; a drag does to all that it comes over as to the first. */
+function bindMuting(list: HTMLElement, state: State, { order, muted, neuron }: Facts): void {
+  let drag: { from: number; before: readonly number[]; muting: boolean } | null = null;
+  const placeAt = (event: PointerEvent) => {
+    const { left, width } = list.getBoundingClientRect();
+    const at = Math.floor(((event.clientX - left) / width) * order.peek().length);
+    return Math.min(Math.max(at, 0), order.peek().length - 1);
+  };
+  const draw = (event: PointerEvent) => {
+    if (!drag) return;
+    const [first, last] = [drag.from, placeAt(event)].sort((a, b) => a - b);
+    mute(state, drag.before, order.peek().slice(first, last + 1), drag.muting);
+  };
+  list.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const from = placeAt(event);
+    const before = muted.peek();
+    drag = { from, before, muting: !before.includes(order.peek()[from]) };
+    list.setPointerCapture(event.pointerId);
+    draw(event);
+  });
+  list.addEventListener("pointermove", (event) => {
+    if (!drag) return;
+    // The key looked at stays, and with it the order of the neurons.
+    event.stopPropagation();
+    neuron.value = order.peek()[placeAt(event)];
+    draw(event);
+  });
+  list.addEventListener("pointerup", () => {
+    drag = null;
+  });
+  // A finger that turns out to scroll the page has muted nothing.
+  list.addEventListener("pointercancel", () => {
+    if (drag) state.muted.value = drag.before;
+    drag = null;
+  });
+}
+
+function mute(
+  state: State,
+  before: readonly number[],
+  neurons: readonly number[],
+  muting: boolean,
+): void {
+  const after = new Set(before);
+  for (const n of neurons) {
+    if (muting) after.add(n);
+    else after.delete(n);
+  }
+  state.muted.value = [...after].sort((a, b) => a - b);
+}

@@ -1,0 +1,131 @@
+/** What marks single neurons, and the queries that are explained. */
+
+import type { Shown } from "../../shown.ts";
+import { alpha } from "../../theme.ts";
+import type { Facts } from "./facts.ts";
+import { MARKS } from "./layout.ts";
+import { band, hatch, type Picture } from "./strips.ts";
+
+export function paintMarks(canvas: Picture, facts: Facts): void {
+  const { shown, explanation, comparison } = facts;
+  paintPairs(canvas, facts);
+  paintMuted(canvas, facts);
+  paintFrame(canvas, shown.queries.indexOf(explanation.value.query), false);
+  if (comparison.value) {
+    paintFrame(canvas, shown.queries.indexOf(comparison.value.query), true);
+  }
+  paintCursor(canvas, facts);
+  paintTelling(canvas, facts);
+}
+
+/** In model order: what a rotary embedding turns together. */
+function paintPairs(canvas: Picture, { data, order, shown }: Facts): void {
+  const { target, layout, rowHeight, palette } = canvas;
+  const { rotary } = data.info;
+  if (!rotary || order.value.some((n, at) => n !== at)) return;
+  const cell = layout.strip / order.value.length;
+  for (const [x, count] of stripsOf(canvas, shown)) {
+    target.fillStyle = palette.muted;
+    const line = (at: number) =>
+      target.fillRect(Math.round(x + at * cell) - 0.5, MARKS, 1, count * rowHeight);
+    const end = rotary.start + rotary.dims;
+    if (rotary.pairs === "halves") line(rotary.start + rotary.dims / 2);
+    else
+      for (let n = rotary.start; n < end; n += 2)
+        target.fillRect(x + n * cell + 0.5, MARKS, Math.max(1, 2 * cell - 1.5), 1.5);
+    if (rotary.start > 0) line(rotary.start);
+    if (end < order.value.length) line(end);
+  }
+}
+
+/** What is left out is pale and hatched. */
+function paintMuted(canvas: Picture, facts: Facts): void {
+  const { target, palette } = canvas;
+  for (const n of facts.muted.value) {
+    for (const [x, top, width, height] of columnsOf(canvas, facts, n)) {
+      target.fillStyle = alpha(palette.background, 0.7);
+      target.fillRect(x, top, width, height);
+      target.fillStyle = hatch(target, alpha(palette.muted, 0.55));
+      target.fillRect(x, top, width, height);
+    }
+  }
+}
+
+/** The neuron looked at, and, dashed, the one that is rotated with it. */
+function paintCursor(canvas: Picture, facts: Facts): void {
+  const { target, palette } = canvas;
+  const found = [facts.neuron.value, facts.partner.value];
+  target.strokeStyle = palette.text;
+  target.lineWidth = 1;
+  found.forEach((n, dashed) => {
+    if (n === null) return;
+    target.setLineDash(dashed ? [3, 2] : []);
+    for (const [x, top, width, height] of columnsOf(canvas, facts, n))
+      target.strokeRect(x - 0.5, top - 0.5, width + 1, height + 1);
+  });
+  target.setLineDash([]);
+}
+
+/** The rectangles of one neuron in the strips. */
+function columnsOf(
+  canvas: Picture,
+  { order, shown }: Facts,
+  n: number,
+): readonly (readonly [left: number, top: number, width: number, height: number])[] {
+  const cell = canvas.layout.strip / order.value.length;
+  const left = order.value.indexOf(n) * cell;
+  return stripsOf(canvas, shown).map(
+    ([x, rows]) => [x + left, MARKS, cell, rows * canvas.rowHeight] as const,
+  );
+}
+
+/** Left edge and number of rows of each strip that there is room for. */
+function stripsOf(
+  { layout }: Picture,
+  { queries, keys }: Shown,
+): readonly (readonly [number, number])[] {
+  const strips = [
+    [layout.queries, queries.length],
+    [layout.keys, keys.length],
+    [layout.products, keys.length],
+  ] as const;
+  return strips.flatMap(([x, rows]) => (x === null ? [] : [[x, rows] as const]));
+}
+
+/** Around the vector of the query that is explained; dashed around the one compared with it. */
+function paintFrame(
+  { target, layout, rowHeight, palette }: Picture,
+  row: number,
+  dashed: boolean,
+): void {
+  if (row < 0 || layout.queries === null) return;
+  const [top, height] = band(rowHeight, row);
+  target.strokeStyle = palette.accent;
+  target.lineWidth = 2;
+  target.setLineDash(dashed ? [6, 4] : []);
+  target.strokeRect(layout.queries - 2, top - 2, layout.strip + 4, height + 4);
+  target.setLineDash([]);
+}
+
+/** Narrower ones have ticks, which stay apart. */
+const TRIANGLES = 5;
+
+/** Triangles above the neurons that make most of the difference to the other keys. */
+function paintTelling({ target, layout, palette }: Picture, { order, telling }: Facts): void {
+  const cell = layout.strip / order.value.length;
+  const half = Math.min(4, cell * 0.45);
+  target.fillStyle = palette.text;
+  for (const n of telling.value ?? []) {
+    const x = layout.products + (order.value.indexOf(n) + 0.5) * cell;
+    if (cell < TRIANGLES) {
+      const width = cell < 3 ? 1 : 2;
+      target.fillRect(Math.round(x - width / 2), MARKS - 8, width, 6);
+      continue;
+    }
+    target.beginPath();
+    target.moveTo(x - half, MARKS - 8);
+    target.lineTo(x + half, MARKS - 8);
+    target.lineTo(x, MARKS - 2);
+    target.fill();
+  }
+}

@@ -1,0 +1,56 @@
+/** What the pointer is on, in the picture of the neuron view. */
+
+import type { State } from "../../state.ts";
+import type { Facts } from "./facts.ts";
+import { type Layout, MARKS } from "./layout.ts";
+import { lock } from "./lock.ts";
+
+interface Under {
+  readonly side: "query" | "key";
+  /** Null where there is no token in this row. */
+  readonly at: number | null;
+  readonly neuron: number | null;
+}
+
+/** @param picture the canvas and what lies over it, but for the columns of tokens. */
+export function bindPointer(
+  picture: readonly HTMLElement[],
+  state: State,
+  facts: Facts,
+  layout: Layout,
+  rowHeight: number,
+): void {
+  const canvas = picture[0];
+  const under = (event: MouseEvent): Under => {
+    const box = canvas.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    const row = Math.floor((event.clientY - box.top - MARKS) / rowHeight);
+    const side = x < layout.keyLabels ? "query" : "key";
+    const at = (side === "query" ? facts.shown.queries : facts.shown.keys)[row] ?? null;
+    const order = facts.order.peek();
+    const cells = [layout.queries, layout.keys, layout.products].map((left) =>
+      left === null ? -1 : Math.floor(((x - left) / layout.strip) * order.length),
+    );
+    return { side, at, neuron: order[cells.find((cell) => cell in order) ?? -1] ?? null };
+  };
+  for (const element of picture) {
+    element.addEventListener("pointermove", (event) => {
+      const { side, at, neuron } = under(event);
+      const { hover } = state;
+      if (at === null) hover.value = null;
+      else if (hover.peek()?.[side] !== at) {
+        hover.value = { query: null, key: null, [side]: at };
+      }
+      facts.neuron.value = neuron;
+    });
+    element.addEventListener("pointerleave", () => {
+      state.hover.value = null;
+      facts.neuron.value = null;
+    });
+  }
+  canvas.addEventListener("click", (event) => {
+    const { side, at } = under(event);
+    const { query } = facts.explanation.peek();
+    if (at !== null) lock(state, side, at, event.shiftKey, query);
+  });
+}

@@ -1,0 +1,90 @@
+/** The status line of the neuron view: how one weight comes about, in numbers. */
+
+import { type Explanation, sees } from "../../data/explanation.ts";
+import type { LayerData } from "../../data/layer.ts";
+import { products } from "../../data/neurons.ts";
+import { tokenNames } from "../../parts/names.ts";
+import { number, type Phrase, pair, scaling, weight } from "../../parts/text.ts";
+import type { Facts } from "./facts.ts";
+import { tellingText } from "./heads.ts";
+
+export function neuronStatus(facts: Facts): Phrase {
+  const { data, head, comparison } = facts;
+  const [one, second] = [facts.explanation.value, comparison.value];
+  const key = facts.key.value;
+  const muted = facts.muted.value.length;
+  return [
+    `Layer ${data.info.number} · Head ${head.value}  `,
+    ...pairNumbers(data, head.value, one, key),
+    ...(muted && sees(one, key) ? [` without ${muted} ${muted > 1 ? "neurons" : "neuron"}`] : []),
+    ...(second ? [" · compared with ", ...pairNumbers(data, head.value, second, key)] : []),
+    ...(sees(one, key) ? terms(facts, key) : []),
+  ];
+}
+
+/** "dog → lazy q·k 137.63 · ÷ √32 = 24.33 · softmax 0.999" */
+function pairNumbers(data: LayerData, head: number, one: Explanation, key: number): Phrase {
+  const [queries, keys] = [tokenNames(data.stack.queries), tokenNames(data.stack.keys)];
+  const { own, shown, bias } = one;
+  const { program, dim } = data.info;
+  const names = pair(queries[one.query], keys[key]);
+  if (!sees(one, key)) return [...names, " masked: this query cannot see this key"];
+  const added = bias ? ` ${number(bias[key])}` : "";
+  const change = (before: string, after: string) =>
+    own === shown ? before : `${before} → ${after}`;
+  const parts = [` q·k ${change(number(own.dots[key]), number(shown.dots[key]))}`];
+  if (program && own.scores && shown.scores) {
+    const formula = scaling(program, head, dim as number);
+    const score = change(number(own.scores[key]), number(shown.scores[key]));
+    parts.push(`${formula}${added} = ${score}`.trim());
+  }
+  // Weights that were only recorded do not tell what they would be without some neurons.
+  const follows = shown.scores !== null;
+  const softmax = weight(own.weights[key]);
+  parts.push(`softmax ${follows ? change(softmax, weight(shown.weights[key])) : softmax}`);
+  if (own.sink !== null && shown.sink !== null) {
+    parts.push(`sink ${change(weight(own.sink), weight(shown.sink))}`);
+  }
+  return [...names, parts.join(" · ")];
+}
+
+/** The neuron looked at, else the largest one that is not muted; and how few tell the key apart. */
+function terms(facts: Facts, key: number): readonly string[] {
+  const { data, head } = facts;
+  const [one, second] = [facts.explanation.value, facts.comparison.value];
+  const k = data.key(head.value, key) as Float32Array;
+  const queryAt = (query: number) => data.query(head.value, query) as Float32Array;
+  const q = queryAt(one.query);
+  const first = products(q, k);
+  const muted = facts.muted.value;
+  const n = facts.neuron.value;
+  if (n !== null) {
+    const partner = facts.partner.value;
+    const compared =
+      second && sees(second, key)
+        ? `, compared ${signed(products(queryAt(second.query), k)[n])}`
+        : "";
+    return [
+      second
+        ? ` · neuron ${n} adds ${signed(first[n])}${compared}`
+        : ` · neuron ${n}: q ${number(q[n])} × k ${number(k[n])} = ${number(first[n])}`,
+      partner === null ? "" : ` · rotated with neuron ${partner}`,
+      muted.includes(n) ? " · muted" : "",
+    ];
+  }
+  // Numbers of two queries leave no room for more.
+  if (second) return [];
+  const left = [...first.keys()].filter((at) => !muted.includes(at));
+  if (!left.length) return [];
+  const largest = left.reduce((best, at) =>
+    Math.abs(first[at]) > Math.abs(first[best]) ? at : best,
+  );
+  // How few tell it apart is known of the model's own products alone.
+  const few = muted.length ? null : facts.telling.value;
+  return [
+    ` · neuron ${largest} adds ${signed(first[largest])}`,
+    few ? ` · ${tellingText(few.length, first.length)}` : "",
+  ];
+}
+
+const signed = (value: number) => `${value > 0 ? "+" : ""}${number(value)}`;

@@ -1,0 +1,135 @@
+/** Strips of vector components: blue where positive, orange where negative, stronger where larger. */
+
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { sees } from "../../data/explanation.ts";
+import { products } from "../../data/neurons.ts";
+import { el } from "../../parts/dom.ts";
+import { type Palette, rgb } from "../../theme.ts";
+import type { Facts } from "./facts.ts";
+import { type Layout, MARKS } from "./layout.ts";
+
+/** How everything is painted. */
+export interface Canvas {
+  readonly target: CanvasRenderingContext2D;
+  readonly rowHeight: number;
+  readonly palette: Palette;
+}
+
+export interface Picture extends Canvas {
+  readonly layout: Layout;
+  readonly vectors: Vectors;
+}
+
+/** A picture of all queries' vectors, and of all keys', which last while the pointer moves. */
+export interface Vectors {
+  readonly queries: ReadonlySignal<HTMLCanvasElement>;
+  readonly keys: ReadonlySignal<HTMLCanvasElement>;
+}
+
+export function vectorsOf(facts: Facts, palette: ReadonlySignal<Palette>): Vectors {
+  const { data, shown, head, order, scales } = facts;
+  const of = (vectors: () => (Float32Array | null)[]) =>
+    computed(() => image(palette.value, vectors(), order.value, scales.vector.value));
+  return {
+    queries: of(() => shown.queries.map((i) => data.query(head.value, i))),
+    keys: of(() => shown.keys.map((j) => data.key(head.value, j))),
+  };
+}
+
+/** Vectors that are not looked at. */
+const FAINT = 0.4;
+
+/** Top and height of what is drawn in a row: all of it, or its part of a row split in `of`. */
+export function band(rowHeight: number, row: number, part = 0, of = 1): [number, number] {
+  const margin = Math.round(rowHeight * 0.14);
+  const inner = rowHeight - 2 * margin;
+  const height = Math.floor((inner - (of - 1)) / of);
+  return [MARKS + row * rowHeight + margin + part * (height + 1), height];
+}
+
+export function paintStrips(canvas: Picture, facts: Facts): void {
+  const { layout, rowHeight, vectors } = canvas;
+  const { data, shown } = facts;
+  const head = facts.head.value;
+  const [first, second] = [facts.explanation.value, facts.comparison.value];
+  const drawn = second ? [first, second] : [first];
+
+  if (layout.queries !== null) {
+    paint(canvas, layout.queries, vectors.queries.value, (row) => [
+      band(rowHeight, row),
+      drawn.some(({ query }) => query === shown.queries[row]) ? 1 : FAINT,
+    ]);
+  }
+  if (layout.keys !== null) {
+    paint(canvas, layout.keys, vectors.keys.value, (row) => [
+      band(rowHeight, row),
+      drawn.some((one) => sees(one, shown.keys[row])) ? 1 : FAINT,
+    ]);
+  }
+  drawn.forEach((one, part) => {
+    const q = data.query(head, one.query) as Float32Array;
+    const terms = shown.keys.map((j) => products(q, data.key(head, j) as Float32Array));
+    const strip = image(canvas.palette, terms, facts.order.value, facts.scales.product.value);
+    paint(canvas, layout.products, strip, (row) => [
+      band(rowHeight, row, part, drawn.length),
+      sees(one, shown.keys[row]) ? 1 : 0,
+    ]);
+  });
+}
+
+/** A pixel per component, a row per vector. */
+function image(
+  palette: Palette,
+  vectors: readonly (Float32Array | null)[],
+  order: readonly number[],
+  scale: number,
+): HTMLCanvasElement {
+  const [positive, negative] = [rgb(palette.positive), rgb(palette.negative)];
+  const pixels = new ImageData(order.length, vectors.length);
+  let at = 0;
+  for (const vector of vectors) {
+    for (const n of order) {
+      const value = vector?.[n] ?? 0;
+      pixels.data.set(value < 0 ? negative : positive, at);
+      pixels.data[at + 3] = 255 * Math.min(1, Math.abs(value) / scale);
+      at += 4;
+    }
+  }
+  const made = el("canvas", { width: order.length, height: vectors.length });
+  made.getContext("2d")?.putImageData(pixels, 0, 0);
+  return made;
+}
+
+/** @param place of each row: its top and height, and its opacity. */
+function paint(
+  { target, layout }: Picture,
+  x: number,
+  strip: HTMLCanvasElement,
+  place: (row: number) => [[number, number], number],
+): void {
+  target.imageSmoothingEnabled = false;
+  for (let row = 0; row < strip.height; row++) {
+    const [[top, height], opacity] = place(row);
+    if (!opacity) continue;
+    target.globalAlpha = opacity;
+    target.drawImage(strip, 0, row, strip.width, 1, x, top, layout.strip, height);
+  }
+  target.globalAlpha = 1;
+}
+
+const tile = el("canvas");
+
+/** Diagonal lines. */
+export function hatch(target: CanvasRenderingContext2D, color: string): CanvasPattern | string {
+  tile.width = tile.height = 6;
+  const context = tile.getContext("2d") as CanvasRenderingContext2D;
+  context.strokeStyle = color;
+  context.lineWidth = 1.2;
+  context.beginPath();
+  for (const shift of [-6, 0, 6]) {
+    context.moveTo(shift, 6);
+    context.lineTo(shift + 6, 0);
+  }
+  context.stroke();
+  return target.createPattern(tile, "repeat") ?? color;
+}

@@ -1,0 +1,70 @@
+/** The numbers of the neuron view as tables. */
+
+import type { Explanation, Reading } from "../../data/explanation.ts";
+import type { Tokens } from "../../data/manifest.ts";
+import { unitsOf } from "../../data/units.ts";
+import { tokenNames } from "../../parts/names.ts";
+import type { Cells, Table } from "../../parts/table.ts";
+import { matrixCells, vectorCells } from "../tables.ts";
+import type { Facts } from "./facts.ts";
+
+export function neuronTables(facts: Facts): readonly Table[] {
+  const { data, shown, head } = facts;
+  const { queries, keys } = data.stack;
+  const side = (tokens: Tokens, positions: readonly number[]) => ({
+    units: unitsOf(tokens, false),
+    shown: positions,
+  });
+  const matrix = () =>
+    matrixCells(side(queries, shown.queries), side(keys, shown.keys), (query) =>
+      data.weightRow(head.value, query),
+    );
+  return [
+    { name: "Row", rows: () => rowTable(facts) },
+    { name: "Matrix", rows: matrix },
+    { name: "Vectors", rows: () => vectorCells(data, head.value) },
+  ];
+}
+
+/** Per key, and for the sink, the numbers of the explained query, and of the one compared with it. */
+function rowTable({ data, shown, head, explanation, comparison }: Facts): readonly Cells[] {
+  const names = tokenNames(data.stack.queries);
+  const second = comparison.value;
+  const columns = [
+    ...columnsOf(explanation.value, ""),
+    ...(second ? columnsOf(second, `${names[second.query]}: `) : []),
+  ];
+  const sink = data.sink(head.value);
+  return [
+    ["position", "token", ...columns.map(({ name }) => name)],
+    ...shown.keys.map((key) => [
+      key,
+      data.stack.keys.labels[key],
+      ...columns.map(({ values }) => values[key]),
+    ]),
+    ...(sink === null ? [] : [["", "sink", ...columns.map((column) => column.sink(sink))]]),
+  ];
+}
+
+interface Column {
+  readonly name: string;
+  readonly values: ArrayLike<number>;
+  /** What stands in the sink's row. */
+  sink(logit: number): number | string;
+}
+
+/** The model's own numbers, and those without the muted neurons where some are muted. */
+function columnsOf({ own, shown, bias }: Explanation, of: string): readonly Column[] {
+  const nothing = () => "";
+  const reading = ({ dots, scores, weights, sink }: Reading, how: string): Column[] => [
+    { name: `${of}q·k${how}`, values: dots, sink: nothing },
+    ...(scores ? [{ name: `${of}score${how}`, values: scores, sink: (at: number) => at }] : []),
+    { name: `${of}weight${how}`, values: weights, sink: () => sink ?? "" },
+  ];
+  const columns = reading(own, "");
+  if (bias) columns.splice(1, 0, { name: `${of}bias`, values: bias, sink: nothing });
+  if (shown === own) return columns;
+  const muted = reading(shown, " (muted)");
+  // Weights that were only recorded do not follow from what is left.
+  return [...columns, ...(shown.scores ? muted : muted.slice(0, 1))];
+}

@@ -1,0 +1,75 @@
+/** The neuron view's own controls: vectors or none, the neurons' order, comparing, unmuting. */
+
+import { computed, effect, type ReadonlySignal } from "@preact/signals-core";
+import type { Neurons } from "../../choices.ts";
+import { choice, toggle } from "../../parts/choice.ts";
+import { disposeAll } from "../../parts/dispose.ts";
+import { el } from "../../parts/dom.ts";
+import { tokenNames } from "../../parts/names.ts";
+import { shownTokens } from "../../shown.ts";
+import type { State } from "../../state.ts";
+import { compareWith } from "./lock.ts";
+
+const ORDERS: Readonly<Record<Neurons, string>> = {
+  model: "In model order",
+  pair: "By |q × k| of the pair",
+  sum: "By |q × k| summed",
+};
+
+/** @param explained the query that is compared with another, where none is locked. */
+export function neuronTools(
+  state: State,
+  explained: ReadonlySignal<number>,
+): [HTMLElement[], () => void] {
+  const [vectors, disposeVectors] = toggle({
+    name: "Vectors",
+    title: "Show the vectors of queries and keys, or their attention alone",
+    value: () => state.expanded.value,
+    set: (to) => {
+      state.expanded.value = to;
+    },
+  });
+  const [order, disposeOrder] = choice({
+    name: "Neurons",
+    options: Object.entries(ORDERS).map(([value, label]) => ({ value, label })),
+    value: () => state.neurons.value,
+    set: (to) => {
+      state.neurons.value = to as Neurons;
+    },
+  });
+  const compare = el("div", { class: "tools" });
+  const disposeCompare = effect(() => {
+    const stack = state.shown.stack.value;
+    const names = tokenNames(stack.queries);
+    const { queries } = shownTokens(state.segments.value, stack);
+    const [control, dispose] = choice({
+      name: "Compare with",
+      options: [
+        { value: "", label: "None" },
+        ...queries.map((at) => ({ value: `${at}`, label: names[at] })),
+      ],
+      value: () => `${(state.query.value === null ? null : state.also.value[0]) ?? ""}`,
+      set: (to) => compareWith(state, to === "" ? null : Number(to), explained.peek()),
+    });
+    compare.replaceChildren(control);
+    return dispose;
+  });
+  const unmute = el("button", { type: "button", class: "control toggle" });
+  unmute.addEventListener("click", () => {
+    state.muted.value = [];
+  });
+  const count = computed(() => state.muted.value.length);
+  const disposeUnmute = effect(() => {
+    unmute.hidden = count.value === 0;
+    unmute.textContent = `Unmute all (${count.value})`;
+  });
+  const tools = [vectors, order, compare, unmute];
+  const disposeUse = effect(() => {
+    // Without vectors there is nothing to choose.
+    const none = state.shown.layer.value.dim === null;
+    for (const tool of [vectors, compare]) tool.hidden = none;
+    order.hidden = none || !state.expanded.value;
+  });
+  const dispose = [disposeVectors, disposeOrder, disposeCompare, disposeUnmute, disposeUse];
+  return [tools, disposeAll(dispose)];
+}
