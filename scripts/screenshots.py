@@ -19,8 +19,12 @@ VIEWS: dict[str, dict[str, Any]] = {
     "model": {"layer": 0, "head": 2},
     "neuron": {"layer": 0, "head": 2, "query": 9},
 }
-# Width in CSS pixels, and whether it is dark.
-LOOKS = {"light": (1200, False), "dark": (1200, True), "narrow": (600, False)}
+# Width in CSS pixels, pixels per CSS pixel, and the theme. The first are shown in the text.
+LOOKS: dict[str, tuple[int, float, Any]] = {
+    "light": (1200, 1.25, "light"),
+    "dark": (1200, 1, "dark"),
+    "narrow": (600, 1, "light"),
+}
 
 
 def main() -> None:
@@ -31,17 +35,16 @@ def main() -> None:
             executable_path=os.environ.get("ATTNWIDGET_BROWSER"), args=["--no-sandbox"]
         )
         for view, choices in VIEWS.items():
-            for look, (width, dark) in LOOKS.items():
-                theme = "dark" if dark else "light"
+            for look, (width, scale, theme) in LOOKS.items():
                 widget = aw.show(record, view=view, theme=theme, **choices)
-                picture = draw(browser, widget.to_html(), width, theme)
+                picture = draw(browser, widget.to_html(), width, scale, theme)
                 picture.save(OUT / f"{view}-{look}.png", optimize=True)
         browser.close()
 
 
-def draw(browser: Browser, html: str, width: int, theme: Any) -> Image.Image:
+def draw(browser: Browser, html: str, width: int, scale: float, theme: Any) -> Image.Image:
     page = browser.new_page(
-        viewport={"width": width, "height": 1100}, device_scale_factor=1.5, color_scheme=theme
+        viewport={"width": width, "height": 1100}, device_scale_factor=scale, color_scheme=theme
     )
     page.set_content(html)
     page.get_by_role("tabpanel").get_by_role("listbox").or_(
@@ -51,8 +54,8 @@ def draw(browser: Browser, html: str, width: int, theme: Any) -> Image.Image:
     page.wait_for_timeout(1000)
     picture = Image.open(BytesIO(page.locator("main").screenshot()))
     page.close()
-    # A palette makes files a third of the size, and these pictures have few colours.
-    return picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    # A palette would make smaller files, and other colours.
+    return picture.convert("RGB")
 
 
 if __name__ == "__main__":

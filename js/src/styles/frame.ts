@@ -73,7 +73,7 @@ footer {
 .status, .about { min-width: 0; height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
 .status { flex: none; max-width: 80% }
 /* What two queries are compared by takes two lines, with or without which the footer is as high. */
-[data-view=neuron] footer { min-height: calc(4.2em + 19px) }
+[data-view=neuron] footer { justify-content: flex-start; min-height: calc(4.2em + 19px) }
 [data-view=neuron] .status { height: auto; min-height: 1.4em; max-height: 2.8em; white-space: pre-wrap }
 /* Numbers and legend of these are long. */
 :is([data-view=model], [data-view=neuron]) {
