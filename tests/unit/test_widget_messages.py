@@ -244,7 +244,8 @@ def test_nor_is_what_it_was_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(widget.comm, "send", lambda data, **_: sent.append((data, None)))
     _choose(widget, head=0, layer=7)
     assert (widget.layer, widget.head) == (7, 0)
-    assert _updates(sent) == {}
+    # ipywidgets 7 repeats to the view what the view chose.
+    assert _updates(sent) in ({}, {"head": 0})
 
 
 def test_what_another_version_of_the_view_sends_is_passed_over(
