@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from attnwidget import AttentionRecord
@@ -79,5 +80,7 @@ def _unsure(record: AttentionRecord, compared: set[str]) -> list[str]:
 
 def one_line(error: object) -> str:
     text = " ".join(str(error).split())
+    # Where a package lies on one machine is of no use on another.
+    text = re.sub(r"'[^']*site-packages/", "'", text)
     plain = isinstance(error, (zoo.CannotBuild, Warning)) or not isinstance(error, Exception)
     return (text if plain else f"{type(error).__name__}: {text}")[:300]
