@@ -68,3 +68,17 @@ def weights_only() -> aw.AttentionRecord:
     rng = np.random.default_rng(0)
     weights = rng.dirichlet(np.full(len(tokens), 0.5), (2, 4, len(tokens)))
     return aw.AttentionRecord.from_arrays(weights, tokens)
+
+
+@pytest.fixture
+def model_view(view: View) -> View:
+    view.open("Model")
+    return view
+
+
+@pytest.fixture
+def smollm2_view(open_page: OpenPage, smollm2_page: Path) -> View:
+    """30 layers of 9 heads, in a window that holds some of them."""
+    view = View(open_page(smollm2_page, width=1000, height=800))
+    view.open("Model")
+    return view

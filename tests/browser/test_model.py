@@ -4,10 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 import attnwidget as aw
-from tests.browser.stacked import stacked
 from tests.browser.view import (
     WEIGHT_TOLERANCE,
     View,
@@ -17,12 +16,6 @@ from tests.browser.view import (
     numbers,
 )
 from tests.support import OpenPage
-
-
-@pytest.fixture
-def model_view(view: View) -> View:
-    view.open("Model")
-    return view
 
 
 def test_every_head_has_a_cell(model_view: View, record: aw.AttentionRecord) -> None:
@@ -128,97 +121,9 @@ def test_arrows_walk_through_the_grid(model_view: View, record: aw.AttentionReco
     expect(model_view.head).to_have_text(str(heads - 1))
 
 
-@pytest.fixture
-def smollm2_view(open_page: OpenPage, smollm2_page: Path) -> View:
-    """30 layers of 9 heads, in a window that holds some of them."""
-    view = View(open_page(smollm2_page, width=1000, height=800))
-    view.open("Model")
-    return view
-
-
-def combobox(view: View, name: str) -> Locator:
-    return view.within.get_by_role("combobox", name=name, exact=True)
-
-
-def opened(view: View) -> Locator:
-    return view.body.get_by_role("region")
-
-
-def entropies(record: aw.AttentionRecord, layer: int) -> np.ndarray:
-    """Per head, the mean over the queries, in nats."""
-    found = []
-    for head in range(record.num_heads(layer)):
-        weights = record.weights(layer, head).astype(np.float64)
-        logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-        found.append(-(weights * logs).sum(axis=1).mean())
-    return np.array(found)
-
-
-def names(cells: Locator) -> list[str]:
-    found: list[str] = cells.evaluate_all("cells => cells.map(cell => cell.ariaLabel)")
-    return found
-
-
-@pytest.mark.parametrize("which", ["view", "smollm2_view"])
-def test_heads_are_sorted_by_a_number(which: str, request: pytest.FixtureRequest) -> None:
-    view: View = request.getfixturevalue(which)
-    record: aw.AttentionRecord = request.getfixturevalue(
-        "record" if which == "view" else "smollm2_record"
-    )
-    view.open("Model")
-    combobox(view, "Sort heads").select_option("Entropy")
-    expect(view.body.get_by_text("entropy, highest → lowest")).to_be_visible()
-    said = names(view.grid.get_by_role("gridcell"))
-    at = 0
-    for layer in range(record.num_layers()):
-        values = entropies(record, layer)
-        heads = [int(name.rsplit(" ", 1)[1]) for name in said[at : at + len(values)]]
-        at += len(values)
-        # Equal to four decimals is equal.
-        assert np.all(np.diff(values[heads]) <= 2e-4), layer
-        assert sorted(heads) == list(range(len(values)))
-        expect(view.cell(layer, heads[0])).to_have_text(str(heads[0]))
-
-
-def test_means_stand_beside_the_rows(model_view: View, record: aw.AttentionRecord) -> None:
-    headers = model_view.grid.get_by_role("rowheader")
-    for layer in range(record.num_layers()):
-        said = headers.nth(layer).get_attribute("aria-description") or ""
-        assert said.startswith("mean entropy")
-        assert abs(numbers(said)[0] - entropies(record, layer).mean()) <= 0.006
-    combobox(model_view, "Colour by").select_option("Share on special")
-    expect(headers.first).to_have_attribute(
-        "aria-description",
-        # The record is the reference, and the view rounds to three decimals.
-        f"mean share on special tokens {special_share(record, 0):.3f}",
-    )
-
-
-def special_share(record: aw.AttentionRecord, layer: int) -> float:
-    special = list(record.stack().keys.special)
-    heads = range(record.num_heads(layer))
-    return float(
-        np.mean(
-            [round(float(record.weights(layer, h)[:, special].sum(1).mean()), 4) for h in heads]
-        )
-    )
-
-
-def test_colours_have_a_legend(model_view: View, record: aw.AttentionRecord) -> None:
-    combobox(model_view, "Colour by").select_option("Entropy")
-    every = np.concatenate([entropies(record, layer) for layer in range(record.num_layers())])
-    legend = model_view.within.get_by_text("■■■■■■■").or_(
-        model_view.within.get_by_text(f"{every.min():.2f} nats")
-    )
-    expect(legend.first).to_contain_text(f"entropy {every.min():.2f} nats")
-    expect(legend.first).to_contain_text(f"{every.max():.2f} nats")
-    description = model_view.cell(0, 2).get_attribute("aria-description") or ""
-    assert abs(numbers(description)[0] - entropies(record, 0)[2]) <= 0.006
-
-
 def test_lines_run_from_queries_to_keys(model_view: View) -> None:
     """Head 2 of layer 0 attends to the previous token: nearly level lines, and nothing else."""
-    combobox(model_view, "Show").select_option("Lines")
+    model_view.within.get_by_role("combobox", name="Show").select_option("Lines")
     model_view.status.hover()
 
     def level() -> None:
@@ -228,48 +133,6 @@ def test_lines_run_from_queries_to_keys(model_view: View) -> None:
         assert rows.std() > 4 * dark[:, 8:-8].mean(axis=0).std()
 
     eventually(model_view.page, level)
-
-
-def test_a_click_opens_the_head_between_the_rows(model_view: View) -> None:
-    model_view.cell(2, 5).click()
-    expect(opened(model_view)).to_contain_text("Layer 2 · Head 5")
-    box, above, below = (
-        place.bounding_box()
-        for place in (opened(model_view), model_view.cell(2, 0), model_view.cell(3, 0))
-    )
-    assert box
-    assert above
-    assert below
-    assert above["y"] + above["height"] <= box["y"]
-    assert box["y"] + box["height"] <= below["y"]
-    model_view.within.get_by_role("button", name="Close", exact=True).click()
-    expect(opened(model_view)).to_have_count(0)
-
-
-def test_what_is_opened_follows_the_keyboard(model_view: View) -> None:
-    press = model_view.page.keyboard.press
-    model_view.cell(2, 5).click()
-    for key, title in [
-        ("ArrowDown", "Layer 3 · Head 5"),
-        ("End", "Layer 3 · Head 11"),
-        ("Home", "Layer 3 · Head 0"),
-    ]:
-        press(key)
-        expect(opened(model_view)).to_contain_text(title)
-    press("Escape")
-    expect(opened(model_view)).to_have_count(0)
-    press("Space")
-    expect(opened(model_view)).to_contain_text("Layer 3 · Head 0")
-
-
-def test_a_double_click_below_what_is_opened(smollm2_view: View) -> None:
-    """The first click closes the panel above, and moves the row away under the pointer."""
-    smollm2_view.cell(0, 3).click()
-    expect(opened(smollm2_view)).to_contain_text("Layer 0 · Head 3")
-    smollm2_view.cell(4, 6).dblclick()
-    expect(smollm2_view.tab("Head")).to_have_attribute("aria-selected", "true")
-    expect(smollm2_view.layer).to_have_text("4")
-    expect(smollm2_view.head).to_have_text("6")
 
 
 @pytest.mark.parametrize("width", [600, 1400])
@@ -332,21 +195,6 @@ def test_a_part_of_the_model(open_page: OpenPage, record: aw.AttentionRecord) ->
     expect(view.grid.get_by_role("rowheader")).to_have_text(["1", "4"])
     expect(view.grid.get_by_role("columnheader")).to_have_text(["0", "8"])
     expect(view.grid.get_by_role("gridcell")).to_have_count(4)
-
-
-def test_cross_attention_has_no_neighbours_to_sort_by(open_page: OpenPage) -> None:
-    widget = aw.AttentionWidget(stacked(), view="model", stack="cross", sort="distance")
-    view = View(open_page(widget.to_html()))
-    sort = combobox(view, "Sort heads")
-    expect(sort).to_have_value("model")
-    expect(sort.get_by_role("option")).to_have_text(
-        ["As in model", "Entropy", "Share on first", "Share on special"]
-    )
-    assert names(view.grid.get_by_role("gridcell"))[:3] == [
-        "Layer 3, head 0",
-        "Layer 3, head 1",
-        "Layer 7, head 0",
-    ]
 
 
 def test_the_selection_is_seen_in_forced_colours(open_page: OpenPage, pair_page: Path) -> None:

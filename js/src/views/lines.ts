@@ -5,11 +5,12 @@ import type { Sheet } from "../data/sheets.ts";
 import { LineField } from "../kernels/lines.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { canvasRatio, el, sizeCanvas } from "../parts/dom.ts";
+import { inSlices } from "../parts/slices.ts";
 import type { Track } from "../parts/track.ts";
 import type { Side } from "../state.ts";
 import { rgb } from "../theme.ts";
 import { type Axes, type Look, sideOf } from "./axes.ts";
-import { paintRibbons } from "./ribbons.ts";
+import { FAINTEST, paintRibbons } from "./ribbons.ts";
 
 export interface LinesOptions {
   readonly axes: Axes;
@@ -32,11 +33,7 @@ export interface Lines {
   dispose(): void;
 }
 
-/** Weights below this are not drawn; the share of attention that is says what that leaves out. */
-export const FAINTEST = 0.0005;
-
-/** How long drawing may hold up the page at a time, and how often what is there so far is shown. */
-const SLICE_MS = 12;
+/** After how many slices what is there so far is shown. */
 const SHOW_EVERY = 12;
 
 /** Width of a line in CSS pixels: of a weight that is nearly 0, and what is added up to 1. */
@@ -62,8 +59,7 @@ export function lines(options: LinesOptions): Lines {
   };
 
   const disposeBase = effect(() => {
-    const painting = paintAll(sheets.value, colors.value.map(rgb));
-    return () => painting.abort();
+    return paintAll(sheets.value, colors.value.map(rgb));
   });
   const disposeOverlay = effect(() => {
     base.classList.toggle("dimmed", strips.value !== null);
@@ -81,15 +77,13 @@ export function lines(options: LinesOptions): Lines {
     });
   });
 
-  /** Rows one after the other, a slice at a time, until done or overtaken by newer choices. */
-  function paintAll(drawn: readonly Sheet[], inks: readonly Ink[]): AbortController {
-    const controller = new AbortController();
+  /** Rows one after the other, until done or overtaken by newer choices. */
+  function paintAll(drawn: readonly Sheet[], inks: readonly Ink[]): () => void {
     const ratio = Math.min(canvasRatio(...size), length > 2000 ? 1 : devicePixelRatio);
     const field = new LineField(
       Math.max(1, Math.round(across * ratio)),
       Math.max(1, Math.round(length * ratio)),
     );
-    let row = 0;
     let slices = 0;
     let [given, total] = [0, 0];
 
@@ -117,17 +111,10 @@ export function lines(options: LinesOptions): Lines {
       buffer.getContext("2d")?.putImageData(image, 0, 0);
       open(base).drawImage(buffer, 0, 0, across, length);
     };
-    const slice = () => {
-      if (controller.signal.aborted) return;
-      const until = performance.now() + SLICE_MS;
-      while (row < rows.length && performance.now() < until) addRow(row++);
-      const done = row >= rows.length;
+    return inSlices(rows.length, addRow, (done) => {
       if (done || slices++ % SHOW_EVERY === 0) show();
-      if (!done) requestAnimationFrame(slice);
-      else share.value = total > 0 ? (100 * given) / total : 100;
-    };
-    slice();
-    return controller;
+      if (done) share.value = total > 0 ? (100 * given) / total : 100;
+    });
   }
 
   return { element, share, dispose: disposeAll([disposeBase, disposeOverlay]) };

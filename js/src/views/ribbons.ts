@@ -5,7 +5,6 @@ import type { Track } from "../parts/track.ts";
 import type { Side } from "../state.ts";
 import { alpha } from "../theme.ts";
 import type { Axes } from "./axes.ts";
-import { FAINTEST } from "./lines.ts";
 
 export interface Ribbons {
   readonly axes: Axes;
@@ -18,6 +17,9 @@ export interface Ribbons {
   readonly strips: readonly Float32Array[];
   readonly colors: readonly string[];
 }
+
+/** Weights below this are not drawn; the share of attention that is says what that leaves out. */
+export const FAINTEST = 0.0005;
 
 /** Width of a head's strip beside the tokens, and how much of the room all of them may take. */
 const STRIP = 9;

@@ -28,6 +28,17 @@ describe("several tokens", () => {
     expect(status()).not.toContain("(sums)");
   });
 
+  test("of both columns are a pair with Shift, by pointer and by keyboard", async () => {
+    const { state } = await mountApp({ choices: { heads: [0], query: 2 } });
+    await userEvent.keyboard("{Shift>}");
+    await userEvent.click(option("Keys", 5));
+    await userEvent.keyboard("{/Shift}");
+    expect([state.query.value, state.key.value]).toEqual([2, 5]);
+    focus(list("Keys"));
+    await userEvent.keyboard("{ArrowDown}{Shift>}{Enter}{/Shift}");
+    expect([state.query.value, state.key.value]).toEqual([2, 6]);
+  });
+
   test("may be keys too", async () => {
     await mountApp({ choices: { heads: [1], key: 0, also: [4, 8] } });
     const expected = strongest([1], (_, query) =>

@@ -7,7 +7,7 @@ import type { LayerInfo, Measure } from "../../src/data/manifest.ts";
 import { tsv } from "../../src/parts/table.ts";
 import { palette, rgb } from "../../src/theme.ts";
 import { modelView } from "../../src/views/model/model.ts";
-import { patternColor, patternOf } from "../../src/views/model/patterns.ts";
+import { patternOf } from "../../src/views/model/patterns.ts";
 import { ramp } from "../../src/views/model/ramp.ts";
 import { meanBars } from "../../src/views/model/summary.ts";
 import { stateOf, storeOf } from "../choices.ts";
@@ -60,7 +60,7 @@ describe("lines", () => {
         const box = cell(layer.number, 0).element().getBoundingClientRect();
         const left = box.left - canvas.getBoundingClientRect().left;
         const { rows, columns, levels } = app.store.thumbnail("self", layer.number, 0);
-        const ink = rgb(patternColor(patternOf(layer, 0, app.store.stack("self")), palette(false)));
+        const ink = rgb(palette(false)[patternOf(layer, 0, app.store.stack("self"))]);
         for (let query = 1; query < rows - 1; query++) {
           const own = [...levels.slice(query * columns, (query + 1) * columns)];
           const best = own.indexOf(Math.max(...own));

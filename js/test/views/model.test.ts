@@ -3,7 +3,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { palette, rgb } from "../../src/theme.ts";
-import { described, patternColor, patternOf } from "../../src/views/model/patterns.ts";
+import { described, patternOf } from "../../src/views/model/patterns.ts";
 import { focus, parts } from "../locators.ts";
 import { type App, find, pixel } from "../mounted.ts";
 import { mountModel } from "../mounted-model.ts";
@@ -36,7 +36,7 @@ describe("the picture", () => {
         const origin = canvas.getBoundingClientRect();
         heads.forEach((levels, head) => {
           const box = cell(layer.number, head).element().getBoundingClientRect();
-          const ink = rgb(patternColor(patternOf(layer, head, info), palette(false)));
+          const ink = rgb(palette(false)[patternOf(layer, head, info)]);
           // Some cells from all over; corners are rounded.
           for (let n = columns + 1; n < levels.length - columns; n += 5) {
             const [row, column] = [Math.floor(n / columns), n % columns];

@@ -6,7 +6,7 @@ import { colored, type Phrase } from "../../parts/text.ts";
 import type { Palette } from "../../theme.ts";
 import { longName, measured } from "./measures.ts";
 import { allHeads, type Head, type Row } from "./order.ts";
-import { countPatterns, patternColor, patternOf } from "./patterns.ts";
+import { countPatterns, patternOf } from "./patterns.ts";
 import { layerColor, ramp } from "./ramp.ts";
 
 export interface Coloring {
@@ -25,7 +25,7 @@ export function coloringOf(
 ): Coloring {
   if (color === "pattern") {
     return {
-      of: ({ layer, head }) => patternColor(patternOf(layer, head, stack), palette),
+      of: ({ layer, head }) => palette[patternOf(layer, head, stack)],
       legend: countPatterns(allHeads(rows), stack, palette),
     };
   }

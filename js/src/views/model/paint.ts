@@ -3,14 +3,12 @@
 import type { Choices } from "../../choices.ts";
 import type { Thumbnail } from "../../data/codec.ts";
 import { sizeCanvas } from "../../parts/dom.ts";
+import { inSlices } from "../../parts/slices.ts";
 import type { Palette } from "../../theme.ts";
 import type { Coloring } from "./color.ts";
 import type { ModelLayout } from "./layout.ts";
 import type { Head, Row } from "./order.ts";
 import { paintThumbnail } from "./thumbnail.ts";
-
-/** How long painting may hold up the page at a time. */
-const SLICE_MS = 12;
 
 export interface Painting {
   readonly rows: readonly Row[];
@@ -24,15 +22,7 @@ export interface Painting {
 
 /** Paint every layer, from the first on. Returns what stops it. */
 export function paintRows(painting: Painting): () => void {
-  let next = 0;
-  let frame = 0;
-  const slice = () => {
-    const until = performance.now() + SLICE_MS;
-    while (next < painting.rows.length && performance.now() < until) paintRow(painting, next++);
-    if (next < painting.rows.length) frame = requestAnimationFrame(slice);
-  };
-  slice();
-  return () => cancelAnimationFrame(frame);
+  return inSlices(painting.rows.length, (row) => paintRow(painting, row));
 }
 
 function paintRow(

@@ -36,8 +36,6 @@ export function patternOf(info: LayerInfo, head: number, sides: Sides): Pattern 
 export const described = (pattern: Pattern) =>
   `${pattern === "mixed" ? "" : "mostly "}${PATTERN_NAMES[pattern]}`;
 
-export const patternColor = (pattern: Pattern, palette: Palette): string => palette[pattern];
-
 /** How many heads follow which pattern, with the colour of each. */
 export function countPatterns(
   heads: readonly { readonly layer: LayerInfo; readonly head: number }[],
@@ -53,7 +51,7 @@ export function countPatterns(
     .sort((a, b) => b[1] - a[1])
     .flatMap(([pattern, count], n) => [
       n ? "   " : "",
-      colored(patternColor(pattern, palette), "■"),
+      colored(palette[pattern], "■"),
       ` ${count} ${PATTERN_NAMES[pattern]}`,
     ]);
 }
