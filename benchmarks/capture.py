@@ -1,11 +1,13 @@
 """What capturing costs: a plain forward pass, transformers' own attentions, and ours, in one run.
 
+And what making a widget of the capture costs beside them.
+
 python -m benchmarks.capture [--tokens 128 512 2048] [--rounds 5]
 
 Randomly initialised models of the sizes of GPT-2 small and BERT base: time and memory do not
-depend on what the weights are. The three ways take turns within every round, so that what
-else the machine does hits them alike; ratios are of one round's CPU times, and their median
-and range are printed. Memory is the peak of the process during a run over what it held before.
+depend on what the weights are. The ways take turns within every round, so that what else the
+machine does hits them alike; ratios are of one round's CPU times, and their median and range are
+printed. Memory is the peak of the process during a run over what it held before.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
-from attnwidget import capture  # noqa: E402
+from attnwidget import AttentionWidget, capture  # noqa: E402
 
 SIZES = {"GPT-2 small": "GPT2", "BERT base": "Bert"}
 
@@ -73,10 +75,12 @@ def ways(name: str, tokens: int) -> dict[str, Callable[[], Any]]:
         with torch.no_grad():
             return model(**inputs, **options)
 
+    record = capture(plain, None, inputs)
     return {
         "plain": lambda: forward(plain),
         "eager": lambda: forward(eager, output_attentions=True),
         "ours": lambda: capture(plain, None, inputs),
+        "widget": lambda: AttentionWidget(record),
     }
 
 
@@ -106,8 +110,9 @@ def report(title: str, tokens: int, runs: dict[str, Callable[[], Any]], rounds: 
     extra = (memory["ours"] - memory["plain"]) / max(memory["eager"] - memory["plain"], 1e-9)
     print(
         f"{title}, T={tokens}: time ours/plain {ratio('ours', 'plain')}, "
-        f"ours/eager {ratio('ours', 'eager')}; peak MB plain {memory['plain']:.0f}, "
-        f"eager {memory['eager']:.0f}, ours {memory['ours']:.0f}; "
+        f"ours/eager {ratio('ours', 'eager')}, widget/plain {ratio('widget', 'plain')}; "
+        f"peak MB plain {memory['plain']:.0f}, eager {memory['eager']:.0f}, "
+        f"ours {memory['ours']:.0f}, widget {memory['widget']:.0f}; "
         f"extra memory ours/eager {extra:.2f}",
         flush=True,
     )

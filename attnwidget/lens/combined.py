@@ -6,16 +6,22 @@ import numpy as np
 
 from attnwidget.record import Floats, Stack
 
+# Numbers of one head's rows that are looked at together: two megabytes.
+_CELLS = 1 << 19
+
 
 def combined(stack: Stack) -> tuple[Floats, Floats]:
     """(mean, max) over every head of every layer, float32 [Tq, Tk] each."""
     shape = len(stack.queries), len(stack.keys)
-    total, largest = np.zeros(shape), np.zeros(shape, np.float32)
-    heads = 0
-    for layer in stack.layers:
-        for head in range(layer.num_heads):
-            weights = layer.head_weights(head)
+    mean, largest = np.empty(shape, np.float32), np.zeros(shape, np.float32)
+    heads = [(layer, head) for layer in stack.layers for head in range(layer.num_heads)]
+    size = max(1, _CELLS // shape[1])
+    for start in range(0, shape[0], size):
+        rows = np.arange(start, min(start + size, shape[0]))
+        most, total = largest[rows[0] : rows[-1] + 1], np.zeros((len(rows), shape[1]))
+        for layer, head in heads:
+            weights = layer.head_weights(head, rows)
             total += weights
-            np.maximum(largest, weights, out=largest)
-            heads += 1
-    return (total / heads).astype(np.float32), largest
+            np.maximum(most, weights, out=most)
+        mean[rows] = total / len(heads)
+    return mean, largest

@@ -15,45 +15,61 @@ import numpy as np
 
 from attnwidget.record import Floats
 
+from .chunk import Chunk
+
 Measure = Literal["entropy", "distance", "previous", "same", "next", "first", "special"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
+_NEIGHBOURS: dict[Measure, int] = {"previous": -1, "same": 0, "next": 1}
 
-def measures(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
-    """Per head, averaged over the queries that see any key.
+
+class Measures:
+    """Of one head, averaged over the queries that see any key.
+
+    "entropy" in nats; "distance", the mean of key position - query position; and the shares of
+    attention on the "previous", "same" and "next" token (over the queries that have one), on the
+    "first" key, and on "special" keys.
 
     Args:
-        weights: float32 [heads, Tq, Tk].
+        num_keys: Tk.
         special: positions of special keys.
-
-    Returns:
-        "entropy" in nats; "distance", the mean of key position - query position; and the shares
-        of attention on the "previous", "same" and "next" token (over the queries that have one),
-        on the "first" key, and on "special" keys.
     """
-    live = weights.sum(axis=2) > 0
-    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    rows, columns = np.arange(weights.shape[1]), np.arange(weights.shape[2])
-    offsets = (columns[None, :] - rows[:, None]).astype(np.float32)
 
-    def over_all(per_row: Floats) -> Floats:
-        total: Floats = per_row.sum(axis=1) / np.maximum(live.sum(axis=1), 1)
-        return total
+    def __init__(self, num_keys: int, special: Sequence[int]) -> None:
+        self._num_keys = num_keys
+        self._special = np.array(special, np.intp)
+        self._sums, self._counts = np.zeros((2, len(MEASURES)))
 
-    def over_neighbours(offset: int) -> Floats:
-        has_one = (rows + offset >= 0) & (rows + offset < len(columns))
-        share: Floats = np.trace(weights, offset, 1, 2) / np.maximum(
-            (live & has_one).sum(axis=1), 1
-        )
-        return share
+    def add(self, chunk: Chunk) -> None:
+        rows, keys, exps, totals = chunk.rows, chunk.keys, chunk.exps, chunk.totals
+        mass = chunk.sums / totals
+        live = mass > 0
+        # Of -w log w, the sum, where log w is that of an exponential less that of the total.
+        products = np.einsum("ij,ij->i", exps, chunk.logs)
+        # Counted from the middle of the rows, positions are small: they are added up in single
+        # precision.
+        middle = int(rows[len(rows) // 2])
+        positions = np.arange(keys.start - middle, keys.stop - middle, dtype=np.float32)
+        moment = np.einsum("ij,j->i", exps, positions)
+        special = self._special[(self._special >= keys.start) & (self._special < keys.stop)]
+        values: dict[Measure, Floats] = {
+            "entropy": mass * np.log(totals) - products / totals,
+            "distance": moment / totals - mass * (rows - middle),
+            "first": exps[:, 0] / totals if keys.start == 0 else np.zeros_like(totals),
+            "special": exps[:, special - keys.start].sum(axis=1) / totals,
+        }
+        counted = dict.fromkeys(MEASURES, live)
+        for name, offset in _NEIGHBOURS.items():
+            neighbours = rows + offset
+            counted[name] = live & (neighbours >= 0) & (neighbours < self._num_keys)
+            seen = np.flatnonzero((neighbours >= keys.start) & (neighbours < keys.stop))
+            values[name] = np.zeros_like(totals)
+            values[name][seen] = exps[seen, neighbours[seen] - keys.start] / totals[seen]
+        counts = np.stack([counted[name] for name in MEASURES])
+        self._sums += np.where(counts, [values[name] for name in MEASURES], 0).sum(axis=1)
+        self._counts += counts.sum(axis=1)
 
-    values: dict[Measure, Floats] = {
-        "entropy": over_all(-np.einsum("hij,hij->hi", weights, logs)),
-        "distance": over_all(np.einsum("hij,ij->hi", weights, offsets)),
-        "previous": over_neighbours(-1),
-        "same": over_neighbours(0),
-        "next": over_neighbours(1),
-        "first": over_all(weights[:, :, 0]),
-        "special": over_all(weights[:, :, list(special)].sum(axis=2)),
-    }
-    return {name: [round(float(v), 4) for v in values[name]] for name in MEASURES}
+    def means(self) -> dict[Measure, float]:
+        """Every measure, to four decimals."""
+        means = self._sums / np.maximum(self._counts, 1)
+        return {name: round(float(mean), 4) for name, mean in zip(MEASURES, means, strict=True)}

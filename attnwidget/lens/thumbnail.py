@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats
+from .chunk import Chunk
 
 # Largest side of a thumbnail, in cells.
 THUMBNAIL_SIZE = 32
@@ -13,39 +13,55 @@ THUMBNAIL_SIZE = 32
 _LEVELS = 15
 
 
-def thumbnail(weights: Floats, splits: tuple[int | None, int | None]) -> NDArray[np.uint8]:
-    """Levels 0 to 15 of [heads, min(Tq, 32), min(Tk, 32)]: the square root of the largest weight.
+class Thumbnail:
+    """The square root of the largest weight of each cell, in levels 0 to 15.
 
     The largest, because a mean would make a sharp head look faint as the text grows; the
     square root, because most weights are small.
 
     Args:
-        weights: float32 [heads, Tq, Tk].
+        shape: (Tq, Tk).
         splits: where the second text begins among queries and keys, if there is one. No cell
             holds tokens of both texts, so that a view can show them apart.
     """
-    rows, columns = splits
-    pooled = _max_pool(_max_pool(weights, 1, rows), 2, columns)
-    levels: NDArray[np.uint8] = np.round(np.sqrt(pooled) * _LEVELS).astype(np.uint8)
-    return levels
+
+    def __init__(self, shape: tuple[int, int], splits: tuple[int | None, int | None]) -> None:
+        self._rows, self._keys = map(_bounds, shape, splits)
+        # A line per cell of keys, as maxima are taken over keys first.
+        self._largest = np.zeros((len(self._keys) - 1, len(self._rows) - 1), np.float32)
+
+    def add(self, chunk: Chunk) -> None:
+        ends = np.clip(self._keys, chunk.keys.start, chunk.keys.stop) - chunk.keys.start
+        cells = np.flatnonzero(np.diff(ends))
+        per_row = np.empty((len(cells), len(chunk.rows)), np.float32)
+        for largest, first, end in zip(per_row, ends[cells], ends[cells + 1], strict=True):
+            np.maximum.reduce(chunk.exps[:, first:end], axis=1, out=largest)
+        per_row /= chunk.totals
+        begins = np.searchsorted(chunk.rows, self._rows)
+        lines = np.flatnonzero(np.diff(begins))
+        found = np.ix_(cells, lines)
+        pooled = np.maximum.reduceat(per_row, begins[lines], axis=1)
+        self._largest[found] = np.maximum(self._largest[found], pooled)
+
+    def levels(self) -> NDArray[np.uint8]:
+        """[min(Tq, 32), min(Tk, 32)]."""
+        levels: NDArray[np.uint8] = np.round(np.sqrt(self._largest.T) * _LEVELS).astype(np.uint8)
+        return levels
 
 
-def _max_pool(values: Floats, axis: int, split: int | None) -> Floats:
-    length = values.shape[axis]
+def _bounds(length: int, split: int | None) -> NDArray[np.intp]:
+    """Where each cell begins, and where the last one ends."""
     cells = min(length, THUMBNAIL_SIZE)
     if split is None:
-        starts = np.arange(cells) * length // cells
-    else:
-        first = split_cells(cells, split, length)
-        second = cells - first
-        starts = np.concatenate(
-            [
-                np.arange(first) * split // first,
-                split + np.arange(second) * (length - split) // second,
-            ]
-        )
-    pooled: Floats = np.maximum.reduceat(values, starts, axis=axis)
-    return pooled
+        return np.arange(cells + 1) * length // cells
+    first = split_cells(cells, split, length)
+    second = cells - first
+    return np.concatenate(
+        [
+            np.arange(first) * split // first,
+            split + np.arange(second + 1) * (length - split) // second,
+        ]
+    )
 
 
 def split_cells(cells: int, split: int, length: int) -> int:

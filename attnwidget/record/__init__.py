@@ -3,7 +3,7 @@
 from .layer import Fidelity, Layer
 from .record import AttentionRecord
 from .rotary import Pairs, Rotary
-from .rows import sample_rows
+from .rows import sample_rows, spread_rows
 from .scores import Floats, ScoreProgram
 from .stack import Stack, spans
 from .tokens import Tokens
@@ -20,4 +20,5 @@ __all__ = [
     "Tokens",
     "sample_rows",
     "spans",
+    "spread_rows",
 ]

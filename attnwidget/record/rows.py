@@ -1,4 +1,4 @@
-"""Which rows of a matrix to check, when checking all would cost too much."""
+"""Which rows of a matrix to look at, when looking at all would cost too much."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ _SAMPLE = 16
 
 def sample_rows(count: int) -> NDArray[np.intp]:
     """All of up to 64 rows; of more, 16 evenly spread, the first and last among them."""
-    rows = count if count <= _ALL else _SAMPLE
-    spread: NDArray[np.intp] = np.linspace(0, count - 1, rows).round().astype(np.intp)
+    return spread_rows(count, count if count <= _ALL else _SAMPLE)
+
+
+def spread_rows(count: int, wanted: int) -> NDArray[np.intp]:
+    """So many of `count` rows, evenly spread, the first and last among them."""
+    spread: NDArray[np.intp] = np.linspace(0, count - 1, wanted).round().astype(np.intp)
     return spread

@@ -19,6 +19,8 @@ Bools = NDArray[np.bool_]
 MaskKind = Literal["none", "causal", "window", "explicit"]
 
 _NEG_INF = np.float32(-np.inf)
+# Further than any two tokens can lie apart.
+_ANY_DISTANCE = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -107,17 +109,30 @@ class ScoreProgram:
             if array is not None and not (array < np.inf).all():
                 raise ValueError(f"{name} hold NaN or infinity, so no attention follows from them")
 
-    def visibility(self, head: int, rows: NDArray[np.intp], num_keys: int) -> Bools | None:
-        """Which of `num_keys` keys the query rows see: bool [rows, Tk], or None for all."""
-        columns = np.arange(num_keys)[None, :]
+    def reach(self, rows: NDArray[np.intp], num_keys: int) -> range:
+        """A range of keys, one at least, outside of which none of the query rows sees any."""
+        lowest, highest = int(rows.min()), int(rows.max())
+        first, end = 0, num_keys
+        if self._distances is not None:
+            left, right = self._distances
+            first, end = max(first, lowest - left), min(end, highest + right + 1)
+        if self.blocks is not None:
+            queries, keys = self.blocks
+            first = max(first, lowest // queries * keys)
+            end = min(end, (highest // queries + 1) * keys)
+        first = min(first, num_keys - 1)
+        return range(first, max(end, first + 1))
+
+    def visibility(self, head: int, rows: NDArray[np.intp], keys: range) -> Bools | None:
+        """Which of these keys the query rows see: bool [rows, keys], or None for all."""
+        columns = np.arange(keys.start, keys.stop)[None, :]
         seen: Bools | None = None
         if self.visible is not None:
-            seen = self._cells(self.visible, head, rows, num_keys)
-        elif self.mask == "causal":
-            seen = columns <= rows[:, None]
-        elif self.window is not None:
+            seen = self._cells(self.visible, head, rows, keys)
+        elif self._distances is not None:
+            left, right = self._distances
             distance = columns - rows[:, None]
-            seen = (distance >= -self.window[0]) & (distance <= self.window[1])
+            seen = (distance >= -left) & (distance <= right)
         if self.blocks is None:
             return seen
         own: Bools = columns // self.blocks[1] == rows[:, None] // self.blocks[0]
@@ -140,25 +155,63 @@ class ScoreProgram:
         if rows is None:
             rows = np.arange(len(queries))
         scores: Floats = (queries[rows] @ keys.T) * np.float32(self.head_scale(head))
+        self.finish(scores, head, rows, len(queries), range(len(keys)))
+        return scores
+
+    def finish(
+        self, scores: Floats, head: int, rows: NDArray[np.intp], num_queries: int, keys: range
+    ) -> None:
+        """Cap, bias and mask scaled dot products [rows, keys], in place."""
         if self.softcap is not None:
             cap = np.float32(self.softcap)
-            scores = cap * np.tanh(scores / cap)
-        if self.mask != "none" or self.blocks or self.bias is not None or self.relative is not None:
-            scores += self.added(head, rows, len(queries), len(keys))
-        return scores
+            scores /= cap
+            np.tanh(scores, out=scores)
+            scores *= cap
+        self._add(scores, head, rows, num_queries, keys)
 
     def added(self, head: int, rows: NDArray[np.intp], num_queries: int, num_keys: int) -> Floats:
         """What is added to the capped scores of some query rows: the bias, -inf where masked."""
         added = np.zeros((len(rows), num_keys), np.float32)
-        if self.bias is not None:
-            added += self._cells(self.bias, head, rows, num_keys)
-        if self.relative is not None:
-            offsets = np.arange(num_keys)[None, :] - rows[:, None] + num_queries - 1
-            added += self.relative[head % len(self.relative)][offsets]
-        visible = self.visibility(head, rows, num_keys)
-        if visible is not None:
-            added[~visible] = _NEG_INF
+        self._add(added, head, rows, num_queries, range(num_keys))
         return added
+
+    @property
+    def adds(self) -> bool:
+        """Whether anything is added to the capped scores, which may be -inf."""
+        arrays = self.bias, self.relative, self.blocks
+        return self.mask != "none" or any(array is not None for array in arrays)
+
+    def _add(
+        self, scores: Floats, head: int, rows: NDArray[np.intp], num_queries: int, keys: range
+    ) -> None:
+        if self.bias is not None:
+            scores += self._cells(self.bias, head, rows, keys)
+        if self.relative is not None:
+            table = self.relative[head % len(self.relative)]
+            windows = np.lib.stride_tricks.sliding_window_view(table, len(keys))
+            scores += windows[keys.start - rows + num_queries - 1]
+        for part in self._partly_seen(rows, keys):
+            visible = self.visibility(head, rows, part)
+            if visible is not None:
+                cells = scores[:, part.start - keys.start : part.stop - keys.start]
+                np.copyto(cells, _NEG_INF, where=~visible)
+
+    def _partly_seen(self, rows: NDArray[np.intp], keys: range) -> list[range]:
+        """What of these keys not every row may see: checking all would cost more than the rest."""
+        if self.visible is not None or self.blocks is not None or self._distances is None:
+            return [keys]
+        left, right = self._distances
+        before = min(max(int(rows.max()) - left, keys.start), keys.stop)
+        after = min(max(int(rows.min()) + right + 1, keys.start), keys.stop)
+        if before >= after:
+            return [keys]
+        parts = range(keys.start, before), range(after, keys.stop)
+        return [part for part in parts if len(part)]
+
+    @property
+    def _distances(self) -> tuple[int, int] | None:
+        """How far to the left and to the right queries see, where that is what the mask says."""
+        return (_ANY_DISTANCE, 0) if self.mask == "causal" else self.window
 
     def softmax(self, scores: Floats, head: int) -> Floats:
         """Attention weights from scores [rows, Tk]. A row that sees no key is all zero."""
@@ -173,14 +226,14 @@ class ScoreProgram:
         return weights
 
     def _cells(
-        self, array: NDArray[Any], head: int, rows: NDArray[np.intp], num_keys: int
+        self, array: NDArray[Any], head: int, rows: NDArray[np.intp], keys: range
     ) -> NDArray[Any]:
-        """Rows [rows, Tk] of an array over heads, queries and keys."""
+        """Rows [rows, keys] of an array over heads, queries and keys."""
         table = array[head % len(array)]
-        cells: NDArray[Any] = table[rows % len(table)]
         if self.blocks is None:
+            cells: NDArray[Any] = table[rows % len(table), keys.start : keys.stop]
             return cells
-        repeated: NDArray[Any] = cells[:, np.arange(num_keys) % self.blocks[1]]
+        repeated: NDArray[Any] = table[rows % len(table)][:, np.array(keys) % self.blocks[1]]
         return repeated
 
 

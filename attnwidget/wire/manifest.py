@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget.lens import measures, thumbnail
-from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
+from attnwidget.lens import MEASURES, sampled_rows, survey
+from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens, sample_rows
 
-from .block import encode_block
+from .block import block_size
 from .rounding import rounding_error
 from .words import words
 
@@ -30,18 +30,11 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         stack = record.stack(name)
         layers = []
         for layer in stack.layers:
-            # One layer's weights at a time: all of them would be far larger than the record.
-            weights = np.stack([layer.head_weights(head) for head in range(layer.num_heads)])
-            splits = stack.queries.split, stack.keys.split
-            thumbnails += [_pack(levels) for levels in thumbnail(weights, splits)]
-            layers.append(
-                _layer(layer)
-                | {
-                    "rounding": rounding_error(layer, weights, encode_block(layer)),
-                    "measures": measures(weights, stack.keys.special),
-                }
-            )
-        stacks.append({"name": name, **_axes(stack), "layers": layers})
+            info, pictures = _overview(stack, layer)
+            layers.append(info)
+            thumbnails += pictures
+        sampled = sampled_rows(len(stack.queries))
+        stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
     manifest = {
         "version": VERSION,
         "model": record.model,
@@ -49,6 +42,12 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         "stacks": stacks,
     }
     return manifest, b"".join(thumbnails)
+
+
+def _overview(stack: Stack, layer: Layer) -> tuple[dict[str, Any], list[bytes]]:
+    heads = survey(stack, layer)
+    measures = {name: [head.measures[name] for head in heads] for name in MEASURES}
+    return _layer(layer) | {"measures": measures}, [_pack(head.levels) for head in heads]
 
 
 def _axes(stack: Stack) -> dict[str, Any]:
@@ -67,13 +66,17 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
 
 
 def _layer(layer: Layer) -> dict[str, Any]:
+    rows = sample_rows(layer.shape[0])
     return {
         "number": layer.number,
         "heads": layer.num_heads,
+        "bytes": block_size(layer),
         "key_heads": layer.num_kv_heads,
         "dim": None if layer.queries is None else layer.queries.shape[2],
         "rotary": None if layer.rotary is None else asdict(layer.rotary),
         "program": None if layer.program is None else program_json(layer.program),
+        "rounding": rounding_error(layer, rows),
+        "rounding_rows": None if len(rows) == layer.shape[0] else len(rows),
         "fidelity": {
             "exact": layer.fidelity.exact,
             "module": layer.fidelity.module,

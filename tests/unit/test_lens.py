@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.lens import combined, measures, thumbnail
+from attnwidget.lens import combined
 from attnwidget.lens.measures import MEASURES
 from attnwidget.lens.thumbnail import THUMBNAIL_SIZE, split_cells
 from attnwidget.record import Layer
+from tests.unit.looks import measures, thumbnail
 from tests.unit.records import (
     DIM,
     FIDELITY,

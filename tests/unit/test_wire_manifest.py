@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.lens import thumbnail
 from attnwidget.lens.measures import MEASURES
 from attnwidget.record import Layer, Rotary, ScoreProgram, Stack, Tokens
 from attnwidget.wire import encode_overview
 from attnwidget.wire.manifest import VERSION
+from tests.unit.looks import thumbnail
 from tests.unit.records import (
     FIDELITY,
     HEADS,
@@ -81,6 +81,7 @@ def test_what_it_says_of_a_layer(name: str) -> None:
         "relative": source.relative is not None,
     }
     assert 0 < layer["rounding"] < 1e-2
+    assert layer["rounding_rows"] is None, "all of them"
     assert set(layer["measures"]) == set(MEASURES)
     assert all(len(values) == HEADS for values in layer["measures"].values())
 

@@ -1,0 +1,34 @@
+"""What the lens finds in weights that a test made by hand."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnwidget.lens.chunk import Chunk, chunk_of_weights
+from attnwidget.lens.measures import MEASURES, Measures
+from attnwidget.lens.thumbnail import Thumbnail
+from attnwidget.record import Floats
+
+
+def thumbnail(weights: Floats, splits: tuple[int | None, int | None]) -> np.ndarray:
+    """Levels [heads, lines, cells] of weights [heads, Tq, Tk]."""
+    found = []
+    for head in weights:
+        one = Thumbnail(head.shape, splits)
+        one.add(_whole(head))
+        found.append(one.levels())
+    return np.stack(found)
+
+
+def measures(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
+    """Per measure, a number for each head of weights [heads, Tq, Tk]."""
+    found = []
+    for head in weights:
+        one = Measures(head.shape[1], special)
+        one.add(_whole(head))
+        found.append(one.means())
+    return {name: [means[name] for means in found] for name in MEASURES}
+
+
+def _whole(weights: Floats) -> Chunk:
+    return chunk_of_weights(weights, np.arange(len(weights)))
