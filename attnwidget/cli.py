@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from attnwidget.default_model import NAME, default_model
+from attnwidget.encoding import Quality
 from attnwidget.show import show
 from attnwidget.widget import View
 
@@ -18,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         model, tokenizer = _load(args.model) if args.model else default_model()
         widget = show(model, tokenizer, args.text, args.pair, view=args.view)
-        widget.save_html(args.output)
+        widget.save_html(args.output, quality=args.quality)
     except (OSError, ValueError, TypeError, ModuleNotFoundError) as error:
         print(f"attnwidget: {error}", file=sys.stderr)
         return 1
@@ -47,6 +48,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--view", choices=get_args(View), default="head", help="the view it opens with"
+    )
+    parser.add_argument(
+        "--quality",
+        choices=get_args(Quality),
+        default="default",
+        help="how far rounding may move attention: 2%%, 0.75%%, or that of float16",
     )
     parser.add_argument("-o", "--output", required=True, help="the HTML file to write")
     return parser

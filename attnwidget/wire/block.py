@@ -8,45 +8,86 @@ from typing import Literal, TypedDict
 import numpy as np
 
 from attnwidget.lens import combined
-from attnwidget.record import Floats, Layer, Stack
+from attnwidget.record import Floats, Layer, ScoreProgram, Stack
 
-DType = Literal["f16", "f32", "bits"]
+DType = Literal["f16", "f32", "bits", "i8", "coded"]
 
 # Beyond this, float16 has no finite value left.
 _FLOAT16_MAX = float(np.finfo(np.float16).max)
 
 
-class Part(TypedDict):
-    """One array of a block: "queries", "keys", "visible", "bias", "relative" or
-    "weights"; "mean" or "max" of the block that combines layers.
-
-    dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant
-    bit first, the last byte padded with zeros. The array is in C order.
-    """
-
+class _Part(TypedDict):
     name: str
     dtype: DType
     shape: list[int]
 
 
+class Part(_Part, total=False):
+    """One array of a block: "queries", "keys", "visible", "bias", "relative" or
+    "weights"; "mean" or "max" of the block that combines layers; what rounded "queries" and "keys",
+    or rounded "weights", are read with (see `attnwidget.encoding`).
+
+    dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant
+    bit first, the last byte padded with zeros; "i8" are signed bytes; "coded" are integers as
+    `encode_integers` writes them, as many `bytes`. The array is in C order.
+    """
+
+    bytes: int
+
+
+class _BlockError(TypedDict):
+    largest: float
+    variation: float
+
+
+class BlockError(_BlockError, total=False):
+    """How far what the browser computes from a block lies from the record.
+
+    largest: the largest difference of a weight.
+    variation: the mean over all rows of half the sum of differences.
+    vectors: the largest difference of a component of a query or key, where they were rounded.
+    """
+
+    vectors: float
+
+
 _FLOATS = {"f16": "<f2", "f32": "<f4"}
+
+
+def float_type(array: Floats) -> DType:
+    """Which floats an array is sent as."""
+    return "f16" if np.abs(array).max(initial=0) < _FLOAT16_MAX else "f32"
 
 
 @dataclass(frozen=True)
 class Block:
-    """The parts of one layer and their bytes, in the same order."""
+    """The parts of one layer and their bytes, in the same order.
+
+    Attributes:
+        error: of a block that was rounded further than to float16.
+    """
 
     parts: list[Part]
     buffers: list[bytes]
+    error: BlockError | None = None
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return sum(map(len, self.buffers))
 
     def add(self, name: str, dtype: DType, array: np.ndarray, data: bytes) -> None:
         self.parts.append({"name": name, "dtype": dtype, "shape": list(array.shape)})
         self.buffers.append(data)
 
-    def add_floats(self, name: str, array: Floats | None) -> None:
+    def add_integers(self, name: str, array: np.ndarray, data: bytes) -> None:
+        self.add(name, "coded", array, data)
+        self.parts[-1]["bytes"] = len(data)
+
+    def add_floats(self, name: str, array: Floats | None, *, exact: bool = False) -> None:
         if array is None:
             return
-        dtype: DType = "f16" if np.abs(array).max(initial=0) < _FLOAT16_MAX else "f32"
+        dtype: DType = "f32" if exact else float_type(array)
         self.add(name, dtype, array, array.astype(_FLOATS[dtype]).tobytes())
 
 
@@ -62,11 +103,26 @@ def encode_block(layer: Layer) -> Block:
     if layer.program is None:
         block.add_floats("weights", layer.weights)
     else:
-        if (visible := layer.program.visible) is not None:
-            block.add("visible", "bits", visible, np.packbits(visible).tobytes())
-        block.add_floats("bias", layer.program.bias)
-        block.add_floats("relative", layer.program.relative)
+        add_program(block, layer.program)
     return block
+
+
+def add_program(block: Block, program: ScoreProgram) -> None:
+    """The arrays of a score program."""
+    if program.visible is not None:
+        block.add("visible", "bits", program.visible, np.packbits(program.visible).tobytes())
+    block.add_floats("bias", program.bias)
+    block.add_floats("relative", program.relative)
+
+
+def block_size(layer: Layer) -> int:
+    """The bytes of the layer's block with all its floats as float16, without encoding it."""
+    program = layer.program
+    floats = [layer.queries, layer.keys]
+    floats += [layer.weights] if program is None else [program.bias, program.relative]
+    bits = None if program is None else program.visible
+    size = 2 * sum(array.size for array in floats if array is not None)
+    return size if bits is None else size + (bits.size + 7) // 8
 
 
 def encode_combined(stack: Stack) -> Block:

@@ -2,13 +2,16 @@
 
 import { mount } from "./app.ts";
 import type { Choices } from "./choices.ts";
-import { type Block, blockTitle, byteLength, type Part } from "./data/codec.ts";
+import { blockTitle } from "./data/codec.ts";
 import { readManifest } from "./data/manifest.ts";
+import { type Packed, unpack } from "./data/packed.ts";
 import { type Source, Store } from "./data/store.ts";
 import { watchErrors } from "./parts/alert.ts";
 import { el } from "./parts/dom.ts";
 import { capitalized } from "./parts/text.ts";
 import { createState } from "./state.ts";
+import { isWorker, serve } from "./worker/main.ts";
+import { workWith } from "./worker/page-worker.ts";
 
 interface Content {
   manifest: unknown;
@@ -16,14 +19,15 @@ interface Content {
   choices: Choices;
 }
 
-interface Embedded {
-  parts: Part[];
+interface Embedded extends Packed {
   data: string;
 }
 
 function start(): void {
   const main = document.querySelector<HTMLElement>("[data-attnwidget]");
   if (!main) return;
+  const script = document.currentScript?.textContent;
+  if (script) workWith(script, "classic");
   try {
     const content = read<Content>(document.querySelector("[data-content]"));
     const manifest = readManifest(content.manifest);
@@ -42,20 +46,14 @@ function start(): void {
 function source(): Source {
   const scripts = [...document.querySelectorAll("[data-block]")];
   return {
-    async block(stack, layer): Promise<Block> {
+    async block(stack, layer) {
       const key = `${stack}.${layer}`;
       const script = scripts.find((candidate) => candidate.getAttribute("data-block") === key);
       if (!script) throw new Error(`${capitalized(blockTitle(layer))} is not in this page.`);
-      const { parts, data } = read<Embedded>(script);
-      const all = bytes(data);
-      let end = 0;
-      const buffers = parts.map((part) => {
-        const start = end;
-        end += byteLength(part);
-        return all.subarray(start, end);
-      });
-      return { parts, buffers };
+      const { data, ...packed } = read<Embedded>(script);
+      return unpack(packed, bytes(data));
     },
+    combines: () => false,
   };
 }
 
@@ -64,11 +62,16 @@ function read<Type>(script: Element | null): Type {
   return JSON.parse(script.textContent) as Type;
 }
 
+/** Many times faster than `atob`, where a browser has it. */
+const fromBase64 = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64;
+
 function bytes(base64: string): Uint8Array {
+  if (fromBase64) return fromBase64.call(Uint8Array, base64);
   const text = atob(base64);
   const out = new Uint8Array(text.length);
   for (let i = 0; i < out.length; i++) out[i] = text.charCodeAt(i);
   return out;
 }
 
-start();
+if (isWorker) serve();
+else start();

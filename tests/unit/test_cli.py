@@ -45,6 +45,16 @@ def test_a_pair_a_view_and_a_model(tmp_path: Path) -> None:
     assert content["manifest"]["stacks"][0]["queries"]["segments"] == [0, 0, 0, 0, 1, 1, 1]
 
 
+def test_a_quality(tmp_path: Path) -> None:
+    """Long enough to be worth rounding."""
+    page, text = tmp_path / "out.html", "The dog was tired, and it ran. " * 10
+    sizes = []
+    for quality in ("draft", "default", "exact"):
+        assert main([text, "--quality", quality, "-o", str(page)]) == 0
+        sizes.append(page.stat().st_size)
+    assert sizes == sorted(set(sizes))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -4,17 +4,25 @@ import base64
 import hashlib
 import json
 import re
+import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.wire import encode_block, encode_combined, encode_overview
+import attnwidget
+from attnwidget import AttentionRecord, AttentionWidget, encoding
+from attnwidget.encoding import Quality, encode_layer
+from attnwidget.record import Layer
+from attnwidget.wire import encode_overview
 from tests.unit.elements import Elements
 from tests.unit.records import (
+    FIDELITY,
+    HEADS,
     LENGTH,
     PROGRAMS,
+    floats,
     hybrid,
     layer_of,
     program,
@@ -44,7 +52,7 @@ def page(request: pytest.FixtureRequest) -> str:
 def test_no_text_becomes_a_tag(record: AttentionRecord, hostile: AttentionRecord) -> None:
     ordinary = Elements(AttentionWidget(record).to_html())
     tags = [tag for tag, _, _ in Elements(AttentionWidget(hostile).to_html()).found]
-    # The other record has one layer more, which is one script; what combines layers, each has once.
+    # The other record has one layer more, which is one script.
     expected = [tag for tag, _, _ in ordinary.found]
     expected.remove("script")
     assert tags == expected
@@ -66,7 +74,7 @@ def test_the_text_is_in_it_unchanged(hostile: AttentionRecord) -> None:
     assert stack["queries"]["labels"] == [HOSTILE] * LENGTH
     assert stack["name"] == "<b>&\"'"
     blocks = [attributes["data-block"] for attributes, _ in elements.all("script", "data-block")]
-    assert blocks == ["<b>&\"'.0", "<b>&\"'.combined"]
+    assert blocks == ["<b>&\"'.0"]
     [(_, title)] = elements.all("title")
     assert title == f"Attention of <b>{HOSTILE}"
 
@@ -78,15 +86,25 @@ def test_nothing_is_loaded_from_anywhere(page: str) -> None:
             assert not re.search(r"https?:|//", value or "")
 
 
-def test_the_policy_allows_the_one_script_and_no_request(page: str) -> None:
+def _scripts(elements: Elements) -> tuple[str, str]:
+    """What starts the program, and the program, which is compressed."""
+    [(attributes, start)] = [(a, t) for a, t in elements.all("script") if "type" not in a]
+    assert attributes == {}
+    [(_, packed)] = elements.all("script", "data-program")
+    return start, zlib.decompress(base64.b64decode(packed)).decode()
+
+
+def test_the_policy_allows_its_two_scripts_and_no_request(page: str) -> None:
     elements = Elements(page)
     [(meta, _)] = elements.all("meta", "http-equiv")
     assert meta["http-equiv"] == "Content-Security-Policy"
     policy = dict(part.split(maxsplit=1) for part in (meta["content"] or "").split(";"))
-    [(attributes, script)] = [(a, t) for a, t in elements.all("script") if "type" not in a]
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    assert attributes == {}
-    assert policy.pop("script-src") == f"'sha256-{digest}'"
+    start, program = (
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in _scripts(elements)
+    )
+    assert policy.pop("script-src") == f"{start} {program} 'wasm-unsafe-eval'"
+    assert policy.pop("worker-src") == "blob:"
     assert policy.pop("style-src") == "'unsafe-inline'"
     assert policy.pop("default-src") == "'none'"
     assert set(policy.values()) <= {"'none'"}
@@ -95,33 +113,54 @@ def test_the_policy_allows_the_one_script_and_no_request(page: str) -> None:
     assert page.index("Content-Security-Policy") < page.index("<style")
 
 
-def test_the_script_cannot_be_ended_or_hidden_by_what_is_in_it(page: str) -> None:
-    """`<!--` before `<script` would make a parser look for two closing tags."""
-    [(_, script)] = [(a, t) for a, t in Elements(page).all("script") if "type" not in a]
-    assert len(script) > 10_000
-    assert "</script" not in script.lower()
-    assert "<!--" not in script
+def test_the_program_is_the_one_that_was_built(page: str) -> None:
+    _, program = _scripts(Elements(page))
+    built = Path(attnwidget.__file__).parent / "static" / "page.js"
+    assert program == built.read_text(encoding="utf-8")
 
 
-def test_every_layer_is_in_it(record: AttentionRecord) -> None:
-    blocks = Elements(AttentionWidget(record).to_html()).all("script", "data-block")
-    keys = ["self.0", "self.1", "self.combined"]
-    assert [attributes["data-block"] for attributes, _ in blocks] == keys
-    stack = record.stack()
-    contents = [*map(encode_block, stack.layers), encode_combined(stack)]
-    for expected, (attributes, text) in zip(contents, blocks, strict=True):
+@pytest.mark.parametrize("quality", ["draft", "default", "exact"])
+def test_every_layer_is_in_it(quality: Quality, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding.quality, "_SMALL", 0)
+    layers = [_long_layer(0), _long_layer(1)]
+    page = AttentionWidget(record_of(*layers)).to_html(quality=quality)
+    blocks = Elements(page).all("script", "data-block")
+    assert [attributes["data-block"] for attributes, _ in blocks] == ["self.0", "self.1"]
+    for layer, (attributes, text) in zip(layers, blocks, strict=True):
         content = json.loads(text)
+        expected = encode_layer(layer, quality)
         assert attributes["type"] == "application/json"
         assert content["parts"] == expected.parts
-        assert base64.b64decode(content["data"]) == b"".join(expected.buffers)
+        assert content["error"] == expected.error
+        assert (expected.error is None) == (quality == "exact")
+        assert zlib.decompress(base64.b64decode(content["data"])) == b"".join(expected.buffers)
+
+
+def test_the_default_quality() -> None:
+    widget = AttentionWidget(record_of(_long_layer(0)))
+    assert widget.to_html() == widget.to_html(quality="default")
+
+
+def test_an_unknown_quality(record: AttentionRecord, tmp_path: Path) -> None:
+    widget = AttentionWidget(record)
+    best: Any = "best"
+    for write in (widget.to_html, partial(widget.save_html, tmp_path / "page.html")):
+        with pytest.raises(ValueError, match="expected one of 'draft', 'default', 'exact'"):
+            write(quality=best)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _long_layer(seed: int) -> Layer:
+    """Long enough to be worth rounding."""
+    queries, keys = floats(HEADS, 90, 8, seed=seed), floats(2, 90, 8, seed=seed)
+    return Layer(queries, keys, program(), None, FIDELITY)
 
 
 def test_layers_go_by_their_number() -> None:
     record = AttentionRecord({"self": hybrid(), "other": record_of(layer_of(program())).stack()})
     blocks = Elements(AttentionWidget(record).to_html()).all("script", "data-block")
     keys = [attributes["data-block"] for attributes, _ in blocks]
-    expected = ["self.3", "self.7", "self.11", "self.combined", "other.0", "other.combined"]
-    assert keys == expected
+    assert keys == ["self.3", "self.7", "self.11", "other.0"]
 
 
 def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> None:

@@ -9,7 +9,7 @@ import pytest
 from attnwidget.record import Layer, ScoreProgram
 from attnwidget.wire import encode_block
 from attnwidget.wire.block import Block
-from attnwidget.wire.rounding import rounding_error
+from attnwidget.wire.rounding import rounding_error, to_float16
 from tests.unit.records import (
     FIDELITY,
     HEADS,
@@ -104,7 +104,7 @@ def test_a_bias_that_masks_stays_one() -> None:
     weights = _all_weights(_received(layer))
     assert (weights[:, :, 3] == 0).all()
     assert np.isfinite(weights).all()
-    assert rounding_error(layer, _all_weights(layer), encode_block(layer)) < 1e-2
+    assert rounding_error(layer, np.arange(LENGTH)) < 1e-2
 
 
 def test_arrays_in_another_memory_order() -> None:
@@ -133,17 +133,35 @@ def test_the_rounding_error_is_the_largest_that_there_is(name: str) -> None:
     weights = _all_weights(layer)
     actual = float(np.abs(_all_weights(_received(layer)) - weights).max())
     assert 0 < actual < 1e-2
-    error = rounding_error(layer, weights, encode_block(layer))
+    error = rounding_error(layer, np.arange(LENGTH))
     assert error == pytest.approx(actual, rel=0.01, abs=1e-7)
 
 
-def test_the_rounding_error_of_a_long_text() -> None:
+@pytest.mark.parametrize(("rows", "found"), [([3, 137, 250], True), ([3, 250], False)])
+def test_the_rounding_error_of_some_rows(rows: list[int], found: bool) -> None:
     """One row of hundreds has it all: every other one is zero, which is sent exactly."""
     queries, keys = np.zeros((1, 300, 8), np.float32), floats(1, 300, 8)
     queries[0, 137] = floats(8)
     layer = Layer(queries, keys, program(), None, FIDELITY)
-    weights = _all_weights(layer)
-    differences = np.abs(_all_weights(_received(layer)) - weights)[0].max(axis=1)
+    differences = np.abs(_all_weights(_received(layer)) - _all_weights(layer))[0].max(axis=1)
     assert np.flatnonzero(differences).tolist() == [137]
-    error = rounding_error(layer, weights, encode_block(layer))
-    assert error == pytest.approx(differences[137], rel=0.01)
+    error = rounding_error(layer, np.array(rows))
+    assert error == (pytest.approx(differences[137], rel=0.01) if found else 0)
+
+
+def test_the_rounding_error_of_what_is_sent_exactly() -> None:
+    """Among its numbers is one that float16 cannot hold."""
+    queries, keys = floats(HEADS, LENGTH, 8), floats(2, LENGTH, 8)
+    queries[0, 0, 0] = keys[0, 0, 0] = 70000
+    layer = Layer(queries, keys, program(), None, FIDELITY)
+    assert rounding_error(layer, np.arange(LENGTH)) == 0
+
+
+def test_float16s_nearest_numbers() -> None:
+    """All of them, what lies halfway between two, and what lies just beside that."""
+    own = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    halfway = (own[1:] + own[:-1]) / 2
+    beside = np.nextafter(halfway, np.float32(0)), np.nextafter(halfway, np.float32(np.inf))
+    numbers = np.concatenate([own, halfway, *beside])
+    numbers = np.concatenate([numbers, -numbers])
+    assert np.array_equal(to_float16(numbers), numbers.astype(np.float16).astype(np.float32))

@@ -1,5 +1,6 @@
 """overview.json and record.json: whole records as the browser gets them."""
 
+from base64 import b64decode
 from collections.abc import Sequence
 from random import Random
 
@@ -95,6 +96,7 @@ def _layer(
         "rotary": None,
         # Eighths pass through float16 unchanged.
         "rounding": 0.0,
+        "rounding_rows": None,
         "program": capped or program(scale=dim**-0.5),
         "fidelity": {"exact": exact, "module": "", "tolerance": 1e-5},
     }
@@ -128,6 +130,7 @@ def _weights_alone(tokens: Json, seed: str, heads: int, *, number: int) -> Json:
         "dim": None,
         "rotary": None,
         "rounding": 0.0,
+        "rounding_rows": None,
         "program": None,
         "fidelity": {"exact": None, "module": "", "tolerance": 1e-5},
     }
@@ -164,10 +167,15 @@ def _record(
     for name, (queries, keys, layers) in stacks.items():
         special = (keys or queries)["special"]
         infos = [
-            layer["info"] | {"measures": of_heads(layer["weights"], special, digits=4)}
+            layer["info"]
+            | {
+                "bytes": sum(len(b64decode(data)) for data in layer["block"]["buffers"]),
+                "measures": of_heads(layer["weights"], special, digits=4),
+            }
             for layer in layers
         ]
-        sent.append({"name": name, "queries": queries, "keys": keys, "layers": infos})
+        axes = {"queries": queries, "keys": keys, "sampled": None}
+        sent.append({"name": name, **axes, "layers": infos})
         splits = _split(queries), _split(keys or queries)
         levels.append(
             [[reference.levels(head, splits) for head in layer["weights"]] for layer in layers]

@@ -1,17 +1,33 @@
 /** Bytes become arrays: mirrors `attnwidget/wire/block.py` and the thumbnails of `manifest.py`. */
 
+import type { Arrays } from "./arrays.ts";
+import { unrounded } from "./balanced.ts";
+import { decodeIntegers } from "./integers.ts";
 import type { Manifest } from "./manifest.ts";
 
 export interface Part {
   readonly name: string;
-  readonly dtype: "f16" | "f32" | "bits";
+  readonly dtype: "f16" | "f32" | "bits" | "i8" | "coded";
   readonly shape: readonly number[];
+  /** The number of its bytes, where the shape does not say it. */
+  readonly bytes?: number;
 }
 
 /** The parts of one layer and their bytes, in the same order. */
 export interface Block {
   readonly parts: readonly Part[];
   readonly buffers: readonly Uint8Array[];
+  /** How far weights computed from it lie from the record's; else the manifest says it. */
+  readonly error?: BlockError | undefined;
+}
+
+export interface BlockError {
+  /** The largest difference of a weight. */
+  readonly largest: number;
+  /** The mean over all rows of half the sum of differences: the share of attention that moved. */
+  readonly variation: number;
+  /** The largest difference of a component of a query or key. */
+  readonly vectors?: number;
 }
 
 /** A layer by its number, or what combines all layers: the mean and the maximum of every head. */
@@ -20,29 +36,27 @@ export type BlockName = number | "combined";
 export const blockTitle = (name: BlockName) =>
   name === "combined" ? "what combines all layers" : `layer ${name}`;
 
-/** Numbers in C order. */
-export interface NumberArray {
-  readonly shape: readonly number[];
-  readonly values: Float32Array;
-}
-
-export type Arrays = ReadonlyMap<string, NumberArray>;
-
 const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
 
-const BITS = { f16: 16, f32: 32, bits: 1 };
+const BITS = { f16: 16, f32: 32, bits: 1, i8: 8, coded: 0 };
 
 /** The number of bytes of a part. */
 export function byteLength(part: Part): number {
-  return Math.ceil((count(part.shape) * BITS[part.dtype]) / 8);
+  return part.bytes ?? Math.ceil((count(part.shape) * BITS[part.dtype]) / 8);
 }
 
-/** Every part as float32 (booleans as 0 and 1), by name. */
+/** More numbers than this in a part are taken for damage, and not for a reason to fill the memory. */
+const MOST_NUMBERS = 2 ** 30;
+
+/** Every array of a layer as float32 (booleans as 0 and 1), by name. */
 export function decodeBlock(block: Block): Arrays {
-  return new Map(
+  const parts = new Map(
     block.parts.map((part, index) => {
       if (!(part.dtype in BITS)) {
         throw new Error(`This view cannot read arrays of type ${part.dtype}.`);
+      }
+      if (!(count(part.shape) <= MOST_NUMBERS)) {
+        throw new Error(`The ${part.name} of this layer are too many to be shown.`);
       }
       const bytes = block.buffers[index];
       if (bytes?.length !== byteLength(part)) {
@@ -51,9 +65,13 @@ export function decodeBlock(block: Block): Arrays {
       return [part.name, { shape: part.shape, values: decode(part, bytes) }];
     }),
   );
+  return unrounded(parts);
 }
 
 function decode(part: Part, bytes: Uint8Array): Float32Array {
+  if (part.dtype === "coded") {
+    return new Float32Array(decodeIntegers(bytes, count(part.shape)));
+  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const out = new Float32Array(count(part.shape));
   switch (part.dtype) {
@@ -62,6 +80,9 @@ function decode(part: Part, bytes: Uint8Array): Float32Array {
       return out;
     case "f32":
       for (let i = 0; i < out.length; i++) out[i] = view.getFloat32(4 * i, true);
+      return out;
+    case "i8":
+      for (let i = 0; i < out.length; i++) out[i] = view.getInt8(i);
       return out;
     case "bits":
       for (let i = 0; i < out.length; i++) out[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1;

@@ -1,0 +1,257 @@
+"""Small integers as bytes near their entropy: `js/src/data/integers.ts` reads them.
+
+Integers come in channels, runs that share a centre and a spread, such as one component of one
+head over all tokens. What is left of an integer after its channel's centre becomes a token: itself
+(in zigzag, so that signs alternate) while it is small, else its magnitude to within a quarter,
+whose lower bits follow apart, as they are. This is JPEG XL's hybrid integer (ISO/IEC 18181-1).
+Tokens are coded by rANS (Duda 2013, arXiv:1311.2540) with one of a few frequency tables, the one
+that suits the channel. The coder's states are interleaved: token n belongs to state n modulo
+their number, so that numpy codes as many tokens at a time.
+
+The bytes, little-endian: u32 channel length, u16 states, u8 tables, u8 tokens per table, u32
+words, u8 shift of the centres; then per channel its table (u8), and per channel its centre (i8);
+the tables' frequencies (u16); the states (u32); the words (u16); and the lower bits, from the
+highest down, padded to 32 (in big-endian words, which makes them one stream).
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int32]
+
+_HEADER = struct.Struct("<IHBBIB")
+# Frequencies of a table add up to this.
+_BITS = 12
+_TOTAL = 1 << _BITS
+# A state lies between this and 2**32, and moves 16 bits at a time.
+_LEAST = 1 << 16
+# Tokens below this are integers; beyond, four of them share a power of two.
+_SMALL = 16
+# What the browser's 32 bits can assemble: a reader of bits holds up to 7 more than it needs.
+LARGEST = (1 << 22) - 1
+
+_SYMBOLS_PER_STATE = 1024
+_MOST_STATES = 4096
+# A table is worth its bytes if as many symbols use it.
+_SYMBOLS_PER_TABLE = 8192
+_MOST_TABLES = 8
+_ROUNDS = 4
+
+
+def encode_integers(values: NDArray[Any], length: int | None = None) -> bytes:
+    """The integers, in C order.
+
+    Args:
+        length: of a channel (the last may be shorter); the last axis if None.
+
+    Raises:
+        OverflowError: one is beyond ±LARGEST.
+    """
+    length = values.shape[-1] if length is None else length
+    flat = values.reshape(-1).astype(np.int64)
+    if np.abs(flat).max(initial=0) > LARGEST:
+        raise OverflowError(f"integers beyond ±{LARGEST} cannot be coded")
+    channels = -(-len(flat) // length)
+    channel = np.arange(len(flat)) // length
+    shift, centres = _centres(flat, channel, channels)
+    left = flat - (centres.astype(np.int64) << shift)[channel]
+    tokens, widths = _tokens(zigzag := np.where(left < 0, -2 * left - 1, 2 * left))
+    size = int(tokens.max(initial=0)) + 1
+    counts = np.bincount(channel * size + tokens, minlength=channels * size)
+    table, frequencies = _tables(counts.reshape(channels, size))
+    states, words = _encode_tokens(frequencies, table[channel], tokens)
+    low = _pack(zigzag & ((1 << widths) - 1), widths)
+    header = _HEADER.pack(length, len(states), *frequencies.shape, len(words), shift)
+    arrays = (
+        (table, "u1"),
+        (centres, "i1"),
+        (frequencies, "<u2"),
+        (states, "<u4"),
+        (words, "<u2"),
+        (low, ">u4"),
+    )
+    return header + b"".join(array.astype(kind).tobytes() for array, kind in arrays)
+
+
+def decode_integers(data: bytes, count: int) -> Integers:
+    """The first `count` integers that `encode_integers` was given.
+
+    Raises:
+        ValueError: the bytes are not those of as many integers.
+    """
+    try:
+        length, lanes, tables, size, num_words, shift = _HEADER.unpack_from(data)
+        channels = -(-count // length)
+        at = _HEADER.size
+        taken = []
+        for kind, items in (
+            ("u1", channels),
+            ("i1", channels),
+            ("<u2", tables * size),
+            ("<u4", lanes),
+            ("<u2", num_words),
+        ):
+            taken.append(np.frombuffer(data, kind, items, at).astype(np.int64))
+            at += taken[-1].size * np.dtype(kind).itemsize
+        low = np.frombuffer(data, ">u4", -1, at).astype(np.uint64)
+    except (struct.error, ZeroDivisionError, ValueError) as error:
+        raise ValueError(f"coded integers are cut short: {error}") from error
+    table, centres, frequencies, states, words = taken
+    frequencies = frequencies.reshape(tables, size)
+    if (frequencies.sum(axis=1) != _TOTAL).any() or table.max(initial=0) >= tables or shift > 22:
+        raise ValueError("coded integers have damaged tables")
+    channel = np.arange(count) // length
+    tokens = _decode_tokens(frequencies, table[channel], states, words)
+    widths = _widths(tokens)
+    mantissa = np.where(tokens < _SMALL, tokens, 4 | tokens & 3)
+    zigzag = mantissa << widths | _unpack(low, widths)
+    left = np.where(zigzag & 1, -(zigzag + 1) // 2, zigzag // 2)
+    values: Integers = (left + (centres << shift)[channel]).astype(np.int32)
+    return values
+
+
+def _centres(
+    flat: NDArray[np.int64], channel: NDArray[np.intp], channels: int
+) -> tuple[int, NDArray[np.int64]]:
+    """(shift, centres): each channel's mean, in units of 2**shift that are fine for its spread."""
+    counts = np.bincount(channel, minlength=channels)
+    means = np.bincount(channel, flat, channels) / counts
+    spread = np.bincount(channel, np.abs(flat - means[channel]), channels) / counts
+    typical = float(np.median(spread[spread > 0])) if spread.any() else 1.0
+    shift = max(0, int(np.log2(max(1.0, typical))) - 1)
+    centres = np.clip(np.rint(means / (1 << shift)), -128, 127).astype(np.int64)
+    return shift, centres
+
+
+def _tokens(zigzag: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(tokens, how many lower bits each leaves)."""
+    _, exponent = np.frexp(zigzag.astype(np.float64))
+    widths = np.maximum(exponent.astype(np.int64) - 3, 0)
+    widths[zigzag < _SMALL] = 0
+    tokens = np.where(zigzag < _SMALL, zigzag, _SMALL + 4 * (widths - 2) + (zigzag >> widths & 3))
+    return tokens, widths
+
+
+def _widths(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
+    widths: NDArray[np.int64] = np.where(tokens < _SMALL, 0, (tokens - _SMALL) // 4 + 2)
+    return widths
+
+
+def _tables(counts: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """(table of each channel, frequencies [tables, tokens]) from counts [channels, tokens].
+
+    As in k-means, channels go to the table that codes them in the fewest bits, and tables become
+    those of their channels.
+    """
+    channels, size = counts.shape
+    wanted = int(np.clip(counts.sum() // _SYMBOLS_PER_TABLE, 1, min(_MOST_TABLES, channels)))
+    mean = counts @ np.arange(size) / counts.sum(axis=1)
+    table = np.empty(channels, np.intp)
+    table[np.argsort(mean, kind="stable")] = np.arange(channels) * wanted // channels
+    for _ in range(_ROUNDS):
+        _, table = np.unique(table, return_inverse=True)
+        sums = np.zeros((int(table.max()) + 1, size))
+        np.add.at(sums, table, counts)
+        # A token that a table lacks costs much, but not everything.
+        sums += 1 / size
+        cost = -np.log2(sums / sums.sum(axis=1, keepdims=True))
+        table = (counts @ cost.T).argmin(axis=1)
+    _, table = np.unique(table, return_inverse=True)
+    sums = np.zeros((int(table.max()) + 1, size))
+    np.add.at(sums, table, counts)
+    return table, np.stack([_frequencies(row) for row in sums])
+
+
+def _frequencies(counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Counts scaled to add up to `_TOTAL`, none of a token that occurs becoming zero."""
+    scaled: NDArray[np.int64] = np.rint(counts * (_TOTAL / counts.sum())).astype(np.int64)
+    scaled[(counts > 0) & (scaled == 0)] = 1
+    while (excess := int(scaled.sum()) - _TOTAL) != 0:
+        scaled[scaled.argmax()] -= 1 if excess > 0 else -1
+    return scaled
+
+
+def _encode_tokens(
+    frequencies: NDArray[np.int64], table: NDArray[np.intp], tokens: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """(states, words). The decoder goes forwards, so this goes backwards."""
+    starts = np.cumsum(frequencies, axis=1) - frequencies
+    frequency = frequencies[table, tokens].astype(np.uint64)
+    start = starts[table, tokens].astype(np.uint64)
+    lanes = int(np.clip(len(tokens) // _SYMBOLS_PER_STATE, 1, _MOST_STATES))
+    states = np.full(lanes, _LEAST, np.uint64)
+    words = []
+    for first in range((len(tokens) - 1) // lanes * lanes, -1, -lanes):
+        f, s = frequency[first : first + lanes], start[first : first + lanes]
+        state = states[: len(f)]
+        full = state >= f << np.uint64(32 - _BITS)
+        words.append(state[full] & np.uint64(0xFFFF))
+        state = np.where(full, state >> np.uint64(16), state)
+        quotient, rest = np.divmod(state, f)
+        states[: len(f)] = (quotient << np.uint64(_BITS)) + rest + s
+    return states, np.concatenate([*words[::-1], np.zeros(0, np.uint64)])
+
+
+def _decode_tokens(
+    frequencies: NDArray[np.int64],
+    table: NDArray[np.int64],
+    states: NDArray[np.int64],
+    words: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    starts = np.cumsum(frequencies, axis=1) - frequencies
+    size = frequencies.shape[1]
+    token_at = np.stack([np.repeat(np.arange(size), row) for row in frequencies])
+    tokens = np.empty(len(table), np.int64)
+    lanes, at = len(states), 0
+    states = states.copy()
+    for first in range(0, len(table), lanes):
+        own = table[first : first + lanes]
+        state = states[: len(own)]
+        slot = state & (_TOTAL - 1)
+        token = token_at[own, slot]
+        tokens[first : first + lanes] = token
+        state = frequencies[own, token] * (state >> _BITS) + slot - starts[own, token]
+        empty = np.flatnonzero(state < _LEAST)
+        if at + len(empty) > len(words):
+            raise ValueError("coded integers are cut short")
+        state[empty] = state[empty] << 16 | words[at : at + len(empty)]
+        at += len(empty)
+        states[: len(own)] = state
+    # Where the encoder began.
+    if at != len(words) or (states != _LEAST).any():
+        raise ValueError("coded integers are damaged")
+    return tokens
+
+
+def _pack(values: NDArray[np.int64], widths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Values of these widths in bits, one after the other, in words of 32 bits."""
+    ends = np.cumsum(widths)
+    starts = ends - widths
+    total = int(ends[-1]) if len(ends) else 0
+    placed = values.astype(np.uint64) << (64 - (starts & 31) - widths).astype(np.uint64) % 64
+    placed[widths == 0] = 0
+    length = -(-total // 32) + 2
+    # No two share a bit, so that sums are unions, and doubles hold them.
+    high = np.bincount(starts >> 5, (placed >> np.uint64(32)).astype(np.float64), length)
+    low = np.bincount(
+        (starts >> 5) + 1, (placed & np.uint64(0xFFFFFFFF)).astype(np.float64), length
+    )
+    words = high + low
+    return words[: length - 2].astype(np.float64)
+
+
+def _unpack(words: NDArray[np.uint64], widths: NDArray[np.int64]) -> NDArray[np.int64]:
+    ends = np.cumsum(widths)
+    starts = ends - widths
+    if len(words) != -(-(int(ends[-1]) if len(ends) else 0) // 32):
+        raise ValueError("coded integers are cut short")
+    words = np.append(words, np.zeros(2, np.uint64))
+    window = words[starts >> 5] << np.uint64(32) | words[(starts >> 5) + 1]
+    window >>= (64 - (starts & 31) - widths).astype(np.uint64) % 64
+    values: NDArray[np.int64] = window.astype(np.int64) & ((1 << widths) - 1)
+    return values

@@ -1,0 +1,54 @@
+/** Every head of every layer as one matrix, where no kernel computes it. */
+
+import type { LayerData } from "./layer.ts";
+import type { StackInfo } from "./manifest.ts";
+
+/** Every head of every layer of a stack as one, [Tq, Tk] row by row. */
+export interface Combined {
+  readonly mean: Float32Array;
+  readonly max: Float32Array;
+  /** The largest difference from the record's. */
+  readonly rounding: number;
+}
+
+/** How long computing may hold up the page at a time. */
+const SLICE_MS = 12;
+
+const pause = () => new Promise((resolve) => setTimeout(resolve));
+
+/** Beyond this, two matrices of all tokens would fill the memory of a page. */
+const LARGEST_BYTES = 2 ** 28;
+
+/** @param layers one after the other, so that no more than one need be in memory. */
+export async function combine(
+  { queries, keys }: StackInfo,
+  layers: AsyncIterable<LayerData>,
+): Promise<Combined> {
+  const [rows, columns] = [queries.labels.length, keys.labels.length];
+  if (4 * rows * columns > LARGEST_BYTES) {
+    throw new Error(`${rows} × ${columns} tokens are too many to show all layers as one.`);
+  }
+  const mean = new Float32Array(rows * columns);
+  const max = new Float32Array(rows * columns);
+  let heads = 0;
+  let rounding = 0;
+  let until = performance.now() + SLICE_MS;
+  for await (const layer of layers) {
+    // Neither a mean nor a maximum lies further off than the worst of what it is of.
+    rounding = Math.max(rounding, layer.rounding);
+    for (let head = 0; head < layer.info.heads; head++, heads++) {
+      for (let query = 0; query < rows; query++) {
+        const row = layer.weightRow(head, query);
+        for (let key = 0, at = query * columns; key < columns; key++, at++) {
+          mean[at] += row[key];
+          if (row[key] > max[at]) max[at] = row[key];
+        }
+        if (performance.now() < until) continue;
+        await pause();
+        until = performance.now() + SLICE_MS;
+      }
+    }
+  }
+  for (let at = 0; at < mean.length; at++) mean[at] /= heads;
+  return { mean, max, rounding };
+}

@@ -1,0 +1,53 @@
+/** A block as one compressed chunk: mirrors `attnwidget/encoding/pack.py`. */
+
+import { type Block, type BlockError, byteLength, type Part } from "./codec.ts";
+
+/** What says how a chunk is read. */
+export interface Packed {
+  readonly parts: readonly Part[];
+  readonly error: BlockError | null;
+}
+
+/** @param data the parts' bytes, one after the other, as zlib writes them. */
+export async function unpack({ parts, error }: Packed, data: Uint8Array): Promise<Block> {
+  const lengths = parts.map(byteLength);
+  const all = await inflate(
+    data,
+    lengths.reduce((sum, length) => sum + length, 0),
+  );
+  let end = 0;
+  const buffers = lengths.map((length) => {
+    const start = end;
+    end += length;
+    return all.subarray(start, end);
+  });
+  return { parts, buffers, error: error ?? undefined };
+}
+
+/** As many bytes as are due, and never more: a damaged chunk cannot fill the memory. */
+async function inflate(data: Uint8Array, length: number): Promise<Uint8Array> {
+  if (typeof DecompressionStream === "undefined") {
+    throw new Error(
+      "This browser cannot unpack the layers of this page: it needs one of 2023 or later.",
+    );
+  }
+  const incomplete = new Error("This layer is incomplete or damaged.");
+  const out = new Uint8Array(length);
+  let at = 0;
+  const stream = new Blob([data as Uint8Array<ArrayBuffer>]).stream();
+  const reader = stream.pipeThrough(new DecompressionStream("deflate")).getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => {
+      throw incomplete;
+    });
+    if (done) break;
+    if (at + value.length > length) {
+      void reader.cancel();
+      throw incomplete;
+    }
+    out.set(value, at);
+    at += value.length;
+  }
+  if (at < length) throw incomplete;
+  return out;
+}

@@ -1,0 +1,67 @@
+import { expect, test, vi } from "vitest";
+import { decodeBlock, type Part } from "../../src/data/codec.ts";
+import { unpack } from "../../src/data/packed.ts";
+import { blockOf, ROUNDED } from "../vectors.ts";
+import { zlib } from "../zlib.ts";
+
+const INCOMPLETE = "This layer is incomplete or damaged.";
+const [, given] = ROUNDED;
+const { parts, buffers } = blockOf(given);
+const chunk = zlib(new Uint8Array(buffers.flatMap((buffer) => [...buffer])));
+const error = { largest: 0.01, variation: 0.007, vectors: 0.1 };
+
+test.for(ROUNDED)("a rounded block: $name", (rounded) => {
+  const arrays = decodeBlock(blockOf(rounded));
+  const decoded = Object.fromEntries([...arrays].map(([name, { values }]) => [name, [...values]]));
+  expect(decoded).toEqual(rounded.decoded);
+});
+
+test("a chunk becomes its parts, with the error that they make", async () => {
+  expect(await unpack({ parts, error }, chunk)).toEqual({ parts, buffers, error });
+  expect((await unpack({ parts, error: null }, chunk)).error).toBeUndefined();
+});
+
+test("what does not say an error has none", async () => {
+  const block = await unpack({ parts, error: null }, chunk);
+  expect([...decodeBlock(block).keys()]).toEqual(["queries", "keys"]);
+});
+
+test("a chunk that is cut short, changed or no chunk is refused", async () => {
+  const changed = chunk.slice();
+  changed[20] ^= 1;
+  for (const damaged of [chunk.subarray(0, -1), chunk.subarray(0, 9), changed, new Uint8Array(9)]) {
+    await expect(unpack({ parts, error: null }, damaged)).rejects.toThrow(INCOMPLETE);
+  }
+});
+
+test("more bytes than the parts say are not unpacked", async () => {
+  const bomb = zlib(new Uint8Array(10_000_000));
+  await expect(unpack({ parts, error: null }, bomb)).rejects.toThrow(INCOMPLETE);
+  const fewer = parts.slice(0, -1);
+  await expect(unpack({ parts: fewer, error: null }, chunk)).rejects.toThrow(INCOMPLETE);
+});
+
+test("a part of impossible size is refused before there is memory for it", async () => {
+  const part: Part = { name: "queries", dtype: "coded", shape: [2 ** 20, 2 ** 20, 64], bytes: 13 };
+  const block = await unpack({ parts: [part], error: null }, zlib(new Uint8Array(13)));
+  expect(() => decodeBlock(block)).toThrow("The queries of this layer are too many to be shown.");
+});
+
+test("a block without what it was rounded with says what is missing", () => {
+  const without = (name: string) => {
+    const kept = parts.map((part, at) => ({ part, data: buffers[at] }));
+    const rest = kept.filter(({ part }) => part.name !== name);
+    return { parts: rest.map(({ part }) => part), buffers: rest.map(({ data }) => data) };
+  };
+  expect(() => decodeBlock(without("keys"))).toThrow("This layer came without its keys.");
+  expect(() => decodeBlock(without("inner"))).toThrow("This layer came without its weights.");
+});
+
+test("a browser that cannot unpack says so", async () => {
+  vi.stubGlobal("DecompressionStream", undefined);
+  try {
+    await expect(unpack({ parts, error: null }, chunk)).rejects.toThrow("cannot unpack");
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});
