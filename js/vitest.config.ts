@@ -1,5 +1,6 @@
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
+import { viteInline } from "./inline.mjs";
 
 // The last five keep a machine without network from waiting for, or logging, Chromium's own lookups.
 const args = [
@@ -15,6 +16,7 @@ const args = [
 const executablePath = process.env.ATTNWIDGET_BROWSER;
 
 export default defineConfig({
+  plugins: [viteInline],
   // The repository root: tests import the vectors that Python's tests read too.
   server: { fs: { allow: [".."] } },
   test: {

@@ -1,26 +1,102 @@
 /** One layer's arrays: weights, scores and vectors of its heads, computed when asked for. */
 
-import type { Arrays, NumberArray } from "./codec.ts";
+import { signal } from "@preact/signals-core";
+import { kernelsFor } from "../kernels/compiled.ts";
+import type { Kernels } from "../kernels/kernels.ts";
+import { typescript } from "../kernels/typescript.ts";
+import { sliced } from "../slices.ts";
+import type { Arrays, NumberArray } from "./arrays.ts";
+import type { BlockError } from "./codec.ts";
 import type { LayerInfo, StackInfo } from "./manifest.ts";
 import { without } from "./neurons.ts";
-import { addBias, type HeadProgram, logSumExp, scores, sinkOf, type Table } from "./scores.ts";
+import { type Normalized, Normalizers } from "./normalizers.ts";
+import {
+  addBias,
+  type HeadProgram,
+  scoreColumn,
+  scoreRow,
+  sinkOf,
+  softmax,
+  type Table,
+} from "./scores.ts";
+
+/** What a layer is made of. */
+export interface LayerContent {
+  readonly stack: StackInfo;
+  readonly info: LayerInfo;
+  readonly arrays: Arrays;
+}
+
+/** Up to so many multiplications, all heads together, what a column needs is computed at once. */
+const AT_ONCE = 8e6;
+
+/** Kernels take four numbers at a time, and may write three more. */
+const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 
 export class LayerData {
   readonly numQueries: number;
   readonly numKeys: number;
+  readonly #arrays: Arrays;
+  readonly #kernels: Kernels;
   readonly #programs: (HeadProgram | null)[] = [];
-  /** Per head, the log of every row's softmax denominator: a column needs no other row's scores. */
-  readonly #normalizers: (Float64Array | undefined)[] = [];
-  #matrix: { head: number; weights: Float32Array } | null = null;
+  /** Per head, as far as its rows were computed. */
+  readonly #normalizers: Normalizers[] = [];
+  /** Counts what was learnt of rows, for what waits for it: while nothing does, no work is done for it. */
+  readonly #learnt = signal(0, { unwatched: () => this.#stop?.() });
+  /** The heads whose columns are waited for. */
+  readonly #wanted = new Set<number>();
+  /** While they are worked on, what stops it. */
+  #stop: (() => void) | null = null;
+  // One row, one column and one vector to work on.
+  readonly #row: Float32Array;
+  readonly #column: Float32Array;
+  readonly #query: Float32Array;
 
   constructor(
     readonly stack: StackInfo,
     readonly info: LayerInfo,
-    private readonly arrays: Arrays,
+    arrays: Arrays,
+    private readonly error?: BlockError,
   ) {
     this.numQueries = stack.queries.labels.length;
     this.numKeys = stack.keys.labels.length;
-    for (let head = 0; head < info.heads; head++) this.#programs.push(this.#program(head));
+    const [row, column] = [padded(this.numKeys), padded(this.numQueries)];
+    const { heads, program, dim } = info;
+    const multiplied = program ? ["queries", "keys"] : [];
+    const given = multiplied.map((name) => arrays.get(name)?.values.length ?? 0);
+    // Four vectors are computed with at a time, so that after the last one there must be others.
+    const work = row + column * (1 + 2 * heads) + 5 * (dim ?? 0);
+    const numbers = given.reduce((sum, count) => sum + count, work);
+    this.#kernels = program ? kernelsFor(numbers) : typescript;
+    this.#arrays = new Map([...arrays].map(([name, array]) => [name, this.#placed(name, array)]));
+    this.#query = this.#kernels.floats(dim ?? 0);
+    this.#row = this.#kernels.floats(row);
+    this.#column = this.#kernels.floats(column);
+    for (let head = 0; head < heads; head++) {
+      const made = this.#program(head);
+      this.#programs.push(made);
+      if (made) this.#normalizers.push(new Normalizers(this.#kernels, this.numQueries, column));
+    }
+  }
+
+  /** For a copy of it. */
+  get content(): LayerContent {
+    return { stack: this.stack, info: this.info, arrays: this.#arrays };
+  }
+
+  /** The largest difference of a weight from the record's. */
+  get rounding(): number {
+    return this.error?.largest ?? this.info.rounding;
+  }
+
+  /** Of how many sampled rows; null where of all. */
+  get roundingRows(): number | null {
+    return this.error ? null : this.info.rounding_rows;
+  }
+
+  /** The largest difference of a component of q or k; null where they are float16. */
+  get vectorRounding(): number | null {
+    return this.error?.vectors ?? null;
   }
 
   /** Query vector i of a head: [dim], or null where the layer has none. */
@@ -41,10 +117,7 @@ export class LayerData {
   scoreRow(head: number, i: number, muted: readonly number[] = []): Float32Array | null {
     const program = this.#programs[head];
     if (!program) return null;
-    const row = new Float32Array(this.numKeys);
-    const query = program.queries.subarray(i * program.dim, (i + 1) * program.dim);
-    scores(program, i, 0, row, without(query, muted));
-    return row;
+    return this.#scores(program, i, muted).slice(0, this.numKeys);
   }
 
   /** What is added to the products of row i with the keys that it can see; null where nothing is. */
@@ -52,7 +125,7 @@ export class LayerData {
     const program = this.#programs[head];
     if (!program?.bias && !program?.relative) return null;
     const row = new Float32Array(this.numKeys);
-    addBias(program, i, 0, row);
+    addBias(program, i, 0, row.length, row);
     return row;
   }
 
@@ -63,54 +136,99 @@ export class LayerData {
 
   /** The weights of row i: how much query i attends to each key. */
   weightRow(head: number, i: number, muted: readonly number[] = []): Float32Array {
-    const row = this.scoreRow(head, i, muted);
-    if (!row) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
-    const program = this.#programs[head] as HeadProgram;
-    const normalizer = logSumExp(row, sinkOf(program));
-    for (let j = 0; j < row.length; j++) row[j] = Math.exp(row[j] - normalizer);
-    return row;
+    const program = this.#programs[head];
+    if (!program) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
+    const row = this.#scores(program, i, muted);
+    const { peak, factor } = softmax(this.#kernels, row, sinkOf(program));
+    if (muted.length === 0) this.#normalizers[head].set(i, peak, factor);
+    return row.slice(0, this.numKeys);
   }
 
-  /** The weights of column j: how much each query attends to key j. */
+  /**
+   * The weights of column j: how much each query attends to key j. Of rows that were not computed
+   * before, what they divide by is computed first, which takes as long as the whole matrix.
+   */
   weightColumn(head: number, j: number): Float32Array {
-    const out = new Float32Array(this.numQueries);
     const program = this.#programs[head];
     if (!program) {
       const weights = this.#weights(head);
-      for (let i = 0; i < out.length; i++) out[i] = weights[i * this.numKeys + j];
-      return out;
+      return Float32Array.from(
+        { length: this.numQueries },
+        (_, i) => weights[i * this.numKeys + j],
+      );
     }
-    const normalizers = this.#rowNormalizers(program);
-    const one = new Float32Array(1);
-    for (let i = 0; i < out.length; i++) {
-      scores(program, i, j, one);
-      out[i] = Math.exp(one[0] - normalizers[i]);
-    }
-    return out;
+    for (const _ of this.#complete(head));
+    const { peaks, factors } = this.#normalizers[head];
+    const column = this.#column;
+    scoreColumn(this.#kernels, program, j, column);
+    this.#kernels.weights(column, peaks, factors);
+    return column.slice(0, this.numQueries);
   }
 
-  /** All weights of one head, [Tq, Tk]. Only the last head asked for is kept. */
-  matrix(head: number): Float32Array {
-    if (this.#matrix?.head === head) return this.#matrix.weights;
-    const weights = new Float32Array(this.numQueries * this.numKeys);
-    for (let i = 0; i < this.numQueries; i++) {
-      weights.set(this.weightRow(head, i), i * this.numKeys);
-    }
-    this.#matrix = { head, weights };
-    return weights;
+  /**
+   * Whether the head's columns can be had without holding up the page. If not, work on it begins, one
+   * head after the other, and whatever signal asked is told of its end.
+   */
+  hasColumns(head: number): boolean {
+    const missing = this.#normalizers[head]?.missing ?? 0;
+    const work = missing * this.numKeys * (this.info.dim ?? 0) * this.info.heads;
+    if (work <= AT_ONCE) return true;
+    this.#learnt.value;
+    this.#wanted.add(head);
+    this.#stop ??= this.#begin();
+    return false;
   }
 
-  #rowNormalizers(program: HeadProgram): Float64Array {
-    const known = this.#normalizers[program.head];
-    if (known) return known;
-    const row = new Float32Array(this.numKeys);
-    const out = new Float64Array(this.numQueries);
-    for (let i = 0; i < out.length; i++) {
-      scores(program, i, 0, row);
-      out[i] = logSumExp(row, sinkOf(program));
+  /** What a copy found out about a head's rows. */
+  learn(head: number, normalized: Normalized): void {
+    this.#normalizers[head].learn(normalized);
+    this.#learnt.value++;
+  }
+
+  /** What is known of a head's rows; null where there is nothing to know. */
+  normalized(head: number): Normalized | null {
+    return this.#normalizers[head]?.known() ?? null;
+  }
+
+  *#complete(head: number): Generator<void> {
+    const normalizers = this.#normalizers[head];
+    for (let i = 0; normalizers.missing > 0 && i < this.numQueries; i++) {
+      if (normalizers.has(i)) continue;
+      this.weightRow(head, i);
+      yield;
     }
-    this.#normalizers[program.head] = out;
-    return out;
+  }
+
+  #begin(): () => void {
+    let stopWork = () => {};
+    // Not within a computed value, which must not change what it follows from.
+    const frame = requestAnimationFrame(() => {
+      stopWork = sliced(this.#completed());
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      stopWork();
+      this.#wanted.clear();
+      this.#stop = null;
+    };
+  }
+
+  *#completed(): Generator<void> {
+    for (const head of this.#wanted) {
+      yield* this.#complete(head);
+      this.#wanted.delete(head);
+      this.#learnt.value++;
+    }
+    this.#stop = null;
+  }
+
+  /** With -Infinity after the last key. The next call overwrites it. */
+  #scores(program: HeadProgram, i: number, muted: readonly number[]): Float32Array {
+    const { queries, dim } = program;
+    const own = queries.subarray(i * dim, (i + 1) * dim);
+    if (muted.length) this.#query.set(without(own, muted));
+    scoreRow(this.#kernels, program, i, muted.length ? this.#query : own, this.#row);
+    return this.#row;
   }
 
   #program(head: number): HeadProgram | null {
@@ -157,8 +275,16 @@ export class LayerData {
     return this.#array(name).values.subarray(index * size, (index + 1) * size);
   }
 
+  /** What is multiplied lies where the kernels reach it, and stays there. */
+  #placed(name: string, array: NumberArray): NumberArray {
+    if (!this.info.program || !(name === "queries" || name === "keys")) return array;
+    const values = this.#kernels.floats(array.values.length);
+    values.set(array.values);
+    return { shape: array.shape, values };
+  }
+
   #array(name: string): NumberArray {
-    const array = this.arrays.get(name);
+    const array = this.#arrays.get(name);
     if (!array) throw new Error(`This layer came without its ${name}.`);
     return array;
   }

@@ -1,5 +1,6 @@
 /** The score program, evaluated row by row: mirrors `attnwidget/record/scores.py`. */
 
+import type { Kernels } from "../kernels/kernels.ts";
 import type { Program } from "./manifest.ts";
 
 /** Rows of numbers, of which query i reads row i modulo their count. */
@@ -26,33 +27,71 @@ export interface HeadProgram {
 }
 
 /**
- * What goes into the softmax of query i, for the keys from `from` on as far as `out` reaches:
- * -Infinity where the key is masked. Each step of the program is a loop of its own over the keys that
- * can be seen at all, so that no key is asked what the program has.
+ * What goes into the softmax of query i: -Infinity where the key is masked, and after the last key.
  *
  * @param query the vector of query i, or one that stands in for it.
+ * @param out longer than there are keys, by four at least.
  */
-export function scores(
+export function scoreRow(
+  kernels: Kernels,
+  head: HeadProgram,
+  i: number,
+  query: Float32Array,
+  out: Float32Array,
+): void {
+  const { program, dim, keys } = head;
+  const count = keys.length / dim;
+  const [first, end] = [firstKey(program, i), Math.min(count, endKey(program, i))];
+  const scale = headScale(program, head.head);
+  const seen = Math.max(0, end - first);
+  kernels.dots(query, keys.subarray(first * dim), seen, scale, out.subarray(first));
+  applySteps(head, i, 0, count, out);
+  out.fill(Number.NEGATIVE_INFINITY, count);
+}
+
+/**
+ * What goes into every query's softmax for key j.
+ *
+ * @param out longer than there are queries, by four at least.
+ */
+export function scoreColumn(
+  kernels: Kernels,
+  head: HeadProgram,
+  j: number,
+  out: Float32Array,
+): void {
+  const { program, dim, queries, keys } = head;
+  const count = queries.length / dim;
+  const key = keys.subarray(j * dim, (j + 1) * dim);
+  kernels.dots(key, queries, count, headScale(program, head.head), out);
+  const one = new Float32Array(1);
+  for (let i = 0; i < count; i++) {
+    one[0] = out[i];
+    applySteps(head, i, j, 1, one);
+    out[i] = one[0];
+  }
+}
+
+/**
+ * The program after the scaled products of query i with `count` keys from `from` on. Each step is a
+ * loop of its own over the keys that can be seen at all, so that no key is asked what the program has.
+ */
+function applySteps(
   head: HeadProgram,
   i: number,
   from: number,
+  count: number,
   out: Float32Array,
-  query = head.queries.subarray(i * head.dim, (i + 1) * head.dim),
 ): void {
-  const { program, dim, keys } = head;
+  const { program } = head;
   const first = Math.max(from, firstKey(program, i));
-  const end = Math.min(from + out.length, endKey(program, i));
-  out.fill(Number.NEGATIVE_INFINITY);
-  const scale = headScale(program, head.head);
-  for (let j = first; j < end; j++) {
-    let sum = 0;
-    for (let n = 0, k = j * dim; n < dim; n++) sum += query[n] * keys[k + n];
-    out[j - from] = sum * scale;
-  }
+  const end = Math.min(from + count, endKey(program, i));
+  out.fill(Number.NEGATIVE_INFINITY, 0, Math.min(count, Math.max(0, first - from)));
+  out.fill(Number.NEGATIVE_INFINITY, Math.max(0, end - from), count);
   const cap = program.softcap;
   if (cap !== null)
     for (let j = first; j < end; j++) out[j - from] = cap * Math.tanh(out[j - from] / cap);
-  addBias(head, i, from, out);
+  addBias(head, i, from, count, out);
   if (head.visible) {
     const { values } = head.visible;
     for (let j = first, at = cell(head.visible, i, j); j < end; j++, at++)
@@ -61,10 +100,16 @@ export function scores(
 }
 
 /** Add the head's biases to what `out` holds of query i, as far as it can see keys at all. */
-export function addBias(head: HeadProgram, i: number, from: number, out: Float32Array): void {
+export function addBias(
+  head: HeadProgram,
+  i: number,
+  from: number,
+  count: number,
+  out: Float32Array,
+): void {
   const { program, dim, queries, relative } = head;
   const first = Math.max(from, firstKey(program, i));
-  const end = Math.min(from + out.length, endKey(program, i));
+  const end = Math.min(from + count, endKey(program, i));
   if (head.bias) {
     const { values } = head.bias;
     for (let j = first, at = cell(head.bias, i, j); j < end; j++, at++) out[j - from] += values[at];
@@ -96,6 +141,24 @@ function endKey({ mask, window, blocks }: Program, i: number): number {
 /** The factor on this head's dot products. */
 export function headScale({ scale }: Pick<Program, "scale">, head: number): number {
   return typeof scale === "number" ? scale : scale[head % scale.length];
+}
+
+/** Scores become weights. What a column needs of its rows for the same: their peaks and factors. */
+export function softmax(
+  kernels: Kernels,
+  scores: Float32Array,
+  sink: number,
+): { readonly peak: number; readonly factor: number } {
+  // In the precision that a column gets them in.
+  const peak = Math.max(Math.fround(sink), kernels.largest(scores));
+  // No key is seen: every weight becomes zero.
+  if (peak === Number.NEGATIVE_INFINITY) {
+    scores.fill(0);
+    return { peak: 0, factor: 1 };
+  }
+  const factor = Math.fround(1 / (kernels.exponentials(scores, peak) + Math.exp(sink - peak)));
+  kernels.multiply(scores, factor);
+  return { peak, factor };
 }
 
 /** The logarithm of what a row's softmax divides by, the head's sink included. */

@@ -1,25 +1,43 @@
 /** Thousands of translucent curves, added up pixel by pixel instead of stroked one by one. */
 
 import type { RGB } from "../theme.ts";
+import { ease, steepness } from "./ease.ts";
+import type { Kernels } from "./kernels.ts";
+import { lightFor } from "./light.ts";
+import { typescript } from "./typescript.ts";
 
-/** Premultiplied red, green, blue and opacity sums per pixel. */
 export class LineField {
+  /** Premultiplied red, green, blue and opacity sums per pixel. */
   readonly #sums: Float32Array;
+  readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
   /** Per column: how far the curve has gone (0 to 1), and how steep it is. */
-  readonly #ease: Float32Array;
-  readonly #slope: Float32Array;
+  readonly #bends: Float32Array;
 
+  readonly #columns: number;
+
+  /** How many numbers it holds. */
+  static numbers(width: number, height: number, stretch = 1): number {
+    const columns = Math.ceil(width / stretch);
+    return 5 * columns * height + 2 * columns;
+  }
+
+  /** @param stretch pixels that are as one from left to right: curves change little on that way. */
   constructor(
     readonly width: number,
     readonly height: number,
+    private readonly kernels: Kernels = typescript,
+    private readonly stretch = 1,
   ) {
-    this.#sums = new Float32Array(width * height * 4);
-    this.#ease = new Float32Array(width);
-    this.#slope = new Float32Array(width);
-    for (let x = 0; x < width; x++) {
-      const t = (x + 0.5) / width;
-      this.#ease[x] = t * t * (3 - 2 * t);
-      this.#slope[x] = (6 * t * (1 - t)) / width;
+    const columns = Math.ceil(width / stretch);
+    this.#columns = columns;
+    this.#sums = kernels.floats(columns * height * 4);
+    const { buffer, byteOffset } = kernels.floats(columns * height);
+    this.#pixels = new Uint8ClampedArray(buffer, byteOffset, 4 * columns * height);
+    this.#bends = kernels.floats(2 * columns);
+    for (let x = 0; x < columns; x++) {
+      const t = ((x + 0.5) * stretch) / width;
+      this.#bends[2 * x] = ease(t);
+      this.#bends[2 * x + 1] = steepness(t) / width;
     }
   }
 
@@ -28,40 +46,30 @@ export class LineField {
    * thirds of the width, level with its ends. Colour components are 0 to 255.
    */
   add(from: number, to: number, thickness: number, [r, g, b]: RGB, opacity: number): void {
-    const { width, height } = this;
-    const sums = this.#sums;
-    const drop = to - from;
-    for (let x = 0; x < width; x++) {
-      const middle = from + drop * this.#ease[x];
-      const slope = drop * this.#slope[x];
-      // The vertical extent of a band of this thickness at this slope.
-      const half = (thickness / 2) * Math.sqrt(1 + slope * slope);
-      const top = Math.max(middle - half, 0);
-      const bottom = Math.min(middle + half, height);
-      for (let y = Math.floor(top); y < bottom; y++) {
-        const covered = Math.min(y + 1, bottom) - Math.max(y, top);
-        const amount = covered * opacity;
-        const at = (y * width + x) * 4;
-        sums[at] += amount * r;
-        sums[at + 1] += amount * g;
-        sums[at + 2] += amount * b;
-        sums[at + 3] += amount;
-      }
-    }
+    const { height } = this;
+    this.kernels.curve(this.#sums, height, this.#bends, from, to, thickness, r, g, b, opacity);
   }
 
-  /** The picture so far: the mean colour of what covers a pixel, opaque from a sum of one. */
-  image(): ImageData {
-    const image = new ImageData(this.width, this.height);
-    const sums = this.#sums;
-    for (let at = 0; at < sums.length; at += 4) {
-      const opacity = sums[at + 3];
-      if (opacity === 0) continue;
-      image.data[at] = sums[at] / opacity;
-      image.data[at + 1] = sums[at + 1] / opacity;
-      image.data[at + 2] = sums[at + 2] / opacity;
-      image.data[at + 3] = 255 * Math.min(1, opacity);
+  /** The picture so far: the mean colour of what covers a pixel, in a light that shows differences. */
+  pixels(): Uint8ClampedArray<ArrayBuffer> {
+    let total = 0;
+    for (let at = 3; at < this.#sums.length; at += 4) total += this.#sums[at];
+    this.kernels.image(this.#sums, this.#pixels, 1, lightFor((4 * total) / this.#sums.length));
+    return this.stretch === 1 ? this.#pixels.slice() : this.#stretched();
+  }
+
+  #stretched(): Uint8ClampedArray<ArrayBuffer> {
+    const { width, height, stretch } = this;
+    const columns = new Uint32Array(this.#pixels.slice().buffer);
+    const out = new Uint32Array(width * height);
+    for (let y = 0, at = 0; y < height; y++) {
+      const start = y * this.#columns;
+      for (let x = 0; x < width; x++, at++) out[at] = columns[start + Math.floor(x / stretch)];
     }
-    return image;
+    return new Uint8ClampedArray(out.buffer);
+  }
+
+  image(): ImageData {
+    return new ImageData(this.pixels(), this.width, this.height);
   }
 }

@@ -142,3 +142,31 @@ describe("lines on top of each other", () => {
     expect(pixel([255, 255, 255, 0])).toEqual([0, 0, 0, 0]);
   });
 });
+
+test("pixels that are as one have the mean of what each of them would have", () => {
+  const [width, height] = [61, 40];
+  const [fine, coarse] = [1, 2].map((stretch) => {
+    const field = new LineField(width, height, undefined, stretch);
+    field.add(4, 33, 2, BLACK, 0.5);
+    field.add(30, 8, 1.5, BLACK, 0.3);
+    return field.image();
+  });
+  for (let x = 0; x + 1 < width; x += 2) {
+    expect(column(coarse, x)).toEqual(column(coarse, x + 1));
+    const [left, right] = [column(fine, x), column(fine, x + 1)];
+    // Between two columns a curve moves by less than a pixel here.
+    expect(Math.abs(sum(column(coarse, x)) - (sum(left) + sum(right)) / 2)).toBeLessThan(0.02);
+    const between = (middle(left) + middle(right)) / 2;
+    expect(Math.abs(middle(column(coarse, x)) - between)).toBeLessThan(0.1);
+  }
+});
+
+test("lines that cover each other are dimmed alike", () => {
+  const field = new LineField(2, 2);
+  field.add(0.5, 0.5, 1, BLACK, 3);
+  field.add(1.5, 1.5, 1, BLACK, 1);
+  const [above, below] = column(field.image(), 0);
+  // Of a mean of 2, 0.45 are left, and the one stays three times the other.
+  expect(Math.abs(above - 0.45 * 1.5)).toBeLessThan(0.01);
+  expect(Math.abs(below - 0.45 * 0.5)).toBeLessThan(0.01);
+});

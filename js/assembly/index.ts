@@ -1,0 +1,9 @@
+/** The hot loops of `src/kernels`, on numbers in a memory that the page provides: pointers are bytes. */
+
+export { curve } from "./curve";
+export { dots } from "./dots";
+export { image } from "./image";
+export { merge } from "./merge";
+export { mix } from "./mix";
+export { project } from "./project";
+export { exponentials, largest, multiply, weights } from "./softmax";

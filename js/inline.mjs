@@ -1,0 +1,56 @@
+// The module "inline:kernels": what `assembly` compiles to, in base64.
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import asc from "assemblyscript/asc";
+
+const local = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The kernels need no runtime: they work on numbers in a memory that is given to them. */
+const ASC = ["-O3", "--converge", "--noAssert", "--runtime=stub", "--importMemory"];
+
+async function kernels() {
+  let binary;
+  const { error, stderr } = await asc.main(
+    [
+      "assembly/index.ts",
+      ...ASC,
+      "--enable=simd",
+      "--disableWarning=112",
+      "--outFile=kernels.wasm",
+    ],
+    {
+      baseDir: local("."),
+      writeFile: (_, contents) => {
+        binary = contents;
+      },
+    },
+  );
+  if (error) throw new Error(`${error.message}\n${stderr}`);
+  const files = readdirSync(local("assembly")).map((name) => local(`assembly/${name}`));
+  const code = `export default "${Buffer.from(binary).toString("base64")}";`;
+  return { code, files };
+}
+
+const NAME = "inline:kernels";
+
+export const esbuildInline = {
+  name: NAME,
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^inline:kernels$/ }, ({ path }) => ({ path, namespace: "inline" }));
+    onLoad({ filter: /.*/, namespace: "inline" }, async () => {
+      const { code, files } = await kernels();
+      return { contents: code, watchFiles: files };
+    });
+  },
+};
+
+export const viteInline = {
+  name: NAME,
+  resolveId: (id) => (id === NAME ? `\0${NAME}` : undefined),
+  async load(id) {
+    if (id !== `\0${NAME}`) return undefined;
+    const { code, files } = await kernels();
+    for (const file of files) this.addWatchFile(file);
+    return code;
+  },
+};

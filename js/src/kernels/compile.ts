@@ -1,0 +1,21 @@
+/** Compiles the kernels. */
+
+import kernels from "inline:kernels";
+import { useModule } from "./compiled.ts";
+
+let asked: Promise<void> | null = null;
+
+/** When it is known whether WebAssembly is to be had: not where a page's policy forbids it. */
+export function compiled(): Promise<void> {
+  asked ??= compile();
+  return asked;
+}
+
+async function compile(): Promise<void> {
+  try {
+    const bytes = Uint8Array.from(atob(kernels), (character) => character.charCodeAt(0));
+    useModule(await WebAssembly.compile(bytes));
+  } catch {
+    // TypeScript it is.
+  }
+}

@@ -1,0 +1,22 @@
+import type { Kernels } from "./kernels.ts";
+
+export const mix: Kernels["mix"] = (rows, inks, out) => {
+  const [sheets, keys] = [inks.length / 4, out.length / 4];
+  for (let key = 0, at = 0; key < keys; key++, at += 4) {
+    let [r, g, b, parts, most] = [0, 0, 0, 0, 0];
+    for (let n = 0; n < sheets; n++) {
+      const weight = rows[n * keys + key];
+      // The strongest heads give the colour: the plain mean of twelve colours is none.
+      const part = weight ** 3;
+      r += part * inks[4 * n];
+      g += part * inks[4 * n + 1];
+      b += part * inks[4 * n + 2];
+      parts += part;
+      if (weight > most) most = weight;
+    }
+    out[at] = parts > 0 ? r / parts : 0;
+    out[at + 1] = parts > 0 ? g / parts : 0;
+    out[at + 2] = parts > 0 ? b / parts : 0;
+    out[at + 3] = most;
+  }
+};

@@ -1,0 +1,152 @@
+/**
+ * All lines of a matrix at once, after Brady (A fast discrete approximation algorithm for the Radon
+ * transform, SIAM J. Comput. 1998; see also Press, PNAS 2006): additions grow with N² log N, and not
+ * with N² times the width of the picture.
+ *
+ * At a share u of the way from queries to keys, the line from query i to key j is at (1 - u) i + u j.
+ * So a column of the picture holds the sums of the matrix along parallel lines, and the transform has
+ * the sums along all lines from one side of the matrix to the other. Up to halfway, those go from key
+ * to key and rise by t = u / (1 - u) queries at each; beyond that, queries and keys change places.
+ */
+
+import { ease, steepness } from "./ease.ts";
+import type { Kernels } from "./kernels.ts";
+import { lightFor } from "./light.ts";
+
+export class RadonField {
+  /** [queries, keys, 4]: red, green and blue times weight, and weight. */
+  readonly #cells: Float32Array;
+  /** [lines, 2 size, 4]: where each line starts, from -size on; lines in bit-reversed order. */
+  readonly #lines: Float32Array;
+  /** Of one column of the picture. */
+  readonly #sums: Float32Array;
+  readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
+
+  /** How many numbers it holds. */
+  static numbers(size: number, width: number, height: number): number {
+    return 12 * size * size + (width + 4) * height;
+  }
+
+  /** @param size of the matrix, a power of two. */
+  constructor(
+    readonly size: number,
+    readonly width: number,
+    readonly height: number,
+    private readonly kernels: Kernels,
+  ) {
+    this.#cells = kernels.floats(4 * size * size);
+    this.#lines = kernels.floats(8 * size * size);
+    this.#sums = kernels.floats(4 * height);
+    const { buffer, byteOffset } = kernels.floats(width * height);
+    this.#pixels = new Uint8ClampedArray(buffer, byteOffset, 4 * width * height);
+  }
+
+  /** Add a row of keys, or a share of it, to a query. */
+  add(query: number, row: Float32Array, share: number): void {
+    const start = 4 * query * this.size;
+    for (let n = 0; n < row.length; n++) this.#cells[start + n] += share * row[n];
+  }
+
+  /**
+   * The picture so far. Stops after every step, that it can be made in slices.
+   *
+   * @param cell height of a cell in pixels
+   * @param gains by column, what a weight of one adds to a pixel, if its line is spread over one
+   */
+  *pixels(cell: number, gains: Float32Array): Generator<void, Uint8ClampedArray<ArrayBuffer>> {
+    const light = lightFor(this.#opacity(gains));
+    for (const forward of [true, false]) {
+      this.#load(forward);
+      yield;
+      yield* this.#transform();
+      for (let x = 0; x < this.width; x++) {
+        const t = (x + 0.5) / this.width;
+        if (t <= 0.5 !== forward) continue;
+        const way = forward ? ease(t) : 1 - ease(t);
+        const reach = steepness(t) / this.width / (1 - way) ** 2;
+        this.#project(x, way / (1 - way), reach, cell, gains[x], light);
+        yield;
+      }
+    }
+    return this.#pixels.slice();
+  }
+
+  /** The mean of the picture: every weight is somewhere in every column. */
+  #opacity(gains: Float32Array): number {
+    let total = 0;
+    for (let at = 3; at < this.#cells.length; at += 4) total += this.#cells[at];
+    const gain = gains.reduce((sum, own) => sum + own, 0) / gains.length;
+    return (total * gain) / this.height;
+  }
+
+  #load(forward: boolean): void {
+    const { size } = this;
+    const [cells, lines] = [this.#cells, this.#lines];
+    lines.fill(0);
+    for (let query = 0; query < size; query++) {
+      for (let key = 0; key < size; key++) {
+        const [line, start] = forward ? [key, query] : [query, key];
+        const from = 4 * (query * size + key);
+        const to = 4 * ((size - 1 - line) * 2 * size + size + start);
+        for (let n = 0; n < 4; n++) lines[to + n] = cells[from + n];
+      }
+    }
+  }
+
+  *#transform(): Generator<void> {
+    const { size, kernels } = this;
+    for (let span = 1; span < size; span *= 2) {
+      for (let left = 0; left < size; left += 2 * span) {
+        for (let n = 0; n < span; n++) {
+          const rise = reversed(n, span);
+          kernels.merge(this.#line(left + n), this.#line(left + span + n), span, rise);
+        }
+        yield;
+      }
+    }
+  }
+
+  /**
+   * @param rise of the lines, as a share of one cell per cell
+   * @param reach from one column to the next, by how much more they rise
+   */
+  #project(
+    x: number,
+    rise: number,
+    reach: number,
+    cell: number,
+    gain: number,
+    light: number,
+  ): void {
+    const last = this.size - 1;
+    const [middle, wide] = [rise * last, Math.max(1, reach * last)];
+    const first = Math.max(0, Math.ceil(middle - wide));
+    const end = Math.min(last, Math.floor(middle + wide));
+    const near = (line: number) => Math.max(0, 1 - Math.abs(line - middle) / wide);
+    let total = 0;
+    for (let line = first; line <= end; line++) total += near(line);
+    this.#sums.fill(0);
+    for (let line = first; line <= end; line++) {
+      const step = (1 + line / last) / cell;
+      // The middle of the first pixel, from the middle of the first cell on, where the line starts.
+      const start = (0.5 - cell / 2) * step - line + this.size;
+      const share = (gain * step * near(line)) / total;
+      this.kernels.project(this.#line(reversed(line, this.size)), start, step, share, this.#sums);
+    }
+    this.kernels.image(this.#sums, this.#pixels.subarray(4 * x), this.width, light);
+  }
+
+  #line(index: number): Float32Array {
+    const length = 8 * this.size;
+    return this.#lines.subarray(index * length, (index + 1) * length);
+  }
+}
+
+/** Which line of `count`, a power of two, has this place after all merging; and the other way round. */
+function reversed(index: number, count: number): number {
+  let out = 0;
+  for (let bit = 1; bit < count; bit *= 2) {
+    out = 2 * out + (index & bit ? 1 : 0);
+  }
+  return out;
+}

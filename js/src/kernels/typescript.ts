@@ -1,0 +1,25 @@
+/** The kernels where WebAssembly is not to be had: in any arrays, slower. */
+
+import { curve } from "./curve.ts";
+import { dots } from "./dots.ts";
+import { image } from "./image.ts";
+import type { Kernels } from "./kernels.ts";
+import { merge } from "./merge.ts";
+import { mix } from "./mix.ts";
+import { project } from "./project.ts";
+import { exponentials, largest, multiply, weights } from "./softmax.ts";
+
+export const typescript: Kernels = {
+  floats: (count) => new Float32Array(count),
+  clear() {},
+  dots,
+  largest,
+  exponentials,
+  multiply,
+  weights,
+  mix,
+  curve,
+  image,
+  merge,
+  project,
+};

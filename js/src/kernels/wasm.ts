@@ -1,0 +1,71 @@
+/** The kernels in WebAssembly, with a memory of their own that never moves. */
+
+import type { Kernels } from "./kernels.ts";
+
+/** What `assembly/index.ts` exports; arrays are given by where they begin, in bytes. */
+interface Exports {
+  dots(...args: number[]): void;
+  largest(...args: number[]): number;
+  exponentials(...args: number[]): number;
+  multiply(...args: number[]): void;
+  weights(...args: number[]): void;
+  mix(...args: number[]): void;
+  curve(...args: number[]): void;
+  image(...args: number[]): void;
+  merge(...args: number[]): void;
+  project(...args: number[]): void;
+}
+
+const PAGE = 65536;
+
+/** In bytes, where arrays may begin; and in numbers, what the gaps between them may take. */
+const ALIGNMENT = 16;
+const SLACK = 1024;
+
+/**
+ * @param numbers how many there is room for, all arrays together.
+ * @throws where there is no memory for so many.
+ */
+export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernels {
+  const pages = Math.ceil((4 * (numbers + SLACK)) / PAGE);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const instance = new WebAssembly.Instance(module, { env: { memory } });
+  const wasm = instance.exports as unknown as Exports;
+  let end = 0;
+  return {
+    floats(count) {
+      const array = new Float32Array(memory.buffer, end, count);
+      end += Math.ceil((4 * count) / ALIGNMENT) * ALIGNMENT;
+      return array.fill(0);
+    },
+    clear() {
+      end = 0;
+    },
+    dots(vector, rows, count, scale, out) {
+      wasm.dots(at(vector), at(rows), count, vector.length, scale, at(out));
+    },
+    largest: (values) => wasm.largest(at(values), values.length),
+    exponentials: (values, peak) => wasm.exponentials(at(values), values.length, peak),
+    multiply: (values, factor) => wasm.multiply(at(values), values.length, factor),
+    weights(scores, peaks, factors) {
+      wasm.weights(at(scores), scores.length, at(peaks), at(factors));
+    },
+    mix(rows, inks, out) {
+      wasm.mix(at(rows), inks.length / 4, out.length / 4, at(inks), at(out));
+    },
+    curve(sums, height, bends, ...rest) {
+      wasm.curve(at(sums), bends.length / 2, height, at(bends), ...rest);
+    },
+    image(sums, out, stride, light) {
+      wasm.image(at(sums), sums.length / 4, at(out), stride, light);
+    },
+    merge(left, right, span, rise) {
+      wasm.merge(at(left), at(right), left.length / 4, span, rise);
+    },
+    project(line, start, step, gain, sums) {
+      wasm.project(at(line), line.length / 4, start, step, gain, at(sums), sums.length / 4);
+    },
+  };
+}
+
+const at = (array: Float32Array | Uint8ClampedArray): number => array.byteOffset;

@@ -1,0 +1,39 @@
+/** Weights become pixels, row by row: soon one row in every pixel, and then the others. */
+
+import type { Sheet } from "../data/sheets.ts";
+import { pacer } from "./pacer.ts";
+
+export interface MatrixJob {
+  /** The queries and keys shown, in order. */
+  readonly rows: readonly number[];
+  readonly columns: readonly number[];
+  /** In pixels; at most one per column and row. */
+  readonly width: number;
+  readonly height: number;
+}
+
+export function* paintMatrix(
+  [sheet]: readonly Sheet[],
+  { rows, columns, width, height }: MatrixJob,
+  show: (largest: Float32Array<ArrayBuffer>, done: boolean) => void,
+): Generator<void> {
+  const largest = new Float32Array(width * height);
+  const keys = Uint32Array.from(columns);
+  const pixels = Uint32Array.from(columns, (_, at) => Math.floor((at * width) / columns.length));
+  const due = pacer();
+  const rounds = Math.max(1, Math.floor(rows.length / height));
+  for (let round = 0; round < rounds; round++) {
+    for (let at = round; at < rows.length; at += rounds) {
+      const weights = sheet.row(rows[at]);
+      const start = Math.floor((at * height) / rows.length) * width;
+      for (let column = 0; column < keys.length; column++) {
+        const weight = weights[keys[column]];
+        const pixel = start + pixels[column];
+        if (weight > largest[pixel]) largest[pixel] = weight;
+      }
+      if (due()) show(largest.slice(), false);
+      yield;
+    }
+  }
+  show(largest, true);
+}

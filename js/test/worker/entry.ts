@@ -1,0 +1,5 @@
+/** The worker alone, as a module that tests can start. */
+
+import { serve } from "../../src/worker/main.ts";
+
+serve();
