@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from attnwidget.encoding import Quality, check_quality, encode_layer, fitting, pack
 from attnwidget.record import AttentionRecord
-from attnwidget.wire import encode_block, encode_combined, encode_overview, reply_to
+from attnwidget.wire import Replies, encode_overview
 
 from .choices import CHOICES, ChoiceOptions, Choices, View, check_names
 from .selection import Selection, select
@@ -69,6 +70,8 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
     def __init__(
         self, record: AttentionRecord, *, view: View = "head", **choices: Unpack[ChoiceOptions]
     ) -> None:
+        # First, since a widget that cannot be made is closed as well.
+        self._replies = Replies(self.send)
         if not isinstance(record, AttentionRecord):
             raise TypeError(
                 f"record is {type(record).__name__}; expected an AttentionRecord, as "
@@ -87,7 +90,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         also, muted = choices.pop("also", []), choices.pop("muted", [])
         super().__init__(view=view, _manifest=manifest, _overview=overview, **choices)
         self.also, self.muted = also, muted
-        self.on_msg(self._answer)
+        self.on_msg(lambda _widget, request, _buffers: self._replies.to(self._record, request))
 
     @property
     def record(self) -> AttentionRecord:
@@ -99,36 +102,49 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         """The head shown, at its locked query and key: weights, scores, q and k as arrays."""
         return select(self._record, self.stack, self.layer, self.head, self.query, self.key)
 
-    def embed(self, layers: Iterable[int] | None = None) -> AttentionWidget:
+    def embed(
+        self, layers: Iterable[int] | None = None, *, quality: Quality = "default"
+    ) -> AttentionWidget:
         """Put layers of the current stack into the widget's state, and return the widget.
 
         A notebook saved or converted with its widget state then shows them without a kernel.
 
         Args:
-            layers: the layers' numbers; all of them if None, and what combines them.
+            layers: the layers' numbers; all of them if None.
+            quality: how far rounding may move attention, as in `to_html`.
         """
+        check_quality(quality)
         stack = self._record.stack(self.stack)
-        found = {
-            f"{self.stack}.{layer}": encode_block(stack.layer(layer))
-            for layer in (stack.numbers if layers is None else layers)
-        }
-        if layers is None:
-            found[f"{self.stack}.combined"] = encode_combined(stack)
-        self._blocks = self._blocks | {
-            key: {"parts": block.parts, "buffers": block.buffers} for key, block in found.items()
-        }
+        chosen = [stack.layer(number) for number in (stack.numbers if layers is None else layers)]
+        quality = fitting(quality, chosen)
+        found = {}
+        for layer in chosen:
+            packed, data = pack(encode_layer(layer, quality))
+            found[f"{self.stack}.{layer.number}"] = packed | {"data": data}
+        self._blocks = self._blocks | found
         return self
 
-    def to_html(self) -> str:
-        """One self-contained HTML page with every layer: no kernel, no network."""
+    def to_html(self, *, quality: Quality = "default") -> str:
+        """One self-contained HTML page with every layer: no kernel, no network.
+
+        Args:
+            quality: how far rounding may move attention, as the mean over a layer's rows of the
+                share that goes to another token: "draft" 2%, "default" 0.75% ("exact" where all
+                layers take half a megabyte at most), or "exact" for float16. The views say how far
+                each layer's weights may be off.
+
+        Raises:
+            ValueError: there is no such quality.
+        """
         from attnwidget.export import page
 
         choices = {name: getattr(self, name) for name in self.trait_names(choice=True)}
-        return page(self._record, self._manifest, self._overview, choices)
+        return page(self._record, self._manifest, self._overview, choices, quality)
 
-    def save_html(self, path: str | PathLike[str]) -> None:
+    def save_html(self, path: str | PathLike[str], *, quality: Quality = "default") -> None:
         """Write `to_html()` to a file."""
-        Path(path).write_text(self.to_html(), encoding="utf-8", errors="xmlcharrefreplace")
+        text = self.to_html(quality=quality)
+        Path(path).write_text(text, encoding="utf-8", errors="xmlcharrefreplace")
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take over what the reader chose. A failure, as of an observer, shows in the view."""
@@ -148,10 +164,10 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
             self.send_state(names)
             raise failed[0]
 
-    def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        reply = reply_to(self._record, content)
-        if reply is not None:
-            self.send(*reply)
+    def close(self) -> None:
+        """Take the widget off the page; nothing goes on in the kernel for it."""
+        self._replies.close()
+        super().close()
 
 
 def _rank(name: str) -> int:

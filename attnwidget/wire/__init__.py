@@ -1,7 +1,27 @@
 """A record on its way to the browser. `js/src/data` reads what is written here."""
 
-from .block import Block, encode_block, encode_combined
+from .block import (
+    Block,
+    BlockError,
+    add_program,
+    block_size,
+    decode_floats,
+    encode_block,
+    encode_combined,
+)
 from .manifest import encode_overview
-from .requests import reply_to
+from .requests import Replies
+from .rounding import received
 
-__all__ = ["Block", "encode_block", "encode_combined", "encode_overview", "reply_to"]
+__all__ = [
+    "Block",
+    "BlockError",
+    "Replies",
+    "add_program",
+    "block_size",
+    "decode_floats",
+    "encode_block",
+    "encode_combined",
+    "encode_overview",
+    "received",
+]

@@ -4,42 +4,118 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnwidget.record import AttentionRecord
+import numpy as np
+
+from attnwidget.record import AttentionRecord, Layer
 
 from .block import Block, encode_block, encode_combined
+from .columns import Columns, Reply, block_of
+
+# What combines the layers of thousands of tokens is refused before it fills the memory.
+_LARGEST_COMBINED = 1 << 28
 
 
-def reply_to(record: AttentionRecord, request: Any) -> tuple[dict[str, Any], list[bytes]] | None:
-    """The reply to {id, op: "block", stack, layer}: {id, parts} and buffers, or {id, error}.
+class Replies:
+    """What a widget answers. Every request with an id gets one reply: {id, error}, or else
 
-    The layer is a number, or "combined" for what combines all layers. Every failure becomes an
-    `error` that the reader of the view can act on. None if the message has no id, and so no one
-    waits for a reply.
+    - to {id, op: "block", stack, layer}: {id, parts} and buffers. The layer is a number, or
+      "combined" for what combines all layers.
+    - to {id, op: "row", stack, layer, side, position}, of the side "query": the row of this query
+      as {id, parts} and buffers, "scores" [heads, Tk], or "weights" where only those were recorded;
+      of the side "key": the column of this key, "weights" [heads, Tq]. All float32. A column may
+      take long, and comes later.
+
+    {op: "abort", of: [id, ...]} says that replies are not wanted any more. Those that were still to
+    come become {id, aborted}.
+
+    Args:
+        reply: sends a message with its buffers, from whatever thread.
     """
-    if not isinstance(request, dict) or not isinstance(request.get("id"), str):
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self._columns = Columns(reply)
+
+    def to(self, record: AttentionRecord, request: Any) -> None:
+        """Reply to a request now or later. What has no id is not waited for, and gets no reply.
+
+        Every failure becomes an `error` that the reader of the view can act on.
+        """
+        if not isinstance(request, dict):
+            return
+        if request.get("op") == "abort" and isinstance(request.get("of"), list):
+            self._columns.abort(id_ for id_ in request["of"] if isinstance(id_, str))
+            return
+        id_ = request.get("id")
+        if not isinstance(id_, str):
+            return
+        try:
+            block = self._asked_for(record, request, id_)
+        except Exception as error:
+            # A KeyError prints its message in quotes.
+            message = error.args[0] if error.args else type(error).__name__
+            self._reply({"id": id_, "error": str(message)}, [])
+            return
+        if block is not None:
+            self._reply({"id": id_, "parts": block.parts}, block.buffers)
+
+    def close(self) -> None:
+        """No one is left to reply to."""
+        self._columns.close()
+
+    def _asked_for(
+        self, record: AttentionRecord, request: dict[str, Any], id_: str
+    ) -> Block | None:
+        """The block that is the answer; None if the answer comes later."""
+        op, stack, layer = request.get("op"), request.get("stack"), request.get("layer")
+        if op not in ("block", "row"):
+            raise ValueError(
+                f"the kernel does not know the request {op!r}; its attnwidget is older than the "
+                "page: restart the kernel and run the cell again"
+            )
+        if isinstance(stack, str) and op == "block" and layer == "combined":
+            return _combined(record, stack)
+        if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
+            raise ValueError(
+                f"a {op} is asked for by stack (a name) and layer (a number), not by stack "
+                f"{stack!r} and layer {layer!r}"
+            )
+        found = record.layer(layer, stack)
+        if op == "block":
+            return encode_block(found)
+        side, position = _place(found, request)
+        if side == "query":
+            return _row(found, position)
+        if found.program is None:
+            assert found.weights is not None
+            return block_of("weights", found.weights[:, :, position])
+        self._columns.ask(id_, (stack, layer), found, position)
         return None
-    reply: dict[str, Any] = {"id": request["id"]}
-    try:
-        block = _asked_for(record, request)
-    except Exception as error:
-        # A KeyError prints its message in quotes.
-        message = error.args[0] if error.args else type(error).__name__
-        return reply | {"error": str(message)}, []
-    return reply | {"parts": block.parts}, block.buffers
 
 
-def _asked_for(record: AttentionRecord, request: dict[str, Any]) -> Block:
-    op, stack, layer = request.get("op"), request.get("stack"), request.get("layer")
-    if op != "block":
+def _combined(record: AttentionRecord, stack: str) -> Block:
+    found = record.stack(stack)
+    queries, keys = len(found.queries), len(found.keys)
+    if 4 * queries * keys > _LARGEST_COMBINED:
         raise ValueError(
-            f"the kernel does not know the request {op!r}; its attnwidget is older than the page: "
-            "restart the kernel and run the cell again"
+            f"{queries} x {keys} tokens are too many to show all layers as one; capture a shorter "
+            "text for that"
         )
-    if isinstance(stack, str) and layer == "combined":
-        return encode_combined(record.stack(stack))
-    if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
-        raise ValueError(
-            f"a block is asked for by stack (a name) and layer (a number), not by stack "
-            f"{stack!r} and layer {layer!r}"
-        )
-    return encode_block(record.layer(layer, stack))
+    return encode_combined(found)
+
+
+def _place(layer: Layer, request: dict[str, Any]) -> tuple[str, int]:
+    side, position = request.get("side"), request.get("position")
+    if side not in ("query", "key"):
+        raise ValueError(f'a row is asked for by side, "query" or "key", not {side!r}')
+    count = layer.shape[side == "key"]
+    if type(position) is not int or not 0 <= position < count:
+        raise ValueError(f"{side} position {position!r} does not exist: there are 0 to {count - 1}")
+    return side, position
+
+
+def _row(layer: Layer, position: int) -> Block:
+    row, heads = np.array([position]), range(layer.num_heads)
+    if layer.program is None:
+        return block_of("weights", np.concatenate([layer.head_weights(h, row) for h in heads]))
+    return block_of("scores", np.concatenate([layer.head_scores(h, row) for h in heads]))

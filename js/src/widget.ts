@@ -3,14 +3,18 @@
 import { effect } from "@preact/signals-core";
 import { mount } from "./app.ts";
 import { CHOICES, type Choices } from "./choices.ts";
-import { type Block, blockTitle, type Part } from "./data/codec.ts";
+import { type BlockName, blockTitle } from "./data/codec.ts";
 import { type Manifest, readManifest } from "./data/manifest.ts";
+import { type Packed, unpack } from "./data/packed.ts";
 import { bytesOf, type Channel, Requests } from "./data/requests.ts";
 import { type Source, Store } from "./data/store.ts";
+import { nextFrame } from "./frame.ts";
 import { watchErrors } from "./parts/alert.ts";
 import { el } from "./parts/dom.ts";
 import { capitalized } from "./parts/text.ts";
 import { createState, type State } from "./state.ts";
+import { isWorker, serve } from "./worker/main.ts";
+import { workWith } from "./worker/page-worker.ts";
 
 /** What of anywidget's model is used. */
 interface Model extends Channel {
@@ -25,6 +29,9 @@ interface Model extends Channel {
 function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
   const controller = new AbortController();
   const { signal } = controller;
+  // Where a host keeps the script for itself, the page does without a worker.
+  const script = model.get("_esm");
+  if (typeof script === "string") workWith(script, "module");
   try {
     const manifest = readManifest(model.get("_manifest"));
     const source = sourceOf(model, parent, signal);
@@ -56,18 +63,17 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
 /** Layers from the widget's own state where they are embedded, else from the kernel. */
 function sourceOf(model: Model, parent: HTMLElement, signal: AbortSignal): Source {
   const requests = new Requests(model, signal);
+  const embedded = (stack: string, layer: BlockName) => {
+    const blocks = model.get("_blocks") as Record<string, Packed & { data: ArrayBufferView }>;
+    return blocks[`${stack}.${layer}`] as (Packed & { data: ArrayBufferView }) | undefined;
+  };
+  const connected = () => !parent.classList.contains("jupyter-widgets-disconnected");
   return {
-    block(stack, layer) {
-      const embedded = model.get("_blocks") as Record<
-        string,
-        { parts: Part[]; buffers: ArrayBufferView[] }
-      >;
-      const found = embedded[`${stack}.${layer}`];
-      if (found) {
-        const block: Block = { parts: found.parts, buffers: found.buffers.map(bytesOf) };
-        return Promise.resolve(block);
-      }
-      if (parent.classList.contains("jupyter-widgets-disconnected")) {
+    combines: connected,
+    block(stack, layer, abort) {
+      const found = embedded(stack, layer);
+      if (found) return unpack(found, bytesOf(found.data));
+      if (!connected()) {
         return Promise.reject(
           new Error(
             `${capitalized(blockTitle(layer))} is not saved in this page, and no kernel is ` +
@@ -76,7 +82,11 @@ function sourceOf(model: Model, parent: HTMLElement, signal: AbortSignal): Sourc
           ),
         );
       }
-      return requests.block(stack, layer);
+      return requests.block(stack, layer, abort);
+    },
+    rows(stack, layer) {
+      if (embedded(stack, layer) || !connected()) return null;
+      return (side, position, abort) => requests.row(stack, layer, side, position, abort);
     },
   };
 }
@@ -85,7 +95,11 @@ function sourceOf(model: Model, parent: HTMLElement, signal: AbortSignal): Sourc
 function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State {
   const choices = Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
   const state = createState(manifest, choices as Partial<Choices>);
-  let saving = false;
+  let saving: (() => void) | null = null;
+  const save = () => {
+    saving = null;
+    model.save_changes();
+  };
   for (const name of CHOICES) {
     // Always model.get: what the event carries differs between hosts.
     listen(
@@ -106,16 +120,15 @@ function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State
       }
       if (JSON.stringify(value) === JSON.stringify(model.get(name))) return;
       model.set(name, value);
-      if (saving) return;
-      saving = true;
-      // Choices that change together arrive in the kernel together.
-      queueMicrotask(() => {
-        saving = false;
-        if (!signal.aborted) model.save_changes();
-      });
+      // What changes within a frame arrives in the kernel together, and only as it is at its end.
+      saving ??= nextFrame(save);
     });
     signal.addEventListener("abort", dispose);
   }
+  signal.addEventListener("abort", () => {
+    saving?.();
+    if (saving) save();
+  });
   return state;
 }
 
@@ -128,5 +141,7 @@ function listen(
   model.on(event, handler);
   signal.addEventListener("abort", () => model.off(event, handler));
 }
+
+if (isWorker) serve();
 
 export default { render };

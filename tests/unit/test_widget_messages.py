@@ -3,16 +3,18 @@
 import base64
 import json
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from ipywidgets import link
 from ipywidgets.embed import embed_data
 from traitlets import TraitError
 
-from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.wire import Block, encode_block, encode_combined, encode_overview
-from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
+from attnwidget import AttentionRecord, AttentionWidget, encoding
+from attnwidget.encoding import Quality, encode_layer, fitting, pack
+from attnwidget.record import Layer
+from attnwidget.wire import encode_block, encode_overview
+from tests.unit.records import FIDELITY, PROGRAMS, floats, hybrid, layer_of, program, record_of
 
 
 @pytest.fixture
@@ -39,11 +41,14 @@ def _receive(widget: AttentionWidget, data: dict[str, Any]) -> None:
     widget._handle_msg({"content": {"data": data}, "buffers": []})
 
 
-def _embedded(record: AttentionRecord) -> dict[str, Block]:
-    """What `embed()` puts into the state: every layer, and what combines them."""
-    stack = record.stack()
-    layers = {f"self.{layer.number}": encode_block(layer) for layer in stack.layers}
-    return layers | {"self.combined": encode_combined(stack)}
+def _embedded(record: AttentionRecord, quality: Quality = "default") -> dict[str, Any]:
+    """What `embed()` puts into the state."""
+    found = {}
+    quality = fitting(quality, record.stack().layers)
+    for layer in record.stack().layers:
+        packed, data = pack(encode_layer(layer, quality))
+        found[f"self.{layer.number}"] = packed | {"data": data}
+    return found
 
 
 def test_a_request_is_answered(
@@ -113,11 +118,23 @@ def test_embed_puts_layers_into_the_state(record: AttentionRecord) -> None:
     assert widget.embed([1]) is widget
     assert set(widget._blocks) == {"self.1"}
     assert widget.embed() is widget
-    expected = _embedded(record)
-    assert set(expected) == {"self.0", "self.1", "self.combined"}
-    assert widget._blocks == {
-        key: {"parts": block.parts, "buffers": block.buffers} for key, block in expected.items()
-    }
+    assert set(widget._blocks) == {"self.0", "self.1"}
+    assert widget._blocks == _embedded(record)
+
+
+def test_embed_takes_a_quality(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a layer that is long enough to be rounded, taken for one that is large."""
+    monkeypatch.setattr(encoding.quality, "_SMALL", 0)
+    queries, keys = floats(2, 90, 8), floats(2, 90, 8, seed=1)
+    record = record_of(Layer(queries, keys, program(), None, FIDELITY))
+    sizes = []
+    for quality in get_args(Quality):
+        widget = AttentionWidget(record).embed(quality=quality)
+        assert widget._blocks == _embedded(record, quality)
+        sizes.append(len(widget._blocks["self.0"]["data"]))
+    assert sizes == sorted(set(sizes))
+    with pytest.raises(ValueError, match="quality is 'best'"):
+        AttentionWidget(record).embed(quality="best")  # type: ignore[arg-type]
 
 
 def test_embed_takes_the_layers_of_the_stack_shown(record: AttentionRecord) -> None:
@@ -126,12 +143,12 @@ def test_embed_takes_the_layers_of_the_stack_shown(record: AttentionRecord) -> N
     widget.embed([0])
     widget.stack = "second"
     widget.embed()
-    assert set(widget._blocks) == {"first.0", "second.0", "second.combined"}
+    assert set(widget._blocks) == {"first.0", "second.0"}
 
 
 def test_embedded_layers_go_by_their_number() -> None:
     widget = AttentionWidget(AttentionRecord({"self": hybrid()})).embed()
-    assert set(widget._blocks) == {"self.3", "self.7", "self.11", "self.combined"}
+    assert set(widget._blocks) == {"self.3", "self.7", "self.11"}
 
 
 def test_embed_refuses_a_layer_that_does_not_exist(widget: AttentionWidget) -> None:
@@ -147,11 +164,7 @@ def test_a_saved_notebook_holds_what_was_embedded(record: AttentionRecord) -> No
     state = saved["state"][widget.model_id]
     buffers = {tuple(b["path"]): base64.b64decode(b["data"]) for b in state["buffers"]}
     assert buffers.pop(("_overview",)) == encode_overview(record)[1]
-    expected = {
-        ("_blocks", key, "buffers", index): data
-        for key, block in _embedded(record).items()
-        for index, data in enumerate(block.buffers)
-    }
+    expected = {("_blocks", key, "data"): block["data"] for key, block in _embedded(record).items()}
     assert buffers == expected
 
 

@@ -2,12 +2,15 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.wire import encode_block, encode_combined, reply_to
+from attnwidget.record import ScoreProgram, Stack, Tokens
+from attnwidget.wire import Replies, encode_block, encode_combined
 from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
 
 GOOD = {"id": "7", "op": "block", "stack": "self", "layer": 1}
@@ -16,6 +19,14 @@ GOOD = {"id": "7", "op": "block", "stack": "self", "layer": 1}
 @pytest.fixture(scope="module")
 def record() -> AttentionRecord:
     return record_of(layer_of(PROGRAMS["causal"]), layer_of(PROGRAMS["everything"]))
+
+
+def reply_to(record: AttentionRecord, request: Any) -> Any:
+    """The one reply to a request that is answered at once; None if there is none."""
+    sent: list[Any] = []
+    Replies(lambda *reply: sent.append(reply)).to(record, request)
+    assert len(sent) < 2
+    return sent[0] if sent else None
 
 
 def test_a_block(record: AttentionRecord) -> None:
@@ -69,12 +80,30 @@ def test_what_has_no_id_gets_no_reply(record: AttentionRecord, request_: Any) ->
         ({"stack": "decoder"}, "^no stack 'decoder'; this record has self$"),
         ({"stack": None}, "stack"),
         ({"stack": None, "layer": "combined"}, "stack"),
+        ({"op": "row"}, "^a row is asked for by side"),
+        ({"op": "row", "side": "value", "position": 0}, 'side, "query" or "key", not \'value\''),
+        ({"op": "row", "side": "key"}, "^key position None does not exist: there are 0 to 6$"),
+        ({"op": "row", "side": "query", "position": 7}, "^query position 7 does not exist"),
+        ({"op": "row", "side": "query", "position": -1}, "^query position -1 does not exist"),
+        ({"op": "row", "side": "key", "position": True}, "^key position True does not exist"),
+        ({"op": "row", "side": "key", "position": 0, "layer": "combined"}, "^a row is asked for"),
     ],
 )
 def test_what_cannot_be_done_is_said(
     record: AttentionRecord, change: dict[str, Any], message: str
 ) -> None:
     _assert_error(reply_to(record, GOOD | change), message)
+
+
+def test_too_many_tokens_to_combine_are_refused_before_it_is_tried() -> None:
+    tokens = Tokens(tuple("x" * 9000))
+    vectors = np.zeros((1, 9000, 1), np.float32)
+    layer = layer_of(ScoreProgram(1.0))
+    layer = replace(layer, queries=vectors, keys=vectors, program=ScoreProgram(1.0))
+    record = AttentionRecord({"self": Stack(tokens, tokens, (layer,))})
+    _assert_error(
+        reply_to(record, GOOD | {"layer": "combined"}), "^9000 x 9000 tokens are too many"
+    )
 
 
 @pytest.mark.parametrize("name", ["layer", "stack"])

@@ -39,11 +39,12 @@ function read(data: LayerData, head: number, query: number, muted: readonly numb
   const q = without(data.query(head, query) as Float32Array, muted);
   const dots = new Float64Array(data.numKeys);
   for (let j = 0; j < dots.length; j++) dots[j] = dot(q, data.key(head, j) as Float32Array);
-  const weights = data.weightRow(head, query, muted);
   const scores = data.scoreRow(head, query, muted);
+  if (!scores) return { dots, scores, weights: data.weightRow(head, query), sink: null };
   const logit = data.sink(head);
-  const sink = logit === null || !scores ? null : Math.exp(logit - logSumExp(scores, logit));
-  return { dots, scores, weights, sink };
+  const normalizer = logSumExp(scores, logit ?? Number.NEGATIVE_INFINITY);
+  const weights = scores.map((score) => Math.exp(score - normalizer));
+  return { dots, scores, weights, sink: logit === null ? null : Math.exp(logit - normalizer) };
 }
 
 /** Whether the query can see the key at all. */

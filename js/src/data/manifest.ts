@@ -3,6 +3,8 @@
 /** The newest format that this reader knows. */
 export const VERSION = 1;
 
+export type Side = "query" | "key";
+
 export interface Tokens {
   readonly labels: readonly string[];
   /** 0 or 1 for each token of a text pair. */
@@ -45,8 +47,12 @@ export interface LayerInfo {
     readonly dims: number;
     readonly start: number;
   } | null;
-  /** The largest change of a weight that sending float16 makes. */
+  /** The size of its block as the kernel sends it. */
+  readonly bytes: number;
+  /** The largest change of a weight that sending float16 makes, in the rows looked at. */
   readonly rounding: number;
+  /** How many rows of every head were looked at for it; null for all. */
+  readonly rounding_rows: number | null;
   /** Null where the layer was recorded as weights alone. */
   readonly program: Program | null;
   readonly fidelity: {
@@ -64,6 +70,8 @@ export interface StackInfo {
   readonly name: string;
   readonly queries: Tokens;
   readonly keys: Tokens;
+  /** How many queries, evenly spread, thumbnails and measures are made from; null for all. */
+  readonly sampled: number | null;
   readonly layers: readonly LayerInfo[];
 }
 

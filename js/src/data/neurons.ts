@@ -25,6 +25,13 @@ export function largestFirst(values: ArrayLike<number>): readonly number[] {
   return Array.from(values, (_, n) => n).sort((a, b) => values[b] - values[a]);
 }
 
+/** Component by component. */
+export function sumOf(vectors: readonly Float32Array[], dim: number): Float64Array {
+  const sums = new Float64Array(dim);
+  for (const vector of vectors) for (let n = 0; n < dim; n++) sums[n] += vector[n];
+  return sums;
+}
+
 /** Per component, |q × k| summed over keys. */
 export function magnitudes(q: Float32Array, keys: readonly Float32Array[]): Float64Array {
   const sums = new Float64Array(q.length);
@@ -36,18 +43,15 @@ export function magnitudes(q: Float32Array, keys: readonly Float32Array[]): Floa
  * What each component contributes to the difference D between the scaled dot product of one key and
  * the mean of those of the others: c_n = scale · q_n · (k_n − mean of the others' k_n), Σ c_n = D.
  *
- * @param others at least one.
+ * @param mean of the others' keys.
  */
 export function contributions(
   scale: number,
   q: Float32Array,
   key: Float32Array,
-  others: readonly Float32Array[],
+  mean: ArrayLike<number>,
 ): Float64Array {
-  return Float64Array.from(q, (value, n) => {
-    const mean = others.reduce((sum, k) => sum + k[n], 0) / others.length;
-    return scale * value * (key[n] - mean);
-  });
+  return Float64Array.from(q, (value, n) => scale * value * (key[n] - mean[n]));
 }
 
 /**

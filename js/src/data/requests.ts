@@ -1,6 +1,8 @@
 /** Requests to the kernel: {id, op, …} out, a reply with the same id in. */
 
 import { type Block, type BlockName, blockTitle, type Part } from "./codec.ts";
+import type { Side } from "./manifest.ts";
+import { Turns } from "./turns.ts";
 
 /** What of an anywidget model a conversation needs. */
 export interface Channel {
@@ -12,6 +14,8 @@ export interface Channel {
 interface Reply {
   id?: unknown;
   error?: string;
+  /** Instead of an answer that nobody wants any more. */
+  aborted?: true;
   parts?: Part[];
 }
 
@@ -27,10 +31,14 @@ export class Requests {
   readonly #prefix = Math.random().toString(36).slice(2);
   #count = 0;
   readonly #waiting = new Map<string, (reply: Reply, buffers: ArrayBufferView[]) => void>();
+  readonly #blocks: Turns;
+  // Apart from the blocks, which need not wait for a column that takes long.
+  readonly #rows: Turns;
 
+  /** @param end ends the conversation. */
   constructor(
     private readonly channel: Channel,
-    signal: AbortSignal,
+    end: AbortSignal,
   ) {
     const receive = (content: unknown, buffers: unknown) => {
       const reply = content as Reply | null;
@@ -40,29 +48,65 @@ export class Requests {
       answer?.(reply, (buffers ?? []) as ArrayBufferView[]);
     };
     channel.on("msg:custom", receive);
-    signal.addEventListener("abort", () => {
+    this.#blocks = new Turns(end);
+    this.#rows = new Turns(end);
+    end.addEventListener("abort", () => {
       channel.off("msg:custom", receive);
+      const of = [...this.#waiting.keys()];
       this.#waiting.clear();
+      if (!of.length) return;
+      try {
+        channel.send({ op: "abort", of });
+      } catch {
+        // There is nobody who could go on working for it.
+      }
     });
   }
 
-  block(stack: string, layer: BlockName): Promise<Block> {
+  /** The block of a layer. Once it is asked for, it comes: the kernel does nothing in between. */
+  block(stack: string, layer: BlockName, signal: AbortSignal): Promise<Block> {
+    const ask = () => this.#ask({ op: "block", stack, layer }, blockTitle(layer));
+    return this.#blocks.take(ask, signal);
+  }
+
+  /** Row `position` of every head of a layer, or its column: what a query, or a key, is part of. */
+  row(
+    stack: string,
+    layer: number,
+    side: Side,
+    position: number,
+    signal: AbortSignal,
+  ): Promise<Block> {
+    const ask = () => {
+      const content = { op: "row", stack, layer, side, position };
+      return this.#ask(content, `this row of layer ${layer}`, signal);
+    };
+    return this.#rows.take(ask, signal);
+  }
+
+  /** @param signal tells the kernel, when aborted, that the answer is not wanted any more. */
+  #ask(content: object, what: string, signal?: AbortSignal): Promise<Block> {
     const id = `${this.#prefix}.${this.#count++}`;
     return new Promise((resolve, reject) => {
+      const send = (message: object) => {
+        try {
+          this.channel.send(message);
+        } catch {
+          this.#waiting.delete(id);
+          reject(
+            new Error(`The kernel is gone, so ${what} cannot be fetched: run the cell again.`),
+          );
+        }
+      };
       this.#waiting.set(id, (reply, buffers) => {
         if (reply.error !== undefined) reject(new Error(reply.error));
+        else if (reply.aborted) reject(signal?.reason);
         else resolve({ parts: reply.parts ?? [], buffers: buffers.map(bytesOf) });
       });
-      try {
-        this.channel.send({ id, op: "block", stack, layer });
-      } catch {
-        this.#waiting.delete(id);
-        reject(
-          new Error(
-            `The kernel is gone, so ${blockTitle(layer)} cannot be fetched: run the cell again.`,
-          ),
-        );
-      }
+      signal?.addEventListener("abort", () => {
+        if (this.#waiting.has(id)) send({ op: "abort", of: [id] });
+      });
+      send({ id, ...content });
     });
   }
 }

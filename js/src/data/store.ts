@@ -1,43 +1,71 @@
 /** The record, as far as it has arrived: manifest and thumbnails at once, layers when wanted. */
 
-import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import type { ReadonlySignal } from "@preact/signals-core";
+import { compiled } from "../kernels/compile.ts";
+import { bytesIn } from "./arrays.ts";
 import {
-  type Arrays,
   type Block,
   type BlockName,
   decodeBlock,
   decodeOverview,
   type Thumbnail,
 } from "./codec.ts";
+import { type Combined, combine } from "./combine.ts";
 import { LayerData } from "./layer.ts";
-import { layerOf, type Manifest, type StackInfo } from "./manifest.ts";
+import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
+import { type Layer, RemoteLayer, type RowShelf, type Rows } from "./remote.ts";
+import { type Delivery, type Loaded, Shelf } from "./shelf.ts";
 
 /** Where layers come from: a kernel, or the page itself. */
 export interface Source {
-  /** The block of the layer of this number. Rejects with a message for the reader. */
-  block(stack: string, layer: BlockName): Promise<Block>;
+  /**
+   * The block of the layer of this number. Rejects with a message for the reader.
+   *
+   * @param signal aborted when nobody wants it any more.
+   */
+  block(stack: string, layer: BlockName, signal: AbortSignal): Promise<Block>;
+  /** Single rows of a layer; null where only its block can be had. */
+  rows?(stack: string, layer: number): Rows | null;
+  /** False where it cannot be asked for what combines all layers, and the browser computes it. */
+  combines?(): boolean;
 }
 
-export type Loaded<Data> =
-  | { readonly status: "loading" }
-  | { readonly status: "ready"; readonly data: Data }
-  | { readonly status: "failed"; readonly message: string };
+/** What sending a weight as float16 changes it by at most. */
+const FLOAT16 = 2 ** -12;
 
-/** Every head of every layer of a stack as one, [Tq, Tk] row by row. */
-export interface Combined {
-  readonly mean: Float32Array;
-  readonly max: Float32Array;
-}
+/** Room for the decoded arrays of layers, in bytes. */
+export const BUDGET = 64 * 2 ** 20;
 
-/** A block that was asked for, and how it is asked for again. */
-interface Wanted<Data> {
-  readonly state: Signal<Loaded<Data>>;
-  load(): Promise<void>;
+/** Room for the rows and columns of layers that do not come as a whole, in bytes. */
+const ROWS_BUDGET = 32 * 2 ** 20;
+
+/** A layer whose block has more bytes is not sent as a whole, if there is another way. */
+export const LARGEST_BLOCK = 32 * 2 ** 20;
+
+/** How long prefetching waits in browsers that do not tell when they have nothing to do. */
+const IDLE_MS = 200;
+
+const whenIdle: (work: () => void) => void =
+  typeof requestIdleCallback === "function"
+    ? (work) => requestIdleCallback(work, { timeout: 2000 })
+    : (work) => setTimeout(work, IDLE_MS);
+
+/** Layers that are likely to be wanted next. */
+interface Near {
+  readonly stack: string;
+  readonly number: number;
+  /** Those not yet prefetched, and the bytes of the others. */
+  readonly layers: LayerInfo[];
+  bytes: number;
 }
 
 export class Store {
-  readonly #wanted = new Map<string, Wanted<unknown>>();
+  readonly #shelf = new Shelf<Layer | Combined>(BUDGET, () => this.#planPrefetch());
+  readonly #rows: RowShelf = new Shelf(ROWS_BUDGET);
   readonly #thumbnails: Thumbnail[][][];
+  /** What is around the layer asked for last, which is the one in view. */
+  #near: Near | null = null;
+  #planned = false;
 
   constructor(
     readonly manifest: Manifest,
@@ -45,6 +73,12 @@ export class Store {
     private readonly source: Source,
   ) {
     this.#thumbnails = decodeOverview(manifest, overview);
+    void compiled(); // while the first layer is on its way
+  }
+
+  /** Whether the source knows what combines all layers, as a kernel does and a page does not. */
+  get combines(): boolean {
+    return this.source.combines?.() !== false;
   }
 
   stack(name: string): StackInfo {
@@ -57,54 +91,94 @@ export class Store {
     return this.#thumbnails[this.#stackIndex(stack)][index][head];
   }
 
-  /** The layer of this number, asked for from the source on the first call, and again on one after it failed. */
-  layer(name: string, layer: number): ReadonlySignal<Loaded<LayerData>> {
-    return this.#ask(name, layer, (arrays) => {
-      const stack = this.stack(name);
-      return new LayerData(stack, layerOf(stack, layer), arrays);
-    });
+  /** The layer of this number: asked for while it is watched, unless it is there. */
+  layer(stack: string, layer: number): ReadonlySignal<Loaded<Layer>> {
+    if (this.#near?.stack !== stack || this.#near.number !== layer) {
+      this.#near = { stack, number: layer, layers: this.#neighbours(stack, layer), bytes: 0 };
+    }
+    return this.#shelf.get(keyOf(stack, layer), (signal) => this.#askLayer(stack, layer, signal));
   }
 
   /** What combines all layers of a stack, asked for likewise. */
-  combined(name: string): ReadonlySignal<Loaded<Combined>> {
-    return this.#ask(name, "combined", (arrays) => {
-      const [mean, max] = [arrays.get("mean"), arrays.get("max")];
-      if (!mean || !max) throw new Error("What combines all layers came incomplete.");
-      return { mean: mean.values, max: max.values };
+  combined(stack: string): ReadonlySignal<Loaded<Combined>> {
+    return this.#shelf.get(keyOf(stack, "combined"), async (signal) => {
+      const data = this.combines
+        ? await this.#askCombined(stack, signal)
+        : await combine(this.stack(stack), this.#allLayers(stack, signal));
+      return { data, bytes: data.mean.byteLength + data.max.byteLength };
     });
   }
 
-  /** Ask again for every block that failed, because the source has changed. */
+  /** Ask again for what failed, because the source has changed. */
   retry(): void {
-    for (const { state, load } of this.#wanted.values()) {
-      if (state.peek().status === "failed") void load();
+    this.#shelf.retry();
+  }
+
+  async #askLayer(name: string, layer: number, signal: AbortSignal): Promise<Delivery<Layer>> {
+    const stack = this.stack(name);
+    const info = layerOf(stack, layer);
+    const rows = info.bytes > LARGEST_BLOCK ? this.source.rows?.(name, layer) : null;
+    if (rows) {
+      const thumbnails = Array.from({ length: info.heads }, (_, head) =>
+        this.thumbnail(name, info.number, head),
+      );
+      return { data: new RemoteLayer(stack, info, thumbnails, rows, this.#rows), bytes: 0 };
+    }
+    // A layer stays with the kernels that it was made with.
+    const [block] = await Promise.all([this.source.block(name, layer, signal), compiled()]);
+    const arrays = decodeBlock(block);
+    return { data: new LayerData(stack, info, arrays, block.error), bytes: bytesIn(arrays) };
+  }
+
+  /** The next and the previous layer, as far as the stack goes. */
+  #neighbours(name: string, number: number): LayerInfo[] {
+    const { layers } = this.stack(name);
+    const at = layers.findIndex((layer) => layer.number === number);
+    return [layers[at + 1], layers[at - 1]].filter((layer) => layer !== undefined);
+  }
+
+  #planPrefetch(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    whenIdle(() => {
+      this.#planned = false;
+      this.#prefetch();
+    });
+  }
+
+  /** Ask for one layer beside the one in view. What it brings calls for the other. */
+  #prefetch(): void {
+    const near = this.#near;
+    if (!near || this.#shelf.waiting) return;
+    if (this.layer(near.stack, near.number).peek().status !== "ready") return;
+    for (let next = near.layers.shift(); next; next = near.layers.shift()) {
+      const { number, bytes } = next;
+      // Numbers of 16 bits become numbers of 32.
+      const room = BUDGET - this.#shelf.held - near.bytes;
+      if (bytes > LARGEST_BLOCK || 2 * bytes > room) continue;
+      near.bytes += 2 * bytes;
+      const asked = this.#shelf.fetch(keyOf(near.stack, number), (signal) =>
+        this.#askLayer(near.stack, number, signal),
+      );
+      if (asked) return;
     }
   }
 
-  #ask<Data>(
-    stack: string,
-    name: BlockName,
-    read: (arrays: Arrays) => Data,
-  ): ReadonlySignal<Loaded<Data>> {
-    const key = `${stack}.${name}`;
-    const known = this.#wanted.get(key) as Wanted<Data> | undefined;
-    if (known) {
-      if (known.state.peek().status === "failed") void known.load();
-      return known.state;
+  async #askCombined(stack: string, signal: AbortSignal): Promise<Combined> {
+    const arrays = decodeBlock(await this.source.block(stack, "combined", signal));
+    const [mean, max] = [arrays.get("mean"), arrays.get("max")];
+    if (!mean || !max) throw new Error("What combines all layers came incomplete.");
+    return { mean: mean.values, max: max.values, rounding: FLOAT16 };
+  }
+
+  /** One after the other. */
+  async *#allLayers(stack: string, signal: AbortSignal): AsyncIterable<LayerData> {
+    for (const { number } of this.stack(stack).layers) {
+      signal.throwIfAborted();
+      const { data } = await this.#askLayer(stack, number, signal);
+      if (!(data instanceof LayerData)) throw new Error(`Layer ${number} is too large for that.`);
+      yield data;
     }
-    const state = signal<Loaded<Data>>({ status: "loading" });
-    const load = async () => {
-      try {
-        const data = read(decodeBlock(await this.source.block(stack, name)));
-        state.value = { status: "ready", data };
-      } catch (error) {
-        const message = error instanceof Error ? error.message : `${error}`;
-        state.value = { status: "failed", message };
-      }
-    };
-    this.#wanted.set(key, { state, load });
-    void load();
-    return state;
   }
 
   #stackIndex(name: string): number {
@@ -113,3 +187,5 @@ export class Store {
     return index;
   }
 }
+
+const keyOf = (stack: string, name: BlockName) => `${stack}.${name}`;

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { decodeBlock } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer.ts";
 import { readManifest } from "../../src/data/manifest.ts";
+import { matrixOf } from "../matrix-of.ts";
 import { blockOf, expectClose, RECORD } from "../vectors.ts";
 
 const [stack] = readManifest(RECORD.manifest).stacks;
@@ -11,7 +12,7 @@ const layer = (index: number) =>
 test("a layer of weights alone has weights, and no scores or vectors", () => {
   const given = layer(1);
   const weights = RECORD.weights[1];
-  expectClose(given.matrix(1), weights.slice(81));
+  expectClose(matrixOf(given, 1), weights.slice(81));
   expectClose(given.weightRow(1, 4), weights.slice(81 + 36, 81 + 45));
   expectClose(
     given.weightColumn(1, 3),
@@ -27,7 +28,7 @@ test("what a block as sent decodes to gives the record's own numbers", () => {
     const { heads } = stack.layers[index];
     for (let head = 0; head < heads; head++) {
       const part = [head * 81, (head + 1) * 81] as const;
-      expectClose(layer(index).matrix(head), RECORD.weights[index].slice(...part));
+      expectClose(matrixOf(layer(index), head), RECORD.weights[index].slice(...part));
       const scores = Array.from({ length: 9 }, (_, i) => [
         ...(layer(index).scoreRow(head, i) ?? []),
       ]);

@@ -9,6 +9,7 @@ import {
   magnitudes,
   partnerOf,
   products,
+  sumOf,
   without,
 } from "../../src/data/neurons.ts";
 
@@ -40,7 +41,12 @@ test("the largest comes first, and equal ones stay in order", () => {
 test("contributions add up to the difference to the mean of the others", () => {
   const [q, key] = [vector(1, -2, 0.5), vector(4, 3, 8)];
   const others = [vector(1, 0, 0), vector(-3, 2, 4)];
-  const of = contributions(0.5, q, key, others);
+  const of = contributions(
+    0.5,
+    q,
+    key,
+    sumOf(others, 3).map((sum) => sum / others.length),
+  );
   const mean = others.reduce((sum, k) => sum + dot(q, k), 0) / others.length;
   const sum = of.reduce((total, value) => total + value, 0);
   expect(sum).toBeCloseTo(0.5 * (dot(q, key) - mean), 12);

@@ -1,9 +1,16 @@
-import { expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { bytesOf, type Channel, Requests } from "../../src/data/requests.ts";
 import { FakeModel } from "../model.ts";
+import { twoFrames } from "../place.ts";
 
 const PARTS = [{ name: "weights", dtype: "f16", shape: [1, 1, 2] }];
 const BYTES = [1, 2, 3, 4];
+/** Of who goes on waiting. */
+const WANTED = new AbortController().signal;
+
+/** So many requests went out: one at a time, each with a frame. */
+const sent = (model: FakeModel, count: number) =>
+  vi.waitFor(() => expect(model.sent.length).toBe(count));
 
 function conversation() {
   const model = new FakeModel();
@@ -17,19 +24,21 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, later])) === "later";
 }
 
-test("a request says what it is for", () => {
+test("a request says what it is for", async () => {
   const { model, requests } = conversation();
-  void requests.block("encoder", 3);
+  void requests.block("encoder", 3, WANTED);
+  await sent(model, 1);
   expect(model.sent).toEqual([{ id: expect.any(String), op: "block", stack: "encoder", layer: 3 }]);
 });
 
-test("every request has an id of its own, also among several views of one model", () => {
+test("every request has an id of its own, also among several views of one model", async () => {
   const model = new FakeModel();
   for (const view of [0, 1]) {
     const requests = new Requests(model, new AbortController().signal);
-    void requests.block("self", view);
-    void requests.block("self", view);
+    void requests.block("self", view, WANTED);
+    void requests.row("self", view, "key", 3, WANTED);
   }
+  await sent(model, 4);
   expect(new Set(model.sent.map(({ id }) => id)).size).toBe(4);
 });
 
@@ -43,7 +52,8 @@ test.for([
   { host: "a Uint16Array", buffer: new Uint16Array(new Uint8Array(BYTES).buffer) },
 ])("a reply with $host gives the block", async ({ buffer }) => {
   const { model, requests } = conversation();
-  const block = requests.block("self", 0);
+  const block = requests.block("self", 0, WANTED);
+  await sent(model, 1);
   model.deliver({ id: model.sent[0].id, parts: PARTS }, [buffer]);
   const { parts, buffers } = await block;
   expect(parts).toEqual(PARTS);
@@ -53,30 +63,37 @@ test.for([
 
 test("replies find their requests in any order", async () => {
   const { model, requests } = conversation();
-  const blocks = [requests.block("self", 0), requests.block("self", 1)];
+  const row = (position: number) => requests.row("self", 2, "query", position, WANTED);
+  const asked = [requests.block("self", 0, WANTED), row(1)];
+  await sent(model, 2);
+  const { op, stack, layer, side, position } = model.sent[1] as never;
+  expect([op, stack, layer, side, position]).toEqual(["row", "self", 2, "query", 1]);
   for (const at of [1, 0]) {
     model.deliver({ id: model.sent[at].id, parts: [] }, [new Uint8Array([at])]);
   }
-  for (const at of [0, 1]) expect((await blocks[at]).buffers[0][0]).toBe(at);
+  for (const at of [0, 1]) expect((await asked[at]).buffers[0][0]).toBe(at);
 });
 
 test("an error reply becomes an error with the kernel's own words", async () => {
   const { model, requests } = conversation();
-  const block = requests.block("self", 9);
+  const block = requests.block("self", 9, WANTED);
+  await sent(model, 1);
   model.deliver({ id: model.sent[0].id, error: "layer 9 does not exist" });
   await expect(block).rejects.toThrow("layer 9 does not exist");
 });
 
 test("a reply without buffers, which hosts may then leave out, is an empty block", async () => {
   const { model, requests } = conversation();
-  const block = requests.block("self", 0);
+  const block = requests.block("self", 0, WANTED);
+  await sent(model, 1);
   model.deliver({ id: model.sent[0].id, parts: [] });
   await expect(block).resolves.toEqual({ parts: [], buffers: [] });
 });
 
 test("what others say on the channel is ignored", async () => {
   const { model, requests } = conversation();
-  const block = requests.block("self", 0);
+  const block = requests.block("self", 0, WANTED);
+  await sent(model, 1);
   for (const content of [null, undefined, "text", {}, { id: 7 }, { id: "another.0", parts: [] }]) {
     model.deliver(content, []);
   }
@@ -87,7 +104,8 @@ test("what others say on the channel is ignored", async () => {
 
 test("a second reply to one request changes nothing", async () => {
   const { model, requests } = conversation();
-  const block = requests.block("self", 0);
+  const block = requests.block("self", 0, WANTED);
+  await sent(model, 1);
   const { id } = model.sent[0];
   model.deliver({ id, parts: PARTS }, [new Uint8Array(BYTES)]);
   model.deliver({ id, error: "too late" }, []);
@@ -103,17 +121,98 @@ test("where sending throws, as after a kernel's restart, the error says what to 
     },
   };
   const requests = new Requests(channel, new AbortController().signal);
-  await expect(requests.block("self", 4)).rejects.toThrow(
+  await expect(requests.block("self", 4, WANTED)).rejects.toThrow(
     "The kernel is gone, so layer 4 cannot be fetched: run the cell again.",
   );
 });
 
-test("an abort takes the listener away, and late replies reach no one", async () => {
+describe("blocks take turns", () => {
+  const reply = (model: FakeModel, at: number) =>
+    model.deliver({ id: model.sent[at].id, parts: PARTS }, [new Uint8Array(BYTES)]);
+
+  test("the next one is asked for when the last has come", async () => {
+    const { model, requests } = conversation();
+    const blocks = [0, 1, 2].map((layer) => requests.block("self", layer, WANTED));
+    for (const at of [0, 1, 2]) {
+      await sent(model, at + 1);
+      await twoFrames();
+      expect(model.sent.length).toBe(at + 1);
+      reply(model, at);
+    }
+    // The one wanted last is wanted most.
+    expect(model.sent.map(({ layer }) => layer)).toEqual([2, 1, 0]);
+    await Promise.all(blocks);
+  });
+
+  test("what is not wanted any more by then is never asked for", async () => {
+    const { model, requests } = conversation();
+    for (let layer = 0; layer < 30; layer++) {
+      const controller = new AbortController();
+      const block = requests.block("self", layer, controller.signal);
+      if (layer % 3 === 0) await twoFrames();
+      if (layer === 29) break;
+      controller.abort();
+      if (layer > 0) await expect(block).rejects.toThrow("abort");
+    }
+    expect(model.sent.map(({ layer }) => layer)).toEqual([0]);
+    reply(model, 0);
+    await sent(model, 2);
+    expect(model.sent[1].layer).toBe(29);
+  });
+
+  test("an answer to what was sent is one, wanted or not", async () => {
+    const { model, requests } = conversation();
+    const controller = new AbortController();
+    const block = requests.block("self", 0, controller.signal);
+    await sent(model, 1);
+    controller.abort();
+    reply(model, 0);
+    await expect(block).resolves.toMatchObject({ parts: PARTS });
+    expect(model.sent.length).toBe(1);
+  });
+
+  test("an answer that does not come does not hold up the others", async () => {
+    const { model, requests } = conversation();
+    void requests.block("self", 0, WANTED);
+    await sent(model, 1);
+    void requests.block("self", 1, WANTED);
+    await vi.waitFor(() => expect(model.sent.length).toBe(2), { timeout: 3000 });
+  });
+
+  test("nor does a row, which may take long", async () => {
+    const { model, requests } = conversation();
+    void requests.row("self", 0, "key", 0, WANTED);
+    await sent(model, 1);
+    void requests.block("self", 1, WANTED);
+    await twoFrames();
+    expect(model.sent.map(({ op }) => op)).toEqual(["row", "block"]);
+  });
+});
+
+test("a row that is not wanted any more is called off", async () => {
+  const { model, requests } = conversation();
+  const controller = new AbortController();
+  const row = requests.row("self", 0, "key", 5, controller.signal);
+  await sent(model, 1);
+  const { id } = model.sent[0];
+  controller.abort();
+  expect(model.sent[1]).toEqual({ op: "abort", of: [id] });
+  model.deliver({ id, aborted: true });
+  await expect(row).rejects.toThrow("abort");
+});
+
+test("the end takes the listener away, and late replies reach no one", async () => {
   const { model, controller, requests } = conversation();
-  const block = requests.block("self", 0);
+  const block = requests.block("self", 0, WANTED);
+  await sent(model, 1);
+  void requests.block("self", 1, WANTED);
   expect(model.listening).toBe(1);
   controller.abort();
   expect(model.listening).toBe(0);
-  model.deliver({ id: model.sent[0].id, parts: PARTS }, []);
+  const [{ id }, ...others] = model.sent;
+  expect(others).toEqual([{ op: "abort", of: [id] }]);
+  model.deliver({ id, parts: PARTS }, []);
   expect(await isPending(block)).toBe(true);
+  await twoFrames();
+  expect(model.sent.length).toBe(2);
 });

@@ -1,53 +1,21 @@
-import { describe, expect, test } from "vitest";
-import { LayerData } from "../../src/data/layer.ts";
-import type { LayerInfo, StackInfo, Tokens } from "../../src/data/manifest.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { LayerData } from "../../src/data/layer.ts";
+import { compiled } from "../../src/kernels/compile.ts";
+import { compiledModule, useModule } from "../../src/kernels/compiled.ts";
+import { layerWith } from "../layers.ts";
 import { expectClose, SCORES, type ScoreCase } from "../vectors.ts";
 
-const positions = (count: number): Tokens => ({
-  labels: Array.from({ length: count }, (_, n) => `${n}`),
-  segments: null,
-  special: [],
-  words: null,
-});
-
-const noMeasure: readonly number[] = [];
-
 function layerOf(given: ScoreCase): LayerData {
-  const info: LayerInfo = {
-    number: 0,
-    heads: given.heads,
-    key_heads: given.key_heads,
-    dim: given.dim,
-    rotary: null,
-    rounding: 0,
-    program: given.program,
-    fidelity: { exact: null, module: "", tolerance: 1e-5 },
-    measures: {
-      entropy: noMeasure,
-      distance: noMeasure,
-      previous: noMeasure,
-      same: noMeasure,
-      next: noMeasure,
-      first: noMeasure,
-      special: noMeasure,
-    },
-  };
-  const stack: StackInfo = {
-    name: "self",
-    queries: positions(given.num_queries),
-    keys: positions(given.num_keys),
-    layers: [info],
-  };
+  const { heads, key_heads, dim, num_queries, num_keys } = given;
   const shapes = {
-    queries: [given.heads, given.num_queries, given.dim],
-    keys: [given.key_heads, given.num_keys, given.dim],
+    queries: [heads, num_queries, dim],
+    keys: [key_heads, num_keys, dim],
     ...given.shapes,
   };
   const arrays = Object.entries(shapes).map(([name, shape]) => {
-    const values = Float32Array.from(given[name as keyof typeof shapes] ?? []);
-    return [name, { shape, values }] as const;
+    return [name, [shape, given[name as keyof typeof shapes] ?? []]] as const;
   });
-  return new LayerData(stack, info, new Map(arrays));
+  return layerWith(given, given.program, Object.fromEntries(arrays));
 }
 
 /** Row i of head h in a flat [heads, Tq, Tk]. */
@@ -58,7 +26,17 @@ const row = <Value>(
   i: number,
 ) => flat.slice((h * num_queries + i) * num_keys, (h * num_queries + i + 1) * num_keys);
 
-describe.for(SCORES)("$name", (given) => {
+await compiled();
+const KERNELS = [
+  { kernels: "TypeScript", module: null },
+  { kernels: "WebAssembly", module: compiledModule() },
+];
+const CASES = KERNELS.flatMap((with_) => SCORES.map((given) => ({ ...given, ...with_ })));
+
+test("WebAssembly is to be had", () => expect(compiledModule()).not.toBeNull());
+
+describe.for(CASES)("$name in $kernels", (given) => {
+  beforeEach(() => useModule(given.module));
   const heads = Array.from({ length: given.heads }, (_, head) => head);
   const queries = Array.from({ length: given.num_queries }, (_, i) => i);
 
@@ -97,15 +75,6 @@ describe.for(SCORES)("$name", (given) => {
         const column = queries.map((i) => layer.weightRow(head, i)[j]);
         expect([...layer.weightColumn(head, j)]).toEqual(column);
       }
-    }
-  });
-
-  test("the whole matrix of each head, in any order", () => {
-    const layer = layerOf(given);
-    const size = given.num_queries * given.num_keys;
-    // Back to the first head at the end: only the last matrix is kept.
-    for (const head of [...heads, 0]) {
-      expectClose(layer.matrix(head), given.weights.slice(head * size, (head + 1) * size));
     }
   });
 

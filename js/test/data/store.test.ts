@@ -1,9 +1,14 @@
 import { effect } from "@preact/signals-core";
 import { describe, expect, test, vi } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
+import { LayerData } from "../../src/data/layer.ts";
 import { readManifest } from "../../src/data/manifest.ts";
-import { type Loaded, type Source, Store } from "../../src/data/store.ts";
+import { RemoteLayer } from "../../src/data/remote.ts";
+import type { Loaded } from "../../src/data/shelf.ts";
+import { BUDGET, LARGEST_BLOCK, type Source, Store } from "../../src/data/store.ts";
+import { matrixOf } from "../matrix-of.ts";
 import { blockOf, bytes, expectClose, OVERVIEW, RECORD } from "../vectors.ts";
+import { watch } from "../watch.ts";
 
 /** A source whose answers the test gives. */
 function asked() {
@@ -31,23 +36,28 @@ test("a layer is loading, then ready, and who watches hears of it", async () => 
   await settled(layer);
   expect(seen).toEqual(["loading", "ready"]);
   const state = layer.value;
-  if (state.status === "ready") expectClose(state.data.matrix(3), RECORD.weights[0].slice(3 * 81));
+  const data = state.status === "ready" ? state.data : null;
+  expect(data).toBeInstanceOf(LayerData);
+  expectClose(matrixOf(data as LayerData, 3), RECORD.weights[0].slice(3 * 81));
 });
 
 test("a layer is asked for once, however often it is wanted", async () => {
   const { store, requests } = asked();
   const first = store.layer("self", 1);
   expect(store.layer("self", 1)).toBe(first);
+  for (let times = 0; times < 2; times++) watch(first);
   requests[0].give(block(1));
   await settled(first);
   expect(store.layer("self", 1)).toBe(first);
-  expect(requests.map(({ key }) => key)).toEqual(["self.1"]);
+  expect(requests.filter(({ key }) => key === "self.1").length).toBe(1);
 });
 
 test("nothing is asked for before a layer is wanted, and layers do not wait for each other", async () => {
   const { store, requests } = asked();
   expect(requests).toEqual([]);
   const layers = [store.layer("self", 2), store.layer("self", 0)];
+  expect(requests).toEqual([]);
+  layers.forEach(watch);
   requests[1].give(block(0));
   await settled(layers[1]);
   expect(layers.map(({ value }) => value.status)).toEqual(["loading", "ready"]);
@@ -59,6 +69,7 @@ test.for([
 ])("a failure keeps the source's message: $message", async ({ reason, message }) => {
   const { store, requests } = asked();
   const layer = store.layer("self", 0);
+  watch(layer);
   requests[0].fail(reason);
   await settled(layer);
   expect(layer.value).toEqual({ status: "failed", message });
@@ -67,6 +78,7 @@ test.for([
 test("a block that does not fit its layer fails with a reason", async () => {
   const { store, requests } = asked();
   const layer = store.layer("self", 0);
+  watch(layer);
   requests[0].give({ ...block(0), buffers: [] });
   await settled(layer);
   expect(layer.value).toEqual({
@@ -78,6 +90,7 @@ test("a block that does not fit its layer fails with a reason", async () => {
 test("a retry asks again for what failed, and only for that", async () => {
   const { store, requests } = asked();
   const layers = [0, 1, 2].map((layer) => store.layer("self", layer));
+  layers.forEach(watch);
   requests[0].give(block(0));
   requests[1].fail(new Error("no"));
   await settled(layers[0]);
@@ -101,9 +114,11 @@ test("a retry names the stack rightly where names hold dots", async () => {
     },
   };
   const store = new Store(readManifest(manifest), bytes(RECORD.overview), source);
-  await settled(store.layer("vision.1", 2));
+  const layer = store.layer("vision.1", 2);
+  watch(layer);
+  await settled(layer);
   store.retry();
-  expect(keys).toEqual(["vision.1 2", "vision.1 2"]);
+  expect(keys.filter((key) => key === "vision.1 2").length).toBe(2);
 });
 
 test("layers are asked for by their number, and come with what the record says of it", async () => {
@@ -116,8 +131,9 @@ test("layers are asked for by their number, and come with what the record says o
   };
   const store = new Store(readManifest(OVERVIEW.manifest), bytes(OVERVIEW.overview), source);
   const layer = store.layer("cross", 7);
+  watch(layer);
   await settled(layer);
-  expect(keys).toEqual(["cross 7"]);
+  expect(keys[0]).toBe("cross 7");
   const state = layer.value;
   expect(state.status === "ready" && [state.data.info.number, state.data.info.heads]).toEqual([
     7, 2,
@@ -146,6 +162,7 @@ describe("what combines all layers", () => {
     const { store, requests } = asked();
     const combined = store.combined("self");
     expect(store.combined("self")).toBe(combined);
+    watch(combined);
     requests[0].give(combinedBlock());
     await settled(combined);
     expect(requests.map(({ key }) => key)).toEqual(["self.combined"]);
@@ -162,6 +179,7 @@ describe("what combines all layers", () => {
   test("may fail, and is then asked for again like a layer", async () => {
     const { store, requests } = asked();
     const combined = store.combined("self");
+    watch(combined);
     requests[0].fail(new Error("no"));
     await settled(combined);
     expect(combined.value).toEqual({ status: "failed", message: "no" });
@@ -173,9 +191,174 @@ describe("what combines all layers", () => {
   test("fails where a part of it did not come", async () => {
     const { store, requests } = asked();
     const combined = store.combined("self");
+    watch(combined);
     const { parts, buffers } = combinedBlock();
     requests[0].give({ parts: parts.slice(0, 1), buffers: buffers.slice(0, 1) });
     await settled(combined);
     expect(combined.value.status).toBe("failed");
   });
+
+  test("is computed from every layer where the source does not know it", async () => {
+    const asked: string[] = [];
+    const source: Source = {
+      block: async (stack, layer) => {
+        asked.push(`${stack}.${layer}`);
+        const error = { largest: layer === 1 ? 0.02 : 0.01, variation: 0.001 };
+        return { ...block(layer as number), error };
+      },
+      combines: () => false,
+    };
+    const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
+    const combined = store.combined("self");
+    watch(combined);
+    await settled(combined);
+    expect(asked).toEqual(["self.0", "self.1", "self.2"]);
+    const { value } = combined;
+    if (value.status !== "ready") throw new Error(value.status);
+    expect(value.data.rounding).toBe(0.02);
+    const means = everyHead.map((all) => all.reduce((sum, weight) => sum + weight, 0) / all.length);
+    expectClose(value.data.mean, means);
+    expectClose(
+      value.data.max,
+      everyHead.map((all) => Math.max(...all)),
+    );
+  });
+
+  test("fails as the layer does that it lacks", async () => {
+    const source: Source = {
+      block: async (_, layer) => {
+        if (layer === 2) throw new Error("Layer 2 is not in this page.");
+        return block(layer as number);
+      },
+      combines: () => false,
+    };
+    const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
+    const combined = store.combined("self");
+    watch(combined);
+    await settled(combined);
+    expect(combined.value).toEqual({ status: "failed", message: "Layer 2 is not in this page." });
+  });
+});
+
+describe("when there is nothing to do", () => {
+  /** The record with more layers, of as many bytes each. */
+  function stackOf(count: number, bytes: number) {
+    const manifest = structuredClone(RECORD.manifest) as { stacks: { layers: object[] }[] };
+    const [first] = manifest.stacks[0].layers;
+    const numbers = [...Array(count).keys()];
+    manifest.stacks[0].layers = numbers.map((number) => ({ ...first, number, bytes }));
+    const keys: string[] = [];
+    const waiting: (() => void)[] = [];
+    const source: Source = {
+      block: (stack, layer) =>
+        new Promise((resolve) => {
+          keys.push(`${stack}.${layer}`);
+          waiting.push(() => resolve(block(0)));
+        }),
+    };
+    const overview = new Uint8Array(count * 1000);
+    return { store: new Store(readManifest(manifest), overview, source), keys, waiting };
+  }
+
+  const idle = () => new Promise<unknown>((resolve) => requestIdleCallback(resolve));
+
+  test("the next and the previous layer are fetched, one after the other", async () => {
+    const { store, keys, waiting } = stackOf(6, 1000);
+    watch(store.layer("self", 3));
+    await idle();
+    expect(keys).toEqual(["self.3"]);
+    waiting[0]();
+    await vi.waitFor(() => expect(keys).toEqual(["self.3", "self.4"]));
+    await idle();
+    expect(keys.length).toBe(2);
+    waiting[1]();
+    await vi.waitFor(() => expect(keys).toEqual(["self.3", "self.4", "self.2"]));
+    waiting[2]();
+    await idle();
+    await idle();
+    expect(keys.length).toBe(3);
+  });
+
+  test("a layer that is there already has its neighbours fetched too", async () => {
+    const { store, keys, waiting } = stackOf(6, 1000);
+    const end = watch(store.layer("self", 0));
+    waiting[0]();
+    await vi.waitFor(() => expect(keys).toEqual(["self.0", "self.1"]));
+    waiting[1]();
+    await idle();
+    end();
+    watch(store.layer("self", 1));
+    await vi.waitFor(() => expect(keys).toEqual(["self.0", "self.1", "self.2"]));
+  });
+
+  test("none is fetched while one that is wanted has not come", async () => {
+    const { store, keys, waiting } = stackOf(6, 1000);
+    watch(store.layer("self", 0));
+    watch(store.layer("self", 4));
+    waiting[1]();
+    await idle();
+    await idle();
+    expect(keys).toEqual(["self.0", "self.4"]);
+    waiting[0]();
+    await vi.waitFor(() => expect(keys[2]).toBe("self.5"));
+  });
+
+  test.for([
+    { bytes: BUDGET / 2, neighbours: [] },
+    // Twice as large, decoded: the one fits, and the other does not.
+    { bytes: BUDGET / 4, neighbours: ["self.4"] },
+    { bytes: LARGEST_BLOCK + 1, neighbours: [] },
+  ])(
+    "layers of $bytes bytes are fetched as far as there is room",
+    async ({ bytes, neighbours }) => {
+      const { store, keys, waiting } = stackOf(6, bytes);
+      watch(store.layer("self", 3));
+      waiting[0]();
+      await idle();
+      await idle();
+      waiting[1]?.();
+      await idle();
+      await idle();
+      expect(keys).toEqual(["self.3", ...neighbours]);
+    },
+  );
+});
+
+describe("a layer that is too large to be sent", () => {
+  function large(rows: Source["rows"]) {
+    const manifest = structuredClone(RECORD.manifest) as {
+      stacks: { layers: { bytes: number }[] }[];
+    };
+    manifest.stacks[0].layers[0].bytes = LARGEST_BLOCK + 1;
+    const keys: string[] = [];
+    const source: Source = {
+      async block(stack, layer) {
+        keys.push(`${stack}.${layer}`);
+        return block(layer as number);
+      },
+      ...(rows ? { rows } : {}),
+    };
+    return { store: new Store(readManifest(manifest), bytes(RECORD.overview), source), keys };
+  }
+
+  test("is there without its block, which is not asked for", async () => {
+    const { store, keys } = large(() => () => new Promise(() => {}));
+    const layer = store.layer("self", 0);
+    watch(layer);
+    await settled(layer);
+    expect(layer.value.status === "ready" && layer.value.data).toBeInstanceOf(RemoteLayer);
+    expect(keys).not.toContain("self.0");
+  });
+
+  test.for([{ rows: undefined }, { rows: () => null }])(
+    "comes whole where its rows cannot be had",
+    async ({ rows }) => {
+      const { store, keys } = large(rows);
+      const layer = store.layer("self", 0);
+      watch(layer);
+      await settled(layer);
+      expect(layer.value.status === "ready" && layer.value.data).toBeInstanceOf(LayerData);
+      expect(keys[0]).toBe("self.0");
+    },
+  );
 });

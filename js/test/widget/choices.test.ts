@@ -24,7 +24,7 @@ describe("a choice in the view", () => {
     const model = modelOf({ layer: 2, head: 9, heads: [0, 9] });
     const { root } = await rendered(model);
     press(root, "[");
-    await Promise.resolve();
+    await twoFrames();
     // Layer 1 has two heads.
     expect(model.saved).toEqual([{ layer: 1, head: 1, heads: [0] }]);
   });
@@ -35,7 +35,7 @@ describe("a choice in the view", () => {
     press(root, ".");
     press(root, ".");
     press(root, ",");
-    await Promise.resolve();
+    await twoFrames();
     expect(model.saved).toEqual([{ head: 1 }]);
   });
 
@@ -80,8 +80,19 @@ describe("a trait that the kernel changes", () => {
   test("asks for the layer that it leads to", async () => {
     const model = modelOf();
     await rendered(model);
+    answer(model);
     model.receive("layer", 2);
-    expect(model.sent.map(({ layer }) => layer)).toEqual([0, 2]);
+    await expect.poll(() => model.sent.map(({ layer }) => layer)).toEqual([0, 2]);
+  });
+
+  test("asks for no layer that it only passes through", async () => {
+    const model = modelOf({ _blocks: embedded(["self.combined"]) });
+    const { list } = await rendered(model);
+    model.receive("layer", 1);
+    model.receive("layer", 2);
+    answer(model);
+    await expect.element(list("Queries")).not.toBeInTheDocument();
+    await expect.poll(() => model.sent.map(({ layer }) => layer)).toEqual([0, 2]);
   });
 
   test("may come before the one that belongs to it", async () => {

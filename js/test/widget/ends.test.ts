@@ -5,7 +5,7 @@ import { VERSION } from "../../src/data/manifest.ts";
 import { twoFrames } from "../place.ts";
 import { expectNoProblems } from "../problems.ts";
 import { RECORD } from "../vectors.ts";
-import { answer, modelOf, press, rendered } from "./rendered.ts";
+import { modelOf, press, rendered } from "./rendered.ts";
 
 expectNoProblems();
 
@@ -24,12 +24,13 @@ describe("the clean-up", () => {
     const model = modelOf();
     const { root, cleanup } = await rendered(model);
     press(root, ".");
+    const [{ id }] = model.sent;
     cleanup();
-    answer(model);
+    expect(model.sent.slice(1)).toEqual([{ op: "abort", of: [id] }]);
     press(root, ".");
     await twoFrames();
-    // The change before the clean-up is the model's already, and hosts save it with the next.
-    expect(model.saved).toEqual([]);
+    // The change before the clean-up still arrives.
+    expect(model.saved).toEqual([{ head: 1 }]);
     expect(model.get("head")).toBe(1);
   });
 });

@@ -2,7 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { strongest, weightAt } from "../numbers.ts";
+import { twoFrames } from "../place.ts";
 import { expectNoProblems } from "../problems.ts";
+import { RECORD } from "../vectors.ts";
 import { answer, embedded, modelOf, press, rendered } from "./rendered.ts";
 
 expectNoProblems();
@@ -17,13 +19,15 @@ describe("layers", () => {
     answer(model);
     await expect.element(list("Queries")).toBeVisible();
     expect(status()).toContain(strongest([3], (head, key) => weightAt(2, head, 5, key)));
-    expect(model.sent.length).toBe(1);
+    expect(model.sent.filter(({ layer }) => layer === 2).length).toBe(1);
   });
 
   test("that are embedded are shown without a word to the kernel", async () => {
-    const model = modelOf({ _blocks: embedded(["self.0"]) });
-    const { list } = await rendered(model);
+    const model = modelOf({ _blocks: embedded(Object.keys(RECORD.blocks)) });
+    const { list, root } = await rendered(model);
     await expect.element(list("Queries")).toBeVisible();
+    press(root, "]");
+    await twoFrames();
     expect(model.sent).toEqual([]);
   });
 
@@ -32,7 +36,7 @@ describe("layers", () => {
     const { list, root } = await rendered(model);
     await expect.element(list("Queries")).toBeVisible();
     press(root, "]");
-    expect(model.sent.map(({ layer }) => layer)).toEqual([1]);
+    await expect.poll(() => model.sent.map(({ layer }) => layer)).toEqual([1]);
   });
 
   test("that the kernel cannot give are explained in its own words", async () => {

@@ -6,8 +6,9 @@ import type { Choices } from "../../src/choices.ts";
 import widget from "../../src/widget.ts";
 import { parts } from "../locators.ts";
 import { FakeModel } from "../model.ts";
-import { restPointer } from "../place.ts";
+import { restPointer, twoFrames } from "../place.ts";
 import { blockOf, bytes, RECORD, type SentRecord } from "../vectors.ts";
+import { zlib } from "../zlib.ts";
 
 /** Hosts deliver bytes as DataViews, or as typed arrays. */
 const dataView = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
@@ -20,7 +21,13 @@ export function sentBlock(key: string, { blocks }: SentRecord = RECORD) {
 
 /** Blocks as `widget.embed()` puts them into the state. */
 export const embedded = (keys: readonly string[], record: SentRecord = RECORD) =>
-  Object.fromEntries(keys.map((key) => [key, sentBlock(key, record)]));
+  Object.fromEntries(
+    keys.map((key) => {
+      const { parts, buffers } = blockOf(record.blocks[key]);
+      const data = new Uint8Array(buffers.flatMap((buffer) => [...buffer]));
+      return [key, { parts, error: null, data: dataView(zlib(data)) }];
+    }),
+  );
 
 /** A new widget's model, but for what is given. */
 export function modelOf(
@@ -52,6 +59,8 @@ export async function rendered(model: FakeModel, { disconnected = false } = {}) 
     cleanup();
     el.remove();
   });
+  // Requests go with a frame.
+  await twoFrames();
   return {
     el,
     cleanup,

@@ -1,0 +1,147 @@
+/**
+ * What was asked for, as far as it has arrived, within a budget of bytes.
+ *
+ * Things are asked for when someone begins to watch them, and kept while someone does. Of the others,
+ * those that were watched or fetched longest ago go first; watched again, they are asked for again.
+ */
+
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+
+export type Loaded<Data> =
+  | { readonly status: "loading" }
+  | { readonly status: "ready"; readonly data: Data }
+  | { readonly status: "failed"; readonly message: string };
+
+/** What arrived, and how much room it takes. */
+export interface Delivery<Data> {
+  readonly data: Data;
+  readonly bytes: number;
+}
+
+/** Aborted where nobody wants it any more; what comes all the same is kept. */
+export type Ask<Data> = (signal: AbortSignal) => Promise<Delivery<Data>>;
+
+interface Item<Data> {
+  readonly state: Signal<Loaded<Data>>;
+  readonly ask: Ask<Data>;
+  watched: boolean;
+  /** While it is asked for. */
+  asking: AbortController | null;
+  bytes: number;
+}
+
+const LOADING = { status: "loading" } as const;
+
+export class Shelf<Data> {
+  /** What was watched last, or fetched for a reader who may watch it next, stands last. */
+  readonly #items = new Map<string, Item<Data>>();
+
+  /** @param changed called when something arrived, or is watched that is there already. */
+  constructor(
+    private readonly budget: number,
+    private readonly changed: () => void = () => {},
+  ) {}
+
+  /** The thing of this name, which `ask` brings. */
+  get<Kind extends Data>(key: string, ask: Ask<Kind>): ReadonlySignal<Loaded<Kind>> {
+    const known = this.#items.get(key) ?? this.#add(key, ask);
+    return known.state as ReadonlySignal<Loaded<unknown>> as ReadonlySignal<Loaded<Kind>>;
+  }
+
+  /** Whether anything that is watched has still to come. */
+  get waiting(): boolean {
+    return [...this.#items.values()].some(({ watched, asking }) => watched && asking);
+  }
+
+  /** The bytes of everything that is watched. */
+  get held(): number {
+    return this.#sum(({ watched }) => watched);
+  }
+
+  /** Ask for what nobody watches yet, unless it is there or under way. Returns whether it asked. */
+  fetch<Kind extends Data>(key: string, ask: Ask<Kind>): boolean {
+    const item = this.#items.get(key) ?? this.#add(key, ask);
+    this.#touch(key, item);
+    if (item.asking || item.state.peek().status === "ready") return false;
+    void this.#load(item);
+    return true;
+  }
+
+  /** Ask again for what failed and is watched, because the source has changed. */
+  retry(): void {
+    for (const item of this.#items.values()) {
+      const failed = item.state.peek().status === "failed";
+      if (failed && item.watched && !item.asking) void this.#load(item);
+    }
+  }
+
+  #add(key: string, ask: Ask<Data>): Item<Data> {
+    const item: Item<Data> = {
+      state: signal<Loaded<Data>>(LOADING, {
+        watched: () => {
+          item.watched = true;
+          this.#touch(key, item);
+          if (item.state.peek().status === "ready") this.changed();
+          else if (!item.asking) void this.#load(item);
+        },
+        unwatched: () => {
+          item.watched = false;
+          // A view that is built anew lets go of it, and takes it up again at once.
+          queueMicrotask(() => {
+            if (!item.watched) item.asking?.abort();
+          });
+        },
+      }),
+      ask,
+      watched: false,
+      asking: null,
+      bytes: 0,
+    };
+    this.#items.set(key, item);
+    return item;
+  }
+
+  #touch(key: string, item: Item<Data>): void {
+    this.#items.delete(key);
+    this.#items.set(key, item);
+  }
+
+  async #load(item: Item<Data>): Promise<void> {
+    const asking = new AbortController();
+    item.asking = asking;
+    try {
+      const { data, bytes } = await item.ask(asking.signal);
+      item.bytes = bytes;
+      item.asking = null;
+      item.state.value = { status: "ready", data };
+    } catch (error) {
+      item.asking = null;
+      if (asking.signal.aborted) {
+        if (item.watched) void this.#load(item);
+        return;
+      }
+      // What nobody has seen fail may as well never have been asked for.
+      if (item.watched) {
+        const message = error instanceof Error ? error.message : `${error}`;
+        item.state.value = { status: "failed", message };
+      }
+    }
+    this.#makeRoom();
+    this.changed();
+  }
+
+  #makeRoom(): void {
+    let over = this.#sum(() => true) - this.budget;
+    for (const item of this.#items.values()) {
+      if (over <= 0) return;
+      if (item.watched || !item.bytes) continue;
+      over -= item.bytes;
+      item.bytes = 0;
+      item.state.value = LOADING;
+    }
+  }
+
+  #sum(which: (item: Item<Data>) => boolean): number {
+    return [...this.#items.values()].reduce((sum, item) => sum + (which(item) ? item.bytes : 0), 0);
+  }
+}
