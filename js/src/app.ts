@@ -101,7 +101,17 @@ function build(
   const [foot, disposeFooter] = footer(spoken, legend);
   root.append(head, alert, note, body, foot, keys.panel);
   shadow.append(root);
-  bindKeys(root, state, { help: keys.toggle, find: find.focus, copy: copy.first }, abort);
+  bindKeys(
+    root,
+    state,
+    {
+      help: keys.toggle,
+      find: find.focus,
+      copy: copy.first,
+      jump: (by) => view.peek()?.jump?.(by),
+    },
+    abort,
+  );
 
   // At first the host is detached, or has no width; both come before the observer's first call.
   const measure = () => {

@@ -10,13 +10,14 @@ export interface KeyActions {
   help(): void;
   find(): void;
   copy(): void;
+  jump(by: 1 | -1): void;
 }
 
 /** Handle keys on `root`. */
 export function bindKeys(
   root: HTMLElement,
   state: State,
-  { help, find, copy }: KeyActions,
+  { help, find, copy, jump }: KeyActions,
   signal: AbortSignal,
 ): void {
   const actions: Record<string, () => void> = {
@@ -27,6 +28,8 @@ export function bindKeys(
     "?": help,
     "/": find,
     c: copy,
+    j: () => jump(1),
+    J: () => jump(-1),
     Escape: () => {
       state.hover.value = null;
       release(state);

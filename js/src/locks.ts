@@ -50,7 +50,8 @@ export const release = (state: State) => lock(state, NOWHERE);
 
 const NOWHERE: Place = { query: null, key: null };
 
-function lock(state: State, { query, key }: Place, also: readonly number[] = []): void {
+/** Lock a place, whatever was locked before. */
+export function lock(state: State, { query, key }: Place, also: readonly number[] = []): void {
   batch(() => {
     state.query.value = query;
     state.key.value = key;

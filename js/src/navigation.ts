@@ -1,7 +1,7 @@
 /** From one layer, head or stack to another; what the reader keeps in sight goes along. */
 
 import { batch } from "@preact/signals-core";
-import { layerOf } from "./data/manifest.ts";
+import { layerOf, type Side, type Tokens } from "./data/manifest.ts";
 import { lockedSide } from "./locks.ts";
 import { has, type State, within } from "./state.ts";
 
@@ -32,10 +32,13 @@ export function stepLayer(state: State, by: number, head = state.shown.head.peek
 export function goToStack(state: State, name: string): void {
   const { stack, layer, head } = state.shown;
   const before = { layer: layer.peek().number, head: head.peek() };
+  const texts = stack.peek();
   batch(() => {
     state.stack.value = name;
     goTo(state, before);
     const { queries, keys } = stack.peek();
+    if (!sameText(texts.queries, queries)) leaveText(state, "query");
+    if (!sameText(texts.keys, keys)) leaveText(state, "key");
     if (!has(queries, state.query.peek())) state.query.value = null;
     if (!has(keys, state.key.peek())) state.key.value = null;
     const { labels } = lockedSide(state) === "query" ? queries : keys;
@@ -44,6 +47,16 @@ export function goToStack(state: State, name: string): void {
     state.muted.value = [];
     state.hover.value = null;
   });
+}
+
+const sameText = (a: Tokens, b: Tokens): boolean =>
+  a.labels.length === b.labels.length && a.labels.every((label, at) => label === b.labels[at]);
+
+/** Where the reader was in a text has nothing to do with another. */
+function leaveText(state: State, side: Side): void {
+  state.begin[side] = null;
+  state.cursor[side] = -1;
+  state.zoom.value = null;
 }
 
 /** The heads whose lines are drawn, of a layer with `count` heads. */

@@ -10,12 +10,23 @@ import {
   type Tokens,
 } from "./data/manifest.ts";
 
-export type Side = "query" | "key";
+export type { Side } from "./data/manifest.ts";
 
 /** A place in the matrix; a missing side means the whole row or column. */
 export interface Place {
   readonly query: number | null;
   readonly key: number | null;
+}
+
+/** A part of a matrix of so many rows and columns. */
+export interface Zoom {
+  readonly rows: number;
+  readonly columns: number;
+  /** The first row and column shown. */
+  readonly row: number;
+  readonly column: number;
+  /** How many of the longer side are shown. */
+  readonly span: number;
 }
 
 export type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[Name]> };
@@ -33,6 +44,12 @@ export interface State extends ChoiceSignals {
   readonly focus: ReadonlySignal<Place>;
   /** Where the keyboard was last in either column, for when it comes back. */
   readonly cursor: { query: number; key: number };
+  /** The part of the matrix that is shown, kept from layer to layer; null for all of it. */
+  readonly zoom: Signal<Zoom | null>;
+  /** Where either column of a long text begins in sight: a place among its tokens, or null before. */
+  readonly begin: { query: number | null; key: number | null };
+  /** Where the reader went without pointing there: whoever shows a part of a text shows this part. */
+  readonly sought: Signal<Place | null>;
   /** What the reader looks for among the tokens; "" for nothing. */
   readonly find: Signal<string>;
   /** What went wrong outside of the view, as in the kernel; until the reader closes it. */
@@ -58,8 +75,22 @@ export function createState({ stacks }: Manifest, choices: Partial<Choices>): St
     return { query: known(queries, signals.query.value), key: known(keys, signals.key.value) };
   });
   const cursor = { query: -1, key: -1 };
+  const begin = { query: null, key: null };
+  const sought = signal<Place | null>(null);
   const [find, error] = [signal(""), signal<string | null>(null)];
-  return { ...signals, shown: { stack, layer, head }, hover, focus, cursor, find, error };
+  const zoom = signal<Zoom | null>(null);
+  return {
+    ...signals,
+    shown: { stack, layer, head },
+    hover,
+    focus,
+    cursor,
+    zoom,
+    begin,
+    sought,
+    find,
+    error,
+  };
 }
 
 /** The nearest index of `count`. */
@@ -68,3 +99,9 @@ export const within = (index: number, count: number) => Math.min(Math.max(index,
 /** Whether there is such a token. */
 export const has = ({ labels }: Tokens, position: number | null): boolean =>
   position !== null && position < labels.length;
+
+/** Point at a place, or at none. Within it nothing changes, and a sum of many heads is work. */
+export function pointAt({ hover }: State, place: Place | null): void {
+  const last = hover.peek();
+  if (place?.query !== last?.query || place?.key !== last?.key) hover.value = place;
+}

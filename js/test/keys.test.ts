@@ -8,7 +8,7 @@ import { place } from "./place.ts";
 
 function mounted(choices: Partial<Choices> = {}) {
   const state = stateOf(choices);
-  const actions = { help: vi.fn(), find: vi.fn(), copy: vi.fn() };
+  const actions = { help: vi.fn(), find: vi.fn(), copy: vi.fn(), jump: vi.fn() };
   const root = place(el("div", { tabindex: 0 }));
   const controller = new AbortController();
   bindKeys(root, state, actions, controller.signal);
@@ -127,4 +127,11 @@ test("an abort ends it", async () => {
   controller.abort();
   await userEvent.keyboard("2");
   expect(state.view.value).toBe("head");
+});
+
+test("j goes on through what stands out, J back", async () => {
+  const { actions } = mounted();
+  await userEvent.keyboard("j");
+  await userEvent.keyboard("J");
+  expect(actions.jump.mock.calls).toEqual([[1], [-1]]);
 });

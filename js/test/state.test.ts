@@ -5,7 +5,7 @@ import { readManifest } from "../src/data/manifest.ts";
 import { toggleLock } from "../src/locks.ts";
 import { activeHeads, goTo, goToStack, stepLayer } from "../src/navigation.ts";
 import { shownTokens, visible } from "../src/shown.ts";
-import type { State } from "../src/state.ts";
+import { createState, type State } from "../src/state.ts";
 import { stateOf } from "./choices.ts";
 import { OVERVIEW, RECORD } from "./vectors.ts";
 
@@ -163,6 +163,20 @@ describe("goToStack", () => {
     expect([state.query.value, state.key.value, state.heads.value]).toEqual([null, 4, [0]]);
     goToStack(state, "encoder");
     expect([state.query.value, state.key.value]).toEqual([null, 4]);
+  });
+
+  test("forgets where the reader was in a text that the other does not have", () => {
+    const known = readManifest(OVERVIEW.manifest);
+    const [encoder, cross] = known.stacks;
+    const mixed = { ...cross, name: "mixed", keys: encoder.queries };
+    const state = createState({ ...known, stacks: [encoder, mixed] }, { stack: "encoder" });
+    Object.assign(state.begin, { query: 20.5, key: 21 });
+    Object.assign(state.cursor, { query: 22, key: 23 });
+    state.zoom.value = { rows: 37, columns: 37, row: 3, column: 4, span: 9 };
+    goToStack(state, "mixed");
+    expect(state.begin).toEqual({ query: null, key: 21 });
+    expect(state.cursor).toEqual({ query: -1, key: 23 });
+    expect(state.zoom.value).toBeNull();
   });
 
   test("lets no one see a layer or lock of the one in the other", () => {

@@ -2,8 +2,10 @@
 
 import { expect } from "vitest";
 import blocks from "../../tests/vectors/blocks.json";
+import coded from "../../tests/vectors/coded.json";
 import overview from "../../tests/vectors/overview.json";
 import record from "../../tests/vectors/record.json";
+import rounded from "../../tests/vectors/rounded.json";
 import scores from "../../tests/vectors/scores.json";
 import type { Block, Part } from "../src/data/codec.ts";
 import type { Program } from "../src/data/manifest.ts";
@@ -41,6 +43,13 @@ export interface BlockCase extends SentBlock {
   readonly decoded: Readonly<Record<string, readonly number[]>>;
 }
 
+export interface CodedCase {
+  readonly name: string;
+  readonly values: readonly number[];
+  /** Base64. */
+  readonly data: string;
+}
+
 export interface SentRecord {
   readonly manifest: unknown;
   readonly overview: string;
@@ -51,6 +60,9 @@ export interface SentRecord {
 
 export const SCORES = scores as unknown as readonly ScoreCase[];
 export const BLOCKS = blocks as unknown as readonly BlockCase[];
+export const CODED = coded as readonly CodedCase[];
+/** Rounded so that the numbers stay what they were: queries and keys in two bases, and weights. */
+export const ROUNDED = rounded as unknown as readonly BlockCase[];
 /**
  * The stack "encoder" with layers 0 and 1 of 2 and 3 heads and more tokens than a thumbnail has cells,
  * and "cross" with layers 3 and 7 of 1 and 2 heads, 3 queries and 5 keys; something is missing.

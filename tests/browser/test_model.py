@@ -157,7 +157,7 @@ def test_the_head_stands_in_the_middle_at_first(
     open_page: OpenPage, smollm2_record: aw.AttentionRecord
 ) -> None:
     widget = aw.AttentionWidget(smollm2_record, view="model", layer=18, head=6)
-    view = View(open_page(widget.to_html(), width=1000, height=1000))
+    view = View(open_page(widget.to_html(quality="exact"), width=1000, height=1000))
 
     def in_the_middle() -> None:
         body, cell = view.body.bounding_box(), view.cell(18, 6).bounding_box()
@@ -174,7 +174,7 @@ def test_the_frame_of_the_selected_head_covers_nothing(
 ) -> None:
     """Its colour bar below the picture looks like that of its neighbour."""
     widget = aw.AttentionWidget(record, view="model", layer=3, head=0, color="layer")
-    view = View(open_page(widget.to_html(), width=1000, height=1000))
+    view = View(open_page(widget.to_html(quality="exact"), width=1000, height=1000))
     view.status.hover()
     grid, picture = view.grid.bounding_box(), look(view.grid)
     assert grid
@@ -191,7 +191,7 @@ def test_the_frame_of_the_selected_head_covers_nothing(
 
 def test_a_part_of_the_model(open_page: OpenPage, record: aw.AttentionRecord) -> None:
     widget = aw.AttentionWidget(record, view="model", include_layers=[1, 4], include_heads=[0, 8])
-    view = View(open_page(widget.to_html()))
+    view = View(open_page(widget.to_html(quality="exact")))
     expect(view.grid.get_by_role("rowheader")).to_have_text(["1", "4"])
     expect(view.grid.get_by_role("columnheader")).to_have_text(["0", "8"])
     expect(view.grid.get_by_role("gridcell")).to_have_count(4)

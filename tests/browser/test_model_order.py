@@ -88,7 +88,7 @@ def test_colours_have_a_legend(model_view: View, record: aw.AttentionRecord) -> 
 
 def test_cross_attention_has_no_neighbours_to_sort_by(open_page: OpenPage) -> None:
     widget = aw.AttentionWidget(stacked(), view="model", stack="cross", sort="distance")
-    view = View(open_page(widget.to_html()))
+    view = View(open_page(widget.to_html(quality="exact")))
     sort = combobox(view, "Sort heads")
     expect(sort).to_have_value("model")
     expect(sort.get_by_role("option")).to_have_text(

@@ -89,6 +89,6 @@ def test_the_numbers_name_only_keys_that_are_shown(
 
 
 def test_a_single_text_has_no_filter(open_page: OpenPage, weights_only: aw.AttentionRecord) -> None:
-    view = View(open_page(aw.AttentionWidget(weights_only).to_html()))
+    view = View(open_page(aw.AttentionWidget(weights_only).to_html(quality="exact")))
     expect(view.query(0)).to_be_visible()
     expect(view.filter).to_have_count(0)

@@ -165,7 +165,7 @@ def test_the_segments_have_a_filter_of_their_own(view: View) -> None:
 
 def test_a_page_can_open_on_any_stack(open_page: OpenPage, record: aw.AttentionRecord) -> None:
     widget = aw.AttentionWidget(record, stack="cross", layer=7, head=4, query=1)
-    view = View(open_page(widget.to_html()))
+    view = View(open_page(widget.to_html(quality="exact")))
     expect(view.filter).to_have_value("cross")
     expect(view.layer).to_have_text("7")
     expect(view.head).to_have_text("4")

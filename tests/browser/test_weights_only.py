@@ -11,7 +11,7 @@ from tests.support import OpenPage
 
 @pytest.fixture
 def view(open_page: OpenPage, weights_only: aw.AttentionRecord) -> View:
-    return View(open_page(aw.AttentionWidget(weights_only).to_html(), height=1000))
+    return View(open_page(aw.AttentionWidget(weights_only).to_html(quality="exact"), height=1000))
 
 
 def test_the_head_view(view: View, weights_only: aw.AttentionRecord) -> None:

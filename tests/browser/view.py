@@ -15,9 +15,10 @@ PATIENCE_SECONDS = 5
 # Keys and queries travel as float16, which moves a weight by less than this.
 WEIGHT_TOLERANCE = 2e-3
 
-# In CSS pixels: what the names of a matrix's rows or columns take, the smallest cells that have
-# names, and the frame around all cells.
+# In CSS pixels: what the names of a matrix's rows or columns take, or, where it is narrow, the
+# places of its rows; the smallest cells that are all named, and the frame around all cells.
 LABEL_ROOM = 76
+PLACE_ROOM = 48
 NAMED_FROM = 10
 FRAME = 1
 
@@ -130,14 +131,14 @@ class View:
 def cells(width: float, height: float, rows: int, columns: int) -> tuple[float, float, float]:
     """Where the cells of a matrix begin in its picture, and the side of one.
 
-    They are square, and have a frame. Where they are large enough, names stand above them, or above
-    and to the left of them.
+    They are square, and have a frame. Names stand above them, and where there is room to the left
+    of them. Cells too small for all their names have some of them on both sides.
     """
-    for left, top in ((0, 0), (0, LABEL_ROOM), (LABEL_ROOM, LABEL_ROOM)):
+    for left in (0, LABEL_ROOM, PLACE_ROOM):
         side = (width - left - 2 * FRAME) / columns
-        fits = abs(height - top - 2 * FRAME - rows * side) < 1
-        if fits and (side >= NAMED_FROM) == (top > 0):
-            return left + FRAME, top + FRAME, side
+        fits = abs(height - LABEL_ROOM - 2 * FRAME - rows * side) < 1
+        if fits and (side >= NAMED_FROM or left > 0):
+            return left + FRAME, LABEL_ROOM + FRAME, side
     raise AssertionError(f"{width} x {height} is no picture of {rows} x {columns} square cells")
 
 

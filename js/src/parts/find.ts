@@ -7,6 +7,7 @@ import { shownTokens } from "../shown.ts";
 import type { Side, State } from "../state.ts";
 import { el, revealWithin } from "./dom.ts";
 import { icon } from "./icons.ts";
+import { placesOf } from "./track.ts";
 
 /** The positions of the labels in which `text` stands, in capitals or not; none of no text. */
 export function matches(labels: readonly string[], text: string): readonly number[] {
@@ -50,9 +51,10 @@ export function findBox({ state, option, leave }: FindOptions): Find {
     const words = state.words.value && state.view.value !== "neuron";
     const among = (tokens: Tokens, positions: readonly number[]) => {
       const units = unitsOf(tokens, words);
+      const places = placesOf(positions, tokens.labels.length);
       return matches(units.labels, state.find.value)
         .map((unit) => units.tokens[unit][0])
-        .filter((at) => positions.includes(at));
+        .filter((at) => places[at] >= 0);
     };
     const queries = among(stack.queries, shown.queries);
     return queries.length
@@ -71,6 +73,7 @@ export function findBox({ state, option, leave }: FindOptions): Find {
     if (to === undefined) return null;
     // From where the keyboard goes on in the column.
     state.cursor[side] = to;
+    state.sought.value = { query: null, key: null, [side]: to };
     return option(side);
   }
 

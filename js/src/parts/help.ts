@@ -10,7 +10,7 @@ const EVERYWHERE: Entries = [
   ["1 2 3", "head, model, neuron view"],
   ["[ ]", "previous, next layer"],
   [", .", "previous, next head"],
-  ["↑ ↓ ← →", "move through tokens or heads"],
+  ["↑ ↓ ← →", "move through tokens or heads (also Page Up, Page Down, Home, End)"],
   ["Enter", "lock the token, or go to the head's own view"],
   ["Esc", "release what is locked"],
   ["/", "find a token; Enter and Shift+Enter go through what is found"],
@@ -26,9 +26,19 @@ const POINTER: Entries = [
 ];
 
 const HEAD: Entries = [
+  ["j Shift+J", "the strongest links of the matrix, one after the other"],
+  ["point at a strip", "look at a token of the whole text; with a query locked, at its weight"],
+  ["press a strip", "go there; drag to go through the text"],
   ["click a swatch", "show or hide a head"],
   ["double-click", "this head alone; again, all of them"],
   ["Shift+click", "all heads from the last one clicked to this one"],
+];
+
+const MATRIX: Entries = [
+  ["Ctrl+wheel, pinch", "zoom at the pointer (⌘ on a Mac; also a double-click)"],
+  ["drag", "move the part that is shown"],
+  ["+ − 0", "zoom in, out, show all of it, while it has the focus"],
+  ["↑ ↓ ← →", "move the part, while it has the focus"],
 ];
 
 const MODEL: Entries = [
@@ -37,6 +47,7 @@ const MODEL: Entries = [
 ];
 
 const NEURON: Entries = [
+  ["j Shift+J", "the strongest keys of the query, one after the other"],
   ["click q × k", "mute a neuron; drag for several; again restores"],
   ["Shift+click", "compare a second query with the first (also Shift+Enter)"],
   ["Enter, Shift+← →", "on neurons: mute one, or several; Esc restores"],
@@ -46,6 +57,7 @@ const SECTIONS: readonly (readonly [title: string, entries: Entries])[] = [
   ["Keys", EVERYWHERE],
   ["Pointer", POINTER],
   ["Head view", HEAD],
+  ["Matrix of a long text", MATRIX],
   ["Model view", MODEL],
   ["Neuron view", NEURON],
 ];

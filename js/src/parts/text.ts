@@ -76,8 +76,11 @@ export function textMeasure(font: string): (text: string) => number {
 
 /** What a reader takes for one letter: an accent or a joined sign stays with it. */
 export function lettersOf(text: string): readonly string[] {
-  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+  return Array.from(LETTERS.segment(text), ({ segment }) => segment);
 }
+
+// Made once: that takes longer than most labels do.
+const LETTERS = new Intl.Segmenter();
 
 /** The label, shortened in the middle if it is wider than `width`. */
 export function shorten(label: string, width: number, measure: (text: string) => number): string {
@@ -111,8 +114,13 @@ export function columnWidth(
 ): number {
   // In the heavier face of a locked token.
   const measure = textMeasure(`600 ${fontSize}px system-ui, sans-serif`);
-  const widest = labels.reduce((most, label) => Math.max(most, measure(label)), 0);
-  return Math.min(Math.max(Math.ceil(widest) + 18, bounds[0]), bounds[1]);
+  let widest = bounds[0];
+  for (const label of new Set(labels)) {
+    widest = Math.max(widest, Math.ceil(measure(label)) + 18);
+    // Of a long text one of the first words is as long as there is room for.
+    if (widest >= bounds[1]) return bounds[1];
+  }
+  return widest;
 }
 
 /** One significant digit, never less than the value: for a bound. */

@@ -1,11 +1,11 @@
 /** Tokens in a column or in a line, that can be pointed at, walked through with arrows, and locked. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
+import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Side } from "../state.ts";
 import { disposeAll } from "./dispose.ts";
-import { el } from "./dom.ts";
+import { el, setAttributes } from "./dom.ts";
 import { shorten, textMeasure } from "./text.ts";
-import type { Track } from "./track.ts";
+import { placesOf, type Track } from "./track.ts";
 
 export interface TokenListOptions {
   readonly side: Side;
@@ -22,6 +22,10 @@ export interface TokenListOptions {
   /** Width of the column, or height of the line. */
   readonly across: number;
   readonly fontSize: number;
+  /** Which of those shown are there, from one place among them to before another; without it, all. */
+  readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
+  /** Brings a place into the range, and into sight. */
+  readonly reveal?: ((at: number) => void) | undefined;
   /** How strongly each takes part in what is shown, 0 to 1; null for all alike. */
   readonly emphasis: ReadonlySignal<ArrayLike<number> | null>;
   readonly looked: ReadonlySignal<readonly number[]>;
@@ -33,17 +37,23 @@ export interface TokenListOptions {
   readonly cursor: { at: number };
 }
 
-/** The opacity of text that takes no part: the least that keeps a contrast of 4.5. */
+/** How much of its colour text keeps that takes no part: the least that keeps a contrast of 4.5. */
 const FADED = 0.62;
+const STEPS = 25;
 
 const NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
+
+/** How many tokens the keys for a page go on by: fewer than are in sight, so that none is missed. */
+const PAGE = 20;
 
 /** Left and right of a label. */
 export const PADDING = 8;
 
 export function tokenList(options: TokenListOptions): [HTMLElement, () => void] {
-  const { side, labels, names, shown, horizontal, track, across } = options;
+  const { side, labels, names, shown, horizontal, track, across, range } = options;
   const special = new Set(options.special);
+  const places = placesOf(shown, labels.length);
+  const idOf = (index: number) => `${side}-${options.position(index)}`;
   const list = el("div", {
     class: `tokens ${side} ${horizontal ? "line" : "column"}`,
     role: "listbox",
@@ -55,26 +65,53 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
   list.style.fontSize = `${options.fontSize}px`;
   // As wide as the heavier face of a locked token.
   const measure = textMeasure(`600 ${options.fontSize}px system-ui, sans-serif`);
-  const rows = shown.map((index, at) => {
-    const room = (horizontal ? track.size(at) : across) - 2 * PADDING;
+  const size = (at: number) => track.size(at);
+  const rowOf = (at: number): HTMLElement => {
+    const index = shown[at];
+    const room = (horizontal ? size(at) : across) - 2 * PADDING;
     const text = el("span", { dir: "auto" }, shorten(labels[index], room, measure));
     const row = el(
       "div",
       {
         role: "option",
-        id: `${side}-${options.position(index)}`,
+        id: idOf(index),
         title: names[index],
         // The whole label, also where it is shortened.
         "aria-label": text.textContent === labels[index] ? null : labels[index],
+        // Of a part alone it cannot be counted.
+        "aria-setsize": range && shown.length,
+        "aria-posinset": range && at + 1,
         class: special.has(index) && "special",
       },
       text,
     );
-    row.style[horizontal ? "width" : "height"] = `${track.size(at)}px`;
+    row.style[horizontal ? "width" : "height"] = `${size(at)}px`;
     row.dataset.index = `${index}`;
     return row;
-  });
-  list.append(...rows);
+  };
+
+  /** The options that are there, by their place among those shown. */
+  const there = signal<ReadonlyMap<number, HTMLElement>>(new Map());
+  function render([first, end]: readonly [number, number]): void {
+    const before = there.peek();
+    for (const [at, row] of before) if (at < first || at >= end) row.remove();
+    const rows = new Map<number, HTMLElement>();
+    // What stays is left alone: a row that is pressed must still be there when it is let go.
+    let next = list.firstElementChild;
+    for (let at = first; at < end; at++) {
+      const row = before.get(at) ?? rowOf(at);
+      if (row !== next) list.insertBefore(row, next);
+      next = row.nextElementSibling;
+      rows.set(at, row);
+    }
+    if (range) {
+      // As long as if all of them were there.
+      list.style[horizontal ? "paddingLeft" : "paddingTop"] = `${lengthTo(first)}px`;
+      list.style[horizontal ? "width" : "height"] = `${track.length}px`;
+    }
+    there.value = rows;
+  }
+  const lengthTo = (at: number) => (at < shown.length ? track.start(at) : track.length);
 
   const indexOf = (event: Event) => {
     const row = (event.target as Element).closest<HTMLElement>("[role=option]");
@@ -98,12 +135,14 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
   });
   list.addEventListener("keydown", (event) => {
     const { cursor } = options;
-    const at = shown.indexOf(pointed ?? options.looked.peek().at(-1) ?? cursor.at);
+    const at = places[pointed ?? options.looked.peek().at(-1) ?? cursor.at] ?? -1;
     const last = shown.length - 1;
     const [back, on] = horizontal ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
     const to = {
       [on]: Math.min(at + 1, last),
       [back]: at < 0 ? last : Math.max(at - 1, 0),
+      PageDown: Math.min(at + PAGE, last),
+      PageUp: Math.max(at - PAGE, 0),
       Home: 0,
       End: last,
     }[event.key];
@@ -111,7 +150,8 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
       event.preventDefault();
       cursor.at = shown[to];
       look(shown[to]);
-      rows[to].scrollIntoView({ block: "nearest", inline: "nearest" });
+      options.reveal?.(to);
+      there.peek().get(to)?.scrollIntoView({ block: "nearest", inline: "nearest" });
     } else if ((event.key === "Enter" || event.key === " ") && at >= 0) {
       event.preventDefault();
       options.toggle(shown[at], event);
@@ -120,31 +160,34 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
   list.addEventListener("blur", () => look(null));
 
   const disposers = [
+    effect(() => render(range?.value ?? [0, shown.length])),
     effect(() => {
-      const looked = options.looked.value;
+      const looked = new Set(options.looked.value);
       const locked = new Set(options.locked.value);
-      rows.forEach((row, at) => {
-        row.classList.toggle("focused", looked.includes(shown[at]));
-        row.setAttribute("aria-selected", `${locked.has(shown[at])}`);
-      });
-      const active = looked.at(-1);
-      if (active === undefined) list.removeAttribute("aria-activedescendant");
-      else list.setAttribute("aria-activedescendant", `${side}-${options.position(active)}`);
+      for (const [at, row] of there.value) {
+        row.classList.toggle("focused", looked.has(shown[at]));
+        const selected = `${locked.has(shown[at])}`;
+        if (row.getAttribute("aria-selected") !== selected)
+          row.setAttribute("aria-selected", selected);
+      }
+      const active = options.looked.value.at(-1);
+      const seen = active !== undefined && there.value.has(places[active]);
+      setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
     }),
     effect(() => {
       const found = new Set(options.found.value);
-      rows.forEach((row, at) => {
-        row.classList.toggle("found", found.has(shown[at]));
-      });
+      for (const [at, row] of there.value) row.classList.toggle("found", found.has(shown[at]));
     }),
     effect(() => {
       const emphasis = options.emphasis.value;
       list.classList.toggle("faded", emphasis !== null);
-      rows.forEach((row, at) => {
+      for (const [at, row] of there.value) {
         const text = row.firstElementChild as HTMLElement;
         const part = emphasis ? Math.min(1, emphasis[shown[at]]) : 1;
-        text.style.opacity = emphasis ? `${FADED + (1 - FADED) * part}` : "";
-      });
+        // In few steps: each change of a style is work for the browser.
+        const kept = emphasis ? `${Math.round(STEPS * (FADED + (1 - FADED) * part)) / STEPS}` : "";
+        if (text.style.getPropertyValue("--kept") !== kept) text.style.setProperty("--kept", kept);
+      }
     }),
   ];
   return [list, disposeAll(disposers)];

@@ -20,6 +20,9 @@ export interface TokenColumnOptions {
   readonly positions: readonly number[];
   /** How strongly each position takes part in what is shown, 0 to 1; null for all alike. */
   readonly emphasis: ReadonlySignal<Float32Array | null>;
+  /** As in a list of tokens: of a long column, the part that is there, and what scrolls it. */
+  readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
+  readonly reveal?: ((at: number) => void) | undefined;
   /** What a click does, or Enter. */
   toggle(position: number, event: MouseEvent | KeyboardEvent): void;
 }
@@ -32,6 +35,7 @@ export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.7
 export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => void] {
   const { side, tokens, state, positions, rowHeight } = options;
   const fontSize = tokenFontSize(rowHeight);
+  const known = new Set(positions);
   return tokenList({
     side,
     labels: tokens.labels,
@@ -43,10 +47,12 @@ export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => vo
     track: uniformTrack(positions.length, rowHeight),
     across: options.width,
     fontSize,
+    range: options.range,
+    reveal: options.reveal,
     emphasis: options.emphasis,
     looked: computed(() => {
       const at = state.focus.value[side];
-      return at !== null && positions.includes(at) ? [at] : [];
+      return at !== null && known.has(at) ? [at] : [];
     }),
     locked: computed(() => lockedOn(state, side)),
     found: computed(() => matches(tokens.labels, state.find.value)),

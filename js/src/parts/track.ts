@@ -3,9 +3,12 @@
 export interface Track {
   /** In CSS pixels. */
   readonly length: number;
+  readonly count: number;
   start(index: number): number;
   size(index: number): number;
   middle(index: number): number;
+  /** Which of them stands at a place, or the nearest. */
+  at(place: number): number;
 }
 
 export function trackOf(sizes: readonly number[]): Track {
@@ -16,11 +19,37 @@ export function trackOf(sizes: readonly number[]): Track {
   });
   return {
     length,
+    count: sizes.length,
     start: (index) => starts[index],
     size: (index) => sizes[index],
     middle: (index) => starts[index] + sizes[index] / 2,
+    at(place) {
+      // The last that starts at or before it, by halving.
+      let [low, high] = [0, sizes.length];
+      while (high - low > 1) {
+        const half = (low + high) >> 1;
+        if (starts[half] <= place) low = half;
+        else high = half;
+      }
+      return low;
+    },
   };
 }
 
-export const uniformTrack = (count: number, size: number): Track =>
-  trackOf(Array.from({ length: count }, () => size));
+export const uniformTrack = (count: number, size: number): Track => ({
+  length: count * size,
+  count,
+  start: (index) => index * size,
+  size: () => size,
+  middle: (index) => (index + 0.5) * size,
+  at: (place) => Math.max(0, Math.min(count - 1, Math.floor(place / size))),
+});
+
+/** By index of `count`, its place among those shown, or -1. */
+export function placesOf(shown: readonly number[], count: number): Int32Array {
+  const places = new Int32Array(count).fill(-1);
+  shown.forEach((index, at) => {
+    places[index] = at;
+  });
+  return places;
+}

@@ -21,9 +21,18 @@ export function keptAsWeights(layers: readonly LayerInfo[]): string {
   return kept.length === layers.length ? KEPT : `${layerNames(kept)} ${KEPT}`;
 }
 
-/** How far weights can be from the record's, as the browser has them. */
-export const weightsWithin = (error: number) =>
-  error === 0 ? "weights as recorded" : `weights within ±${roundedUp(error)}`;
+/**
+ * How far weights can be from the record's, as the browser has them.
+ * @param rows how many rows that was measured in; null for all.
+ */
+export function weightsWithin(error: number, rows: number | null): string {
+  const within = error === 0 ? "weights as recorded" : `weights within ±${roundedUp(error)}`;
+  return rows === null ? within : `${within} in ${rows} sampled rows`;
+}
+
+/** The same of the components of queries and keys. */
+export const vectorsWithin = (error: number | null) =>
+  error === null ? "q and k in float16" : `q and k within ±${roundedUp(error)}`;
 
 /** Said of a model whose own numbers are rounded far more than ours; "" of any other. */
 export function halfPrecision({ fidelity }: LayerInfo): string {

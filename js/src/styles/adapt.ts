@@ -20,7 +20,6 @@ export const ADAPT = `
   header { gap: 8px; padding: 8px 12px }
   [role=tab] { padding: 0 11px }
   .control { padding: 0 7px }
-  .stepper { gap: 0; padding-right: 2px }
   .column-heads { font-size: 12px }
   .notes, .alert { padding: 6px 12px }
   footer { padding: 6px 12px }
@@ -31,12 +30,13 @@ export const ADAPT = `
   .stepper button { min-width: 32px; height: 38px }
   [role=menu] > * { min-height: 40px }
   .swatches button { min-width: 32px; height: 32px }
+  .strip::after { content: ""; position: absolute; inset: -12px }
 }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important } }
 /* What a colour or a shadow says otherwise. Pictures keep their colours, and the paper below them. */
 @media (forced-colors: active) {
-  .lines, .stage, .neurons, .grid-stage, .preview, .swatches button, footer [style] { forced-color-adjust: none }
-  .lines, .stage, .neurons, .grid-stage { background: var(--background); color: var(--text) }
+  .lines, .rail, .stage, .neurons, .grid-stage, .preview, .swatches button, footer [style] { forced-color-adjust: none }
+  .lines, .rail, .stage, .neurons, .grid-stage { background: var(--background); color: var(--text) }
   [role=tab][aria-selected=true], .toggle[aria-pressed=true], [role=menu] > :focus {
     forced-color-adjust: none; background: Highlight; color: HighlightText;
   }
@@ -46,6 +46,6 @@ export const ADAPT = `
   .swatches button.current { outline: 2px solid Highlight; outline-offset: 2px }
   :focus-visible, .find:focus-within { outline-color: Highlight }
   [aria-disabled=true] { opacity: 1; color: GrayText }
-  .tokens span { opacity: 1 !important }
+  .tokens span { color: inherit !important }
 }
 `;

@@ -18,7 +18,7 @@ button, select { font: inherit; color: inherit; cursor: pointer }
 header {
   /* Its menus open over whatever stays in sight below. */
   position: relative; z-index: 4;
-  display: flex; flex-wrap: wrap; align-items: center; gap: 10px 12px;
+  display: flex; flex-wrap: wrap; align-items: center; gap: 10px 8px;
   padding: 10px 20px; border-bottom: 1px solid var(--border);
 }
 [role=tablist], .control {
@@ -35,6 +35,7 @@ header {
 [role=tab]:hover { color: var(--text) }
 [role=tab][aria-selected=true] { background: var(--accent); color: var(--onAccent) }
 .control { padding: 0 8px; gap: 4px }
+.stepper { gap: 0; padding-right: 2px }
 .tools { display: contents }
 .toggle { background: none; color: var(--muted) }
 .toggle:hover { color: var(--text) }
@@ -47,7 +48,7 @@ header {
 .control select { border: 0; background: var(--background); padding: 2px 0 ; field-sizing: content}
 .control select { min-height: 24px }
 .stepper button { min-width: 24px; min-height: 24px }
-.common { flex: 1 1 260px; display: flex; align-items: center; justify-content: flex-end; gap: 4px; min-width: 260px }
+.common { flex: 1 1 210px; display: flex; align-items: center; justify-content: flex-end; gap: 4px; min-width: 210px }
 .common:has(.find[hidden]) { flex-basis: auto; min-width: 0 }
 .icon {
   display: grid; place-items: center; width: 32px; height: 34px; padding: 0; border: 0; background: none;

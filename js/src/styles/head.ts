@@ -4,6 +4,7 @@ export const HEAD = `
 .head-view { display: flex; flex-direction: column; gap: 24px 32px }
 .head-view.beside { flex-direction: row; justify-content: space-between; align-items: flex-start }
 .left { min-width: 0 }
+.stepper .count { min-width: 4.4em; text-align: center }
 .swatch-row { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 6px; margin-bottom: 16px }
 .swatches { flex: 0 1 auto; display: flex; flex-wrap: wrap; gap: 8px 6px }
 .some { border: 0; border-radius: 6px; padding: 3px 8px; background: none; color: var(--muted); font-size: 12px }
@@ -28,7 +29,17 @@ export const HEAD = `
 .tokens:not(.faded) .special { color: var(--muted) }
 .tokens .focused { background: var(--highlight) }
 .tokens [aria-selected=true] { background: var(--highlight); box-shadow: inset 0 0 0 1.5px var(--accent); font-weight: 600 }
-.tokens [aria-selected=true] span { opacity: 1 !important }
+.tokens.faded span { color: color-mix(in srgb, var(--text) calc(100% * var(--kept)), var(--background)) }
+.tokens [aria-selected=true] span { color: inherit !important }
+.window { flex: none; overflow: auto; overscroll-behavior: contain; overflow-anchor: none; scrollbar-width: none }
+.lying .window { overflow-y: hidden }
+.rail { position: relative; flex: none; margin: 0 -6px }
+.lying .rail { margin: -2px 0 }
+.rail canvas { display: block }
+.strip { position: absolute; inset: 0 0 0 auto; cursor: pointer; touch-action: none }
+.rail.key .strip { inset: 0 auto 0 0 }
+.lying .rail.query .strip { inset: auto 0 0 }
+.lying .rail.key .strip { inset: 0 0 auto }
 .lines { position: relative; flex: none }
 .lines .base { display: block; transition: opacity .1s }
 .lines .base.dimmed { opacity: 0 }
@@ -37,6 +48,14 @@ export const HEAD = `
   margin: 2px 0 6px; color: var(--muted); font-size: 13px; white-space: pre-wrap;
 }
 .title strong { color: var(--text); font-weight: 500 }
+.title.zoomable { display: flex; align-items: flex-start; justify-content: space-between; gap: 8px }
+.zoom { flex: none; display: flex; gap: 4px }
+.zoom button { min-width: 24px; height: 24px; padding: 0 6px; border: 1px solid var(--border); border-radius: 6px; background: var(--background); color: var(--muted); line-height: 1 }
+.zoom button:hover:not([aria-disabled=true]) { color: var(--text) }
 .stage { position: relative; width: fit-content; cursor: crosshair }
+.stage[tabindex] { touch-action: pan-x pan-y; user-select: none }
+.stage.part { touch-action: none }
+.stage.moving { cursor: grabbing }
+.stage:focus-visible { border-radius: 4px }
 .stage canvas { display: block }
 `;

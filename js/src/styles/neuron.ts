@@ -12,6 +12,8 @@ export const NEURON = `
 .neurons > * { grid-area: 1 / 1 }
 .neurons canvas { cursor: pointer }
 .neurons .lines { z-index: 1 }
+.whole { position: sticky; top: 24px }
+.neurons .whole canvas { display: block; cursor: pointer; touch-action: none }
 .query-names { pointer-events: none }
 .neurons .tokens, .sink { position: sticky; left: -20px; z-index: 2; pointer-events: auto; background: var(--background) }
 .neurons .tokens [role=option] { justify-content: flex-end; padding: 0 4px }

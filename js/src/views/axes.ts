@@ -5,6 +5,7 @@ import type { StackInfo } from "../data/manifest.ts";
 import { type Units, unitsOf } from "../data/units.ts";
 import { lockedOn } from "../locks.ts";
 import { tokenNames } from "../parts/names.ts";
+import { placesOf } from "../parts/track.ts";
 import { shownTokens } from "../shown.ts";
 import type { Place, Side, State } from "../state.ts";
 
@@ -13,6 +14,10 @@ export interface Axis {
   readonly units: Units;
   /** The units shown, in order. */
   readonly shown: readonly number[];
+  /** By unit, its place among those shown, or -1. */
+  readonly places: Int32Array;
+  /** Of those places, where another text of a pair begins. */
+  readonly borders: readonly number[];
   /** A name for each unit, each of them once. */
   readonly names: readonly string[];
 }
@@ -25,13 +30,23 @@ export function axesOf(state: State, stack: StackInfo, words = state.words.value
   const axis = (side: Side, tokens: StackInfo["queries"], positions: readonly number[]): Axis => {
     const units = unitsOf(tokens, words);
     const some = [...new Set(positions.map((position) => units.of[position]))];
-    return { side, units, shown: some, names: tokenNames(units) };
+    const places = placesOf(some, units.labels.length);
+    const text = (unit: number) => tokens.segments?.[units.tokens[unit][0]];
+    const borders = some.flatMap((unit, at) =>
+      at > 0 && text(unit) !== text(some[at - 1]) ? [at] : [],
+    );
+    return { side, units, shown: some, places, borders, names: tokenNames(units) };
   };
   return {
     query: axis("query", stack.queries, shown.queries),
     key: axis("key", stack.keys, shown.keys),
   };
 }
+
+/** Whether queries and keys are tokens of the same text. */
+export const sameText = ({ query, key }: Axes): boolean =>
+  query.units.labels.length === key.units.labels.length &&
+  query.units.labels.every((label, unit) => label === key.units.labels[unit]);
 
 /** The token by which a unit is known in the state. */
 export const positionOf = ({ units }: Axis, unit: number): number => units.tokens[unit][0];
@@ -53,11 +68,11 @@ export interface Look {
 export function lookOf(state: State, axes: Axes): ReadonlySignal<Look> {
   return computed(() => {
     const hovered = state.hover.value;
-    const on = ({ side, units, shown }: Axis) => {
+    const on = ({ side, units, places }: Axis) => {
       const at = hovered?.[side] ?? null;
       const positions = !hovered ? lockedOn(state, side) : at === null ? [] : [at];
       const found = new Set(positions.map((position) => units.of[position]));
-      return [...found].filter((unit) => shown.includes(unit));
+      return [...found].filter((unit) => places[unit] >= 0);
     };
     return { query: on(axes.query), key: on(axes.key) };
   });

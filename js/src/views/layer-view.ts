@@ -1,7 +1,7 @@
 /** A view of one layer: waits for its data, and builds its inside anew when layer or size change. */
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
-import type { LayerData } from "../data/layer.ts";
+import type { Layer } from "../data/remote.ts";
 import { el, replaceContent } from "../parts/dom.ts";
 import { type State, within } from "../state.ts";
 import type { Context, View } from "./view.ts";
@@ -19,7 +19,7 @@ const NOTHING: ReadonlySignal<readonly []> = signal([]);
  */
 export function layerView(
   context: Context,
-  build: (data: LayerData) => Inside | null,
+  build: (data: Layer) => Inside | null,
 ): Omit<View, "tools"> {
   const { state, store } = context;
   const element = el("div", { class: "layer-view" });
@@ -49,7 +49,8 @@ export function layerView(
   /** What is there stays a moment: most layers arrive within a frame or two. */
   function wait(what: string): void {
     timer = window.setTimeout(() => {
-      const message = `Waiting for ${what}. The kernel sends it when it is free.`;
+      const reason = store.combines ? " The kernel sends it when it is free." : "";
+      const message = `Waiting for ${what}.${reason}`;
       replace(null, el("p", { class: "notice" }, message));
     }, PATIENCE_MS);
   }
@@ -92,5 +93,5 @@ export const notice = (message: string, role?: "alert"): Inside => ({
 });
 
 /** The current head, as far as this layer has it: its data may be those of the layer before. */
-export const headIn = (state: State, data: LayerData) =>
+export const headIn = (state: State, data: Layer) =>
   within(state.shown.head.value, data.info.heads);

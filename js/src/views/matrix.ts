@@ -1,14 +1,22 @@
-/** Weights as a matrix, with a cross-hair on what is looked at. */
+/** Weights as a matrix, all of it or the part zoomed to, with a cross-hair on what is looked at. */
 
-import { computed, effect, type ReadonlySignal } from "@preact/signals-core";
+import { computed, effect, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { Sheet } from "../data/sheets.ts";
+import { perFrame } from "../frame.ts";
 import { release, toggleLock } from "../locks.ts";
 import { disposeAll } from "../parts/dispose.ts";
-import { el, sizeCanvas } from "../parts/dom.ts";
-import { shorten, textMeasure } from "../parts/text.ts";
-import type { State } from "../state.ts";
-import { type Palette, rgb } from "../theme.ts";
+import { el, setAttributes, sizeCanvas } from "../parts/dom.ts";
+import { type Place, pointAt, type State } from "../state.ts";
+import type { Palette } from "../theme.ts";
 import { type Axes, type Axis, type Look, placeOf } from "./axes.ts";
+import { paintCross } from "./matrix/cross.ts";
+import { bindGestures } from "./matrix/gestures.ts";
+import { NAMES_FROM } from "./matrix/names.ts";
+import { overviewBox, overviewPlace } from "./matrix/overview.ts";
+import { centred, LARGEST_CELL, partOf } from "./matrix/part.ts";
+import { matrixPlot } from "./matrix/plot.ts";
+import { matrixTiles } from "./matrix/tiles.ts";
+import { describe, matrixTitle } from "./matrix/title.ts";
 
 export interface MatrixOptions {
   readonly state: State;
@@ -23,135 +31,134 @@ export interface MatrixOptions {
   readonly namesRows: boolean;
 }
 
-const LARGEST_CELL = 28;
-/** Labels need cells at least this wide. */
-const LABELS_FROM = 10;
 const LABEL_ROOM = 76;
-/** Below this, the cross-hair would cover what it points at. */
-const BOLD_CROSS_FROM = 6;
+/** For the places of a long text's rows, and the beginnings of their names. */
+const NARROW_ROOM = 48;
+const FRAME = 1;
 
 export function matrix(options: MatrixOptions): { element: HTMLElement; dispose(): void } {
   const { state, palette, axes, sheet, look, width } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
-  const cellWithin = (room: number) =>
-    Math.min(LARGEST_CELL, (room - 2) / Math.max(rows.length, columns.length));
-  const namesRows = options.namesRows && cellWithin(width - LABEL_ROOM) >= LABELS_FROM;
-  const left = namesRows ? LABEL_ROOM : 0;
-  const cell = cellWithin(width - left);
-  const named = cell >= LABELS_FROM;
-  const top = named ? LABEL_ROOM : 0;
-  const title = el("div", { class: "title" });
+  const { left, top, room, zoomable } = roomFor(options);
+  const whole = { rows: rows.length, columns: columns.length, room };
+  const part = computed(() => partOf(whole, zoomable ? state.zoom.value : null));
+  const overview = overviewBox(whole, Math.min(left, top));
   const picture = el("canvas", { "aria-hidden": "true" });
   const cross = el("canvas", { class: "overlay", "aria-hidden": "true" });
   const stage = el("div", { class: "stage" }, picture, cross);
+  const size = computed(
+    () => [left + part.value.across + 2 * FRAME, top + part.value.down + 2 * FRAME] as const,
+  );
+  const least = partOf(whole, null).cell * devicePixelRatio;
+  const tiles = matrixTiles({ sheet, rows, columns, part, least });
+  const gestures = zoomable
+    ? bindGestures({
+        stage,
+        whole,
+        part,
+        zoom: state.zoom,
+        pointOf,
+        overviewAt: (point) => overviewPlace(overview, whole, point),
+        kept,
+      })
+    : null;
+  const words = computed(() => describe(axes, part.value, Math.ceil(1 / tiles.scale.value)));
+  const [title, disposeTitle] = matrixTitle({
+    title: options.title,
+    words,
+    part,
+    zoom: gestures,
+    width,
+  });
   const element = el("div", { class: "matrix" }, title, stage);
   element.style.maxWidth = `${width}px`;
-  const [across, down] = [columns.length * cell, rows.length * cell];
-  const size = [left + across + 2, top + down + 2] as const;
-  const font = `${Math.min(12, cell * 0.85)}px system-ui, sans-serif`;
-  // Apart from the picture, which a change of theme paints anew.
-  const weights = computed(() => sheet.value.matrix());
+  const plot = matrixPlot({ axes, sheet, palette, tiles, left, top, overview, whole });
 
+  const before = state.sought.peek();
+  let sized: readonly [number, number] | null = null;
   const disposers = [
     effect(() => {
-      const axes = "rows: queries · columns: keys · shade: √weight";
-      const of = options.title.value;
-      title.replaceChildren(...(of ? [el("strong", {}, of), "  "] : []), axes);
-    }),
-    effect(() => {
-      const target = sizeCanvas(picture, ...size);
-      if (named) nameColumns(target);
-      if (namesRows) nameRows(target);
-      target.imageSmoothingEnabled = false;
-      target.drawImage(image(weights.value), left + 1, top + 1, across, down);
-      target.strokeStyle = palette.value.border;
-      target.strokeRect(left + 0.5, top + 0.5, across + 1, down + 1);
+      const target = sizeCanvas(picture, ...size.value);
+      target.translate(left + FRAME, top + FRAME);
+      plot(target, part.value);
     }),
     effect(() => {
       const { query, key } = look.value;
-      const target = sizeCanvas(cross, ...size);
-      target.strokeStyle = palette.value.accent;
-      target.lineWidth = cell < BOLD_CROSS_FROM ? 1 : 2;
-      for (const unit of query) {
-        target.strokeRect(left + 1, top + 1 + rows.indexOf(unit) * cell, across, cell);
-      }
-      for (const unit of key) {
-        target.strokeRect(left + 1 + columns.indexOf(unit) * cell, top + 1, cell, down);
-      }
+      const target = clearCross(size.value);
+      const [down, across] = [
+        query.map((unit) => axes.query.places[unit]),
+        key.map((unit) => axes.key.places[unit]),
+      ];
+      paintCross(target, palette.value, part.value, down, across);
+    }),
+    effect(() => {
+      const place = state.sought.value;
+      if (place && place !== before) untracked(() => show(place));
+    }),
+    effect(() => {
+      if (zoomable) stage.setAttribute("aria-description", words.value);
+      stage.classList.toggle("part", !part.value.whole);
     }),
   ];
+  if (zoomable) setAttributes(stage, { tabindex: 0, role: "group", "aria-label": "Matrix" });
 
-  /** One pixel per cell, or per screen pixel where cells are smaller: then the largest of them. */
-  function image(values: Float32Array): HTMLCanvasElement {
-    const perCell = Math.min(1, cell * devicePixelRatio);
-    const [wide, high] = [Math.ceil(columns.length * perCell), Math.ceil(rows.length * perCell)];
-    const pixels = new ImageData(wide, high);
-    const ink = rgb(palette.value.ink);
-    const stride = axes.key.units.labels.length;
-    rows.forEach((query, y) => {
-      columns.forEach((key, x) => {
-        const at = (Math.floor(y * perCell) * wide + Math.floor(x * perCell)) * 4;
-        // The square root, as in the thumbnails: most weights are small.
-        const opacity = 255 * Math.sqrt(values[query * stride + key]);
-        pixels.data.set(ink, at);
-        pixels.data[at + 3] = Math.max(pixels.data[at + 3], opacity);
-      });
-    });
-    const buffer = el("canvas", { width: wide, height: high });
-    buffer.getContext("2d")?.putImageData(pixels, 0, 0);
-    return buffer;
+  /** To make a canvas anew for every move of the pointer would be work. */
+  function clearCross(wanted: readonly [number, number]): CanvasRenderingContext2D {
+    if (wanted !== sized) {
+      sized = wanted;
+      const target = sizeCanvas(cross, ...wanted);
+      target.translate(left + FRAME, top + FRAME);
+      return target;
+    }
+    const target = cross.getContext("2d") as CanvasRenderingContext2D;
+    target.clearRect(-left - FRAME, -top - FRAME, ...wanted);
+    return target;
   }
 
-  function label(target: CanvasRenderingContext2D, { units }: Axis, unit: number): void {
-    const text = shorten(units.labels[unit], LABEL_ROOM - 10, textMeasure(font));
-    target.fillText(text, 0, 0);
+  /** Bring what the reader went to into the part shown, in the middle where it is not in it. */
+  function show(place: Place): void {
+    if (part.value.whole) return;
+    const { cell, row, column, across, down } = part.value;
+    const on = ({ side, units, places }: Axis, from: number, length: number) => {
+      const at = places[units.of[place[side] ?? -1]] ?? -1;
+      const inside = at < 0 || (at >= from && at + 1 <= from + length / cell);
+      return inside ? from + length / cell / 2 : at + 0.5;
+    };
+    const to = [on(axes.query, row, down), on(axes.key, column, across)] as const;
+    state.zoom.value = centred(whole, part.value, ...to);
   }
 
-  function write(target: CanvasRenderingContext2D): void {
-    target.fillStyle = palette.value.muted;
-    target.font = font;
-    target.textBaseline = "middle";
+  /** The middle of the cell that is locked. */
+  function kept(): { x: number; y: number } | null {
+    const at = ({ side, units, places }: Axis) => places[units.of[state[side].peek() ?? -1]] ?? -1;
+    const [row, column] = [at(axes.query), at(axes.key)];
+    return row < 0 || column < 0 ? null : { x: column + 0.5, y: row + 0.5 };
   }
 
-  function nameColumns(target: CanvasRenderingContext2D): void {
-    columns.forEach((key, column) => {
-      target.save();
-      write(target);
-      target.translate(left + 1 + (column + 0.5) * cell, top - 5);
-      target.rotate(-Math.PI / 2);
-      label(target, axes.key, key);
-      target.restore();
-    });
-  }
-
-  function nameRows(target: CanvasRenderingContext2D): void {
-    rows.forEach((query, row) => {
-      target.save();
-      write(target);
-      target.textAlign = "right";
-      target.translate(left - 5, top + 1 + (row + 0.5) * cell);
-      label(target, axes.query, query);
-      target.restore();
-    });
-  }
-
-  function placeAt(event: MouseEvent) {
+  /** In CSS pixels from the first cell shown. */
+  function pointOf(event: MouseEvent) {
     const box = picture.getBoundingClientRect();
-    const column = Math.floor((event.clientX - box.left - left - 1) / cell);
-    const row = Math.floor((event.clientY - box.top - top - 1) / cell);
-    const [query, key] = [rows[row], columns[column]];
+    return { x: event.clientX - box.left - left - FRAME, y: event.clientY - box.top - top - FRAME };
+  }
+
+  function placeAt(event: MouseEvent): Place | null {
+    const [{ x, y }, { cell, row, column, across, down }] = [pointOf(event), part.peek()];
+    if (x < 0 || y < 0 || x >= across || y >= down) return null;
+    const query = rows[Math.floor(row + y / cell)];
+    const key = columns[Math.floor(column + x / cell)];
     return query === undefined || key === undefined ? null : placeOf(axes, query, key);
   }
+
+  const point = perFrame((place: Place | null) => pointAt(state, place));
   stage.addEventListener("pointermove", (event) => {
-    const [place, before] = [placeAt(event), state.hover.peek()];
-    // Within a cell nothing changes, and a sum of many heads is work.
-    if (place?.query !== before?.query || place?.key !== before?.key) state.hover.value = place;
+    if (!gestures?.moving()) point(placeAt(event));
   });
   stage.addEventListener("pointerleave", () => {
+    point.cancel();
     state.hover.value = null;
   });
   stage.addEventListener("click", (event) => {
-    const place = placeAt(event);
+    const place = gestures?.moving() ? null : placeAt(event);
     if (!place) return;
     // Any of a word's tokens may be what is locked.
     const of = ({ side, units }: Axis) => units.of[state[side].peek() ?? -1];
@@ -162,5 +169,21 @@ export function matrix(options: MatrixOptions): { element: HTMLElement; dispose(
     else toggleLock(state, place);
   });
 
-  return { element, dispose: disposeAll(disposers) };
+  return {
+    element,
+    dispose: disposeAll([...disposers, disposeTitle, tiles.dispose, point.cancel]),
+  };
+}
+
+/** What names take, and what is left to the cells; a text whose cells are too small for them is zoomed. */
+function roomFor({ axes, width, namesRows }: MatrixOptions) {
+  const most = Math.max(axes.query.shown.length, axes.key.shown.length);
+  const within = (left: number) => {
+    const room = width - left - 2 * FRAME;
+    return { left, top: LABEL_ROOM, room, cell: Math.min(LARGEST_CELL, room / most) };
+  };
+  const [wide, bare] = [within(LABEL_ROOM), within(0)];
+  if (namesRows && wide.cell >= NAMES_FROM) return { ...wide, zoomable: false };
+  if (bare.cell >= NAMES_FROM) return { ...bare, zoomable: false };
+  return { ...(namesRows ? wide : within(NARROW_ROOM)), zoomable: true };
 }

@@ -2,23 +2,28 @@
 
 import { computed, effect, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { Sheet } from "../data/sheets.ts";
-import { lockedOn, toggleAlso, togglePair } from "../locks.ts";
+import { lockedOn, otherSide, toggleAlso, togglePair } from "../locks.ts";
 import { disposeAll } from "../parts/dispose.ts";
 import { el } from "../parts/dom.ts";
 import { matches } from "../parts/find.ts";
-import { columnWidth, textMeasure } from "../parts/text.ts";
-import { PADDING, tokenList } from "../parts/token-list.ts";
-import { cursorOf, tokenFontSize } from "../parts/tokens.ts";
-import { type Track, trackOf, uniformTrack } from "../parts/track.ts";
-import type { Side, State } from "../state.ts";
+import { tokenList } from "../parts/token-list.ts";
+import { cursorOf } from "../parts/tokens.ts";
+import { pointAt, type Side, type State } from "../state.ts";
+import type { Palette } from "../theme.ts";
 import { type Axes, type Look, placeOf, positionOf, sideOf } from "./axes.ts";
+import { columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";
+import { rail } from "./rail.ts";
+import { windowsOf } from "./windows.ts";
 
 export interface PairsOptions {
   readonly state: State;
+  readonly palette: ReadonlySignal<Palette>;
   readonly axes: Axes;
   /** In CSS pixels. */
   readonly width: number;
+  /** What the columns of a long text have. */
+  readonly height: number;
   readonly rowHeight: number;
   readonly horizontal: boolean;
   readonly sheets: ReadonlySignal<readonly Sheet[]>;
@@ -28,29 +33,21 @@ export interface PairsOptions {
 
 export interface Pairs {
   readonly element: HTMLElement;
-  /** Per sheet, the weights of the row or column looked at, summed where several are; or null. */
+  /** Per sheet, the weights of the row or column looked at, summed where several are; null where nothing
+   * is, or it has still to come. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
-  readonly share: ReadonlySignal<number>;
+  readonly share: ReadonlySignal<number | null>;
   dispose(): void;
 }
 
-/** Tokens side by side: height of a line, room between the lines, and the least width of a token. */
-const LINE = 30;
-const BETWEEN = 230;
-const NARROWEST = 26;
-const WIDEST = 160;
-
-/** Tokens below each other: room between the columns. */
-const GAP = 6;
-const LINES_AT_MOST = 520;
-const LINES_AT_LEAST = 110;
-
 export function pairs(options: PairsOptions): Pairs {
-  const { state, axes, width, horizontal, sheets, look } = options;
-  const fontSize = horizontal ? 14 : tokenFontSize(options.rowHeight);
+  const { state, axes, horizontal, sheets, look, palette, colors } = options;
   const strips = computed(() => {
     const side = sideOf(look.value);
-    return side && stripsOf(sheets.value, side, look.value[side]);
+    if (!side || (side === "key" && !columnsIn(sheets.value))) return null;
+    const found = stripsOf(sheets.value, side, look.value[side]);
+    // Of a row that has not arrived, no number is known.
+    return found.some((strip) => Number.isNaN(strip[0])) ? null : found;
   });
   const strongest = computed(() => strips.value && maxima(strips.value));
   const emphasis = (side: Side) =>
@@ -62,53 +59,38 @@ export function pairs(options: PairsOptions): Pairs {
       return own;
     });
 
-  const tracks = {
-    query: trackOn("query"),
-    key: trackOn("key"),
-  };
-  const across = { query: acrossOn("query"), key: acrossOn("key") };
-  const [queries, disposeQueries] = list("query");
-  const [keys, disposeKeys] = list("key");
-  const room = width - across.query - across.key - 2 * GAP;
+  const { columns, length, across } = columnsOf(options);
+  const [windows, disposeWindows] = windowsOf(state, axes, columns, length, horizontal);
+  const disposers = [disposeWindows];
+  const queries = side("query");
+  const keys = side("key");
   const drawn = lines({
     axes,
-    tracks,
-    across: horizontal ? BETWEEN : Math.max(LINES_AT_LEAST, Math.min(LINES_AT_MOST, room)),
+    tracks: { query: columns.query.ends, key: columns.key.ends },
+    across,
     horizontal,
     sheets,
-    colors: options.colors,
+    colors,
     look,
     strips,
   });
   const element = el(
     "div",
     { class: `pairs ${horizontal ? "lying" : "standing"}` },
-    queries,
+    ...queries,
     drawn.element,
-    keys,
+    ...keys.reverse(),
   );
 
-  function trackOn(side: Side): Track {
-    const { shown, units } = axes[side];
-    if (!horizontal) return uniformTrack(shown.length, options.rowHeight);
-    const measure = textMeasure(`600 ${fontSize}px system-ui, sans-serif`);
-    return trackOf(
-      shown.map((unit) => {
-        const text = Math.ceil(measure(units.labels[unit])) + 2 * PADDING;
-        return Math.min(WIDEST, Math.max(NARROWEST, text));
-      }),
+  /** The labels of a side, and what joins them to the lines where only a part of them is in sight. */
+  function side(side: Side): HTMLElement[] {
+    const [axis, column, window] = [axes[side], columns[side], windows[side]];
+    const looked = computed(() => look.value[side]);
+    const locked = computed(() =>
+      lockedOn(state, side).flatMap((position) => axis.units.of[position] ?? []),
     );
-  }
-
-  function acrossOn(side: Side): number {
-    if (horizontal) return LINE;
-    const labels = axes[side].shown.map((unit) => axes[side].units.labels[unit]);
-    return columnWidth(labels, fontSize, [56, Math.max(72, Math.min(180, width * 0.24))]);
-  }
-
-  function list(side: Side): [HTMLElement, () => void] {
-    const axis = axes[side];
-    const [made, dispose] = tokenList({
+    const found = computed(() => matches(axis.units.labels, state.find.value));
+    const [list, disposeList] = tokenList({
       side,
       labels: axis.units.labels,
       names: axis.names,
@@ -116,15 +98,15 @@ export function pairs(options: PairsOptions): Pairs {
       shown: axis.shown,
       position: (unit) => positionOf(axis, unit),
       horizontal,
-      track: tracks[side],
-      across: across[side],
-      fontSize,
+      track: column.labels,
+      across: column.across,
+      fontSize: column.fontSize,
+      range: window?.range,
+      reveal: window?.reveal,
       emphasis: emphasis(side),
-      looked: computed(() => look.value[side]),
-      locked: computed(() =>
-        lockedOn(state, side).flatMap((position) => axis.units.of[position] ?? []),
-      ),
-      found: computed(() => matches(axis.units.labels, state.find.value)),
+      looked,
+      locked,
+      found,
       look(unit) {
         const [query, key] = side === "query" ? [unit, null] : [null, unit];
         state.hover.value = unit === null ? null : placeOf(axes, query, key);
@@ -138,8 +120,34 @@ export function pairs(options: PairsOptions): Pairs {
       },
       cursor: cursorIn(side),
     });
-    if (!horizontal) made.style.width = `${across[side]}px`;
-    return [made, dispose];
+    disposers.push(disposeList);
+    if (!horizontal) list.style.width = `${column.across}px`;
+    if (!window) return [list];
+    window.element.append(list);
+    const joint = rail({
+      ...{ axis, palette, window, length, horizontal, looked, locked, found, colors },
+      labels: column.labels,
+      ends: column.ends,
+      met: computed(() => (sideOf(look.value) === otherSide(side) ? strips.value : null)),
+      look: (unit) => lookBeside(side, unit),
+    });
+    disposers.push(joint.dispose);
+    return [window.element, joint.element];
+  }
+
+  /** Look at a token of the whole; with a query that is locked, at what it gives to a key. */
+  function lookBeside(side: Side, unit: number | null): void {
+    const { query, key } = state;
+    if (unit === null) state.hover.value = null;
+    // What a locked key gets stays to be read: another look would take it away.
+    else if (side === "query" && query.peek() === null && key.peek() !== null) return;
+    else {
+      const kept = side === "key" && !state.also.peek().length ? query.peek() : null;
+      pointAt(state, {
+        query: side === "query" ? positionOf(axes.query, unit) : kept,
+        key: side === "key" ? positionOf(axes.key, unit) : null,
+      });
+    }
   }
 
   function cursorIn(side: Side): { at: number } {
@@ -157,9 +165,9 @@ export function pairs(options: PairsOptions): Pairs {
   /** Of a long line, show what is locked. */
   const disposeReveal = effect(() => {
     const side = sideOf(look.value);
-    if (!horizontal || !side || untracked(() => state.hover.value)) return;
-    const at = axes[side].shown.indexOf(look.value[side][0]);
-    const [middle, { scrollLeft, clientWidth }] = [tracks[side].middle(at), element];
+    if (!horizontal || !side || windows[side] || untracked(() => state.hover.value)) return;
+    const at = axes[side].places[look.value[side][0]];
+    const [middle, { scrollLeft, clientWidth }] = [columns[side].labels.middle(at), element];
     if (middle < scrollLeft || middle > scrollLeft + clientWidth) {
       // At first after this run, when it is in its place.
       queueMicrotask(() => {
@@ -172,9 +180,13 @@ export function pairs(options: PairsOptions): Pairs {
     element,
     strips,
     share: drawn.share,
-    dispose: disposeAll([disposeQueries, disposeKeys, disposeReveal, drawn.dispose]),
+    dispose: disposeAll([...disposers, disposeReveal, drawn.dispose]),
   };
 }
+
+/** Whether all columns are there; asked of all, so that work on all begins. */
+const columnsIn = (sheets: readonly Sheet[]) =>
+  sheets.map((sheet) => sheet.hasColumns()).every(Boolean);
 
 /** Per sheet, the attention from these queries to every key, or from every query to these keys. */
 function stripsOf(
@@ -192,8 +204,8 @@ function stripsOf(
 function maxima(rows: readonly Float32Array[]): Float32Array {
   const out = new Float32Array(rows[0].length);
   for (const row of rows)
-    row.forEach((value, n) => {
-      if (value > out[n]) out[n] = value;
-    });
+    for (let n = 0; n < row.length; n++) {
+      if (row[n] > out[n]) out[n] = row[n];
+    }
   return out;
 }

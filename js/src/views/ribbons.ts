@@ -26,23 +26,31 @@ const STRIP = 9;
 const STRIPS_AT_MOST = 0.3;
 
 /** Width of a ribbon of weight 1, and how much of a row all its ribbons together may take. */
-const WIDEST = 7;
+export const WIDEST = 7;
 const OF_ROW = 0.85;
 
-/** Opacity is the weight to this power: small weights can still be followed. */
-const SHADE = 0.75;
+/** Small weights can still be followed: opacity is the weight to the power of 3/4. */
+export const shadeOf = (weight: number) => Math.sqrt(weight * Math.sqrt(weight));
 
 /** Whatever is drawn is drawn at least this wide; its opacity says how little it is. */
-const THINNEST = 1.2;
+export const THINNEST = 1.2;
 
-export function paintRibbons(target: CanvasRenderingContext2D, ribbons: Ribbons): void {
-  const { axes, tracks, across, side, from, strips, colors } = ribbons;
-  const [own, other] = [axes[side], axes[otherSide(side)]];
-  const [ownTrack, track] = [tracks[side], tracks[otherSide(side)]];
+/** Where ribbons begin and end, and the strips beside their ends. */
+export function spanOf({ side, strips, across }: Ribbons) {
   const forward = side === "query";
   const inset = Math.min(STRIP * strips.length, across * STRIPS_AT_MOST);
-  const stripe = inset / strips.length;
   const [near, far] = forward ? [0, across - inset] : [across, inset];
+  return { forward, inset, stripe: inset / strips.length, near, far, strips: forward ? far : 0 };
+}
+
+/** A trace of its colour says which strip is whose, also where there is nothing in it. */
+export const TRACE = 0.05;
+
+export function paintRibbons(target: CanvasRenderingContext2D, ribbons: Ribbons): void {
+  const { axes, tracks, side, from, strips, colors } = ribbons;
+  const [own, other] = [axes[side], axes[otherSide(side)]];
+  const [ownTrack, track] = [tracks[side], tracks[otherSide(side)]];
+  const { stripe, near, far, strips: left } = spanOf(ribbons);
   const third = (far - near) / 3;
 
   // Sums of several tokens may exceed 1, and several heads meet at one token.
@@ -52,9 +60,8 @@ export function paintRibbons(target: CanvasRenderingContext2D, ribbons: Ribbons)
   const widest = Math.min(WIDEST, (OF_ROW * narrowest) / Math.max(1, ...totals));
 
   strips.forEach((_, n) => {
-    // A trace of its colour says which strip is whose, also where there is nothing in it.
-    target.fillStyle = alpha(colors[n], 0.05);
-    target.fillRect(forward ? far + n * stripe : n * stripe, 0, stripe, track.length);
+    target.fillStyle = alpha(colors[n], TRACE);
+    target.fillRect(left + n * stripe, 0, stripe, track.length);
   });
   other.shown.forEach((unit, at) => {
     let y = track.middle(at) - (widest * totals[at]) / 2;
@@ -63,20 +70,19 @@ export function paintRibbons(target: CanvasRenderingContext2D, ribbons: Ribbons)
       const width = widest * weight;
       y += width;
       if (weight < FAINTEST) return;
-      const shade = alpha(colors[n], (weight / largest) ** SHADE);
+      const shade = alpha(colors[n], shadeOf(weight / largest));
       target.strokeStyle = shade;
       target.lineWidth = Math.max(THINNEST, width);
       const to = y - width / 2;
       for (const start of from) {
-        const origin = ownTrack.middle(own.shown.indexOf(start));
+        const origin = ownTrack.middle(own.places[start]);
         target.beginPath();
         target.moveTo(near, origin);
         target.bezierCurveTo(near + third, origin, far - third, to, far, to);
         target.stroke();
       }
       target.fillStyle = shade;
-      const x = forward ? far + n * stripe : n * stripe;
-      target.fillRect(x, track.start(at) + 1, stripe, track.size(at) - 2);
+      target.fillRect(left + n * stripe, track.start(at) + 1, stripe, track.size(at) - 2);
     });
   });
 }

@@ -25,5 +25,7 @@ export interface View {
   readonly tools: readonly HTMLElement[];
   /** What of it can be copied. */
   readonly tables: ReadonlySignal<readonly Table[]>;
+  /** Go to the next of what stands out, or to the one before; nothing where nothing does. */
+  readonly jump?: ((by: 1 | -1) => void) | undefined;
   dispose(): void;
 }

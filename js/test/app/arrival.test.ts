@@ -109,8 +109,10 @@ function brokenSource() {
   const good = sourceOf();
   const broken = { now: true };
   const source: typeof good = {
-    block: (stack, layer) =>
-      broken.now && layer === 0 ? Promise.reject(new Error("Not now.")) : good.block(stack, layer),
+    block: (stack, layer, signal) =>
+      broken.now && layer === 0
+        ? Promise.reject(new Error("Not now."))
+        : good.block(stack, layer, signal),
   };
   return { source, broken };
 }

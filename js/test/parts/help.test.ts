@@ -50,7 +50,23 @@ test("a question mark closes it, and no other key leaves it", async () => {
 test("names every key", () => {
   const { panel } = mounted();
   const keys = [...panel.querySelectorAll("dt")].map((term) => term.textContent).join(" ");
-  for (const key of ["1", "2", "3", "[", "]", ",", ".", "/", "c", "↑", "↓", "Enter", "Esc", "?"]) {
+  for (const key of [
+    "1",
+    "2",
+    "3",
+    "[",
+    "]",
+    ",",
+    ".",
+    "/",
+    "c",
+    "j",
+    "↑",
+    "↓",
+    "Enter",
+    "Esc",
+    "?",
+  ]) {
     expect(keys.split(" ")).toContain(key);
   }
 });

@@ -182,14 +182,111 @@ test("a part of the tokens keeps their own positions", async () => {
 
 test("emphasis makes tokens stand out, by position", () => {
   const { list, emphasis } = mounted("key", { positions: [5, 6, 7, 8] });
-  const opacities = () =>
-    [...list.children].map((row) => Number(getComputedStyle(row.children[0]).opacity));
-  expect(opacities()).toEqual([1, 1, 1, 1]);
+  /** How much of its colour each keeps. */
+  const kept = () =>
+    [...list.children].map((row) =>
+      Number(getComputedStyle(row.children[0]).getPropertyValue("--kept")),
+    );
+  expect(list.classList.contains("faded")).toBe(false);
   emphasis.value = Float32Array.from([0, 0, 0, 0, 0, 1, 0, 0.5, 0]);
-  const [most, least, half] = opacities();
+  expect(list.classList.contains("faded")).toBe(true);
+  const [most, least, half] = kept();
   expect(most).toBe(1);
   expect(least).toBeLessThan(half);
   expect(half).toBeLessThan(1);
   // Still to be read.
   expect(least).toBeGreaterThan(0.3);
+});
+
+describe("a part of a long list", () => {
+  const long = {
+    ...tokens,
+    labels: Array.from({ length: 2000 }, (_, at) => `t${at}`),
+    special: [],
+  };
+  const every = long.labels.map((_, at) => at);
+
+  function part(first: number, end: number) {
+    const state = stateOf();
+    const range = signal<readonly [number, number]>([first, end]);
+    const [list, dispose] = tokenColumn({
+      ...{ side: "query", tokens: long, state, positions: every, range },
+      emphasis: signal(null),
+      rowHeight: 16,
+      width: 120,
+      reveal(at) {
+        range.value = [Math.max(0, at - 5), Math.min(2000, at + 5)];
+      },
+      toggle: (position) => toggleLock(state, { query: position, key: null }),
+    });
+    // As the style sheet has it everywhere.
+    list.style.boxSizing = "border-box";
+    place(list, dispose);
+    return { state, range, list };
+  }
+  const texts = (list: HTMLElement) => [...list.children].map(({ textContent }) => textContent);
+
+  test("is all that there is, in the places of a whole list, and says where it is in it", () => {
+    const { list } = part(100, 103);
+    expect(texts(list)).toEqual(["t100", "t101", "t102"]);
+    expect(list.getBoundingClientRect().height).toBe(16 * 2000);
+    const tops = [...list.children].map(
+      (row) => row.getBoundingClientRect().top - list.getBoundingClientRect().top,
+    );
+    expect(tops).toEqual([1600, 1616, 1632]);
+    const [first] = list.children;
+    expect(first.getAttribute("aria-posinset")).toBe("101");
+    expect(first.getAttribute("aria-setsize")).toBe("2000");
+  });
+
+  test.for([
+    [[102, 106]],
+    [[96, 101]],
+    [[98, 110]],
+    [[101, 102]],
+    [[1990, 2000]],
+    [[0, 3]],
+    [[5, 5]],
+  ] as const)("may become %s, and what stays is the same element", ([[first, end]]) => {
+    const { list, range } = part(100, 104);
+    const before = [...list.children];
+    range.value = [first, end];
+    expect(texts(list)).toEqual(long.labels.slice(first, end));
+    const stays = before.filter((_, at) => 100 + at >= first && 100 + at < end);
+    expect([...list.children].filter((row) => before.includes(row))).toEqual(stays);
+  });
+
+  test("shows what is looked at, locked, and found as it comes", () => {
+    const { state, range, list } = part(0, 3);
+    state.find.value = "t50";
+    state.query.value = 51;
+    state.hover.value = { query: 52, key: null };
+    expect(list.hasAttribute("aria-activedescendant")).toBe(false);
+    range.value = [50, 53];
+    const [found, locked, looked] = list.children;
+    expect(found.classList.contains("found")).toBe(true);
+    expect(locked.getAttribute("aria-selected")).toBe("true");
+    expect(looked.classList.contains("focused")).toBe(true);
+    expect(list.getAttribute("aria-activedescendant")).toBe(looked.id);
+  });
+
+  test("follows the keyboard", async () => {
+    const { state, list } = part(0, 3);
+    list.focus();
+    for (const [key, query] of [
+      ["{End}", 1999],
+      ["{PageUp}", 1979],
+      ["{ArrowUp}", 1978],
+      ["{PageDown}{PageDown}", 1999],
+      ["{Home}", 0],
+      ["{PageDown}", 20],
+    ] as const) {
+      await userEvent.keyboard(key);
+      expect(state.hover.value).toEqual({ query, key: null });
+      const active = list.getAttribute("aria-activedescendant");
+      expect(list.querySelector(`[id="${active}"]`)?.textContent).toBe(`t${query}`);
+    }
+    await userEvent.keyboard("{Enter}");
+    expect(state.query.value).toBe(20);
+  });
 });

@@ -19,3 +19,15 @@ test("places may be alike", () => {
 test("there may be none", () => {
   expect(trackOf([]).length).toBe(0);
 });
+
+test.for([
+  ["each with its own size", trackOf([30, 10, 60])],
+  ["alike", uniformTrack(3, 100 / 3)],
+] as const)("a place is found again, %s", ([, track]) => {
+  for (const index of [0, 1, 2]) {
+    expect(track.at(track.start(index) + 0.1)).toBe(index);
+    expect(track.at(track.middle(index))).toBe(index);
+  }
+  expect(track.at(-5)).toBe(0);
+  expect(track.at(1000)).toBe(2);
+});

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { readManifest } from "../../src/data/manifest.ts";
-import { halfPrecision, keptAsWeights, layerNames, trust } from "../../src/parts/trust.ts";
+import {
+  halfPrecision,
+  keptAsWeights,
+  layerNames,
+  trust,
+  weightsWithin,
+} from "../../src/parts/trust.ts";
 import { RECORD } from "../vectors.ts";
 
 // Of the record's layers, 1 is kept as weights, and 2 is not confirmed.
@@ -35,4 +41,13 @@ test("half precision is said of models that compute in it", () => {
   expect(halfPrecision(layer)).toBe("");
   const half = { ...layer, fidelity: { ...layer.fidelity, tolerance: 0.03 } };
   expect(halfPrecision(half)).toBe("model computed in half precision");
+});
+
+test.for([
+  { error: 0, rows: null, text: "weights as recorded" },
+  { error: 0.00041, rows: null, text: "weights within ±0.0005" },
+  { error: 0.00041, rows: 16, text: "weights within ±0.0005 in 16 sampled rows" },
+  { error: 0, rows: 16, text: "weights as recorded in 16 sampled rows" },
+])("an error of $error in $rows rows", ({ error, rows, text }) => {
+  expect(weightsWithin(error, rows)).toBe(text);
 });

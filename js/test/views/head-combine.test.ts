@@ -100,8 +100,8 @@ describe("all layers", () => {
     let asked = 0;
     const layers = sourceOf();
     const source: Source = {
-      async block(stack, layer) {
-        if (layer !== "combined") return layers.block(stack, layer);
+      async block(stack, layer, signal) {
+        if (layer !== "combined") return layers.block(stack, layer, signal);
         asked += 1;
         throw new Error("The kernel is gone.");
       },

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals-core";
 import { expect, test, vi } from "vitest";
 import type { Choices } from "../../src/choices.ts";
+import { LayerData } from "../../src/data/layer.ts";
 import { palette } from "../../src/theme.ts";
 import { headView } from "../../src/views/head/head.ts";
 import type { View } from "../../src/views/view.ts";
@@ -11,6 +12,7 @@ import { sourceOf } from "../mounted.ts";
 import { LABELS, sum, weightAt } from "../numbers.ts";
 import { place } from "../place.ts";
 import { expectClose } from "../vectors.ts";
+import { watch } from "../watch.ts";
 
 async function mounted(choices: Partial<Choices>): Promise<View> {
   const [state, store] = [stateOf(choices), storeOf(undefined, sourceOf())];
@@ -90,12 +92,14 @@ test("the vectors are those that the scores are made of", async () => {
     ...LABELS.map((label, at) => ["key", at, label]),
   ]);
   const layer = storeOf(undefined, sourceOf()).layer("self", 2);
+  watch(layer);
   await vi.waitFor(() => expect(layer.value.status).toBe("ready"));
   const { value } = layer;
-  if (value.status !== "ready") throw new Error(value.status);
+  if (value.status !== "ready" || !(value.data instanceof LayerData)) throw new Error(value.status);
+  const { data } = value;
   const expected = LABELS.map((_, at) => [
-    ...(value.data.query(7, at) as Float32Array),
-    ...(value.data.key(7, at) as Float32Array),
+    ...(data.query(7, at) as Float32Array),
+    ...(data.key(7, at) as Float32Array),
   ]);
   const shown = numbers(3);
   expect(LABELS.map((_, at) => [...shown[at], ...shown[at + LABELS.length]])).toEqual(expected);

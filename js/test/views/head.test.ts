@@ -7,6 +7,7 @@ import { parts } from "../locators.ts";
 import { type App, drawn, find, mountApp } from "../mounted.ts";
 import { LABELS, NAMES, strongest, weightAt } from "../numbers.ts";
 import { expectNoProblems } from "../problems.ts";
+import { RECORD } from "../vectors.ts";
 
 expectNoProblems();
 
@@ -86,6 +87,17 @@ describe("the legend", () => {
     goTo(app.state, { layer: 1 });
     await expect.poll(() => legend(app)).toContain("kept as weights");
     expect(legend(app)).not.toContain("of attention shown");
+  });
+
+  test("counts one of them as one", async () => {
+    const { stacks } = RECORD.manifest as { stacks: { layers: { heads: number }[] }[] };
+    const [self] = stacks;
+    const one = { ...self, layers: self.layers.slice(0, 1) };
+    const app = await mountApp({
+      record: { ...RECORD, manifest: { ...(RECORD.manifest as object), stacks: [one] } },
+    });
+    await drawn(app);
+    expect(legend(app)).toContain(`9 tokens · 1 layer × ${one.layers[0].heads} heads`);
   });
 
   test("names the model, the tokens, layers and heads", async () => {

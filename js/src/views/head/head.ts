@@ -1,7 +1,7 @@
 /** The head view: lines from queries to keys in the colours of the heads, and their matrix. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { LayerData } from "../../data/layer.ts";
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import type { Layer } from "../../data/remote.ts";
 import type { Sheet } from "../../data/sheets.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
@@ -13,6 +13,7 @@ import { headIn, type Inside, layerView, notice } from "../layer-view.ts";
 import { matrix } from "../matrix.ts";
 import { pairs } from "../pairs.ts";
 import type { Context, View } from "../view.ts";
+import { jump, type Pictured } from "./jump.ts";
 import { headLegend } from "./legend.ts";
 import { layerSheets, sheetOf, showsStack, stackSheet } from "./sheets.ts";
 import { headStatus } from "./status.ts";
@@ -26,31 +27,51 @@ const LINES_NEED = 448;
 /** From this width on, a matrix that stands beside the lines has room for the names of its rows. */
 const NAMED_FROM = 1100;
 const GAP = 32;
+/** Height of the columns of a long text. */
+const COLUMNS = 720;
 const LARGEST_MATRIX = 620;
 
 export function headView(context: Context): View {
   const { state, store } = context;
   const [tools, disposeTools] = headTools(state);
+  const shown = signal<Pictured | null>(null);
+  const links = jump(state, shown);
   // Apart from its answer: one that it failed must not be a reason to ask again.
   const wanted = computed(() =>
     showsStack(state) ? store.combined(state.shown.stack.value.name) : null,
   );
   const view = layerView(context, (data) => {
     const combined = wanted.value?.value;
-    if (!combined) return inside(context, data, null);
+    if (!combined) return inside(context, data, shown, null);
     if (combined.status === "failed") return notice(combined.message, "alert");
     if (combined.status === "loading") return null;
     const heads = data.stack.layers.reduce((sum, layer) => sum + layer.heads, 0);
-    return inside(context, data, (axes) => stackSheet(state, combined.data, heads, axes));
+    return inside(context, data, shown, {
+      sheet: (axes) => stackSheet(state, combined.data, heads, axes),
+      rounding: combined.data.rounding,
+    });
   });
-  return { ...view, tools, dispose: disposeAll([view.dispose, disposeTools]) };
+  return {
+    ...view,
+    tools: [...tools, links.element],
+    jump: links.go,
+    dispose: disposeAll([view.dispose, disposeTools, links.dispose]),
+  };
 }
 
-/** @param whole makes the one sheet of all layers, where they are shown as one. */
+/** The one sheet of all layers, where they are shown as one. */
+interface Whole {
+  readonly sheet: (axes: ReturnType<typeof axesOf>) => Sheet;
+  /** The largest difference of a weight from the record's. */
+  readonly rounding: number;
+}
+
+/** @param shown is told which matrix is pictured. */
 function inside(
   context: Context,
-  data: LayerData,
-  whole: ((axes: ReturnType<typeof axesOf>) => Sheet) | null,
+  data: Layer,
+  shown: Signal<Pictured | null>,
+  whole: Whole | null,
 ): Inside {
   const { state, palette } = context;
   const { heads, number } = data.info;
@@ -60,7 +81,7 @@ function inside(
   const look = lookOf(state, axes);
   const row = rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length));
 
-  const all = whole?.(axes) ?? null;
+  const all = whole?.sheet(axes) ?? null;
   const sheets = computed(() => (all ? [all] : layerSheets(state, data, axes)));
   const colors = computed(() => {
     const { dark, ink } = palette.value;
@@ -72,6 +93,7 @@ function inside(
     const [first] = sheets.value;
     return first.head === null ? first : sheetOf(state, data, axes, headIn(state, data));
   });
+  shown.value = { axes, sheet: pictured };
   const where = all ? "" : `Layer ${number}`;
   const title = computed(() => [where, pictured.value.name].filter(Boolean).join(" · "));
 
@@ -81,8 +103,10 @@ function inside(
     : Math.min(width, LARGEST_MATRIX);
   const drawn = pairs({
     state,
+    palette,
     axes,
     width: beside ? width - matrixWidth - GAP : width,
+    height: COLUMNS,
     rowHeight: row,
     horizontal,
     sheets,
@@ -109,11 +133,12 @@ function inside(
     picture.element,
   );
 
+  const rounding = (whole ?? data).rounding;
   const seen = { state, data, axes, where, look, sheets, pictured, strips: drawn.strips };
   return {
     element,
     status: computed(() => headStatus(seen)),
-    legend: computed(() => headLegend(context, seen, drawn.share.value)),
+    legend: computed(() => headLegend(context, seen, rounding, drawn.share.value)),
     tables: computed(() => headTables(seen)),
     dispose: disposeAll([disposeButtons, drawn.dispose, picture.dispose]),
   };

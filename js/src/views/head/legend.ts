@@ -1,43 +1,52 @@
 /** What the head view as a whole shows, and how exact its numbers are. */
 
+import { LayerData } from "../../data/layer.ts";
 import type { StackInfo } from "../../data/manifest.ts";
+import { RemoteLayer } from "../../data/remote.ts";
 import type { Phrase } from "../../parts/text.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/trust.ts";
 import type { Context } from "../view.ts";
 import { showsStack } from "./sheets.ts";
 import type { Seen } from "./status.ts";
 
-/** What sending a weight as float16 changes it by at most. */
-const FLOAT16 = 2 ** -12;
-
-/** @param share of the attention that is drawn, in percent. */
+/**
+ * @param rounding the largest difference of a weight from the record's.
+ * @param share of the attention that is drawn, in percent; null while there is more to draw.
+ */
 export function headLegend(
   { state, store }: Context,
   { data, axes, look }: Seen,
-  share: number,
+  rounding: number,
+  share: number | null,
 ): Phrase {
   const { numQueries, numKeys, stack, info } = data;
   const whole = showsStack(state);
   // Sums over the tokens of a word, and over those that are locked together, add up their errors.
   const longest = Math.max(...axes.key.units.tokens.map(({ length }) => length));
   const together = Math.max(1, look.value.query.length || look.value.key.length);
-  const error = (whole ? FLOAT16 : info.rounding) * longest * together;
+  const error = rounding * longest * together;
   const parts = [
+    !whole && data instanceof RemoteLayer ? "picture from the overview" : "",
+    share === null ? "not all lines are drawn yet" : "",
     // Rounded down: "100%" is said only of everything.
-    share < 100 ? `${Math.floor(share * 10) / 10}% of attention shown` : "",
+    share !== null && share < 100 && (whole || data instanceof LayerData)
+      ? `${Math.floor(share * 10) / 10}% of attention shown`
+      : "",
     keptAsWeights(whole ? stack.layers : [info]),
-    weightsWithin(error),
+    weightsWithin(error, whole ? null : data.roundingRows),
     (whole ? stack.layers : [info]).map(halfPrecision).find(Boolean) ?? "",
     store.manifest.model,
     `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
-    `${stack.layers.length} layers × ${headCount(stack)} heads`,
+    `${counted(stack.layers.length, "layer")} × ${headCount(stack)}`,
   ];
   return [parts.filter(Boolean).join(" · ")];
 }
 
-/** "12", or "8–12" where layers differ. */
+/** "12 heads", or "8–12 heads" where layers differ. */
 function headCount({ layers }: StackInfo): string {
   const counts = layers.map(({ heads }) => heads);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
-  return least === most ? `${most}` : `${least}–${most}`;
+  return least === most ? counted(most, "head") : `${least}–${most} heads`;
 }
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -1,8 +1,16 @@
 /** What the head view shows: single heads, or one matrix made of several, between tokens or words. */
 
-import type { LayerData } from "../../data/layer.ts";
-import { combinedSheet, headSheet, matrixSheet, type Sheet, wordSheet } from "../../data/sheets.ts";
-import type { Combined } from "../../data/store.ts";
+import type { Combined } from "../../data/combine.ts";
+import { type Layer, RemoteLayer } from "../../data/remote.ts";
+import {
+  combinedSheet,
+  headSheet,
+  matrixSheet,
+  remoteSheet,
+  type Sheet,
+  wordSheet,
+} from "../../data/sheets.ts";
+import { shownSegments } from "../../data/thumbnails.ts";
 import { activeHeads } from "../../navigation.ts";
 import type { State } from "../../state.ts";
 import type { Axes } from "../axes.ts";
@@ -10,13 +18,16 @@ import type { Axes } from "../axes.ts";
 const HOW = { mean: "Mean", max: "Largest" } as const;
 
 /** One head of a layer. */
-export function sheetOf(state: State, data: LayerData, axes: Axes, head: number): Sheet {
-  const sheet = headSheet(data, head);
+export function sheetOf(state: State, data: Layer, axes: Axes, head: number): Sheet {
+  const sheet =
+    data instanceof RemoteLayer
+      ? remoteSheet(data, head, shownSegments(state.segments.value, data.stack))
+      : headSheet(data, head);
   return state.words.value ? wordSheet(sheet, axes.query.units, axes.key.units) : sheet;
 }
 
 /** The heads that are switched on, each or together. */
-export function layerSheets(state: State, data: LayerData, axes: Axes): readonly Sheet[] {
+export function layerSheets(state: State, data: Layer, axes: Axes): readonly Sheet[] {
   const active = activeHeads(state, data.info.heads);
   const sheets = active.map((head) => sheetOf(state, data, axes, head));
   const how = state.combine.value;

@@ -1,7 +1,7 @@
 /** The status line of the head view: the numbers of what is looked at. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import type { LayerData } from "../../data/layer.ts";
+import { type Layer, RemoteLayer } from "../../data/remote.ts";
 import type { Sheet } from "../../data/sheets.ts";
 import { otherSide } from "../../locks.ts";
 import { number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
@@ -11,7 +11,7 @@ import { type Axes, type Axis, type Look, sideOf } from "../axes.ts";
 /** What the head view shows. */
 export interface Seen {
   readonly state: State;
-  readonly data: LayerData;
+  readonly data: Layer;
   readonly axes: Axes;
   /** "Layer 2", or "" where all layers are one. */
   readonly where: string;
@@ -30,10 +30,10 @@ export function headStatus(seen: Seen): Phrase {
   const { state, axes, look, sheets, pictured } = seen;
   const side = sideOf(look.value);
   const strips = seen.strips.value;
-  if (!side || !strips) return ["Point at a token to see its attention; click to keep it."];
+  if (!side) return ["Point at a token to see its attention; click to keep it."];
   const release = state.hover.value === null ? " · Esc releases" : "";
   const { query, key } = look.value;
-  if (query.length === 1 && key.length === 1) {
+  if (strips && query.length === 1 && key.length === 1) {
     return [
       `${joined(seen.where, pictured.value.name)}  `,
       ...pair(axes.query.names[query[0]], axes.key.names[key[0]]),
@@ -42,6 +42,8 @@ export function headStatus(seen: Seen): Phrase {
     ];
   }
   const [own, other] = [axes[side], axes[otherSide(side)]];
+  if (!strips)
+    return [`${seen.where}  `, ...names(own, look.value[side]), ` ${missing(seen, own)}`];
   const single = sheets.value.length === 1;
   return [
     `${joined(seen.where, single ? sheets.value[0].name : "")}  `,
@@ -55,6 +57,14 @@ export function headStatus(seen: Seen): Phrase {
     look.value[side].length > 1 ? " (sums)" : "",
     release,
   ];
+}
+
+/** What keeps the numbers of the tokens looked at from being told. */
+function missing({ data, look }: Seen, { side, units }: Axis): string {
+  // Each weight of a column is a share of its own row.
+  if (!(data instanceof RemoteLayer)) return side === "key" ? "going once through every row …" : "";
+  const positions = look.value[side].flatMap((unit) => units.tokens[unit]);
+  return positions.map((position) => data.missing(side, position)).find(Boolean) ?? "";
 }
 
 const joined = (...parts: readonly string[]) => parts.filter(Boolean).join(" · ");
@@ -82,9 +92,16 @@ function pairNumbers({ data, axes, pictured }: Seen, query: number, key: number)
 function strongest(
   strips: readonly Float32Array[],
   shown: readonly number[],
-): { value: number; unit: number; sheet: number }[] {
-  return strips
-    .flatMap((weights, sheet) => shown.map((unit) => ({ value: weights[unit], unit, sheet })))
-    .sort((a, b) => b.value - a.value)
-    .slice(0, 3);
+): readonly { value: number; unit: number; sheet: number }[] {
+  let best: { value: number; unit: number; sheet: number }[] = [];
+  let least = Number.NEGATIVE_INFINITY;
+  strips.forEach((weights, sheet) => {
+    for (const unit of shown) {
+      const value = weights[unit];
+      if (value <= least && best.length === 3) continue;
+      best = [...best, { value, unit, sheet }].sort((a, b) => b.value - a.value).slice(0, 3);
+      least = best[best.length - 1].value;
+    }
+  });
+  return best;
 }

@@ -1,5 +1,6 @@
 /** What can be copied from the head view. */
 
+import { LayerData } from "../../data/layer.ts";
 import { otherSide } from "../../locks.ts";
 import type { Table } from "../../parts/table.ts";
 import { type Axis, sideOf } from "../axes.ts";
@@ -9,7 +10,19 @@ import type { Seen } from "./status.ts";
 
 /** The row or column looked at of every head drawn, the matrix, and the vectors of its head. */
 export function headTables(seen: Seen): readonly Table[] {
-  const { state, data, axes, pictured } = seen;
+  const { data, axes } = seen;
+  // Of a layer that does not come as a whole, only what is looked at can be copied.
+  const whole = data instanceof LayerData ? wholeTables(seen, data) : [];
+  const side = sideOf(seen.look.value);
+  if (!side || !seen.strips.value) return whole;
+  const row: Table = {
+    name: side === "query" ? "Row" : "Column",
+    rows: () => stripRows(seen, axes[otherSide(side)]),
+  };
+  return [row, ...whole];
+}
+
+function wholeTables({ state, axes, pictured }: Seen, data: LayerData): readonly Table[] {
   const matrix: Table = {
     name: "Matrix",
     rows: () => matrixCells(axes.query, axes.key, pictured.value.row),
@@ -19,13 +32,7 @@ export function headTables(seen: Seen): readonly Table[] {
   const name = pictured.value.head === null ? `Vectors of head ${head}` : "Vectors";
   const vectors: readonly Table[] =
     data.info.dim === null ? [] : [{ name, rows: () => vectorCells(data, head) }];
-  const side = sideOf(seen.look.value);
-  if (!side) return [matrix, ...vectors];
-  const row: Table = {
-    name: side === "query" ? "Row" : "Column",
-    rows: () => stripRows(seen, axes[otherSide(side)]),
-  };
-  return [row, matrix, ...vectors];
+  return [matrix, ...vectors];
 }
 
 function stripRows({ sheets, strips }: Seen, { units, shown, side }: Axis) {

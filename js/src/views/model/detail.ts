@@ -1,7 +1,7 @@
 /** One head of one layer, opened within the model view: its lines, and its matrix. */
 
 import { computed } from "@preact/signals-core";
-import type { LayerData } from "../../data/layer.ts";
+import { type Layer, RemoteLayer } from "../../data/remote.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { headColors } from "../../parts/head-colors.ts";
@@ -20,15 +20,18 @@ const ROW_BOUNDS = [16, 24] as const;
 /** From this width on, the matrix stands beside the lines. */
 const BESIDE_FROM = 620;
 const GAP = 56;
-/** Height of the names above the matrix. */
+/** Room for the names above the matrix, and beside it. */
 const NAMES = 76;
+/** Longer texts do not stand beside the matrix as a whole. */
+const SHORT = 24;
+const NAMED_FROM = 1000;
 
 /** @param width in CSS pixels. */
 export function detail(context: Context, width: number): Omit<View, "tools"> {
   return layerView(context, (data) => inside(context, data, width));
 }
 
-function inside({ state, palette }: Context, data: LayerData, width: number): Inside {
+function inside({ state, palette }: Context, data: Layer, width: number): Inside {
   const axes = axesOf(state, data.stack);
   const look = lookOf(state, axes);
   const [rows, columns] = [axes.query.shown.length, axes.key.shown.length];
@@ -36,16 +39,18 @@ function inside({ state, palette }: Context, data: LayerData, width: number): In
   const sheet = computed(() => sheetOf(state, data, axes, head.value));
   const sheets = computed(() => [sheet.value]);
   const beside = width >= BESIDE_FROM;
-  const fitting = ((HEIGHT - NAMES) * Math.max(rows, columns)) / rows;
+  const most = Math.max(rows, columns);
+  // The names of a short text's rows are beside it already.
+  const namesRows = !beside || (most > SHORT && width >= NAMED_FROM);
+  const fitting = ((HEIGHT - NAMES) * most) / rows + (namesRows ? NAMES : 0);
   const matrixWidth = Math.min(fitting, beside ? (width - GAP) / 2 : width);
   const drawn = pairs({
     state,
+    palette,
     axes,
     width: beside ? width - matrixWidth - GAP : width,
-    rowHeight: Math.max(
-      ROW_BOUNDS[0],
-      Math.min(ROW_BOUNDS[1], Math.floor(HEIGHT / Math.max(rows, columns))),
-    ),
+    height: HEIGHT,
+    rowHeight: Math.max(ROW_BOUNDS[0], Math.min(ROW_BOUNDS[1], Math.floor(HEIGHT / most))),
     horizontal: false,
     sheets,
     colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
@@ -61,7 +66,7 @@ function inside({ state, palette }: Context, data: LayerData, width: number): In
     title: computed(() => ""),
     look,
     width: matrixWidth,
-    namesRows: !beside,
+    namesRows,
   });
   const seen = { state, data, axes, where, look, sheets, pictured: sheet, strips: drawn.strips };
   return {
@@ -72,7 +77,9 @@ function inside({ state, palette }: Context, data: LayerData, width: number): In
       picture.element,
     ),
     status: computed(() => headStatus(seen)),
-    legend: computed(() => []),
+    legend: computed(() =>
+      data instanceof RemoteLayer ? ["   the opened head is drawn from its overview"] : [],
+    ),
     tables: computed(() => headTables(seen)),
     dispose: disposeAll([drawn.dispose, picture.dispose]),
   };

@@ -21,7 +21,7 @@ import { described, patternOf } from "./patterns.ts";
 import { bindPointer } from "./pointer.ts";
 import { showPreview } from "./preview.ts";
 import { reveal } from "./scroll.ts";
-import { headsTable, headTitle, statusOf } from "./status.ts";
+import { headsTable, headTitle, sampledText, statusOf } from "./status.ts";
 import { meansOf } from "./summary.ts";
 import { aspectOf, paintThumbnail } from "./thumbnail.ts";
 import { modelTools } from "./tools.ts";
@@ -260,14 +260,15 @@ export function modelView(context: Context): View {
     ),
     legend: computed(() => [
       ...coloring.value.legend,
-      ...[keptAsWeights(rows.value.map(({ layer }) => layer))]
+      ...[keptAsWeights(rows.value.map(({ layer }) => layer)), sampledText(stack.value)]
         .filter(Boolean)
-        .map((kept) => `   ${kept}`),
+        .map((said) => `   ${said}`),
       state.segments.value === "all" || !isPair(stack.value)
         ? ""
         : shownSegments(state.segments.value, stack.value) === "all"
           ? "   pictures and numbers are of whole heads"
           : "   numbers are of whole heads",
+      ...(panel.value?.inside.legend.value ?? []),
     ]),
     tools: [tools],
     tables: computed(() => [

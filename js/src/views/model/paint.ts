@@ -3,7 +3,7 @@
 import type { Choices } from "../../choices.ts";
 import type { Thumbnail } from "../../data/codec.ts";
 import { sizeCanvas } from "../../parts/dom.ts";
-import { inSlices } from "../../parts/slices.ts";
+import { inSlices } from "../../slices.ts";
 import type { Palette } from "../../theme.ts";
 import type { Coloring } from "./color.ts";
 import type { ModelLayout } from "./layout.ts";

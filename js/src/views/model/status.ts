@@ -37,6 +37,13 @@ function directed(distance: number): string {
   return `${shown} (to the ${distance < 0 ? "left" : "right"})`;
 }
 
+/** Which part of a very long text all this is about; "" where it is about the whole. */
+export function sampledText({ sampled, queries }: StackInfo): string {
+  if (sampled === null) return "";
+  const [some, all] = [sampled, queries.labels.length].map((count) => count.toLocaleString("en"));
+  return `pictures and numbers from ${some} of ${all} queries`;
+}
+
 /** What the picture, its colour and its place say about a head. */
 export function description({ layer, head }: Head, stack: StackInfo, measure: Measure): string {
   const pattern = described(patternOf(layer, head, stack));

@@ -4,6 +4,7 @@ import { type Explanation, type Reading, sees } from "../../data/explanation.ts"
 import { number, weight } from "../../parts/text.ts";
 import type { Facts } from "./facts.ts";
 import type { Bars } from "./layout.ts";
+import type { Range } from "./rows.ts";
 import { band, type Canvas, hatch } from "./strips.ts";
 
 /** Without scores, only the softmax is shown. */
@@ -43,23 +44,20 @@ export const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?
 export function paintBars(canvas: Canvas, facts: Facts, columns: BarColumns): void {
   const { target, rowHeight, palette } = canvas;
   const compared = [facts.explanation.value, facts.comparison.value].filter((one) => one !== null);
-  const parts = compared.map((one) => rowsOf(facts, one));
-  const rows = parts.flat().filter((row) => row !== null);
-  const largest = {
-    bias: Math.max(...rows.map(({ bias }) => finite(bias ?? 0)), 1e-9),
-    score: Math.max(...rows.flatMap(({ score }) => [finite(score.own), finite(score.now)]), 1e-9),
-  };
+  const parts = compared.map((one) => rowsOf(facts, one, canvas.range));
+  const largest = largestOf(facts, compared);
   target.textBaseline = "middle";
   target.font = `${rowHeight / parts.length < ROOMY ? 11 : 12}px system-ui, sans-serif`;
   for (const column of [columns.bias, columns.scores]) {
     if (!column) continue;
     target.fillStyle = palette.border;
+    const [first] = canvas.range;
     const height = parts[0].length * rowHeight;
-    target.fillRect(Math.round(zeroOf(column)), band(rowHeight, 0)[0], 1, height);
+    target.fillRect(Math.round(zeroOf(column)), band(rowHeight, first)[0], 1, height);
   }
   parts.forEach((part, at) => {
     part.forEach((row, index) => {
-      const [top, height] = band(rowHeight, index, at, parts.length);
+      const [top, height] = band(rowHeight, canvas.range[0] + index, at, parts.length);
       const place = { top, height, second: at > 0 };
       if (!row) {
         if (columns.scores) label(canvas, "masked", columns.scores.end, place);
@@ -74,9 +72,28 @@ export function paintBars(canvas: Canvas, facts: Facts, columns: BarColumns): vo
   });
 }
 
-/** Of every key, null where the query cannot see it; then of the sink, where there is one. */
-function rowsOf({ data, shown, head }: Facts, one: Explanation): readonly (Row | null)[] {
-  const rows = shown.keys.map((key): Row | null => {
+/** The largest magnitudes of all rows, also of those that are not drawn. */
+function largestOf(facts: Facts, compared: readonly Explanation[]) {
+  const { data, shown, head } = facts;
+  let [bias, score] = [1e-9, 1e-9];
+  for (const one of compared) {
+    const [own, now] = [logits(one.own), logits(one.shown)];
+    for (const key of shown.keys) {
+      if (!sees(one, key)) continue;
+      if (one.bias) bias = Math.max(bias, finite(one.bias[key]));
+      score = Math.max(score, finite(own[key]), finite(now[key]));
+    }
+  }
+  return { bias, score: Math.max(score, finite(data.sink(head.value) ?? 0)) };
+}
+
+/** Of every key drawn, null where the query cannot see it; then of the sink, where there is one. */
+function rowsOf(
+  { data, shown, head }: Facts,
+  one: Explanation,
+  [first, end]: Range,
+): readonly (Row | null)[] {
+  const rows = shown.keys.slice(first, end).map((key): Row | null => {
     if (!sees(one, key)) return null;
     return {
       bias: one.bias?.[key] ?? null,
@@ -86,6 +103,7 @@ function rowsOf({ data, shown, head }: Facts, one: Explanation): readonly (Row |
   });
   const sink = data.sink(head.value);
   if (sink === null || one.own.sink === null || one.shown.sink === null) return rows;
+  if (end <= shown.keys.length) return rows;
   const score = { own: sink, now: sink };
   return [...rows, { bias: null, score, weight: { own: one.own.sink, now: one.shown.sink } }];
 }

@@ -3,19 +3,24 @@
 import { computed, effect } from "@preact/signals-core";
 import { headSheet } from "../../data/sheets.ts";
 import { disposeAll } from "../../parts/dispose.ts";
-import { el, sizeCanvas } from "../../parts/dom.ts";
+import { el } from "../../parts/dom.ts";
 import { headColors } from "../../parts/head-colors.ts";
+import { tokenNames } from "../../parts/names.ts";
 import { uniformTrack } from "../../parts/track.ts";
 import { axesOf } from "../axes.ts";
-import { lines } from "../lines.ts";
+import { type Lines, lines } from "../lines.ts";
 import { paintBars } from "./bars.ts";
-import { type Columns, type ColumnsOptions, heightOf, sinkLabel, stand, upTo } from "./columns.ts";
+import { type Columns, type ColumnsOptions, openRows, sinkLabel, stand, upTo } from "./columns.ts";
 import { barHeads, drawHeads } from "./heads.ts";
-import { NUMBER_WIDTH } from "./layout.ts";
+import { MARKS, NUMBER_WIDTH } from "./layout.ts";
+import { paintCurves } from "./paint.ts";
+import { besideRows } from "./whole.ts";
 
 export function collapsedColumns(options: ColumnsOptions): Columns {
-  const { state, facts, palette, width, labels, rowHeight, queries, keys } = options;
-  const { data, shown, head } = facts;
+  const { facts, palette, labels, rows, queries, keys } = options;
+  const rowHeight = rows.height;
+  const overview = besideRows(options);
+  const width = options.width - overview.room;
   const gap = 6;
   const bars = Math.min(140, Math.round(width * 0.15));
   const room = width - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
@@ -24,19 +29,70 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
   const left = keyLabels + labels + gap;
   const weights = { left, width: bars, end: left + bars + NUMBER_WIDTH };
 
+  const drawn = rows.long ? null : allLines(options, curves);
+  const [sink, disposeSink] = sinkLabel(facts, keyLabels, labels, rowHeight);
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const names = upTo(keyLabels, queries);
+  const between = drawn ? [drawn.element] : [];
+  const stage = el("div", { class: "neurons" }, canvas, ...between, names, keys, sink);
+  stage.append(...overview.elements);
+  stage.style.minHeight = `${MARKS + rows.count * rowHeight}px`;
+  for (const lines of between) stand(lines, labels + gap, curves);
+  stand(queries, 0, labels);
+  stand(keys, keyLabels, labels);
+  const heads = el("div", { class: "column-heads" });
+  const beside = overview.place(weights.end);
+  const element = el("div", { class: "neuron-view" }, heads, stage);
+  const disposers = [
+    effect(() =>
+      drawHeads(heads, [
+        {
+          name: ["Attention"],
+          detail: rows.long
+            ? [`of ${tokenNames(facts.data.stack.queries)[facts.explanation.value.query]}`]
+            : facts.muted.value.length
+              ? ["the model’s own"]
+              : [],
+          left: labels + gap,
+          width: curves,
+        },
+        ...barHeads({ bias: null, scores: null, weights, width: weights.end }, facts),
+        ...beside,
+      ]),
+    ),
+    effect(() => {
+      const target = openRows(canvas, weights.end, rows);
+      const picture = { target, rowHeight, range: rows.range.value, palette: palette.value };
+      paintBars(picture, facts, { bias: null, scores: null, weights });
+      // Of a long text, not all lines but those of the query explained.
+      const ends = [labels + gap, labels + gap + curves] as const;
+      if (!drawn) paintCurves({ ...picture, curves: ends }, facts);
+    }),
+  ];
+  return {
+    element,
+    stage,
+    leftOut: [],
+    dispose: disposeAll([...disposers, disposeSink, overview.dispose, () => drawn?.dispose()]),
+  };
+}
+
+/** The lines of all queries, or of the one looked at. */
+function allLines({ state, facts, palette, rows }: ColumnsOptions, across: number): Lines {
+  const { data, shown, head } = facts;
   const look = computed(() => {
     const query = state.focus.value.query ?? state.query.value;
     return { query: shown.queries.filter((at) => at === query), key: [] };
   });
   const sheet = computed(() => headSheet(data, head.value));
-  const drawn = lines({
+  return lines({
     // Neurons are of tokens, also while words are chosen.
     axes: axesOf(state, data.stack, false),
     tracks: {
-      query: uniformTrack(shown.queries.length, rowHeight),
-      key: uniformTrack(shown.keys.length, rowHeight),
+      query: uniformTrack(shown.queries.length, rows.height),
+      key: uniformTrack(shown.keys.length, rows.height),
     },
-    across: curves,
+    across,
     horizontal: false,
     sheets: computed(() => [sheet.value]),
     colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
@@ -45,32 +101,4 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
       look.value.query.length ? [sheet.value.row(look.value.query[0])] : null,
     ),
   });
-  const [sink, disposeSink] = sinkLabel(facts, keyLabels, labels, rowHeight);
-  const canvas = el("canvas", { "aria-hidden": "true" });
-  const names = upTo(keyLabels, queries);
-  const stage = el("div", { class: "neurons" }, canvas, drawn.element, names, keys, sink);
-  stand(drawn.element, labels + gap, curves);
-  stand(queries, 0, labels);
-  stand(keys, keyLabels, labels);
-  const heads = el("div", { class: "column-heads" });
-  const element = el("div", { class: "neuron-view" }, heads, stage);
-  const disposers = [
-    effect(() =>
-      drawHeads(heads, [
-        {
-          name: ["Attention"],
-          detail: facts.muted.value.length ? ["the model’s own"] : [],
-          left: labels + gap,
-          width: curves,
-        },
-        ...barHeads({ bias: null, scores: null, weights, width: weights.end }, facts),
-      ]),
-    ),
-    effect(() => {
-      const target = sizeCanvas(canvas, weights.end, heightOf(facts, rowHeight));
-      const columns = { bias: null, scores: null, weights };
-      paintBars({ target, rowHeight, palette: palette.value }, facts, columns);
-    }),
-  ];
-  return { element, leftOut: [], dispose: disposeAll([...disposers, disposeSink, drawn.dispose]) };
 }

@@ -1,15 +1,20 @@
 /** What the neuron view is made of, with and without its vectors. */
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
-import { el } from "../../parts/dom.ts";
+import type { LayerData } from "../../data/layer.ts";
+import { el, sizeCanvas } from "../../parts/dom.ts";
 import { number } from "../../parts/text.ts";
+import type { Shown } from "../../shown.ts";
 import type { State } from "../../state.ts";
 import type { Palette } from "../../theme.ts";
 import type { Facts } from "./facts.ts";
 import { MARKS } from "./layout.ts";
+import type { Rows } from "./rows.ts";
 
 export interface Columns {
   readonly element: HTMLElement;
+  /** What the rows are on. */
+  readonly stage: HTMLElement;
   /** The vectors that there is no room for. */
   readonly leftOut: readonly string[];
   dispose(): void;
@@ -23,15 +28,24 @@ export interface ColumnsOptions {
   readonly width: number;
   /** Width of either column of tokens. */
   readonly labels: number;
-  readonly rowHeight: number;
+  readonly rows: Rows;
   readonly queries: HTMLElement;
   readonly keys: HTMLElement;
 }
 
-/** The height of all rows, with one for the sink where a head of the layer has one. */
-export function heightOf({ data, shown }: Facts, rowHeight: number): number {
-  const keys = shown.keys.length + (data.info.program?.sinks ? 1 : 0);
-  return MARKS + Math.max(shown.queries.length, keys) * rowHeight;
+/** How many rows there are, with one for the sink where a head of the layer has one. */
+export function rowCount({ info }: LayerData, { queries, keys }: Shown): number {
+  return Math.max(queries.length, keys.length + (info.program?.sinks ? 1 : 0));
+}
+
+/** A canvas for the rows that are drawn, in the coordinates of all rows. */
+export function openRows(canvas: HTMLCanvasElement, width: number, rows: Rows) {
+  const [first, end] = rows.range.value;
+  const above = first * rows.height;
+  canvas.style.marginTop = `${above}px`;
+  const target = sizeCanvas(canvas, width, MARKS + (end - first) * rows.height);
+  target.translate(0, -above);
+  return target;
 }
 
 /** Place an element in the grid of the columns, which leaves it free to stay while they scroll. */

@@ -2,45 +2,67 @@
 
 import { effect } from "@preact/signals-core";
 import { disposeAll } from "../../parts/dispose.ts";
-import { el, sizeCanvas } from "../../parts/dom.ts";
-import { type Columns, type ColumnsOptions, heightOf, sinkLabel, stand, upTo } from "./columns.ts";
+import { el } from "../../parts/dom.ts";
+import { type Columns, type ColumnsOptions, openRows, sinkLabel, stand, upTo } from "./columns.ts";
 import { barHeads, drawHeads, vectorHeads } from "./heads.ts";
-import { layoutFor } from "./layout.ts";
+import { layoutFor, MARKS } from "./layout.ts";
 import { neuronList } from "./list.ts";
 import { paintNeurons } from "./paint.ts";
 import { bindPointer } from "./pointer.ts";
 import { vectorsOf } from "./strips.ts";
+import { besideRows } from "./whole.ts";
 
 export function expandedColumns(options: ColumnsOptions): Columns {
-  const { state, facts, palette, labels, rowHeight, queries, keys } = options;
+  const { state, facts, palette, labels, rows, queries, keys } = options;
+  const rowHeight = rows.height;
   const { program, dim } = facts.data.info;
   const biased = program !== null && (program.bias || program.relative);
-  const layout = layoutFor(options.width, labels, dim as number, biased);
+  const overview = besideRows(options);
+  const layout = layoutFor(options.width - overview.room, labels, dim as number, biased);
 
   const canvas = el("canvas", { "aria-hidden": "true" });
   const [list, disposeList] = neuronList(state, facts);
   const [sink, disposeSink] = sinkLabel(facts, layout.keyLabels, labels, rowHeight);
   const names = upTo(layout.keyLabels, queries);
-  const stage = el("div", { class: "neurons" }, canvas, names, keys, sink, list);
+  const stage = el(
+    "div",
+    { class: "neurons" },
+    canvas,
+    names,
+    keys,
+    sink,
+    list,
+    ...overview.elements,
+  );
   stand(queries, 0, labels);
   stand(keys, layout.keyLabels, labels);
   stand(list, layout.products, layout.strip);
   list.style.height = `${facts.shown.keys.length * rowHeight}px`;
   const heads = el("div", { class: "column-heads" });
+  const beside = overview.place(layout.width);
   const element = el("div", { class: "neuron-view" }, heads, stage);
-  element.style.width = `${layout.width}px`;
-  bindPointer([canvas, list], state, facts, layout, rowHeight);
+  element.style.width = `${layout.width + overview.room}px`;
+  stage.style.minHeight = `${MARKS + rows.count * rowHeight}px`;
+  bindPointer(stage, [canvas, list], state, facts, layout, rowHeight);
 
-  const vectors = vectorsOf(facts, palette);
+  const vectors = vectorsOf(facts, palette, rows.range);
   const disposers = [
-    effect(() => drawHeads(heads, [...vectorHeads(layout, facts), ...barHeads(layout, facts)])),
+    effect(() =>
+      drawHeads(heads, [...vectorHeads(layout, facts), ...barHeads(layout, facts), ...beside]),
+    ),
     effect(() => {
-      const target = sizeCanvas(canvas, layout.width, heightOf(facts, rowHeight));
-      paintNeurons({ target, layout, vectors, rowHeight, palette: palette.value }, facts);
+      const target = openRows(canvas, layout.width, rows);
+      const range = rows.range.value;
+      paintNeurons({ target, layout, vectors, rowHeight, range, palette: palette.value }, facts);
     }),
   ];
   const leftOut = [layout.queries === null && "q", layout.keys === null && "k"].filter(
     (name) => name !== false,
   );
-  return { element, leftOut, dispose: disposeAll([...disposers, disposeList, disposeSink]) };
+  return {
+    element,
+    stage,
+    leftOut,
+    dispose: disposeAll([...disposers, disposeList, disposeSink, overview.dispose]),
+  };
 }

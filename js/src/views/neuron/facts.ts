@@ -10,15 +10,19 @@ import {
   magnitudes,
   partnerOf,
   products,
+  sumOf,
 } from "../../data/neurons.ts";
 import { headScale } from "../../data/scores.ts";
+import { placesOf } from "../../parts/track.ts";
 import { type Shown, visible } from "../../shown.ts";
-import type { State } from "../../state.ts";
+import type { Side, State } from "../../state.ts";
 import { headIn } from "../layer-view.ts";
 
 export interface Facts {
   readonly data: LayerData;
   readonly shown: Shown;
+  /** By position of a token, its row, or -1. */
+  readonly places: Readonly<Record<Side, Int32Array>>;
   readonly head: ReadonlySignal<number>;
   /** Of the query that is explained, and of the one that it is compared with. */
   readonly explanation: ReadonlySignal<Explanation>;
@@ -55,9 +59,11 @@ export function neuronFacts(
 ): Facts {
   const dim = data.info.dim as number;
   const head = computed(() => headIn(state, data));
-  const query = computed(() =>
-    shown.queries.includes(wanted.value) ? wanted.value : shown.queries[0],
-  );
+  const places = {
+    query: placesOf(shown.queries, data.numQueries),
+    key: placesOf(shown.keys, data.numKeys),
+  };
+  const query = computed(() => (places.query[wanted.value] >= 0 ? wanted.value : shown.queries[0]));
   const second = computed(() => comparedWith(state, shown, query.value));
   const muted = computed(() => [...new Set(state.muted.value)].filter((n) => n < dim));
   const explanation = computed(() => explain(data, head.value, query.value, muted.value));
@@ -87,12 +93,16 @@ export function neuronFacts(
     const keys = by === "pair" ? [pairKey.value] : seen.value;
     return largestFirst(magnitudes(q.value, keys.map(keyAt)));
   });
+  // Of one query, for whichever key is looked at.
+  const total = computed(() => sumOf(seen.value.map(keyAt), dim));
   const telling = computed(() => {
-    const others = seen.value.filter((at) => at !== key.value);
-    if (!others.length || !sees(explanation.value, key.value)) return null;
+    const others = seen.value.length - 1;
+    if (others < 1 || !sees(explanation.value, key.value)) return null;
     const { program } = data.info;
     const scale = program ? headScale(program, head.value) : 1;
-    return fewest(contributions(scale, q.value, keyAt(key.value), others.map(keyAt)), SHARE);
+    const own = keyAt(key.value);
+    const mean = total.value.map((sum, n) => (sum - own[n]) / others);
+    return fewest(contributions(scale, q.value, own, mean), SHARE);
   });
 
   const neuron = signal<number | null>(null);
@@ -100,12 +110,14 @@ export function neuronFacts(
     neuron.value === null ? null : partnerOf(data.info.rotary, neuron.value),
   );
   const vector = computed(() =>
-    fullColour([...shown.queries.map(queryAt), ...shown.keys.map(keyAt)]),
+    fullColour([...sample(shown.queries).map(queryAt), ...sample(shown.keys).map(keyAt)]),
   );
-  const product = computed(() => fullColour(shown.keys.map((at) => products(q.value, keyAt(at)))));
+  const sampled = sample(shown.keys);
+  const product = computed(() => fullColour(sampled.map((at) => products(q.value, keyAt(at)))));
   return {
     data,
     shown,
+    places,
     head,
     explanation,
     comparison,
@@ -131,9 +143,19 @@ export function comparedWith(state: State, shown: Shown, query: number): number 
 
 /** The 98th percentile: one outlying component must not make all others pale. */
 function fullColour(vectors: readonly Float32Array[]): number {
-  const sorted = Float32Array.from(
-    vectors.flatMap((vector) => [...vector]),
-    Math.abs,
-  ).sort();
+  const sorted = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const vector of vectors) for (const value of vector) sorted[at++] = Math.abs(value);
+  sorted.sort();
   return sorted[Math.floor(0.98 * (sorted.length - 1))] || 1;
+}
+
+/** Of so many vectors, a colour's scale is that of all: no more are looked at. */
+const ENOUGH = 128;
+
+/** Some of a long text's tokens, evenly spaced. */
+function sample(tokens: readonly number[]): readonly number[] {
+  const step = tokens.length / ENOUGH;
+  if (step <= 1) return tokens;
+  return Array.from({ length: ENOUGH }, (_, n) => tokens[Math.floor(n * step)]);
 }

@@ -2,7 +2,7 @@
 
 import type { LayerInfo } from "../../data/manifest.ts";
 import { colored, number, type Phrase } from "../../parts/text.ts";
-import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/trust.ts";
+import { halfPrecision, keptAsWeights, vectorsWithin, weightsWithin } from "../../parts/trust.ts";
 import type { Palette } from "../../theme.ts";
 import type { Facts } from "./facts.ts";
 
@@ -21,8 +21,8 @@ export function neuronLegend(
     rotaryText(info.rotary),
     halfPrecision(info),
     keptAsWeights([info]),
-    weightsWithin(info.rounding),
-    "q and k in float16",
+    weightsWithin(facts.data.rounding, facts.data.roundingRows),
+    vectorsWithin(facts.data.vectorRounding),
     `strongest colour ±${number(vector.value)} (q, k), ±${number(product.value)} (q × k)`,
   ];
   return [

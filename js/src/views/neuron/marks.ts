@@ -7,12 +7,12 @@ import { MARKS } from "./layout.ts";
 import { band, hatch, type Picture } from "./strips.ts";
 
 export function paintMarks(canvas: Picture, facts: Facts): void {
-  const { shown, explanation, comparison } = facts;
+  const { explanation, comparison } = facts;
   paintPairs(canvas, facts);
   paintMuted(canvas, facts);
-  paintFrame(canvas, shown.queries.indexOf(explanation.value.query), false);
+  paintFrame(canvas, facts.places.query[explanation.value.query], false);
   if (comparison.value) {
-    paintFrame(canvas, shown.queries.indexOf(comparison.value.query), true);
+    paintFrame(canvas, facts.places.query[comparison.value.query], true);
   }
   paintCursor(canvas, facts);
   paintTelling(canvas, facts);

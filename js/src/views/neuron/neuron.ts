@@ -1,7 +1,15 @@
 /** The neuron view: how the query and key vectors of one head make its attention weights. */
 
-import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
+import {
+  computed,
+  effect,
+  type ReadonlySignal,
+  type Signal,
+  signal,
+  untracked,
+} from "@preact/signals-core";
 import type { LayerData } from "../../data/layer.ts";
+import { RemoteLayer } from "../../data/remote.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { columnWidth } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
@@ -10,11 +18,14 @@ import type { Side, State } from "../../state.ts";
 import { type Inside, layerView, notice } from "../layer-view.ts";
 import type { Context, View } from "../view.ts";
 import { collapsedColumns } from "./collapsed.ts";
+import { rowCount } from "./columns.ts";
 import { expandedColumns } from "./expanded.ts";
 import { neuronFacts } from "./facts.ts";
 import { neuronLegend } from "./legend.ts";
 import { lockBy } from "./lock.ts";
+import { neuronRows, type Rows } from "./rows.ts";
 import { neuronStatus } from "./status.ts";
+import { type Step, type Strongest, strongestKeys } from "./strongest.ts";
 import { neuronTables } from "./tables.ts";
 import { neuronTools } from "./tools.ts";
 
@@ -33,11 +44,20 @@ export function neuronView(context: Context): View {
       explained.value = state.focus.value.query ?? tellingWord(state);
     });
   });
+  const step = signal<Strongest | null>(null);
   const view = layerView(context, (data) =>
-    data.info.dim === null ? noVectors(data) : inside(context, data, explained),
+    data instanceof RemoteLayer
+      ? notice(
+          "This layer is too large to be sent as a whole, which this view needs. " +
+            "The head view has all its weights; capture(…, layers=…) of a shorter text comes here too.",
+        )
+      : data.info.dim === null
+        ? noVectors(data)
+        : inside(context, data, explained, step),
   );
-  const [tools, disposeTools] = neuronTools(state, explained);
-  return { ...view, tools, dispose: disposeAll([keep, tell, view.dispose, disposeTools]) };
+  const [tools, disposeTools] = neuronTools(state, explained, step);
+  const jump: Step = (by) => step.peek()?.go(by);
+  return { ...view, tools, jump, dispose: disposeAll([keep, tell, view.dispose, disposeTools]) };
 }
 
 /** The first word, or the last where words see only those before them. */
@@ -62,15 +82,24 @@ function noVectors({ info }: LayerData): Inside {
 /** Two bars and two numbers stand in a row that is split. */
 const SPLIT_ROW = 28;
 
-function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number>): Inside {
+function inside(
+  context: Context,
+  data: LayerData,
+  wanted: ReadonlySignal<number>,
+  step: Signal<Strongest | null>,
+): Inside {
   const { state, palette } = context;
   const width = context.width.value;
   const { stack } = data;
   const shown = shownTokens(state.segments.value, stack);
   const facts = neuronFacts(state, data, shown, wanted);
   const split = computed(() => facts.comparison.value !== null);
-  const rows = Math.max(shown.queries.length, shown.keys.length);
-  const row = Math.max(rowHeight(rows), split.value ? SPLIT_ROW : 0);
+  const most = Math.max(shown.queries.length, shown.keys.length);
+  const row = Math.max(rowHeight(most), split.value ? SPLIT_ROW : 0);
+  const kept = facts.places;
+  const locked = [kept.key[state.key.peek() ?? -1], kept.query[state.query.peek() ?? -1]];
+  const first = locked.find((at) => at >= 0) ?? kept.query[facts.explanation.peek().query];
+  const rows = neuronRows(rowCount(data, shown), row, first);
   const labels = [...stack.queries.labels, ...stack.keys.labels];
   const bounds: [number, number] = [40, Math.max(84, width * 0.1)];
 
@@ -85,6 +114,7 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
     rowHeight: row,
     width: labelWidth,
     positions: shown.queries,
+    ...partOf(rows, shown.queries.length),
     toggle: toggle("query"),
     emphasis: computed(() => {
       const only = new Float32Array(data.numQueries);
@@ -100,6 +130,7 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
     rowHeight: row,
     width: labelWidth,
     positions: shown.keys,
+    ...partOf(rows, shown.keys.length),
     toggle: toggle("key"),
     emphasis: computed(() => null),
   });
@@ -109,16 +140,40 @@ function inside(context: Context, data: LayerData, wanted: ReadonlySignal<number
     palette,
     width,
     labels: labelWidth,
-    rowHeight: row,
+    rows,
     queries,
     keys,
   });
+
+  const before = state.sought.peek();
+  const seek = effect(() => {
+    const place = state.sought.value;
+    if (!place || place === before || !rows.long) return;
+    const row = facts.places.key[place.key ?? -1] ?? facts.places.query[place.query ?? -1] ?? -1;
+    if (row >= 0) untracked(() => rows.reveal(row));
+  });
+  const unfollow = rows.follow(columns.stage);
+  const own = strongestKeys(state, facts, rows);
+  step.value = own;
+  const leave = () => {
+    if (step.peek() === own) step.value = null;
+  };
 
   return {
     element: columns.element,
     status: computed(() => neuronStatus(facts)),
     tables: computed(() => neuronTables(facts)),
     legend: computed(() => neuronLegend(palette.value, facts, columns.leftOut)),
-    dispose: disposeAll([disposeQueries, disposeKeys, columns.dispose]),
+    dispose: disposeAll([leave, seek, unfollow, disposeQueries, disposeKeys, columns.dispose]),
+  };
+}
+
+/** The options of a column that are there: those of a long text that are drawn. */
+function partOf({ long, range, reveal }: Rows, count: number) {
+  if (!long) return {};
+  const within = (row: number) => Math.min(row, count);
+  return {
+    range: computed(() => [within(range.value[0]), within(range.value[1])] as const),
+    reveal,
   };
 }

@@ -3,7 +3,7 @@
 import { alpha } from "../../theme.ts";
 import { paintBars } from "./bars.ts";
 import type { Facts } from "./facts.ts";
-import { MARKS } from "./layout.ts";
+import { type Layout, MARKS } from "./layout.ts";
 import { paintMarks } from "./marks.ts";
 import { type Picture, paintStrips } from "./strips.ts";
 
@@ -12,12 +12,13 @@ export function paintNeurons(canvas: Picture, facts: Facts): void {
   paintStrips(canvas, facts);
   paintMarks(canvas, facts);
   paintBars(canvas, facts, canvas.layout);
-  paintCurves(canvas, facts);
+  paintCurves({ ...canvas, curves: canvas.layout.curves }, facts);
 }
 
 /** The row of the key that is looked at. */
 function paintFocus({ target, layout, rowHeight, palette }: Picture, facts: Facts): void {
-  const row = facts.shown.keys.indexOf(facts.focusKey.value ?? -1);
+  const { value: key } = facts.focusKey;
+  const row = key === null ? -1 : facts.places.key[key];
   if (row < 0) return;
   // A frame: on a tinted ground the colours of the vectors would mean something else.
   target.strokeStyle = palette.accent;
@@ -29,25 +30,53 @@ function paintFocus({ target, layout, rowHeight, palette }: Picture, facts: Fact
 /** Fainter ones cannot be told from none. */
 const FAINTEST = 0.01;
 
-/** From the query to each key, as opaque as the weight; dashed from the query compared with. */
-function paintCurves({ target, layout, rowHeight, palette }: Picture, facts: Facts): void {
-  const { shown } = facts;
-  const [left, right] = layout.curves;
+/** How many rows beyond those drawn a curve ends, and what is left of it there. */
+const BEYOND = 1;
+const FADED = 0.25;
+
+/** What curves need to know of the picture. */
+type Curves = Pick<Picture, "target" | "rowHeight" | "palette" | "range"> & {
+  readonly curves: Layout["curves"];
+};
+
+/**
+ * From the query to each key, as opaque as the weight; dashed from the query compared with. Where one of
+ * them is not among the rows drawn, the curve fades towards the edge that it is beyond.
+ */
+export function paintCurves(
+  { target, curves, rowHeight, palette, range }: Curves,
+  facts: Facts,
+): void {
+  const { shown, places } = facts;
+  const [left, right] = curves;
   const middle = (left + right) / 2;
-  const centre = (row: number) => MARKS + (row + 0.5) * rowHeight;
+  const [first, end] = range;
+  const drawn = (row: number) => row >= first && row < end;
+  const within = (row: number) => Math.max(first - BEYOND, Math.min(end - 1 + BEYOND, row));
+  const centre = (row: number) => MARKS + (within(row) + 0.5) * rowHeight;
   target.lineWidth = 2.5;
   [facts.explanation.value, facts.comparison.value].forEach((one, second) => {
-    const from = one ? shown.queries.indexOf(one.query) : -1;
+    const from = one ? places.query[one.query] : -1;
     if (!one || from < 0) return;
     target.setLineDash(second ? [5, 4] : []);
     shown.keys.forEach((key, to) => {
       const value = one.shown.weights[key];
-      if (value < FAINTEST) return;
-      target.strokeStyle = alpha(palette.positive, value);
+      if (value < FAINTEST || !(drawn(from) || drawn(to))) return;
+      const [start, stop] = [centre(from), centre(to)];
+      const stroke = alpha(palette.positive, value);
+      target.strokeStyle = drawn(from) && drawn(to) ? stroke : fading(from, to);
       target.beginPath();
-      target.moveTo(left, centre(from));
-      target.bezierCurveTo(middle, centre(from), middle, centre(to), right, centre(to));
+      target.moveTo(left, start);
+      target.bezierCurveTo(middle, start, middle, stop, right, stop);
       target.stroke();
+
+      function fading(of: number, at: number): CanvasGradient {
+        const gradient = target.createLinearGradient(left, start, right, stop);
+        const clear = alpha(palette.positive, value * FADED);
+        gradient.addColorStop(0, drawn(of) ? stroke : clear);
+        gradient.addColorStop(1, drawn(at) ? stroke : clear);
+        return gradient;
+      }
     });
   });
   target.setLineDash([]);

@@ -1,5 +1,6 @@
 /** What the pointer is on, in the picture of the neuron view. */
 
+import { perFrame } from "../../frame.ts";
 import type { State } from "../../state.ts";
 import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
@@ -12,17 +13,21 @@ interface Under {
   readonly neuron: number | null;
 }
 
-/** @param picture the canvas and what lies over it, but for the columns of tokens. */
+/**
+ * @param stage what the rows are on, from the first of all of them.
+ * @param picture the canvas and what lies over it, but for the columns of tokens.
+ */
 export function bindPointer(
+  stage: HTMLElement,
   picture: readonly HTMLElement[],
   state: State,
   facts: Facts,
   layout: Layout,
   rowHeight: number,
 ): void {
-  const canvas = picture[0];
+  const [canvas] = picture;
   const under = (event: MouseEvent): Under => {
-    const box = canvas.getBoundingClientRect();
+    const box = stage.getBoundingClientRect();
     const x = event.clientX - box.left;
     const row = Math.floor((event.clientY - box.top - MARKS) / rowHeight);
     const side = x < layout.keyLabels ? "query" : "key";
@@ -34,8 +39,7 @@ export function bindPointer(
     return { side, at, neuron: order[cells.find((cell) => cell in order) ?? -1] ?? null };
   };
   for (const element of picture) {
-    element.addEventListener("pointermove", (event) => {
-      const { side, at, neuron } = under(event);
+    const point = perFrame(({ side, at, neuron }: Under) => {
       const { hover } = state;
       if (at === null) hover.value = null;
       else if (hover.peek()?.[side] !== at) {
@@ -43,7 +47,9 @@ export function bindPointer(
       }
       facts.neuron.value = neuron;
     });
+    element.addEventListener("pointermove", (event) => point(under(event)));
     element.addEventListener("pointerleave", () => {
+      point.cancel();
       state.hover.value = null;
       facts.neuron.value = null;
     });

@@ -7,12 +7,15 @@ import { el } from "../../parts/dom.ts";
 import { type Palette, rgb } from "../../theme.ts";
 import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
+import type { Range } from "./rows.ts";
 
 /** How everything is painted. */
 export interface Canvas {
   readonly target: CanvasRenderingContext2D;
   readonly rowHeight: number;
   readonly palette: Palette;
+  /** The rows that are drawn. */
+  readonly range: Range;
 }
 
 export interface Picture extends Canvas {
@@ -20,19 +23,26 @@ export interface Picture extends Canvas {
   readonly vectors: Vectors;
 }
 
-/** A picture of all queries' vectors, and of all keys', which last while the pointer moves. */
+/** A picture of the vectors of the rows that are drawn, which lasts while the pointer moves. */
 export interface Vectors {
   readonly queries: ReadonlySignal<HTMLCanvasElement>;
   readonly keys: ReadonlySignal<HTMLCanvasElement>;
 }
 
-export function vectorsOf(facts: Facts, palette: ReadonlySignal<Palette>): Vectors {
+export function vectorsOf(
+  facts: Facts,
+  palette: ReadonlySignal<Palette>,
+  range: ReadonlySignal<Range>,
+): Vectors {
   const { data, shown, head, order, scales } = facts;
-  const of = (vectors: () => (Float32Array | null)[]) =>
-    computed(() => image(palette.value, vectors(), order.value, scales.vector.value));
+  const of = (tokens: readonly number[], vector: (at: number) => Float32Array | null) =>
+    computed(() => {
+      const vectors = tokens.slice(...range.value).map(vector);
+      return image(palette.value, vectors, order.value, scales.vector.value);
+    });
   return {
-    queries: of(() => shown.queries.map((i) => data.query(head.value, i))),
-    keys: of(() => shown.keys.map((j) => data.key(head.value, j))),
+    queries: of(shown.queries, (i) => data.query(head.value, i)),
+    keys: of(shown.keys, (j) => data.key(head.value, j)),
   };
 }
 
@@ -68,7 +78,9 @@ export function paintStrips(canvas: Picture, facts: Facts): void {
   }
   drawn.forEach((one, part) => {
     const q = data.query(head, one.query) as Float32Array;
-    const terms = shown.keys.map((j) => products(q, data.key(head, j) as Float32Array));
+    const terms = shown.keys
+      .slice(...canvas.range)
+      .map((j) => products(q, data.key(head, j) as Float32Array));
     const strip = image(canvas.palette, terms, facts.order.value, facts.scales.product.value);
     paint(canvas, layout.products, strip, (row) => [
       band(rowHeight, row, part, drawn.length),
@@ -84,6 +96,9 @@ function image(
   order: readonly number[],
   scale: number,
 ): HTMLCanvasElement {
+  const made = el("canvas", { width: order.length, height: vectors.length });
+  // Where only the longer of two texts goes on, the other one's rows are none.
+  if (!vectors.length) return made;
   const [positive, negative] = [rgb(palette.positive), rgb(palette.negative)];
   const pixels = new ImageData(order.length, vectors.length);
   let at = 0;
@@ -95,32 +110,33 @@ function image(
       at += 4;
     }
   }
-  const made = el("canvas", { width: order.length, height: vectors.length });
   made.getContext("2d")?.putImageData(pixels, 0, 0);
   return made;
 }
 
 /** @param place of each row: its top and height, and its opacity. */
 function paint(
-  { target, layout }: Picture,
+  { target, layout, range }: Picture,
   x: number,
   strip: HTMLCanvasElement,
   place: (row: number) => [[number, number], number],
 ): void {
   target.imageSmoothingEnabled = false;
-  for (let row = 0; row < strip.height; row++) {
-    const [[top, height], opacity] = place(row);
+  for (let at = 0; at < strip.height; at++) {
+    const [[top, height], opacity] = place(range[0] + at);
     if (!opacity) continue;
     target.globalAlpha = opacity;
-    target.drawImage(strip, 0, row, strip.width, 1, x, top, layout.strip, height);
+    target.drawImage(strip, 0, at, strip.width, 1, x, top, layout.strip, height);
   }
   target.globalAlpha = 1;
 }
 
-const tile = el("canvas");
+// Made when it is needed: this file is also loaded where there is no document.
+let tile: HTMLCanvasElement | null = null;
 
 /** Diagonal lines. */
 export function hatch(target: CanvasRenderingContext2D, color: string): CanvasPattern | string {
+  tile ??= el("canvas");
   tile.width = tile.height = 6;
   const context = tile.getContext("2d") as CanvasRenderingContext2D;
   context.strokeStyle = color;

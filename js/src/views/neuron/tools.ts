@@ -9,6 +9,7 @@ import { tokenNames } from "../../parts/names.ts";
 import { shownTokens } from "../../shown.ts";
 import type { State } from "../../state.ts";
 import { compareWith } from "./lock.ts";
+import { type Strongest, strongestButton } from "./strongest.ts";
 
 const ORDERS: Readonly<Record<Neurons, string>> = {
   model: "In model order",
@@ -16,10 +17,14 @@ const ORDERS: Readonly<Record<Neurons, string>> = {
   sum: "By |q × k| summed",
 };
 
+/** So many queries are offered for a comparison. */
+const OFFERED = 256;
+
 /** @param explained the query that is compared with another, where none is locked. */
 export function neuronTools(
   state: State,
   explained: ReadonlySignal<number>,
+  step: ReadonlySignal<Strongest | null>,
 ): [HTMLElement[], () => void] {
   const [vectors, disposeVectors] = toggle({
     name: "Vectors",
@@ -42,11 +47,13 @@ export function neuronTools(
     const stack = state.shown.stack.value;
     const names = tokenNames(stack.queries);
     const { queries } = shownTokens(state.segments.value, stack);
+    // A list of so many is no choice: Shift with a click compares one of them.
+    const offered = queries.length <= OFFERED ? queries : state.also.value.slice(0, 1);
     const [control, dispose] = choice({
       name: "Compare with",
       options: [
         { value: "", label: "None" },
-        ...queries.map((at) => ({ value: `${at}`, label: names[at] })),
+        ...offered.map((at) => ({ value: `${at}`, label: names[at] })),
       ],
       value: () => `${(state.query.value === null ? null : state.also.value[0]) ?? ""}`,
       set: (to) => compareWith(state, to === "" ? null : Number(to), explained.peek()),
@@ -63,11 +70,14 @@ export function neuronTools(
     unmute.hidden = count.value === 0;
     unmute.textContent = `Unmute all (${count.value})`;
   });
-  const tools = [vectors, order, compare, unmute];
+  const strongest = strongestButton(step);
+  const tools = [vectors, order, compare, strongest, unmute];
   const disposeUse = effect(() => {
     // Without vectors there is nothing to choose.
     const none = state.shown.layer.value.dim === null;
     for (const tool of [vectors, compare]) tool.hidden = none;
+    // All of a short text's keys are in sight.
+    strongest.hidden = none || !step.value?.long;
     order.hidden = none || !state.expanded.value;
   });
   const dispose = [disposeVectors, disposeOrder, disposeCompare, disposeUnmute, disposeUse];

@@ -1,0 +1,99 @@
+/** The part of a long list of tokens that is in sight, and what scrolls it. */
+
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { el } from "./dom.ts";
+import type { Track } from "./track.ts";
+
+export interface ListWindow {
+  /** It scrolls what is put into it. */
+  readonly element: HTMLElement;
+  /** Where in the list it begins, in CSS pixels. */
+  readonly start: ReadonlySignal<number>;
+  /** The places that have to be there, and those of them that are in sight. */
+  readonly range: ReadonlySignal<readonly [number, number]>;
+  readonly sight: ReadonlySignal<readonly [number, number]>;
+  /** Scroll, as the reader does, until a place is in sight. */
+  reveal(at: number): void;
+  /** Scroll, as the reader does, until the middle of a place is at `offset` in the window. */
+  align(at: number, offset: number): void;
+  scrollTo(start: number): void;
+}
+
+export interface ListWindowOptions {
+  readonly track: Track;
+  /** Of what is in sight, in CSS pixels. */
+  readonly length: number;
+  readonly horizontal: boolean;
+  /** Told by how much the reader scrolled. */
+  scrolled(by: number): void;
+}
+
+/** How many options on either side of those in sight are there before they come into it. */
+const READY = 8;
+
+export function listWindow(options: ListWindowOptions): ListWindow {
+  const { track, length, horizontal } = options;
+  const element = el("div", { class: "window" });
+  element.style[horizontal ? "width" : "height"] = `${length}px`;
+  const edge = horizontal ? "scrollLeft" : "scrollTop";
+  const start = signal(0);
+  const within = (to: number) => Math.max(0, Math.min(track.length - length, to));
+
+  function scrollBy(by: number): void {
+    const before = start.peek();
+    scrollTo(before + by);
+    if (start.peek() !== before) options.scrolled(start.peek() - before);
+  }
+
+  function scrollTo(to: number): void {
+    start.value = within(to);
+    element[edge] = start.peek();
+  }
+
+  const sight = steady(() => [track.at(start.value), track.at(start.value + length - 1) + 1]);
+  const range = steady(() => {
+    const [first, end] = sight.value;
+    return [Math.max(0, first - READY), Math.min(track.count, end + READY)];
+  });
+
+  element.addEventListener("scroll", () => {
+    const by = element[edge] - start.peek();
+    // What it was told to do comes back rounded.
+    if (Math.abs(by) < 1) return;
+    start.value = within(element[edge]);
+    options.scrolled(by);
+  });
+  // Whatever is not laid out cannot be scrolled: what was set before comes true when it is.
+  queueMicrotask(() => {
+    element[edge] = start.peek();
+  });
+
+  return {
+    element,
+    start,
+    range,
+    sight,
+    reveal(at) {
+      const before = start.peek();
+      const [from, to] = [track.start(at), track.start(at) + track.size(at) - length];
+      if (from >= before && to <= before) return;
+      const near = from < before ? from : to;
+      // From far away it comes with what stands around it.
+      scrollBy((Math.abs(near - before) < length / 2 ? near : (from + to) / 2) - before);
+    },
+    align: (at, offset) => scrollBy(track.middle(at) - offset - start.peek()),
+    scrollTo,
+  };
+}
+
+type Range = readonly [number, number];
+
+/** Computed, and the same as before as long as its numbers are. */
+function steady(compute: () => Range): ReadonlySignal<Range> {
+  let last: Range = [0, 0];
+  return computed(() => {
+    const next = compute();
+    if (next[0] !== last[0] || next[1] !== last[1]) last = next;
+    return last;
+  });
+}

@@ -1,0 +1,53 @@
+/** The strongest links of a matrix, gathered a few rows at a time. */
+
+import type { Sheet } from "../../data/sheets.ts";
+import { inSlices } from "../../slices.ts";
+import { type Axes, sameText } from "../axes.ts";
+
+/** Between two units. */
+export interface Link {
+  readonly query: number;
+  readonly key: number;
+  readonly weight: number;
+}
+
+/** How many of them are kept. */
+export const KEPT = 50;
+
+/**
+ * Find the links of most weight between the units shown, without those that nearly every head has: to
+ * the unit itself, to the first of the text, and from or to special tokens. Returns what stops it.
+ *
+ * @param report told again and again how much is done, 0 to 1; at 1 with the links, strongest first.
+ */
+export function strongestLinks(
+  sheet: Sheet,
+  axes: Axes,
+  report: (done: number, links: readonly Link[]) => void,
+): () => void {
+  const links: Link[] = [];
+  const special = {
+    query: new Set(axes.query.units.special),
+    key: new Set(axes.key.units.special),
+  };
+  const rows = axes.query.shown.filter((query) => !special.query.has(query));
+  // What stands first is where heads look that look for nothing. Another text's is a word like others.
+  const same = sameText(axes);
+  const columns = axes.key.shown.filter((key) => !special.key.has(key) && !(same && key === 0));
+  const gather = (at: number) => {
+    const query = rows[at];
+    const weights = sheet.row(query);
+    for (const key of columns) {
+      const weight = weights[key];
+      const least = links.length < KEPT ? 0 : links[KEPT - 1].weight;
+      if (weight <= least || (same && key === query)) continue;
+      let place = links.length;
+      while (place > 0 && links[place - 1].weight < weight) place--;
+      links.splice(place, 0, { query, key, weight });
+      if (links.length > KEPT) links.pop();
+    }
+    report((at + 1) / rows.length, links);
+  };
+  if (!rows.length) report(1, links);
+  return inSlices(rows.length, gather);
+}

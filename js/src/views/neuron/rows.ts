@@ -1,0 +1,107 @@
+/** The rows of the neuron view that have to be there, while the body around it scrolls. */
+
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { MARKS } from "./layout.ts";
+
+/** From one row to before another. */
+export type Range = readonly [first: number, end: number];
+
+export interface Rows {
+  /** Whether there are more than are drawn at a time. */
+  readonly long: boolean;
+  readonly count: number;
+  readonly height: number;
+  /** Those that are drawn. */
+  readonly range: ReadonlySignal<Range>;
+  /** Of a long text, those in sight, and the room for them in CSS pixels. */
+  readonly sight: ReadonlySignal<Range>;
+  readonly room: ReadonlySignal<number>;
+  /** Scroll until a row is in sight. */
+  reveal(row: number): void;
+  /** Scroll until a row is in the middle. */
+  centre(row: number): void;
+  /** Follow how the stage that the rows are on is scrolled, once it is in its place. */
+  follow(stage: HTMLElement): () => void;
+}
+
+/** Up to so many rows, all of them are drawn. */
+const IN_FULL = 128;
+/** Rows are drawn by so many at a time, and as many on either side of those in sight. */
+const STEP = 8;
+/** What the names of the columns cover, and what is left free below the rows. */
+const COVERED = 40;
+const BELOW = 12;
+/** Before it is in its place. */
+const ROOM = 760;
+
+/** @param first a row to begin with, where nothing has been scrolled to. */
+export function neuronRows(count: number, height: number, first: number): Rows {
+  const long = count > IN_FULL;
+  const [start, room] = [signal(0), signal(ROOM)];
+  const sight = steady(() => {
+    const from = Math.floor(Math.max(0, start.value - MARKS) / height);
+    return [from, Math.min(count, Math.ceil((start.value + room.value - MARKS) / height))];
+  });
+  const range = steady(() => {
+    if (!long) return [0, count];
+    const steps = [Math.floor(sight.value[0] / STEP) - 1, Math.ceil(sight.value[1] / STEP) + 1];
+    return [Math.max(0, steps[0] * STEP), Math.min(count, steps[1] * STEP)];
+  });
+  let scroller: HTMLElement | null = null;
+  let on: HTMLElement | null = null;
+
+  function measure(): void {
+    if (!scroller || !on) return;
+    const top = scroller.getBoundingClientRect().top + COVERED;
+    start.value = Math.max(0, top - on.getBoundingClientRect().top);
+    room.value = Math.max(height, scroller.clientHeight - COVERED - BELOW);
+  }
+  function scrollTo(to: number): void {
+    if (!scroller) return;
+    scroller.scrollTop += to - start.peek();
+    measure();
+  }
+  const centre = (row: number) => scrollTo(MARKS + (row + 0.5) * height - room.peek() / 2);
+
+  return {
+    long,
+    count,
+    height,
+    range,
+    sight,
+    room,
+    centre,
+    reveal(row) {
+      const [top, bottom] = [MARKS + row * height, MARKS + (row + 1) * height - room.peek()];
+      const before = start.peek();
+      if (before > bottom && before < top) return;
+      const near = before > top ? top - height : bottom + height;
+      // From far away it comes with what stands around it.
+      if (Math.abs(near - before) < room.peek() / 2) scrollTo(near);
+      else centre(row);
+    },
+    follow(stage) {
+      if (!long) return () => {};
+      const controller = new AbortController();
+      queueMicrotask(() => {
+        if (controller.signal.aborted) return;
+        on = stage;
+        scroller = stage.closest<HTMLElement>(".body");
+        scroller?.addEventListener("scroll", measure, { signal: controller.signal });
+        measure();
+        if (scroller?.scrollTop === 0) centre(first);
+      });
+      return () => controller.abort();
+    },
+  };
+}
+
+/** Computed, and the same as before as long as its numbers are. */
+function steady(compute: () => Range): ReadonlySignal<Range> {
+  let last: Range = [0, 0];
+  return computed(() => {
+    const next = compute();
+    if (next[0] !== last[0] || next[1] !== last[1]) last = next;
+    return last;
+  });
+}

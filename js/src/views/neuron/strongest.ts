@@ -1,0 +1,47 @@
+/** Going through the keys of the query explained, the strongest first. */
+
+import { batch, type ReadonlySignal } from "@preact/signals-core";
+import { largestFirst } from "../../data/neurons.ts";
+import { el } from "../../parts/dom.ts";
+import type { State } from "../../state.ts";
+import type { Facts } from "./facts.ts";
+import type { Rows } from "./rows.ts";
+
+/** Locks the pair of the query and its strongest key, then the next strongest; with -1, the one before. */
+export type Step = (by: 1 | -1) => void;
+
+export interface Strongest {
+  readonly go: Step;
+  /** Whether they may be out of sight. */
+  readonly long: boolean;
+}
+
+export function strongestKeys(state: State, facts: Facts, rows: Rows): Strongest {
+  const { shown, places } = facts;
+  const go: Step = (by) => {
+    const { query, own } = facts.explanation.peek();
+    const order = largestFirst(shown.keys.map((key) => own.weights[key]));
+    const ranked = order.map((at) => shown.keys[at]).filter((key) => own.weights[key] > 0);
+    if (!ranked.length) return;
+    const known = state.query.peek() === query ? ranked.indexOf(state.key.peek() ?? -1) : -1;
+    const next = known < 0 ? 0 : (known + by + ranked.length) % ranked.length;
+    batch(() => {
+      // The pointer may rest on another one.
+      state.hover.value = null;
+      if (state.query.peek() !== query) state.also.value = [];
+      state.query.value = query;
+      state.key.value = ranked[next];
+    });
+    rows.reveal(places.key[ranked[next]]);
+  };
+  return { go, long: rows.long };
+}
+
+/** @param step null while there are no keys. */
+export function strongestButton(step: ReadonlySignal<Strongest | null>): HTMLElement {
+  const title =
+    "Lock the strongest key of this query, then the next: j; Shift+J for the one before";
+  const button = el("button", { type: "button", class: "control toggle", title }, "Strongest key");
+  button.addEventListener("click", (event) => step.peek()?.go(event.shiftKey ? -1 : 1));
+  return button;
+}

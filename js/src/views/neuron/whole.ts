@@ -1,0 +1,144 @@
+/** The whole softmax of the query explained beside the rows of a long text: where its weight lies. */
+
+import { effect, type ReadonlySignal } from "@preact/signals-core";
+import { perFrame } from "../../frame.ts";
+import { disposeAll } from "../../parts/dispose.ts";
+import { el, sizeCanvas } from "../../parts/dom.ts";
+import type { State } from "../../state.ts";
+import type { Palette } from "../../theme.ts";
+import type { ColumnsOptions } from "./columns.ts";
+import type { Facts } from "./facts.ts";
+import type { ColumnHead } from "./heads.ts";
+import type { Rows } from "./rows.ts";
+
+const WIDTH = 30;
+const GAP = 10;
+
+/** What is lower cannot be seen. */
+const TALL = 2;
+/** What marks places, on the left of the strip. */
+const MARK = 6;
+/** No bracket is lower, or it could not be seen. */
+const LOWEST = 5;
+/** How far from the pointer the strongest key is the one pointed at. */
+const NEAR = 2;
+
+/** What stands beside the rows of a long text: nothing beside those of a short one. */
+export interface Beside {
+  readonly elements: readonly HTMLElement[];
+  /** What it takes of the width. */
+  readonly room: number;
+  /** Puts it there; what it is called. */
+  place(left: number): readonly ColumnHead[];
+  dispose(): void;
+}
+
+export function besideRows({ state, facts, rows, palette }: ColumnsOptions): Beside {
+  if (!rows.long) return { elements: [], room: 0, place: () => [], dispose() {} };
+  const [element, dispose] = wholeSoftmax(state, facts, rows, palette);
+  const title = `Softmax over all ${facts.shown.keys.length} keys, the largest wherever several share a place; click to go there`;
+  element.title = title;
+  const head = { name: ["All"], detail: ["keys"], title, width: WIDTH };
+  return {
+    elements: [element],
+    room: WIDTH + GAP,
+    place(left) {
+      element.style.marginLeft = `${left + GAP}px`;
+      return [{ ...head, left: left + GAP }];
+    },
+    dispose,
+  };
+}
+
+function wholeSoftmax(
+  state: State,
+  facts: Facts,
+  rows: Rows,
+  palette: ReadonlySignal<Palette>,
+): [HTMLElement, () => void] {
+  const { shown, places } = facts;
+  const canvas = el("canvas");
+  const element = el("div", { class: "whole", "aria-hidden": "true" }, canvas);
+  const disposers = [
+    effect(() => {
+      const height = Math.floor(rows.room.value);
+      const target = sizeCanvas(canvas, WIDTH, height);
+      const { border, text, accent, positive } = palette.value;
+      const per = height / rows.count;
+      const width = WIDTH - MARK;
+      target.strokeStyle = border;
+      target.strokeRect(MARK + 0.5, 0.5, width - 1, height - 1);
+      target.fillStyle = positive;
+      const largest = pooled(facts.explanation.value.shown.weights, Math.ceil(height / TALL));
+      largest.forEach((weight, at) => {
+        // The square root, as in the matrix: most weights are small.
+        target.globalAlpha = Math.sqrt(weight);
+        if (weight > 0) target.fillRect(MARK, at * TALL, width, TALL);
+      });
+      target.globalAlpha = 1;
+      const [first, end] = rows.sight.value;
+      const part = Math.max(LOWEST, (end - first) * per);
+      target.strokeStyle = accent;
+      target.lineWidth = 1.5;
+      target.strokeRect(MARK + 0.75, Math.min(first * per, height - part), width - 1.5, part);
+      const mark = (color: string, row: number) => {
+        const y = (row + 0.5) * per;
+        if (row >= 0) paintMark(target, color, Math.max(LOWEST, Math.min(height - LOWEST, y)));
+      };
+      mark(text, places.query[facts.explanation.value.query]);
+      const { value: key } = facts.focusKey;
+      if (key !== null) mark(accent, places.key[key]);
+    }),
+  ];
+
+  /** In so many parts, the largest weight of each. */
+  function pooled(weights: Float32Array, count: number): Float32Array {
+    const largest = new Float32Array(count);
+    shown.keys.forEach((key, row) => {
+      const at = Math.floor((row * count) / rows.count);
+      if (weights[key] > largest[at]) largest[at] = weights[key];
+    });
+    return largest;
+  }
+
+  let pressed = false;
+  const go = (y: number) => {
+    const { height } = canvas.getBoundingClientRect();
+    const row = (at: number) => Math.floor((at / height) * rows.count);
+    if (pressed) rows.centre(row(y));
+    const { weights } = facts.explanation.peek().shown;
+    // Several keys share a pixel: the one that has most to say.
+    const near = shown.keys.slice(Math.max(0, row(y - NEAR)), row(y + NEAR) + 1);
+    if (!near.length) return;
+    const key = near.reduce((best, at) => (weights[at] > weights[best] ? at : best));
+    if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
+  };
+  const point = perFrame(go);
+  const yOf = (event: PointerEvent) => event.clientY - canvas.getBoundingClientRect().top;
+  canvas.addEventListener("pointermove", (event) => point(yOf(event)));
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    pressed = true;
+    go(yOf(event));
+  });
+  for (const end of ["pointerup", "pointercancel"] as const) {
+    canvas.addEventListener(end, () => {
+      pressed = false;
+    });
+  }
+  canvas.addEventListener("pointerleave", () => {
+    point.cancel();
+    state.hover.value = null;
+  });
+  return [element, disposeAll([...disposers, point.cancel])];
+}
+
+/** A triangle that points to a place from the left. */
+function paintMark(target: CanvasRenderingContext2D, color: string, y: number): void {
+  target.fillStyle = color;
+  target.beginPath();
+  target.moveTo(0, y - 4);
+  target.lineTo(MARK, y);
+  target.lineTo(0, y + 4);
+  target.fill();
+}
