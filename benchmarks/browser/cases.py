@@ -1,0 +1,30 @@
+"""What is measured: which view of which model at which length."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Case(NamedTuple):
+    view: str
+    model: str
+    tokens: int
+
+
+PAGES = [
+    Case("head", "minilm", 32),
+    Case("head", "minilm", 128),
+    Case("model", "minilm", 128),
+    Case("neuron", "minilm", 128),
+    Case("head", "minilm", 512),
+    Case("head", "smollm2", 128),
+    Case("head", "smollm2", 2048),
+    Case("model", "smollm2", 2048),
+    Case("neuron", "smollm2", 2048),
+    Case("head", "smollm2-layer", 512),
+    Case("head", "smollm2-layer", 4096),
+]
+QUICK = [Case(view, "minilm", 32) for view in ("head", "model", "neuron")]
+
+# Of these, only the bytes are counted.
+BYTES = [("smollm2", 32), ("smollm2", 512), ("mpnet", 128), ("mpnet", 512)]

@@ -1,0 +1,46 @@
+"""The pages of one model and length, made by a process that may be ended."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+# Seconds for loading and capturing, and for making every page.
+SECONDS = 600
+
+
+def make(
+    model: str,
+    tokens: int,
+    views: list[str],
+    folder: Path,
+    rival: bool,
+    options: argparse.Namespace,
+) -> Iterator[dict[str, Any]]:
+    """What `benchmarks.browser.make` says of each page, and of those it did not get to."""
+    command = [sys.executable, "-m", "benchmarks.browser.make", model, str(tokens), str(folder),
+               "--views", *views, "--models-folder", str(options.models_folder),
+               "--rounds", str(options.rounds), *(["--rival"] if rival else [])]  # fmt: skip
+    seen = set()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        timer = threading.Timer(SECONDS, process.kill)
+        timer.start()
+        assert process.stdout
+        for line in process.stdout:
+            page = json.loads(line)
+            seen.add((page["subject"], page.get("view")))
+            yield page
+        timer.cancel()
+    if ("attnwidget", views[-1]) not in seen:
+        raise RuntimeError(f"no pages of {model} with {tokens} tokens: see what is printed above")
+    for view in views if rival else []:
+        if ("bertviz", view) not in seen:
+            yield {"subject": "bertviz", "view": view, "failed": f"not made in {SECONDS} s"}

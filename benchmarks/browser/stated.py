@@ -1,0 +1,27 @@
+"""What an exported page of ours says of its own numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+
+
+def stated_error(page: str) -> dict[str, float | None]:
+    """The largest error of a weight, and the mean over its layers of what moved in a row.
+
+    A page that carries queries and keys in float16 states the former alone.
+    """
+    blocks = [
+        json.loads(found)
+        for found in re.findall(r'data-block="[^"]*\.\d+">(.*?)</script>', page, re.DOTALL)
+    ]
+    errors = [block["error"] for block in blocks if block.get("error")]
+    if not errors:
+        found = re.search(r"data-content>(.*?)</script>", page, re.DOTALL)
+        stacks = json.loads(found[1])["manifest"]["stacks"] if found else []
+        largest = [layer["rounding"] for stack in stacks for layer in stack["layers"]]
+        return {"largest": max(largest), "variation": None}
+    return {
+        "largest": max(error["largest"] for error in errors),
+        "variation": sum(error["variation"] for error in errors) / len(errors),
+    }

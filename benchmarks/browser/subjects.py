@@ -1,0 +1,140 @@
+"""How each page is driven: by what a reader sees and does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from playwright.sync_api import Locator, Page
+
+from .cases import Case
+from .chromium import HEIGHT, WIDTH
+
+Point = tuple[float, float]
+
+_MIDDLES = """elements => elements.map(element => {
+  const box = element.getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+})"""
+
+_SOME_DRAWN = """canvases => canvases.some(canvas => {
+  const empty = document.createElement("canvas");
+  [empty.width, empty.height] = [canvas.width, canvas.height];
+  return canvas.width && canvas.toDataURL() !== empty.toDataURL();
+})"""
+
+
+def visible(elements: Locator) -> list[Point]:
+    """The middles of those that are in the window."""
+    points: list[list[float]] = elements.evaluate_all(_MIDDLES)
+    return [(x, y) for x, y in points if 0 < x < WIDTH and 0 < y < HEIGHT]
+
+
+class Subject(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def hovers(self) -> bool:
+        """Whether it answers to the pointer."""
+
+    def drew(self, page: Page, case: Case) -> bool:
+        """Whether there is a picture."""
+
+    def prepare(self, page: Page, case: Case) -> None:
+        """Bring the tokens into sight that are to be hovered."""
+
+    def targets(self, page: Page, case: Case) -> list[Point]:
+        """The tokens in sight."""
+
+    def has_layers(self, case: Case) -> bool:
+        """Whether a reader can go from layer to layer."""
+
+    def switch(self, page: Page, layer: int) -> str:
+        """Go to a layer, coming from the one before, and say which kind of input did it."""
+
+
+@dataclass(frozen=True)
+class Ours:
+    name: str = "attnwidget"
+    hovers: bool = True
+
+    def drew(self, page: Page, case: Case) -> bool:
+        canvases = page.get_by_role("tabpanel").locator("canvas")
+        drawn: bool = canvases.evaluate_all(_SOME_DRAWN)
+        return drawn and page.get_by_role("alert").count() == 0
+
+    def prepare(self, page: Page, case: Case) -> None:
+        if case.view == "model":
+            page.get_by_role("gridcell", name="Layer 0, head 0", exact=True).click()
+            page.get_by_role("region").get_by_role("option").first.wait_for()
+
+    def targets(self, page: Page, case: Case) -> list[Point]:
+        place = page.get_by_role("region") if case.view == "model" else page
+        return visible(
+            place.get_by_role("listbox", name="Queries", exact=True).get_by_role("option")
+        )
+
+    def has_layers(self, case: Case) -> bool:
+        return case.view != "model"
+
+    def switch(self, page: Page, layer: int) -> str:
+        page.get_by_role("spinbutton", name="Layer", exact=True).press("ArrowUp")
+        return "keydown"
+
+
+@dataclass(frozen=True)
+class BertViz:
+    name: str = "bertviz"
+    hovers: bool = True
+
+    def drew(self, page: Page, case: Case) -> bool:
+        marks: int = page.locator("#vis svg :is(line, rect)").count()
+        return marks > case.tokens**2 if case.view != "neuron" else marks > case.tokens
+
+    def prepare(self, page: Page, case: Case) -> None:
+        if case.view == "model":
+            box = page.locator("#attn_background_0_0").bounding_box()
+            assert box
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
+
+    def targets(self, page: Page, case: Case) -> list[Point]:
+        places = {
+            "head": "#left rect.background",
+            "model": "g.detail rect.highlight",
+            "neuron": "#leftText rect.highlight",
+        }
+        points = visible(page.locator(places[case.view]))
+        # In its model view both columns are alike, and the left one answers.
+        left = min((x for x, _ in points), default=0)
+        return [(x, y) for x, y in points if x == left]
+
+    def has_layers(self, case: Case) -> bool:
+        return case.view != "model"
+
+    def switch(self, page: Page, layer: int) -> str:
+        page.locator("#layer").select_option(str(layer))
+        return "change"
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A page that is no view."""
+
+    name: str
+    hovers: bool
+
+    def drew(self, page: Page, case: Case) -> bool:
+        return page.locator("canvas, p").count() > 0
+
+    def prepare(self, page: Page, case: Case) -> None:
+        """There is nothing to open."""
+
+    def targets(self, page: Page, case: Case) -> list[Point]:
+        return [(100, y) for y in range(50, HEIGHT - 50, 24)]
+
+    def has_layers(self, case: Case) -> bool:
+        return False
+
+    def switch(self, page: Page, layer: int) -> str:
+        raise NotImplementedError("a floor has no layers")
