@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget.lens import measures
+from attnwidget.encoding.integers import decode_integers
 from attnwidget.record import AttentionRecord, Fidelity, Layer, ScoreProgram, Stack, Tokens
 from attnwidget.wire import encode_block, encode_combined, encode_overview
 from attnwidget.wire.block import decode_floats
 from attnwidget.wire.manifest import program_json
+from tests.unit.looks import measures
 from tests.vectors import make
 
 TOLERANCE = 1e-5
@@ -125,6 +126,12 @@ def test_what_the_browser_gets_out_of_a_block(case: dict[str, Any]) -> None:
             decoded = decode_floats(part, base64.b64decode(data))
             expected = np.array(case["decoded"][part["name"]], np.float32)
             assert decoded.tobytes() == expected.tobytes()
+
+
+@by_name(read("coded.json"))
+def test_coded_integers(case: dict[str, Any]) -> None:
+    decoded = decode_integers(base64.b64decode(case["data"]), len(case["values"]))
+    assert decoded.tolist() == case["values"]
 
 
 @by_name(read("measures.json"))
