@@ -1,7 +1,8 @@
 /** The part of a long list of tokens that is in sight, and what scrolls it. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { el } from "./dom.ts";
+import { steady } from "./steady.ts";
 import type { Track } from "./track.ts";
 
 export interface ListWindow {
@@ -84,16 +85,4 @@ export function listWindow(options: ListWindowOptions): ListWindow {
     align: (at, offset) => scrollBy(track.middle(at) - offset - start.peek()),
     scrollTo,
   };
-}
-
-type Range = readonly [number, number];
-
-/** Computed, and the same as before as long as its numbers are. */
-function steady(compute: () => Range): ReadonlySignal<Range> {
-  let last: Range = [0, 0];
-  return computed(() => {
-    const next = compute();
-    if (next[0] !== last[0] || next[1] !== last[1]) last = next;
-    return last;
-  });
 }

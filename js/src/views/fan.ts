@@ -18,7 +18,7 @@ const STROKED = 30;
 const SIZES = 4;
 
 /** Width of the pieces that a fan is drawn in. */
-const PIECE = 4;
+const PIECE = 2;
 
 /** A ribbon of weight 1 may cover its neighbours, down to this width. */
 const BOLD = 4;

@@ -1,10 +1,10 @@
 /** The rows of the neuron view that have to be there, while the body around it scrolls. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { type Range, steady } from "../../parts/steady.ts";
 import { MARKS } from "./layout.ts";
 
 /** From one row to before another. */
-export type Range = readonly [first: number, end: number];
 
 export interface Rows {
   /** Whether there are more than are drawn at a time. */
@@ -94,14 +94,4 @@ export function neuronRows(count: number, height: number, first: number): Rows {
       return () => controller.abort();
     },
   };
-}
-
-/** Computed, and the same as before as long as its numbers are. */
-function steady(compute: () => Range): ReadonlySignal<Range> {
-  let last: Range = [0, 0];
-  return computed(() => {
-    const next = compute();
-    if (next[0] !== last[0] || next[1] !== last[1]) last = next;
-    return last;
-  });
 }

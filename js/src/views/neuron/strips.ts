@@ -4,10 +4,10 @@ import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { sees } from "../../data/explanation.ts";
 import { products } from "../../data/neurons.ts";
 import { el } from "../../parts/dom.ts";
+import type { Range } from "../../parts/steady.ts";
 import { type Palette, rgb } from "../../theme.ts";
 import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
-import type { Range } from "./rows.ts";
 
 /** How everything is painted. */
 export interface Canvas {
