@@ -17,6 +17,7 @@ highest down, padded to 32 (in big-endian words, which makes them one stream).
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ _MOST_STATES = 4096
 _SYMBOLS_PER_TABLE = 8192
 _MOST_TABLES = 8
 _ROUNDS = 4
+# About so many integers are taken apart at a time.
+_AT_ONCE = 1 << 16
 
 
 def encode_integers(values: NDArray[Any], length: int | None = None) -> bytes:
@@ -53,19 +56,20 @@ def encode_integers(values: NDArray[Any], length: int | None = None) -> bytes:
         OverflowError: one is beyond ±LARGEST.
     """
     length = values.shape[-1] if length is None else length
-    flat = values.reshape(-1).astype(np.int64)
-    if np.abs(flat).max(initial=0) > LARGEST:
+    flat = values.reshape(-1)
+    if max(flat.max(initial=0), -flat.min(initial=0)) > LARGEST:
         raise OverflowError(f"integers beyond ±{LARGEST} cannot be coded")
-    channels = -(-len(flat) // length)
-    channel = np.arange(len(flat)) // length
-    shift, centres = _centres(flat, channel, channels)
-    left = flat - (centres.astype(np.int64) << shift)[channel]
-    tokens, widths = _tokens(zigzag := np.where(left < 0, -2 * left - 1, 2 * left))
-    size = int(tokens.max(initial=0)) + 1
-    counts = np.bincount(channel * size + tokens, minlength=channels * size)
-    table, frequencies = _tables(counts.reshape(channels, size))
-    states, words = _encode_tokens(frequencies, table[channel], tokens)
-    low = _pack(zigzag & ((1 << widths) - 1), widths)
+    shift, centres = _centres(flat, length)
+    offsets = centres << shift
+    tokens, bits = np.empty(len(flat), np.uint8), _Bits()
+    for piece, channel in _pieces(len(flat), length):
+        left = flat[piece] - offsets[channel]
+        zigzag = np.where(left < 0, -2 * left - 1, 2 * left)
+        tokens[piece], widths = _tokens(zigzag)
+        bits.add(zigzag & ((1 << widths) - 1), widths)
+    table, frequencies = _tables(_counts(tokens, length))
+    tables = np.repeat(table.astype(np.uint8), length)[: len(flat)]
+    states, words = _encode_tokens(frequencies, tables, tokens)
     header = _HEADER.pack(length, len(states), *frequencies.shape, len(words), shift)
     arrays = (
         (table, "u1"),
@@ -73,7 +77,7 @@ def encode_integers(values: NDArray[Any], length: int | None = None) -> bytes:
         (frequencies, "<u2"),
         (states, "<u4"),
         (words, "<u2"),
-        (low, ">u4"),
+        (bits.words(), ">u4"),
     )
     return header + b"".join(array.astype(kind).tobytes() for array, kind in arrays)
 
@@ -115,13 +119,23 @@ def decode_integers(data: bytes, count: int) -> Integers:
     return values
 
 
-def _centres(
-    flat: NDArray[np.int64], channel: NDArray[np.intp], channels: int
-) -> tuple[int, NDArray[np.int64]]:
+def _pieces(count: int, length: int) -> Iterator[tuple[slice, NDArray[np.intp]]]:
+    """(whole channels, the channel of each of their integers): what is held of many at a time."""
+    size = max(1, _AT_ONCE // length) * length
+    for start in range(0, count, size):
+        end = min(start + size, count)
+        yield slice(start, end), np.arange(start, end) // length
+
+
+def _centres(flat: NDArray[Any], length: int) -> tuple[int, NDArray[np.int64]]:
     """(shift, centres): each channel's mean, in units of 2**shift that are fine for its spread."""
-    counts = np.bincount(channel, minlength=channels)
-    means = np.bincount(channel, flat, channels) / counts
-    spread = np.bincount(channel, np.abs(flat - means[channel]), channels) / counts
+    means, spread = np.empty((2, -(-len(flat) // length)))
+    for piece, channel in _pieces(len(flat), length):
+        first, integers = channel[0], flat[piece]
+        own = channel - first
+        counts, some = np.bincount(own), slice(first, channel[-1] + 1)
+        means[some] = np.bincount(own, integers) / counts
+        spread[some] = np.bincount(own, np.abs(integers - means[channel])) / counts
     typical = float(np.median(spread[spread > 0])) if spread.any() else 1.0
     shift = max(0, int(np.log2(max(1.0, typical))) - 1)
     centres = np.clip(np.rint(means / (1 << shift)), -128, 127).astype(np.int64)
@@ -142,7 +156,20 @@ def _widths(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
     return widths
 
 
-def _tables(counts: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def _counts(tokens: NDArray[np.uint8], length: int) -> NDArray[np.int32]:
+    """How often each token occurs, [channels, tokens]."""
+    size = int(tokens.max(initial=0)) + 1
+    counts = np.empty((-(-len(tokens) // length), size), np.int32)
+    for piece, channel in _pieces(len(tokens), length):
+        first, end = channel[0], channel[-1] + 1
+        found = np.bincount(
+            (channel - first) * size + tokens[piece], minlength=(end - first) * size
+        )
+        counts[first:end] = found.reshape(-1, size)
+    return counts
+
+
+def _tables(counts: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """(table of each channel, frequencies [tables, tokens]) from counts [channels, tokens].
 
     As in k-means, channels go to the table that codes them in the fewest bits, and tables become
@@ -177,24 +204,24 @@ def _frequencies(counts: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _encode_tokens(
-    frequencies: NDArray[np.int64], table: NDArray[np.intp], tokens: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    frequencies: NDArray[np.int64], table: NDArray[np.uint8], tokens: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """(states, words). The decoder goes forwards, so this goes backwards."""
-    starts = np.cumsum(frequencies, axis=1) - frequencies
-    frequency = frequencies[table, tokens].astype(np.uint64)
-    start = starts[table, tokens].astype(np.uint64)
+    starts = (np.cumsum(frequencies, axis=1) - frequencies).astype(np.uint64)
+    frequencies = frequencies.astype(np.uint64)
     lanes = int(np.clip(len(tokens) // _SYMBOLS_PER_STATE, 1, _MOST_STATES))
     states = np.full(lanes, _LEAST, np.uint64)
     words = []
     for first in range((len(tokens) - 1) // lanes * lanes, -1, -lanes):
-        f, s = frequency[first : first + lanes], start[first : first + lanes]
+        at = table[first : first + lanes], tokens[first : first + lanes]
+        f, s = frequencies[at], starts[at]
         state = states[: len(f)]
         full = state >= f << np.uint64(32 - _BITS)
-        words.append(state[full] & np.uint64(0xFFFF))
+        words.append(state[full].astype(np.uint16))
         state = np.where(full, state >> np.uint64(16), state)
         quotient, rest = np.divmod(state, f)
         states[: len(f)] = (quotient << np.uint64(_BITS)) + rest + s
-    return states, np.concatenate([*words[::-1], np.zeros(0, np.uint64)])
+    return states, np.concatenate([*words[::-1], np.zeros(0, np.uint16)])
 
 
 def _decode_tokens(
@@ -228,21 +255,34 @@ def _decode_tokens(
     return tokens
 
 
-def _pack(values: NDArray[np.int64], widths: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Values of these widths in bits, one after the other, in words of 32 bits."""
-    ends = np.cumsum(widths)
-    starts = ends - widths
-    total = int(ends[-1]) if len(ends) else 0
-    placed = values.astype(np.uint64) << (64 - (starts & 31) - widths).astype(np.uint64) % 64
-    placed[widths == 0] = 0
-    length = -(-total // 32) + 2
-    # No two share a bit, so that sums are unions, and doubles hold them.
-    high = np.bincount(starts >> 5, (placed >> np.uint64(32)).astype(np.float64), length)
-    low = np.bincount(
-        (starts >> 5) + 1, (placed & np.uint64(0xFFFFFFFF)).astype(np.float64), length
-    )
-    words = high + low
-    return words[: length - 2].astype(np.float64)
+class _Bits:
+    """Values of given widths in bits, one after the other, in words of 32 bits."""
+
+    def __init__(self) -> None:
+        self._full: list[NDArray[np.uint32]] = []
+        # The word that is not full, and how many of its bits are.
+        self._last, self._used = np.uint32(0), 0
+
+    def add(self, values: NDArray[np.int64], widths: NDArray[np.int64]) -> None:
+        ends = np.cumsum(widths) + self._used
+        starts = ends - widths
+        placed = values.astype(np.uint64) << (64 - (starts & 31) - widths).astype(np.uint64) % 64
+        placed[widths == 0] = 0
+        full, used = divmod(int(ends[-1]), 32)
+        # No two share a bit, so that sums are unions, and doubles hold them.
+        high = np.bincount(starts >> 5, (placed >> np.uint64(32)).astype(np.float64), full + 2)
+        low = np.bincount(
+            (starts >> 5) + 1, (placed & np.uint64(0xFFFFFFFF)).astype(np.float64), full + 2
+        )
+        words = (high + low).astype(np.uint32)
+        words[0] |= self._last
+        self._full.append(words[:full])
+        self._last, self._used = words[full], used
+
+    def words(self) -> NDArray[np.uint32]:
+        """All of them, the last one padded with zeros."""
+        last = np.array([self._last], np.uint32)
+        return np.concatenate([*self._full, last[: self._used]])
 
 
 def _unpack(words: NDArray[np.uint64], widths: NDArray[np.int64]) -> NDArray[np.int64]:

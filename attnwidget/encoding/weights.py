@@ -31,7 +31,10 @@ def rounded_weights(layer: Layer, limit: float) -> Block | None:
 
     def sent(step: float) -> tuple[np.float32, Layer]:
         single = np.float32(step)
-        received = np.square(np.rint(roots / single) * single)
+        received = roots / single
+        np.rint(received, out=received)
+        received *= single
+        np.square(received, out=received)
         return single, replace(layer, weights=received)
 
     found = coarsest(layer, limit, _FIRST, _LARGEST, sent)
@@ -41,7 +44,8 @@ def rounded_weights(layer: Layer, limit: float) -> Block | None:
     block = Block([], [], error)
     block.add_floats("queries", layer.queries)
     block.add_floats("keys", layer.keys)
-    levels = np.rint(roots / step).astype(np.int32)
+    np.divide(roots, step, out=roots)
+    levels = np.rint(roots, out=roots).astype(np.int32)
     length = max(_PIECE, -(-levels.size // _MOST_PIECES))
     block.add_integers("weights", levels, encode_integers(levels, length))
     block.add_floats("step", np.array([step]), exact=True)

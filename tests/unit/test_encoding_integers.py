@@ -1,6 +1,7 @@
 """Coded integers come back exactly, near their entropy, and damage is noticed."""
 
 import struct
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -112,3 +113,14 @@ def test_changed_words_are_noticed() -> None:
         damaged[at] ^= 0x41
         with pytest.raises(ValueError, match="coded integers"):
             decode_integers(bytes(damaged), values.size)
+
+
+def test_many_take_little_more_memory_than_they_have() -> None:
+    values = _channels(1 << 14, 64).astype(np.int32)
+    tracemalloc.start()
+    try:
+        encode_integers(values)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * values.nbytes
