@@ -26,6 +26,8 @@ _LEAST_LOG = np.float32(-104)
 class Chunk:
     """Attention weights of some queries, before they are divided by the rows' totals.
 
+    The next chunk of the same `Chunks` overwrites it.
+
     Attributes:
         rows: positions of the queries, increasing.
         keys: positions of the keys; to all others, these queries give no weight.
@@ -43,15 +45,54 @@ class Chunk:
     totals: Floats
 
 
-def chunks(layer: Layer, head: int, rows: NDArray[np.intp]) -> Iterator[Chunk]:
-    """These rows of a head, in order."""
-    size = max(_LEAST_ROWS, _CELLS // layer.shape[1])
-    for start in range(0, len(rows), size):
-        some = rows[start : start + size]
-        if layer.program is None:
-            yield chunk_of_weights(layer.head_weights(head, some), some)
-        else:
-            yield _chunk_of_scores(layer, layer.program, head, some)
+class Chunks:
+    """A layer's heads, some rows of each.
+
+    All chunks lie in the same memory: the system would take longer to hand out more of it, page by
+    page, than it takes to compute what they hold.
+
+    Args:
+        rows: positions of queries, increasing.
+    """
+
+    def __init__(self, layer: Layer, rows: NDArray[np.intp]) -> None:
+        self._layer, self._rows = layer, rows
+        num_keys = layer.shape[1]
+        self._size = max(_LEAST_ROWS, _CELLS // num_keys)
+        self._room = np.empty((2, min(self._size, len(rows)) * num_keys), np.float32)
+
+    def of(self, head: int) -> Iterator[Chunk]:
+        """These rows of a head, in order."""
+        for start in range(0, len(self._rows), self._size):
+            rows = self._rows[start : start + self._size]
+            if self._layer.program is None:
+                yield chunk_of_weights(self._layer.head_weights(head, rows), rows)
+            else:
+                yield self._of_scores(self._layer.program, head, rows)
+
+    def _of_scores(self, program: ScoreProgram, head: int, rows: NDArray[np.intp]) -> Chunk:
+        num_queries, num_keys = self._layer.shape
+        keys = program.reach(rows, num_keys)
+        # In memory, the rows' values of one key follow each other, not the keys' of one row: maxima
+        # and sums over keys are then those of whole vectors.
+        room = self._room[:, : len(keys) * len(rows)].reshape(2, len(keys), len(rows))
+        logs, exps = room.transpose(0, 2, 1)
+        queries = self._layer.head_queries(head)[_as_slice(rows)].T
+        turned = np.multiply(queries, np.float32(program.head_scale(head)), order="C")
+        _multiply(self._layer.head_keys(head)[keys.start : keys.stop], turned, out=room[0])
+        program.finish(logs, head, rows, num_queries, keys)
+        sink = np.float32(-np.inf) if program.sinks is None else program.sinks[head]
+        peaks = np.maximum(logs.max(axis=1), sink)
+        peaks[~np.isfinite(peaks)] = 0
+        logs -= peaks[:, None]
+        if program.adds:
+            # No logarithm is -inf, so that its product with a weight of zero is zero.
+            np.maximum(logs, _LEAST_LOG, out=logs)
+        np.exp(logs, out=exps)
+        sums = exps.sum(axis=1)
+        totals = sums + np.exp(sink - peaks)
+        totals[totals == 0] = 1
+        return Chunk(rows, keys, exps, logs, sums, totals)
 
 
 def chunk_of_weights(weights: Floats, rows: NDArray[np.intp]) -> Chunk:
@@ -61,41 +102,20 @@ def chunk_of_weights(weights: Floats, rows: NDArray[np.intp]) -> Chunk:
     return Chunk(rows, range(weights.shape[1]), weights, logs, weights.sum(axis=1), totals)
 
 
-def _chunk_of_scores(
-    layer: Layer, program: ScoreProgram, head: int, rows: NDArray[np.intp]
-) -> Chunk:
-    num_queries, num_keys = layer.shape
-    keys = program.reach(rows, num_keys)
-    queries = layer.head_queries(head)[rows] * np.float32(program.head_scale(head))
-    # In memory, the rows' values of one key follow each other, not the keys' of one row: maxima
-    # and sums over keys are then those of whole vectors.
-    logs: Floats = _products(layer.head_keys(head)[keys.start : keys.stop], queries).T
-    program.finish(logs, head, rows, num_queries, keys)
-    sink = np.float32(-np.inf) if program.sinks is None else program.sinks[head]
-    peaks = np.maximum(logs.max(axis=1), sink)
-    peaks[~np.isfinite(peaks)] = 0
-    logs -= peaks[:, None]
-    if program.adds:
-        # No logarithm is -inf, so that its product with a weight of zero is zero.
-        np.maximum(logs, _LEAST_LOG, out=logs)
-    exps: Floats = np.exp(logs)
-    sums = exps.sum(axis=1)
-    totals = sums + np.exp(sink - peaks)
-    totals[totals == 0] = 1
-    return Chunk(rows, keys, exps, logs, sums, totals)
+def _as_slice(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """What reads the same rows, without a copy where they follow each other."""
+    first, end = int(rows[0]), int(rows[-1]) + 1
+    return slice(first, end) if end - first == len(rows) else rows
 
 
-def _products(keys: Floats, queries: Floats) -> Floats:
-    """Keys @ queries.T, in pieces that OpenBLAS does not share out among threads.
+def _multiply(keys: Floats, queries: Floats, out: Floats) -> None:
+    """Keys [keys, d] @ queries [d, rows], in pieces that OpenBLAS does not share out among threads.
 
     So small a product takes it longer to share out than to compute; on a machine that does
     something else too, many times as long.
     """
-    turned = np.ascontiguousarray(queries.T)
-    products = np.empty((len(keys), len(queries)), np.float32)
-    size = max(1, _UNSHARED // turned.size)
+    size = max(1, _UNSHARED // queries.size)
     whole = len(keys) // size * size
     pieces = keys[:whole].reshape(-1, size, keys.shape[1])
-    np.matmul(pieces, turned, out=products[:whole].reshape(-1, size, len(queries)))
-    np.matmul(keys[whole:], turned, out=products[whole:])
-    return products
+    np.matmul(pieces, queries, out=out[:whole].reshape(-1, size, out.shape[1]))
+    np.matmul(keys[whole:], queries, out=out[whole:])

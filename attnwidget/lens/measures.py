@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnwidget.record import Floats
 
@@ -43,31 +44,32 @@ class Measures:
     def add(self, chunk: Chunk) -> None:
         rows, keys, exps, totals = chunk.rows, chunk.keys, chunk.exps, chunk.totals
         mass = chunk.sums / totals
+        # Those that see no key add nothing to any sum.
         live = mass > 0
         # Of -w log w, the sum, where log w is that of an exponential less that of the total.
         products = np.einsum("ij,ij->i", exps, chunk.logs)
+        self._add("entropy", mass * np.log(totals) - products / totals, live)
         # Counted from the middle of the rows, positions are small: they are added up in single
         # precision.
         middle = int(rows[len(rows) // 2])
         positions = np.arange(keys.start - middle, keys.stop - middle, dtype=np.float32)
         moment = np.einsum("ij,j->i", exps, positions)
+        self._add("distance", moment / totals - mass * (rows - middle), live)
+        self._add("first", exps[:, : int(keys.start == 0)].T / totals, live)
         special = self._special[(self._special >= keys.start) & (self._special < keys.stop)]
-        values: dict[Measure, Floats] = {
-            "entropy": mass * np.log(totals) - products / totals,
-            "distance": moment / totals - mass * (rows - middle),
-            "first": exps[:, 0] / totals if keys.start == 0 else np.zeros_like(totals),
-            "special": exps[:, special - keys.start].sum(axis=1) / totals,
-        }
-        counted = dict.fromkeys(MEASURES, live)
+        self._add("special", exps.T[special - keys.start] / totals, live)
         for name, offset in _NEIGHBOURS.items():
-            neighbours = rows + offset
-            counted[name] = live & (neighbours >= 0) & (neighbours < self._num_keys)
-            seen = np.flatnonzero((neighbours >= keys.start) & (neighbours < keys.stop))
-            values[name] = np.zeros_like(totals)
-            values[name][seen] = exps[seen, neighbours[seen] - keys.start] / totals[seen]
-        counts = np.stack([counted[name] for name in MEASURES])
-        self._sums += np.where(counts, [values[name] for name in MEASURES], 0).sum(axis=1)
-        self._counts += counts.sum(axis=1)
+            counted, seen = (
+                slice(*np.searchsorted(rows, (first - offset, end - offset)))
+                for first, end in ((0, self._num_keys), (keys.start, keys.stop))
+            )
+            found = exps[np.arange(len(rows))[seen], rows[seen] + (offset - keys.start)]
+            self._add(name, found / totals[seen], live[counted])
+
+    def _add(self, name: Measure, values: Floats, counted: NDArray[np.bool_]) -> None:
+        index = MEASURES.index(name)
+        self._sums[index] += values.sum(dtype=np.float64)
+        self._counts[index] += np.count_nonzero(counted)
 
     def means(self) -> dict[Measure, float]:
         """Every measure, to four decimals."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from attnwidget.record import Layer, Stack, spread_rows
 
-from .chunk import chunks
+from .chunk import Chunks
 from .measures import Measure, Measures
 from .thumbnail import Thumbnail
 
@@ -36,11 +36,12 @@ def survey(stack: Stack, layer: Layer) -> list[HeadSurvey]:
     """Every head of a layer of the stack."""
     num_queries, num_keys = layer.shape
     rows = spread_rows(num_queries, sampled_rows(num_queries) or num_queries)
+    chunks = Chunks(layer, rows)
     heads = []
     for head in range(layer.num_heads):
         thumbnail = Thumbnail(layer.shape, (stack.queries.split, stack.keys.split))
         measures = Measures(num_keys, stack.keys.special)
-        for chunk in chunks(layer, head, rows):
+        for chunk in chunks.of(head):
             thumbnail.add(chunk)
             measures.add(chunk)
         heads.append(HeadSurvey(thumbnail.levels(), measures.means()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,8 +36,14 @@ class Thumbnail:
         ends = np.clip(self._keys, chunk.keys.start, chunk.keys.stop) - chunk.keys.start
         cells = np.flatnonzero(np.diff(ends))
         per_row = np.empty((len(cells), len(chunk.rows)), np.float32)
-        for largest, first, end in zip(per_row, ends[cells], ends[cells + 1], strict=True):
-            np.maximum.reduce(chunk.exps[:, first:end], axis=1, out=largest)
+        sizes = (ends[cells + 1] - ends[cells]).tolist()
+        # Neighbours of one size at once.
+        cell, key = 0, int(ends[cells[0]])
+        for size, group in groupby(sizes):
+            count = len(list(group))
+            keys = chunk.exps.T[key : key + count * size].reshape(count, size, -1)
+            np.maximum.reduce(keys, axis=1, out=per_row[cell : cell + count])
+            cell, key = cell + count, key + count * size
         per_row /= chunk.totals
         begins = np.searchsorted(chunk.rows, self._rows)
         lines = np.flatnonzero(np.diff(begins))

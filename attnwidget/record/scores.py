@@ -131,8 +131,9 @@ class ScoreProgram:
             seen = self._cells(self.visible, head, rows, keys)
         elif self._distances is not None:
             left, right = self._distances
-            distance = columns - rows[:, None]
-            seen = (distance >= -left) & (distance <= right)
+            seen = columns <= rows[:, None] + right
+            if left < _ANY_DISTANCE:
+                seen &= columns >= rows[:, None] - left
         if self.blocks is None:
             return seen
         own: Bools = columns // self.blocks[1] == rows[:, None] // self.blocks[0]

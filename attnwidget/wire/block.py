@@ -56,7 +56,8 @@ _FLOATS = {"f16": "<f2", "f32": "<f4"}
 
 def float_type(array: Floats) -> DType:
     """Which floats an array is sent as."""
-    return "f16" if np.abs(array).max(initial=0) < _FLOAT16_MAX else "f32"
+    largest = max(array.max(initial=0), -array.min(initial=0))
+    return "f16" if largest < _FLOAT16_MAX else "f32"
 
 
 @dataclass(frozen=True)

@@ -7,53 +7,61 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.lens import chunks
+from attnwidget.lens import Chunks
 from attnwidget.record import Floats, Layer
 
 from .block import float_type
 
 # Below it, float16 has fewer digits, and a fixed step of 2^-24.
 _LEAST_NORMAL = np.float32(2**-14)
+# So many numbers stay in the processor's cache while they are rounded.
+_PIECE = 1 << 14
 
 
 def rounding_error(layer: Layer, rows: NDArray[np.intp]) -> float:
     """The largest difference, in these rows, of any head's weights and those that a block gives."""
-    sent = received(layer, rows)
+    sent, recorded = Chunks(received(layer, rows), rows), Chunks(layer, rows)
     return max(
         float(np.abs(near.exps / near.totals[:, None] - own.exps / own.totals[:, None]).max())
         for head in range(layer.num_heads)
-        for near, own in zip(chunks(sent, head, rows), chunks(layer, head, rows), strict=True)
+        for near, own in zip(sent.of(head), recorded.of(head), strict=True)
     )
 
 
 def received(layer: Layer, rows: NDArray[np.intp]) -> Layer:
-    """The layer as the browser has it from `encode_block`; at least these rows of it."""
+    """The layer as the browser has it from `encode_block`; of queries, only these rows."""
     if layer.program is None:
-        return replace(layer, weights=_rounded(layer.weights, rows))
+        return replace(layer, weights=_rounded(layer.weights, rows), values=None, projection=None)
     bias, relative = _rounded(layer.program.bias, rows), _rounded(layer.program.relative)
     program = replace(layer.program, bias=bias, relative=relative)
     queries, keys = _rounded(layer.queries, rows), _rounded(layer.keys)
-    return replace(layer, queries=queries, keys=keys, program=program)
+    return replace(layer, queries=queries, keys=keys, program=program, values=None, projection=None)
 
 
 def _rounded(array: Floats | None, rows: NDArray[np.intp] | None = None) -> Floats | None:
-    """An array [heads, tokens, ...] as it is sent; of rows other than these, as it is."""
+    """An array [heads, tokens, ...] as it is sent; zero in rows other than these."""
     if array is None or float_type(array) == "f32":
         return array
     if rows is None:
         return to_float16(array)
-    some = rows % array.shape[1]
-    rounded: Floats = array.copy()
+    # Memory of zeros is taken only where they are overwritten.
+    rounded: Floats = np.zeros(array.shape, np.float32)
+    some = np.unique(rows % array.shape[1])
     rounded[:, some] = to_float16(array[:, some])
     return rounded
 
 
 def to_float16(array: Floats) -> Floats:
     """Float16's nearest numbers, as float32: what two conversions give, at a tenth of the time."""
-    # Veltkamp's splitting: of 24 binary digits, it keeps 11.
-    spread = array * np.float32(2**13 + 1)
-    near: Floats = spread - (spread - array)
-    small = np.abs(array) < _LEAST_NORMAL
-    # Added to this, float32 too has a step of 2^-24.
-    near[small] = (array[small] + np.float32(0.75)) - np.float32(0.75)
-    return near
+    flat = array.reshape(-1)
+    near = np.empty_like(flat)
+    for start in range(0, len(flat), _PIECE):
+        own, out = flat[start : start + _PIECE], near[start : start + _PIECE]
+        # Veltkamp's splitting: of 24 binary digits, it keeps 11.
+        spread = own * np.float32(2**13 + 1)
+        np.subtract(spread, own, out=out)
+        np.subtract(spread, out, out=out)
+        small = np.flatnonzero(np.abs(own, out=spread) < _LEAST_NORMAL)
+        # Added to this, float32 too has a step of 2^-24.
+        out[small] = (own[small] + np.float32(0.75)) - np.float32(0.75)
+    return near.reshape(array.shape)
