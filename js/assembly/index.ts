@@ -7,3 +7,4 @@ export { merge } from "./merge";
 export { mix } from "./mix";
 export { project } from "./project";
 export { exponentials, largest, multiply, weights } from "./softmax";
+export { turn } from "./turn";

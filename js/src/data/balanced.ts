@@ -1,5 +1,6 @@
 /** Queries and keys from rounded coefficients: mirrors `attnwidget/encoding/balanced.py`. */
 
+import { workspace } from "../kernels/workspace.ts";
 import type { Arrays, NumberArray } from "./arrays.ts";
 
 /** Exponents of the diagonals count quarters of an octave. */
@@ -51,30 +52,23 @@ function turned(
   matrices: readonly Float64Array[],
   step: number,
 ): NumberArray {
+  const size = dim * tokens;
+  const { kernels, release } = workspace(2 * (size + dim * dim) + 11 * dim);
+  const doubles = (count: number) => {
+    const { buffer, byteOffset } = kernels.floats(2 * count);
+    return new Float64Array(buffer, byteOffset, count);
+  };
+  const [matrix, work] = [doubles(dim * dim), doubles(4 * dim)];
+  const [from, to] = [kernels.floats(size), kernels.floats(size + 3 * dim)];
   const out = new Float32Array(values.length);
-  const vector = new Float64Array(dim);
   for (let head = 0; head < heads; head++) {
-    const own = matrices[Math.floor((head * matrices.length) / heads)];
-    const rows = Array.from({ length: dim }, (_, i) => own.subarray(i * dim, (i + 1) * dim));
-    for (let token = 0; token < tokens; token++) {
-      const first = head * dim * tokens + token;
-      for (let n = 0; n < dim; n++) vector[n] = values[first + n * tokens] * step;
-      const to = (head * tokens + token) * dim;
-      for (let i = 0; i < dim; i++) out[to + i] = product(rows[i], vector);
-    }
+    matrix.set(matrices[Math.floor((head * matrices.length) / heads)]);
+    from.set(values.subarray(head * size, (head + 1) * size));
+    kernels.turn(from, step, matrix, work, to);
+    out.set(to.subarray(0, size), head * size);
   }
+  release();
   return { shape: [heads, tokens, dim], values: out };
-}
-
-function product(a: Float64Array, b: Float64Array): number {
-  let [even, odd] = [0, 0];
-  // Two sums, so that one addition need not wait for the other.
-  const whole = a.length - (a.length % 2);
-  for (let n = 0; n < whole; n += 2) {
-    even += a[n] * b[n];
-    odd += a[n + 1] * b[n + 1];
-  }
-  return even + odd + (whole < a.length ? a[whole] * b[whole] : 0);
 }
 
 /** By Gauss and Jordan, with the largest pivot of each column. */

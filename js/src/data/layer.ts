@@ -15,6 +15,7 @@ import {
   type HeadProgram,
   scoreColumn,
   scoreRow,
+  seenBy,
   sinkOf,
   softmax,
   type Table,
@@ -139,9 +140,14 @@ export class LayerData {
     const program = this.#programs[head];
     if (!program) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
     const row = this.#scores(program, i, muted);
-    const { peak, factor } = softmax(this.#kernels, row, sinkOf(program));
+    const [first, end] = seenBy(program, i);
+    // What is masked on both sides need not go through the exponential. Kernels take four at a time.
+    const seen = row.subarray(4 * Math.floor(first / 4), 4 * Math.ceil(end / 4));
+    const { peak, factor } = softmax(this.#kernels, seen, sinkOf(program));
     if (muted.length === 0) this.#normalizers[head].set(i, peak, factor);
-    return row.slice(0, this.numKeys);
+    const weights = new Float32Array(this.numKeys);
+    weights.set(row.subarray(first, end), first);
+    return weights;
   }
 
   /**

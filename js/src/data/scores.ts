@@ -41,10 +41,9 @@ export function scoreRow(
 ): void {
   const { program, dim, keys } = head;
   const count = keys.length / dim;
-  const [first, end] = [firstKey(program, i), Math.min(count, endKey(program, i))];
+  const [first, end] = seenBy(head, i);
   const scale = headScale(program, head.head);
-  const seen = Math.max(0, end - first);
-  kernels.dots(query, keys.subarray(first * dim), seen, scale, out.subarray(first));
+  kernels.dots(query, keys.subarray(first * dim), end - first, scale, out.subarray(first));
   applySteps(head, i, 0, count, out);
   out.fill(Number.NEGATIVE_INFINITY, count);
 }
@@ -123,6 +122,13 @@ export function addBias(
 /** Where a table has query i and key j. The keys after j follow, as far as the block goes. */
 function cell({ values, columns }: Table, i: number, j: number): number {
   return (i % (values.length / columns)) * columns + (j % columns);
+}
+
+/** From which key up to which one query i can see any at all. */
+export function seenBy({ program, dim, keys }: HeadProgram, i: number): [number, number] {
+  const count = keys.length / dim;
+  const first = Math.min(count, firstKey(program, i));
+  return [first, Math.max(first, Math.min(count, endKey(program, i)))];
 }
 
 /** The first key that causality, window and blocks let query i see. */

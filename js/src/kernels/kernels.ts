@@ -21,6 +21,22 @@ export interface Kernels {
     out: Float32Array,
   ): void;
 
+  /**
+   * The products of a matrix with vectors times `step`. May write up to three vectors too many.
+   *
+   * @param values [dim, vectors]
+   * @param matrix [dim, dim]
+   * @param work room for four vectors
+   * @param out [vectors, dim]
+   */
+  turn(
+    values: Float32Array,
+    step: number,
+    matrix: Float64Array,
+    work: Float64Array,
+    out: Float32Array,
+  ): void;
+
   // Of the next four, arrays have a length that is a multiple of four.
 
   largest(values: Float32Array): number;

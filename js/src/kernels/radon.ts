@@ -81,22 +81,25 @@ export class RadonField {
 
   #load(forward: boolean): void {
     const { size } = this;
-    const [cells, lines] = [this.#cells, this.#lines];
+    // Two numbers at a time.
+    const [cells, lines] = [doubles(this.#cells), doubles(this.#lines)];
     lines.fill(0);
-    for (let query = 0; query < size; query++) {
-      for (let key = 0; key < size; key++) {
-        const [line, start] = forward ? [key, query] : [query, key];
-        const from = 4 * (query * size + key);
-        const to = 4 * ((size - 1 - line) * 2 * size + size + start);
-        for (let n = 0; n < 4; n++) lines[to + n] = cells[from + n];
+    for (let line = 0; line < size; line++) {
+      let to = 2 * ((size - 1 - line) * 2 * size + size);
+      let from = 2 * line * (forward ? 1 : size);
+      for (let start = 0; start < size; start++, to += 2, from += 2 * (forward ? size : 1)) {
+        lines[to] = cells[from];
+        lines[to + 1] = cells[from + 1];
       }
     }
   }
 
   *#transform(): Generator<void> {
     const { size, kernels } = this;
-    for (let span = 1; span < size; span *= 2) {
-      for (let left = 0; left < size; left += 2 * span) {
+    // What was merged is merged again as soon as it can be, while it is still at hand.
+    for (let end = 2; end <= size; end += 2) {
+      for (let span = 1; end % (2 * span) === 0; span *= 2) {
+        const left = end - 2 * span;
         for (let n = 0; n < span; n++) {
           const rise = reversed(n, span);
           kernels.merge(this.#line(left + n), this.#line(left + span + n), span, rise);
@@ -141,6 +144,9 @@ export class RadonField {
     return this.#lines.subarray(index * length, (index + 1) * length);
   }
 }
+
+const doubles = ({ buffer, byteOffset, length }: Float32Array) =>
+  new Float64Array(buffer, byteOffset, length / 2);
 
 /** Which line of `count`, a power of two, has this place after all merging; and the other way round. */
 function reversed(index: number, count: number): number {

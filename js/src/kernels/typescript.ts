@@ -8,6 +8,7 @@ import { merge } from "./merge.ts";
 import { mix } from "./mix.ts";
 import { project } from "./project.ts";
 import { exponentials, largest, multiply, weights } from "./softmax.ts";
+import { turn } from "./turn.ts";
 
 export const typescript: Kernels = {
   floats: (count) => new Float32Array(count),
@@ -22,4 +23,5 @@ export const typescript: Kernels = {
   image,
   merge,
   project,
+  turn,
 };

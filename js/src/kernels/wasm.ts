@@ -14,6 +14,7 @@ interface Exports {
   image(...args: number[]): void;
   merge(...args: number[]): void;
   project(...args: number[]): void;
+  turn(...args: number[]): void;
 }
 
 const PAGE = 65536;
@@ -44,6 +45,10 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
     dots(vector, rows, count, scale, out) {
       wasm.dots(at(vector), at(rows), count, vector.length, scale, at(out));
     },
+    turn(values, step, matrix, work, out) {
+      const dim = Math.sqrt(matrix.length);
+      wasm.turn(at(values), values.length / dim, dim, step, at(matrix), at(work), at(out));
+    },
     largest: (values) => wasm.largest(at(values), values.length),
     exponentials: (values, peak) => wasm.exponentials(at(values), values.length, peak),
     multiply: (values, factor) => wasm.multiply(at(values), values.length, factor),
@@ -68,4 +73,4 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
   };
 }
 
-const at = (array: Float32Array | Uint8ClampedArray): number => array.byteOffset;
+const at = (array: Float32Array | Float64Array | Uint8ClampedArray): number => array.byteOffset;

@@ -44,11 +44,13 @@ export function* paintCells(
     for (let round = 0; round < ROUNDS; round++) {
       for (let at = round; at < rows.length; at += ROUNDS) {
         given += mixer.mix(rows[at]);
-        row.fill(0);
+        const { mixed } = mixer;
         const [first, share] = [queries.first[at], queries.share[at]];
-        addKeys(row, mixer.mixed, keys, first, ratio, steepness);
-        field.add(first, row, 1 - share);
-        if (share > 0) field.add(first + 1, row, share);
+        const last = mixed.length ? keys.first[mixed.length / 4 - 1] + 1 : 0;
+        const reached = row.subarray(0, 4 * (last + 1)).fill(0);
+        addKeys(reached, mixed, keys, first, ratio, steepness);
+        field.add(first, reached, 1 - share);
+        if (share > 0) field.add(first + 1, reached, share);
         done++;
         yield;
       }

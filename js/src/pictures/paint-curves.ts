@@ -23,12 +23,12 @@ export function* paintCurves(
   try {
     const field = new LineField(width, height, kernels, stretch);
     const mixer = new Mixer(sheets, columns, inks, kernels);
-    const { mixed } = mixer;
     let given = 0;
     const due = pacer();
     for (let at = 0; at < rows.length; at++) {
       mixer.mix(rows[at]);
-      for (let key = 0, n = 0; key < columns.length; key++, n += 4) {
+      const { mixed } = mixer;
+      for (let key = 0, n = 0; n < mixed.length; key++, n += 4) {
         const most = mixed[n + 3];
         if (most < faintest) continue;
         given += mixer.given(key);

@@ -26,7 +26,9 @@ export function* paintMatrix(
     for (let at = round; at < rows.length; at += rounds) {
       const weights = sheet.row(rows[at]);
       const start = Math.floor((at * height) / rows.length) * width;
-      for (let column = 0; column < keys.length; column++) {
+      let end = keys.length;
+      while (end > 0 && weights[keys[end - 1]] === 0) end--;
+      for (let column = 0; column < end; column++) {
         const weight = weights[keys[column]];
         const pixel = start + pixels[column];
         if (weight > largest[pixel]) largest[pixel] = weight;

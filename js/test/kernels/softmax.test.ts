@@ -20,6 +20,27 @@ describe.for(BOTH)("in %s", ([, make]) => {
     }
   });
 
+  test.for([1, 2, 5, 64])("a matrix times vectors of %i components", (dim) => {
+    for (const count of [1, 4, 7]) {
+      const kernels = make();
+      const values = noise(dim * count, 2);
+      const doubles = (length: number) => {
+        const { buffer, byteOffset } = kernels.floats(2 * length);
+        return new Float64Array(buffer, byteOffset, length);
+      };
+      const [matrix, work] = [doubles(dim * dim), doubles(4 * dim)];
+      matrix.set(noise(dim * dim, 3));
+      const out = kernels.floats((count + 3) * dim);
+      kernels.turn(put(kernels, values), 0.5, matrix, work, out);
+      const expected = Array.from({ length: count * dim }, (_, at) => {
+        const [vector, i] = [Math.floor(at / dim), at % dim];
+        const row = matrix.subarray(i * dim, (i + 1) * dim);
+        return row.reduce((sum, value, n) => sum + 0.5 * value * values[n * count + vector], 0);
+      });
+      expect(difference(out.subarray(0, count * dim), expected)).toBeLessThan(1e-6);
+    }
+  });
+
   test("a product is the same whichever vector comes first, in any place", () => {
     const kernels = make();
     const [a, b] = [put(kernels, noise(29 * 6, 5)), put(kernels, noise(29 * 6, 7))];
