@@ -1,7 +1,14 @@
 /** Mirrors src/kernels/mix.ts: red, green, blue and the rest are the four lanes. */
-export function mix(rows: usize, sheets: i32, count: i32, inks: usize, out: usize): void {
-  const stride: usize = count << 2;
-  for (let key: usize = 0; key < stride; key += 4) {
+export function mix(
+  rows: usize,
+  sheets: i32,
+  keys: i32,
+  count: i32,
+  inks: usize,
+  out: usize,
+): void {
+  const stride: usize = (<usize>keys) << 2;
+  for (let key: usize = 0, end = (<usize>count) << 2; key < end; key += 4) {
     let sum = f32x4.splat(0);
     let most: f32 = 0;
     let at = rows + key;

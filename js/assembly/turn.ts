@@ -8,12 +8,12 @@ export function turn(
   work: usize,
   out: usize,
 ): void {
-  const line: usize = <usize>count << 2;
-  const length: usize = <usize>dim << 2;
+  const line: usize = (<usize>count) << 2;
+  const length: usize = (<usize>dim) << 2;
   const steps = f64x2.splat(step);
   for (let first = 0; first < count; first += 4) {
-    let from = values + (<usize>first << 2);
-    for (let to = work, end = work + (<usize>dim << 5); to < end; to += 32, from += line) {
+    let from = values + ((<usize>first) << 2);
+    for (let to = work, end = work + ((<usize>dim) << 5); to < end; to += 32, from += line) {
       const four = v128.load(from);
       const back = v128.shuffle<f32>(four, four, 2, 3, 2, 3);
       v128.store(to, f64x2.mul(f64x2.promote_low_f32x4(four), steps));
@@ -42,7 +42,7 @@ export function turn(
         back = f64x2.add(back, f64x2.mul(last, v128.load(vector, 16)));
         at += 8;
       }
-      const to = out + <usize>first * length + (<usize>i << 2);
+      const to = out + <usize>first * length + ((<usize>i) << 2);
       store<f32>(to, <f32>f64x2.extract_lane(front, 0));
       store<f32>(to + length, <f32>f64x2.extract_lane(front, 1));
       store<f32>(to + 2 * length, <f32>f64x2.extract_lane(back, 0));

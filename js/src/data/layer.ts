@@ -137,6 +137,11 @@ export class LayerData {
 
   /** The weights of row i: how much query i attends to each key. */
   weightRow(head: number, i: number, muted: readonly number[] = []): Float32Array {
+    return this.passingRow(head, i, muted).slice();
+  }
+
+  /** The same, in an array that the next call for any row may overwrite. */
+  passingRow(head: number, i: number, muted: readonly number[] = []): Float32Array {
     const program = this.#programs[head];
     if (!program) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
     const row = this.#scores(program, i, muted);
@@ -145,9 +150,8 @@ export class LayerData {
     const seen = row.subarray(4 * Math.floor(first / 4), 4 * Math.ceil(end / 4));
     const { peak, factor } = softmax(this.#kernels, seen, sinkOf(program));
     if (muted.length === 0) this.#normalizers[head].set(i, peak, factor);
-    const weights = new Float32Array(this.numKeys);
-    weights.set(row.subarray(first, end), first);
-    return weights;
+    row.fill(0, 0, first).fill(0, end);
+    return row.subarray(0, this.numKeys);
   }
 
   /**
@@ -200,7 +204,7 @@ export class LayerData {
     const normalizers = this.#normalizers[head];
     for (let i = 0; normalizers.missing > 0 && i < this.numQueries; i++) {
       if (normalizers.has(i)) continue;
-      this.weightRow(head, i);
+      this.passingRow(head, i);
       yield;
     }
   }

@@ -38,8 +38,13 @@ export interface Sheet {
   readonly spec: SheetSpec;
   /** Null if there are several. */
   readonly source: Source | null;
-  /** How much a query attends to each key. */
-  row(query: number): Float32Array;
+  /**
+   * How much a query attends to each key.
+   *
+   * @param passing whether the next row of any sheet may overwrite this one: of long texts, to make room
+   * for every row takes longer than to compute it.
+   */
+  row(query: number, passing?: boolean): Float32Array;
   /** How much each query attends to a key. */
   column(key: number): Float32Array;
   /**
@@ -93,7 +98,7 @@ export const headSheet = (data: LayerData, head: number): Sheet => ({
   head,
   spec: { kind: "head", head },
   source: data,
-  row: (query) => data.weightRow(head, query),
+  row: (query, passing) => (passing ? data.passingRow(head, query) : data.weightRow(head, query)),
   column: (key) => data.weightColumn(head, key),
   hasColumns: () => data.hasColumns(head),
 });

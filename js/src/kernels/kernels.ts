@@ -51,7 +51,7 @@ export interface Kernels {
    *
    * @param rows [sheets, keys]
    * @param inks [sheets, 4]: red, green, blue, 1
-   * @param out [keys, 4]: red, green, blue, weight
+   * @param out [keys, 4]: red, green, blue, weight; of the first keys, as many as it has room for
    */
   mix(rows: Float32Array, inks: Float32Array, out: Float32Array): void;
 

@@ -1,8 +1,9 @@
 import type { Kernels } from "./kernels.ts";
 
 export const mix: Kernels["mix"] = (rows, inks, out) => {
-  const [sheets, keys] = [inks.length / 4, out.length / 4];
-  for (let key = 0, at = 0; key < keys; key++, at += 4) {
+  const [sheets, count] = [inks.length / 4, out.length / 4];
+  const keys = rows.length / sheets;
+  for (let key = 0, at = 0; key < count; key++, at += 4) {
     let [r, g, b, parts, most] = [0, 0, 0, 0, 0];
     for (let n = 0; n < sheets; n++) {
       const weight = rows[n * keys + key];

@@ -24,7 +24,7 @@ export function* paintMatrix(
   const rounds = Math.max(1, Math.floor(rows.length / height));
   for (let round = 0; round < rounds; round++) {
     for (let at = round; at < rows.length; at += rounds) {
-      const weights = sheet.row(rows[at]);
+      const weights = sheet.row(rows[at], true);
       const start = Math.floor((at * height) / rows.length) * width;
       let end = keys.length;
       while (end > 0 && weights[keys[end - 1]] === 0) end--;
