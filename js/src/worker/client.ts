@@ -1,5 +1,6 @@
 /** The page's side of the worker, which is started when it is first needed. */
 
+import { bytesIn } from "../data/arrays.ts";
 import { isMatrix, type Sheet, type Source } from "../data/sheets.ts";
 import { compiledModule } from "../kernels/compiled.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
@@ -11,8 +12,8 @@ interface Task {
   failed(): void;
 }
 
-/** So many layers are kept there: the one in view, and those that one comes back to. */
-const KEPT = 3;
+/** Room there, in bytes, for the layer in view and those that one comes back to. */
+const ROOM = 48 * 2 ** 20;
 
 export class Client {
   #worker: Worker | null = null;
@@ -21,8 +22,8 @@ export class Client {
   readonly #tasks = new Map<number, Task>();
   #count = 0;
   readonly #numbers = new WeakMap<Source, number>();
-  /** Those that the worker has, the last used last. */
-  #kept: number[] = [];
+  /** The bytes of those that the worker has, the last used last. */
+  readonly #kept = new Map<number, number>();
   readonly #gone = new FinalizationRegistry<number>((source) => this.#drop(source));
 
   /** @param start may throw where no worker is allowed. */
@@ -103,19 +104,20 @@ export class Client {
       this.#numbers.set(source, number);
       this.#gone.register(source, number);
     }
-    if (this.#kept.includes(number)) this.#kept = this.#kept.filter((kept) => kept !== number);
-    else {
-      const content = isMatrix(source) ? source : source.content;
-      this.#send({ op: "keep", source: number, content });
+    const content = isMatrix(source) ? source : source.content;
+    if (!this.#kept.delete(number)) this.#send({ op: "keep", source: number, content });
+    const bytes = isMatrix(source) ? source.byteLength : bytesIn(source.content.arrays);
+    this.#kept.set(number, bytes);
+    let held = [...this.#kept.values()].reduce((sum, own) => sum + own);
+    for (const [kept, own] of this.#kept) {
+      if (kept === number || held <= ROOM) break;
+      this.#drop(kept);
+      held -= own;
     }
-    this.#kept.push(number);
-    if (this.#kept.length > KEPT) this.#drop(this.#kept[0]);
     return number;
   }
 
   #drop(source: number): void {
-    if (!this.#kept.includes(source)) return;
-    this.#kept = this.#kept.filter((kept) => kept !== source);
-    this.#worker?.postMessage({ op: "drop", source });
+    if (this.#kept.delete(source)) this.#worker?.postMessage({ op: "drop", source });
   }
 }

@@ -34,7 +34,11 @@ function answer(message: ToWorker): void {
       useModule(message.module);
       break;
     case "keep":
-      sources.set(message.source, sourceOf(message.content));
+      try {
+        sources.set(message.source, sourceOf(message.content));
+      } catch {
+        // There is no room for it, as whatever is made of it will be told.
+      }
       break;
     case "drop":
       sources.delete(message.source);
@@ -44,7 +48,12 @@ function answer(message: ToWorker): void {
       tasks.delete(message.task);
       break;
     case "paint":
-      begin(message);
+      try {
+        begin(message);
+      } catch (error) {
+        // The page does it, and this goes on.
+        send({ task: message.task, failed: `${error}` });
+      }
   }
 }
 

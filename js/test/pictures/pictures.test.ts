@@ -139,11 +139,35 @@ test("several pictures at once each come to their own", async () => {
   });
 });
 
-test("more layers than the worker keeps, in turn", async () => {
+test("more than the worker keeps, in turn", async () => {
   const { client, started } = withWorker(real);
-  const layers = Array.from({ length: 5 }, () => noisyLayer(TOKENS, 1, 16));
-  for (const layer of [...layers, ...layers]) await lines([headSheet(layer, 0)], linesJob(TOKENS));
+  const sent = vi.spyOn(Worker.prototype, "postMessage");
+  onTestFinished(() => sent.mockRestore());
+  const ops = (op: string) => sent.mock.calls.filter(([message]) => message.op === op).length;
+  // 20 MB each.
+  const rows = 5 * 2 ** 20;
+  const matrices = Array.from({ length: 3 }, () => {
+    const values = new Float32Array(rows);
+    values.set(noise(TOKENS * TOKENS));
+    return matrixSheet("", values, TOKENS);
+  });
+  const [first, second, third] = matrices;
+  for (const sheet of [first, second, first, third, first]) await lines([sheet], linesJob(60));
+  expect([ops("keep"), ops("drop")]).toEqual([3, 1]);
+  await lines([second], linesJob(60));
+  expect([ops("keep"), ops("drop")]).toEqual([4, 2]);
   expect(started.length).toBe(1);
+  expect(client.refused).toBe(false);
+});
+
+test("what the worker cannot begin, the page paints, and asks it again", async () => {
+  const { client, received } = withWorker(real);
+  const spec = { kind: "combined", name: "the mean of none", of: [], how: "mean" } as const;
+  const broken: Sheet = { ...headSheet(data, 0), spec };
+  await lines([broken], linesJob(TOKENS));
+  expect(received.mock.calls.length).toBe(1);
+  await lines([headSheet(data, 0)], linesJob(TOKENS));
+  expect(received.mock.calls.length).toBeGreaterThan(1);
   expect(client.refused).toBe(false);
 });
 
