@@ -11,7 +11,12 @@ export function footer(
 ): [HTMLElement, () => void] {
   const said = el("div", { class: "status", role: "status" });
   const about = el("div", { class: "about" });
+  const filled = new Map<HTMLElement, string>();
   const fill = (line: HTMLElement, phrase: Phrase) => {
+    const content = JSON.stringify(phrase);
+    // What is said again stays: to lay it out anew would be work for every move of the pointer.
+    if (filled.get(line) === content) return;
+    filled.set(line, content);
     line.replaceChildren(...phrase.map(piece));
     // All of it, where there was no room.
     line.title = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
