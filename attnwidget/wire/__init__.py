@@ -2,7 +2,6 @@
 
 from .block import (
     Block,
-    BlockError,
     add_program,
     block_size,
     decode_floats,
@@ -11,7 +10,7 @@ from .block import (
 )
 from .manifest import encode_overview
 from .requests import Replies
-from .rounding import received
+from .rounding import BlockError, received
 
 __all__ = [
     "Block",

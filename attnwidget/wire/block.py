@@ -10,10 +10,9 @@ import numpy as np
 from attnwidget.lens import combined
 from attnwidget.record import Floats, Layer, ScoreProgram, Stack
 
-DType = Literal["f16", "f32", "bits", "i8", "coded"]
+from .rounding import BlockError, float16_error, float_type
 
-# Beyond this, float16 has no finite value left.
-_FLOAT16_MAX = float(np.finfo(np.float16).max)
+DType = Literal["f16", "f32", "bits", "i8", "coded"]
 
 
 class _Part(TypedDict):
@@ -35,29 +34,7 @@ class Part(_Part, total=False):
     bytes: int
 
 
-class _BlockError(TypedDict):
-    largest: float
-    variation: float
-
-
-class BlockError(_BlockError, total=False):
-    """How far what the browser computes from a block lies from the record.
-
-    largest: the largest difference of a weight.
-    variation: the mean over all rows of half the sum of differences.
-    vectors: the largest difference of a component of a query or key, where they were rounded.
-    """
-
-    vectors: float
-
-
 _FLOATS = {"f16": "<f2", "f32": "<f4"}
-
-
-def float_type(array: Floats) -> DType:
-    """Which floats an array is sent as."""
-    largest = max(array.max(initial=0), -array.min(initial=0))
-    return "f16" if largest < _FLOAT16_MAX else "f32"
 
 
 @dataclass(frozen=True)
@@ -65,7 +42,7 @@ class Block:
     """The parts of one layer and their bytes, in the same order.
 
     Attributes:
-        error: of a block that was rounded further than to float16.
+        error: of a layer's block; what combines layers has none.
     """
 
     parts: list[Part]
@@ -98,7 +75,7 @@ def encode_block(layer: Layer) -> Block:
     A layer with a score program travels as queries and keys, any other as weights (with its
     queries and keys, where it has them, for the neuron view).
     """
-    block = Block([], [])
+    block = Block([], [], float16_error(layer))
     block.add_floats("queries", layer.queries)
     block.add_floats("keys", layer.keys)
     if layer.program is None:

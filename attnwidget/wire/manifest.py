@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from attnwidget.lens import MEASURES, sampled_rows, survey
-from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens, sample_rows
+from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size
-from .rounding import rounding_error
 from .words import words
 
 VERSION = 1
@@ -66,7 +65,6 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
 
 
 def _layer(layer: Layer) -> dict[str, Any]:
-    rows = sample_rows(layer.shape[0])
     return {
         "number": layer.number,
         "heads": layer.num_heads,
@@ -75,8 +73,6 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "dim": None if layer.queries is None else layer.queries.shape[2],
         "rotary": None if layer.rotary is None else asdict(layer.rotary),
         "program": None if layer.program is None else program_json(layer.program),
-        "rounding": rounding_error(layer, rows),
-        "rounding_rows": None if len(rows) == layer.shape[0] else len(rows),
         "fidelity": {
             "exact": layer.fidelity.exact,
             "module": layer.fidelity.module,

@@ -18,8 +18,8 @@ _LARGEST_COMBINED = 1 << 28
 class Replies:
     """What a widget answers. Every request with an id gets one reply: {id, error}, or else
 
-    - to {id, op: "block", stack, layer}: {id, parts} and buffers. The layer is a number, or
-      "combined" for what combines all layers.
+    - to {id, op: "block", stack, layer}: {id, parts, rounding} and buffers; rounding is the block's
+      `BlockError`. The layer is a number, or "combined" for what combines all layers.
     - to {id, op: "row", stack, layer, side, position}, of the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" where only those were recorded;
       of the side "key": the column of this key, "weights" [heads, Tq]. All float32. A column may
@@ -57,7 +57,8 @@ class Replies:
             self._reply({"id": id_, "error": str(message)}, [])
             return
         if block is not None:
-            self._reply({"id": id_, "parts": block.parts}, block.buffers)
+            reply = {"id": id_, "parts": block.parts, "rounding": block.error}
+            self._reply(reply, block.buffers)
 
     def close(self) -> None:
         """No one is left to reply to."""

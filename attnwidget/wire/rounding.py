@@ -3,19 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.lens import Chunks
-from attnwidget.record import Floats, Layer
+from attnwidget.record import Floats, Layer, sample_rows
 
-from .block import float_type
-
+# Beyond this, float16 has no finite value left.
+_FLOAT16_MAX = float(np.finfo(np.float16).max)
 # Below it, float16 has fewer digits, and a fixed step of 2^-24.
 _LEAST_NORMAL = np.float32(2**-14)
 # So many numbers stay in the processor's cache while they are rounded.
 _PIECE = 1 << 14
+
+
+class _BlockError(TypedDict):
+    largest: float
+
+
+class BlockError(_BlockError, total=False):
+    """How far what the browser computes from a block lies from the record.
+
+    largest: the largest difference of a weight.
+    rows: of how many sampled rows; without it, of all.
+    variation: the mean over all rows of half the sum of differences, where a block was rounded
+        further than to float16.
+    vectors: the largest difference of a component of a query or key, where they were, too.
+    """
+
+    rows: int
+    variation: float
+    vectors: float
+
+
+def float16_error(layer: Layer) -> BlockError:
+    """The error of `encode_block`."""
+    rows = sample_rows(layer.shape[0])
+    error: BlockError = {"largest": rounding_error(layer, rows)}
+    if len(rows) < layer.shape[0]:
+        error["rows"] = len(rows)
+    return error
+
+
+def float_type(array: Floats) -> Literal["f16", "f32"]:
+    """Which floats an array is sent as."""
+    largest = max(array.max(initial=0), -array.min(initial=0))
+    return "f16" if largest < _FLOAT16_MAX else "f32"
 
 
 def rounding_error(layer: Layer, rows: NDArray[np.intp]) -> float:

@@ -15,13 +15,9 @@ def stated_error(page: str) -> dict[str, float | None]:
         json.loads(found)
         for found in re.findall(r'data-block="[^"]*\.\d+">(.*?)</script>', page, re.DOTALL)
     ]
-    errors = [block["error"] for block in blocks if block.get("error")]
-    if not errors:
-        found = re.search(r"data-content>(.*?)</script>", page, re.DOTALL)
-        stacks = json.loads(found[1])["manifest"]["stacks"] if found else []
-        largest = [layer["rounding"] for stack in stacks for layer in stack["layers"]]
-        return {"largest": max(largest), "variation": None}
+    errors = [block["error"] for block in blocks]
+    variations = [error["variation"] for error in errors if "variation" in error]
     return {
         "largest": max(error["largest"] for error in errors),
-        "variation": sum(error["variation"] for error in errors) / len(errors),
+        "variation": sum(variations) / len(variations) if variations else None,
     }

@@ -33,8 +33,6 @@ export function layerWith(
     dim: sizes.dim,
     rotary: null,
     bytes: 0,
-    rounding: 0,
-    rounding_rows: null,
     program,
     fidelity: { exact: null, module: "", tolerance: 1e-5 },
     measures: {

@@ -57,7 +57,7 @@ def test_a_request_is_answered(
     request = {"id": "a", "op": "block", "stack": "self", "layer": 1}
     _receive(widget, {"method": "custom", "content": request})
     block = encode_block(record.layer(1))
-    content = {"id": "a", "parts": block.parts}
+    content = {"id": "a", "parts": block.parts, "rounding": block.error}
     assert sent == [({"method": "custom", "content": content}, block.buffers)]
 
 

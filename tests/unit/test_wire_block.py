@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget.record import Layer, ScoreProgram
+from attnwidget.record import Layer, ScoreProgram, sample_rows
 from attnwidget.wire import encode_block
 from attnwidget.wire.block import Block
 from attnwidget.wire.rounding import rounding_error, to_float16
@@ -135,6 +135,7 @@ def test_the_rounding_error_is_the_largest_that_there_is(name: str) -> None:
     assert 0 < actual < 1e-2
     error = rounding_error(layer, np.arange(LENGTH))
     assert error == pytest.approx(actual, rel=0.01, abs=1e-7)
+    assert encode_block(layer).error == {"largest": error}, "of all rows, where they are few"
 
 
 @pytest.mark.parametrize(("rows", "found"), [([3, 137, 250], True), ([3, 250], False)])
@@ -147,6 +148,9 @@ def test_the_rounding_error_of_some_rows(rows: list[int], found: bool) -> None:
     assert np.flatnonzero(differences).tolist() == [137]
     error = rounding_error(layer, np.array(rows))
     assert error == (pytest.approx(differences[137], rel=0.01) if found else 0)
+    stated = encode_block(layer).error
+    assert stated is not None
+    assert stated["rows"] == len(sample_rows(300))
 
 
 def test_the_rounding_error_of_what_is_sent_exactly() -> None:

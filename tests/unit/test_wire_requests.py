@@ -32,7 +32,7 @@ def reply_to(record: AttentionRecord, request: Any) -> Any:
 def test_a_block(record: AttentionRecord) -> None:
     block = encode_block(record.layer(1))
     reply = reply_to(record, GOOD)
-    assert reply == ({"id": "7", "parts": block.parts}, block.buffers)
+    assert reply == ({"id": "7", "parts": block.parts, "rounding": block.error}, block.buffers)
     assert json.loads(json.dumps(reply[0])) == reply[0]
 
 
@@ -51,7 +51,7 @@ def test_what_combines_all_layers() -> None:
     for stack in record.stacks:
         block = encode_combined(record.stack(stack))
         reply = reply_to(record, GOOD | {"stack": stack, "layer": "combined"})
-        assert reply == ({"id": "7", "parts": block.parts}, block.buffers)
+        assert reply == ({"id": "7", "parts": block.parts, "rounding": None}, block.buffers)
         assert [part["name"] for part in block.parts] == ["mean", "max"]
     refused = GOOD | {"stack": "decoder", "layer": "combined"}
     _assert_error(reply_to(record, refused), "^no stack 'decoder'; this record has self, other$")

@@ -94,9 +94,6 @@ def _layer(
         "key_heads": key_heads or heads,
         "dim": dim,
         "rotary": None,
-        # Eighths pass through float16 unchanged.
-        "rounding": 0.0,
-        "rounding_rows": None,
         "program": capped or program(scale=dim**-0.5),
         "fidelity": {"exact": exact, "module": "", "tolerance": 1e-5},
     }
@@ -129,8 +126,6 @@ def _weights_alone(tokens: Json, seed: str, heads: int, *, number: int) -> Json:
         "key_heads": heads,
         "dim": None,
         "rotary": None,
-        "rounding": 0.0,
-        "rounding_rows": None,
         "program": None,
         "fidelity": {"exact": None, "module": "", "tolerance": 1e-5},
     }

@@ -17,15 +17,20 @@ export interface Part {
 export interface Block {
   readonly parts: readonly Part[];
   readonly buffers: readonly Uint8Array[];
-  /** How far weights computed from it lie from the record's; else the manifest says it. */
+  /** How far weights computed from it lie from the record's: said of every layer. */
   readonly error?: BlockError | undefined;
 }
 
 export interface BlockError {
   /** The largest difference of a weight. */
   readonly largest: number;
-  /** The mean over all rows of half the sum of differences: the share of attention that moved. */
-  readonly variation: number;
+  /** Of how many sampled rows; without it, of all. */
+  readonly rows?: number;
+  /**
+   * The mean over all rows of half the sum of differences: the share of attention that moved, where
+   * a block was rounded further than to float16.
+   */
+  readonly variation?: number;
   /** The largest difference of a component of a query or key. */
   readonly vectors?: number;
 }

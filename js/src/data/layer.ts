@@ -57,7 +57,7 @@ export class LayerData {
     readonly stack: StackInfo,
     readonly info: LayerInfo,
     arrays: Arrays,
-    private readonly error?: BlockError,
+    private readonly error: BlockError | null = null,
   ) {
     this.numQueries = stack.queries.labels.length;
     this.numKeys = stack.keys.labels.length;
@@ -87,12 +87,12 @@ export class LayerData {
 
   /** The largest difference of a weight from the record's. */
   get rounding(): number {
-    return this.error?.largest ?? this.info.rounding;
+    return this.error?.largest ?? 0;
   }
 
   /** Of how many sampled rows; null where of all. */
   get roundingRows(): number | null {
-    return this.error ? null : this.info.rounding_rows;
+    return this.error?.rows ?? null;
   }
 
   /** The largest difference of a component of q or k; null where they are float16. */

@@ -49,10 +49,6 @@ export interface LayerInfo {
   } | null;
   /** The size of its block as the kernel sends it. */
   readonly bytes: number;
-  /** The largest change of a weight that sending float16 makes, in the rows looked at. */
-  readonly rounding: number;
-  /** How many rows of every head were looked at for it; null for all. */
-  readonly rounding_rows: number | null;
   /** Null where the layer was recorded as weights alone. */
   readonly program: Program | null;
   readonly fidelity: {

@@ -1,6 +1,6 @@
 /** Requests to the kernel: {id, op, …} out, a reply with the same id in. */
 
-import { type Block, type BlockName, blockTitle, type Part } from "./codec.ts";
+import { type Block, type BlockError, type BlockName, blockTitle, type Part } from "./codec.ts";
 import type { Side } from "./manifest.ts";
 import { Turns } from "./turns.ts";
 
@@ -17,6 +17,7 @@ interface Reply {
   /** Instead of an answer that nobody wants any more. */
   aborted?: true;
   parts?: Part[];
+  rounding?: BlockError | null;
 }
 
 /** Bytes from whatever a host delivers: DataView, typed array or ArrayBuffer. */
@@ -101,7 +102,10 @@ export class Requests {
       this.#waiting.set(id, (reply, buffers) => {
         if (reply.error !== undefined) reject(new Error(reply.error));
         else if (reply.aborted) reject(signal?.reason);
-        else resolve({ parts: reply.parts ?? [], buffers: buffers.map(bytesOf) });
+        else {
+          const { parts = [], rounding } = reply;
+          resolve({ parts, buffers: buffers.map(bytesOf), error: rounding ?? undefined });
+        }
       });
       signal?.addEventListener("abort", () => {
         if (this.#waiting.has(id)) send({ op: "abort", of: [id] });

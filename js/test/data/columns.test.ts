@@ -47,7 +47,7 @@ test("of several heads are there when those of each are", async () => {
 });
 
 test("of several heads are worked on one after the other, and only while someone waits", async () => {
-  const tokens = 4 * TOKENS;
+  const tokens = 12 * TOKENS;
   const layer = noisyLayer(tokens, 2, 256);
   const known = (head: number) =>
     layer.normalized(head)?.factors.reduce((count, factor) => count + Number(factor !== 0), 0) ?? 0;

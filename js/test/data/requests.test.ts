@@ -54,9 +54,11 @@ test.for([
   const { model, requests } = conversation();
   const block = requests.block("self", 0, WANTED);
   await sent(model, 1);
-  model.deliver({ id: model.sent[0].id, parts: PARTS }, [buffer]);
-  const { parts, buffers } = await block;
+  const rounding = { largest: 0.001, rows: 16 };
+  model.deliver({ id: model.sent[0].id, parts: PARTS, rounding }, [buffer]);
+  const { parts, buffers, error } = await block;
   expect(parts).toEqual(PARTS);
+  expect(error).toEqual(rounding);
   expect(buffers).toEqual([new Uint8Array(BYTES)]);
   expect([...bytesOf(buffer)]).toEqual(BYTES);
 });

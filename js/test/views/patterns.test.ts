@@ -18,8 +18,6 @@ function layerOf(...heads: readonly (readonly number[])[]): LayerInfo {
       dim: null,
       rotary: null,
       bytes: 0,
-      rounding: 0,
-      rounding_rows: null,
       program: null,
     },
     fidelity: { exact: null, module: "", tolerance: 1e-5 },
