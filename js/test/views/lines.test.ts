@@ -74,12 +74,15 @@ test("carry to every key what it gets, and from every query what it gives", asyn
 test("follow the heads that are drawn", async () => {
   const app = await mountApp();
   await drawn(app);
+  // Until the view has the size that it keeps.
+  await twoFrames();
   const canvas = find<HTMLCanvasElement>(app, "canvas.base");
   const first = canvas.toDataURL();
+  const patience = { timeout: 5000 };
   app.state.heads.value = [3];
-  await vi.waitFor(() => expect(canvas.toDataURL()).not.toBe(first));
+  await vi.waitFor(() => expect(canvas.toDataURL() === first).toBe(false), patience);
   app.state.heads.value = null;
-  await vi.waitFor(() => expect(canvas.toDataURL()).toBe(first));
+  await vi.waitFor(() => expect(canvas.toDataURL() === first).toBe(true), patience);
 });
 
 test("of the token looked at lie on top, with a strip of weights at the far end", async () => {
