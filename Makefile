@@ -58,7 +58,7 @@ check: $(VENV)/.test $(BUNDLE) ## Lint, formatting and types of both languages
 	$(PY) -m mypy --no-error-summary
 	cd js && $(NPM) run --silent check
 
-bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (20 minutes, Linux)
+bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (an hour, Linux)
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
 	$(PY) -m benchmarks.browser --models-folder "$(ATTNWIDGET_MODELS)" $(BENCH)

@@ -54,7 +54,7 @@ export class Mixer {
       end = Math.max(end, own);
       const start = n * keys.length;
       if (this.#unbroken) rows.set(weights.subarray(0, keys.length), start);
-      else for (let n = 0; n < keys.length; n++) rows[start + n] = weights[keys[n]];
+      else for (let at = 0; at < keys.length; at++) rows[start + at] = weights[keys[at]];
     });
     this.total += all;
     this.#seen = Math.min(end, keys.length);
