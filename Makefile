@@ -35,7 +35,7 @@ RIVAL := benchmarks/browser/node_modules/.package-lock.json
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SILENT:
-.PHONY: help demo test fuzz test-models test-oldest check bench docs lab build clean
+.PHONY: help demo test test-python test-front-end test-loaded fuzz test-models test-oldest check bench docs lab build clean
 
 help: ## List these targets
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,8 +48,18 @@ test: check $(VENV)/.colab ## Run every check and test, in a real browser and a 
 	$(PY) -m scripts.other_browsers
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
-	(cd js && $(NPM) run --silent test) && \
-	$(PY) -m pytest
+	$(MAKE) --jobs=2 --output-sync=line test-python test-front-end
+
+# Workers share the cores, so each computes with one thread.
+test-python:
+	OMP_NUM_THREADS=1 $(PY) -m pytest --numprocesses=auto --dist=loadgroup --no-loadscope-reorder \
+		--durations=10
+
+test-front-end:
+	cd js && $(NPM) run --silent test
+
+test-loaded: check $(VENV)/.colab ## Run all tests beside two busy loops per core
+	$(PY) -m scripts.loaded $(MAKE) test
 
 fuzz: $(VENV)/.test $(BUNDLE) ## Damage FUZZ times as many inputs as `make test` does
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \

@@ -1,6 +1,7 @@
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
 import { viteInline } from "./inline.mjs";
+import { PATIENCE } from "./test/patience.ts";
 
 // The last five keep a machine without network from waiting for, or logging, Chromium's own lookups.
 const args = [
@@ -21,6 +22,10 @@ export default defineConfig({
   server: { fs: { allow: [".."] } },
   test: {
     include: ["test/**/*.test.ts"],
+    // Only a test that fails waits so long, also on a machine that does much else.
+    testTimeout: 2 * PATIENCE,
+    hookTimeout: PATIENCE,
+    expect: { poll: { timeout: PATIENCE } },
     browser: {
       enabled: true,
       headless: true,

@@ -7,9 +7,38 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 import attnwidget as aw
 from tests.browser.texts import PAIR, TEXT
-from tests.support import BROWSER_FLAGS, PATIENCE_SECONDS, OpenPage, Watch
+from tests.support import BROWSER_FLAGS, PATIENCE_MS, OpenPage, Watch
 
-expect.set_options(timeout=PATIENCE_SECONDS * 1000)
+expect.set_options(timeout=PATIENCE_MS)
+
+# Folders whose tests share one costly fixture, as a JupyterLab.
+TOGETHER = ("docs", "lab", "notebooks", "release")
+# What takes longest begins first, so that no process is left with it alone at the end.
+LONGEST_FIRST = ("lab", "hosts", "release", "notebooks", "browser", "docs")
+# Tests that share nothing: each goes to the process that is free.
+APART = "test_coverage_sample"
+# More than this, and the browsers would want more memory than most machines have.
+MOST_PROCESSES = 8
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: many tests wait for a browser or a server."""
+    return min((os.cpu_count() or 1) + 1, MOST_PROCESSES)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order tests, and keep those that share fixtures in one process."""
+
+    def folder(item: pytest.Item) -> str:
+        return item.path.relative_to(Path(__file__).parent).parts[0]
+
+    items.sort(key=lambda item: (*LONGEST_FIRST, folder(item)).index(folder(item)))
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        if item.path.stem != APART:
+            group = folder(item) if folder(item) in TOGETHER else str(item.path)
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebError
 
-# For what comes late on a machine that does much else.
-PATIENCE_SECONDS = 30
+# Only a test that fails waits so long, also on a machine that does much else.
+PATIENCE_SECONDS = 300
+PATIENCE_MS = 1000 * PATIENCE_SECONDS
 
 # The last five keep a machine without network from waiting for, or logging, Chromium's own lookups.
 BROWSER_FLAGS = [
@@ -42,6 +43,7 @@ class Watch:
         self.requests: list[str] = []
         self._allowed = allowed
         self._noise = [re.compile(pattern) for pattern in noise]
+        context.set_default_timeout(PATIENCE_MS)
         context.on("request", lambda request: self._on_request(request.url))
         context.on("page", lambda page: page.on("websocket", lambda ws: self._on_request(ws.url)))
         context.on("console", self._on_console)

@@ -1,12 +1,13 @@
 /** The whole app in a bare page, with the record of the shared vectors in it. */
 
-import { expect, onTestFinished, vi } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { page } from "vitest/browser";
 import { mount } from "../src/app.ts";
 import type { Choices } from "../src/choices.ts";
 import type { Source, Store } from "../src/data/store.ts";
 import type { State } from "../src/state.ts";
 import { stateOf, storeOf } from "./choices.ts";
+import { eventually } from "./eventually";
 import { restPointer } from "./place.ts";
 import { blockOf, RECORD, type SentRecord } from "./vectors.ts";
 
@@ -75,7 +76,7 @@ export async function mountApp({
 
 /** Until the layer is there and its lines are drawn. */
 export async function drawn({ shadow }: App): Promise<void> {
-  await vi.waitFor(() => {
+  await eventually(() => {
     const canvas = shadow.querySelector<HTMLCanvasElement>("canvas.base");
     expect(canvas && painted(canvas)).toBeGreaterThan(0);
   });

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests import hostile
-from tests.browser.test_nbconvert import MODULES, NETWORK, NOISE, SECONDS
+from tests.browser.test_nbconvert import MODULES, NETWORK, NOISE
 from tests.browser.view import View, expect_lines
-from tests.support import Watch
+from tests.support import PATIENCE_SECONDS, Watch
 
 CELLS = [
     f"""
@@ -46,7 +46,12 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "IPYTHONDIR": str(folder / "ipython"),
     }
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     return folder / "notebook.html"
@@ -61,7 +66,7 @@ def test_nothing_runs(browser: Browser, converted: Path) -> None:
         context.route(f"{start}**", lambda route, _, file=file: route.fulfill(path=MODULES / file))
     page = context.new_page()
     page.goto(converted.as_uri())
-    expect(page.get_by_role("tablist", name="View")).to_have_count(2, timeout=30_000)
+    expect(page.get_by_role("tablist", name="View")).to_have_count(2)
     # The widgets' own part of the page: the loader before it logs what it likes.
     first, second = (View(page.locator("body > main > div").nth(n)) for n in (0, 2))
     expect_lines(first)

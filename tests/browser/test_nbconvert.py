@@ -15,7 +15,7 @@ from tests.browser.texts import PAIR, TEXT
 from tests.browser.view import View, expect_lines, expect_strongest, numbers
 from tests.hosts.shown import PAINTS, expect_brightness, expect_three_views
 from tests.lab.server import environment, notebook
-from tests.support import Watch
+from tests.support import PATIENCE_SECONDS, Watch
 
 # Executed without a reader, the first one embeds by itself.
 CELLS = [
@@ -33,9 +33,6 @@ aw.show(record)
 TO_HTML = ("--to", "html", "--HTMLExporter.mathjax_url=data:text/javascript,")
 
 MODULES = Path(__file__).parents[2] / "js" / "node_modules"
-
-# A kernel starts, and the notebook runs.
-SECONDS = 300
 
 # What such a page asks the network for, answered from the same packages on disk.
 NETWORK = {
@@ -78,7 +75,7 @@ def nbconvert(path: Path, *options: str) -> None:
         env=environment(path.parent),
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 0, done.stderr
 
@@ -101,7 +98,7 @@ def page(browser: Browser, converted: Path) -> Iterator[Page]:
 def load(page: Page, path: Path) -> None:
     page.goto(path.as_uri())
     # The loader comes in three parts and takes its time.
-    expect(page.get_by_role("tablist", name="View")).to_have_count(len(CELLS), timeout=30_000)
+    expect(page.get_by_role("tablist", name="View")).to_have_count(len(CELLS))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Error, Locator, Page, expect
 
-from tests.support import PATIENCE_SECONDS
+from tests.support import PATIENCE_MS, PATIENCE_SECONDS
 
 # Keys and queries travel as float16, which moves a weight by less than this.
 WEIGHT_TOLERANCE = 2e-3
@@ -193,7 +193,7 @@ def strongest_as_said(
 
 def look(place: Locator) -> np.ndarray:
     """What is on the screen at a place: RGB, [height, width, 3], 0 to 255."""
-    png = place.screenshot(animations="disabled", timeout=PATIENCE_SECONDS * 1000)
+    png = place.screenshot(animations="disabled", timeout=PATIENCE_MS)
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(float)
 
 

@@ -17,7 +17,6 @@ LIVE = {
     "guide/model.html": ["Model", "Model"],
     "guide/neuron.html": ["Neuron", "Neuron"],
 }
-PATIENCE_MS = 15_000
 # Of a page of the site, and of an exported page.
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 18, 20)"}
 
@@ -41,10 +40,10 @@ def test_live_views_paint(
         frame.scroll_into_view_if_needed()
         inside = frame.content_frame
         expect(inside.get_by_role("tab", name=view, exact=True)).to_have_attribute(
-            "aria-selected", "true", timeout=PATIENCE_MS
+            "aria-selected", "true"
         )
         expect(inside.get_by_role("status")).not_to_be_empty()
-        expect(inside.locator("canvas").first).to_be_visible(timeout=PATIENCE_MS)
+        expect(inside.locator("canvas").first).to_be_visible()
         page.wait_for_function("new Promise(painted => setTimeout(() => painted(true), 500))")
         frame.screenshot(path=tmp_path / "frame.png")
         pixels = np.asarray(Image.open(tmp_path / "frame.png").convert("RGB"))

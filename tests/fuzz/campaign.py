@@ -14,14 +14,14 @@ from random import Random
 SCALE = int(os.environ.get("FUZZ", "1"))
 SEED = int(os.environ.get("FUZZ_SEED", "0"))
 
-# An input that takes longer, or more memory than this, counts as a hang or a bomb.
+# An input that takes more time of the processor, or more memory, counts as a hang or a bomb.
 SECONDS = 20
 BYTES = 1 << 30
 
 # Inputs that once went wrong, by campaign: each is tried again before anything else.
 PAST = Path(__file__).parent / "past.json"
 
-# What the summary of a run says.
+# What the campaigns of the test that runs have done, a line each.
 done: list[str] = []
 
 
@@ -76,13 +76,13 @@ def _limited_time() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise Hang(f"more than {SECONDS} seconds")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextmanager

@@ -1,5 +1,7 @@
+from collections.abc import Generator
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 from tests.fuzz import campaign
@@ -16,8 +18,23 @@ settings.register_profile(
 settings.load_profile("fuzz")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Passes what a campaign did on to the summary, also from another process."""
+    result = yield
+    pyfuncitem.user_properties.extend(("fuzz", line) for line in campaign.done)
+    campaign.done.clear()
+    return result
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if campaign.done:
+    lines = [
+        line
+        for report in terminalreporter.getreports("passed")
+        for name, line in report.user_properties
+        if name == "fuzz"
+    ]
+    if lines:
         terminalreporter.section("fuzz")
-        for line in campaign.done:
-            terminalreporter.line(line)
+        for line in lines:
+            terminalreporter.line(str(line))

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Route
 from tests.browser.view import View
 from tests.hosts.cdn import HTML_MANAGER, REQUIRE, answer
 from tests.lab.server import environment
-from tests.support import Watch
+from tests.support import PATIENCE_SECONDS, Watch
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -33,8 +33,6 @@ MANAGER = Path(__file__).with_name("colab.js")
 
 # The loader's own check of its own schema.
 NOISE = [r"console warning: strict mode: use allowUnionTypes"]
-
-SECONDS = 60
 
 # Nothing in it is its own: it may run scripts, and that is all.
 ADD_OUTPUT = """(url) => {
@@ -113,7 +111,7 @@ class Colab:
         outputs: list[dict[str, Any]] = []
         traceback: list[str] = []
         while True:
-            message = self._kernel.get_iopub_msg(timeout=SECONDS)
+            message = self._kernel.get_iopub_msg(timeout=PATIENCE_SECONDS)
             self._take(message)
             if message["parent_header"].get("msg_id") != own:
                 continue

@@ -15,6 +15,7 @@ import attnwidget as aw
 from tests.browser.view import View
 from tests.hosts.hostile_texts import LOAD_HOSTILE, save_hostile
 from tests.lab.server import environment, running
+from tests.support import PATIENCE_SECONDS
 
 # Readers of an app see no code: what Python knows of a choice is said in words, and what Python
 # sets is set by a button.
@@ -76,9 +77,6 @@ theme = "system"
 auto_instantiate = true
 """
 
-# A kernel starts, and the notebook runs.
-SECONDS = 300
-
 # What a page that marimo exports loads from the network, which is in its package too.
 NETWORK = {
     f"https://cdn.jsdelivr.net/npm/@marimo-team/frontend@{marimo.__version__}/dist/": (
@@ -130,7 +128,7 @@ def export(folder: Path) -> Path:
         env=environment(folder),
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     return folder / "page.html"

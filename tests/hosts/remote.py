@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-# Of the page, in CSS pixels, and how long anything in it may take.
+from tests.support import PATIENCE_SECONDS
+
+# Of the page, in CSS pixels.
 WIDTH, HEIGHT = 1100, 1000
-PATIENCE_SECONDS = 20
 
 ESCAPE = "\ue00c"
 

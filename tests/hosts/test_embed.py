@@ -35,9 +35,6 @@ NOISE = [
     r"console error: Failed to load resource: net::ERR_FILE_NOT_FOUND file:.*/anywidget\.js$",
 ]
 
-# The loader comes in three parts and takes its time.
-LOADED_MS = 30_000
-
 
 @pytest.fixture(scope="module")
 def url(record: aw.AttentionRecord, tmp_path_factory: pytest.TempPathFactory) -> str:
@@ -79,7 +76,7 @@ def page(context: BrowserContext, url: str) -> Page:
 def opened(context: BrowserContext, url: str) -> Page:
     page = context.new_page()
     page.goto(url)
-    expect(page.get_by_role("tablist", name="View")).to_have_count(3, timeout=LOADED_MS)
+    expect(page.get_by_role("tablist", name="View")).to_have_count(3)
     return page
 
 

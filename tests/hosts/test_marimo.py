@@ -17,9 +17,6 @@ from tests.hosts.marimo import NETWORK, NOISE, export, hosts, serve_marimo, view
 from tests.hosts.shown import PAINTS, expect_brightness, expect_head_view, expect_three_views
 from tests.support import Watch
 
-# marimo's own page has hundreds of parts.
-LOADED_MS = 60_000
-
 
 @pytest.fixture(scope="module", params=["run", "edit"])
 def server(
@@ -50,7 +47,7 @@ class Session:
     def open(self, url: str) -> Page:
         page = self.context.new_page()
         page.goto(url)
-        expect(hosts(page)).to_have_count(3, timeout=LOADED_MS)
+        expect(hosts(page)).to_have_count(3)
         return page
 
 

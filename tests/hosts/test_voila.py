@@ -50,7 +50,7 @@ def page(watched: tuple[Page, Watch]) -> Page:
 def visit(page: Page, url: str, theme: str = "light") -> tuple[View, View, View]:
     page.goto(f"{url}?theme={theme}")
     tabs = page.get_by_role("tablist", name="View")
-    expect(tabs).to_have_count(3, timeout=90_000)
+    expect(tabs).to_have_count(3)
     views = page.locator(".jp-OutputArea-output").filter(has=tabs)
     return View(views.nth(0)), View(views.nth(1)), View(views.nth(2))
 

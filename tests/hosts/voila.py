@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.error import URLError
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import attnwidget as aw
@@ -82,8 +82,10 @@ def serve_voila(folder: Path, record: aw.AttentionRecord) -> Iterator[str]:
         try:
             # Any other page of it would start a kernel.
             urlopen(f"{url}voila/static/", timeout=5).close()
-        except URLError as error:
-            return url if getattr(error, "code", None) else None
+        except HTTPError:
+            return url
+        except OSError:  # It does not listen yet, or is too busy to answer.
+            return None
         return url
 
     with running(command, folder, listening) as address:

@@ -39,7 +39,7 @@ def bundle(folder: Path) -> Path:
         "--log-level=error",
         f"--outfile={path}",
     ]
-    subprocess.run(command, env=os.environ | {"NODE_PATH": str(MODULES)}, check=True, timeout=60)
+    subprocess.run(command, env=os.environ | {"NODE_PATH": str(MODULES)}, check=True)
     return path
 
 

@@ -82,7 +82,7 @@ class WebKit(Remote):
         self._send("DELETE", "")
 
     def _send(self, method: str, path: str, content: Any = None) -> Any:
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=3 * PATIENCE_SECONDS)
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_SECONDS)
         body = None if content is None else json.dumps(content)
         connection.request(method, self._session + path, body)
         value = json.loads(connection.getresponse().read())["value"]

@@ -9,9 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Locator
 
-from tests.support import Watch
-
-OPEN_SECONDS = 90
+from tests.support import PATIENCE_SECONDS, Watch
 
 # Of JupyterLab itself, whatever a notebook does.
 NOISE = [
@@ -91,23 +89,25 @@ class Lab:
         )
         self.page = self.context.new_page()
         self.page.goto(url)
-        self.page.wait_for_function(OPENED, timeout=OPEN_SECONDS * 1000)
+        self.page.wait_for_function(OPENED)
 
     @property
     def errors(self) -> list[str]:
         """What the page logged as errors and warnings since the test began."""
         return self.watch.errors
 
-    def run(self, code: str, *, seconds: float = 60) -> Cell:
+    def run(self, code: str, *, seconds: float = PATIENCE_SECONDS) -> Cell:
         """Run code in a new cell at the end and wait until the kernel is idle again."""
         return self._run(None, code, seconds)[0]
 
-    def rerun(self, cell: Cell, *, seconds: float = 60) -> Cell:
+    def rerun(self, cell: Cell, *, seconds: float = PATIENCE_SECONDS) -> Cell:
         return self._run(cell.id, None, seconds)[0]
 
     def evaluate(self, expression: str) -> Any:
         """The value of a Python expression in the kernel, by way of JSON."""
-        _, outputs = self._run(None, f"import json as _json; print(_json.dumps({expression}))", 60)
+        _, outputs = self._run(
+            None, f"import json as _json; print(_json.dumps({expression}))", PATIENCE_SECONDS
+        )
         printed = "".join(out["text"] for out in outputs if out.get("name") == "stdout")
         return json.loads(printed.splitlines()[-1])
 
@@ -137,7 +137,7 @@ class Lab:
 
     def reload(self) -> None:
         self.page.reload()
-        self.page.wait_for_function(OPENED, timeout=OPEN_SECONDS * 1000)
+        self.page.wait_for_function(OPENED)
 
     def _run(
         self, id_: str | None, code: str | None, seconds: float

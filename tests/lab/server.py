@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-START_SECONDS = 60
+from tests.support import PATIENCE_SECONDS
 
 # What would be asked of servers elsewhere.
 QUIET = {
@@ -113,7 +113,7 @@ def running(command: list[str], folder: Path, address: Callable[[], str | None])
             stderr=stderr,
         )
     try:
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while (url := address()) is None:
             if server.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"The server did not start:\n{log.read_text()[-4000:]}")
@@ -122,6 +122,6 @@ def running(command: list[str], folder: Path, address: Callable[[], str | None])
     finally:
         server.terminate()
         try:
-            server.wait(20)
+            server.wait(PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
             server.kill()

@@ -52,7 +52,7 @@ def test_its_rows_and_columns_are_the_records(lab: Lab) -> None:
     expect_strongest(view, "Layer 0 w20 →", row, labels)
     view.key(3).hover()
     # Of the first column, the kernel works out every row.
-    expect(view.status).to_contain_text("Layer 0 w3 ←", timeout=30_000)
+    expect(view.status).to_contain_text("Layer 0 w3 ←")
     expect_strongest(view, "Layer 0 w3 ←", column, labels)
     head = max(row, key=lambda head: float(row[head][3]))
     lab.run(f"w.query = 20; w.key = 3; w.head = {head}")

@@ -13,6 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.release.environment import ROOT, Installed
+from tests.support import PATIENCE_SECONDS
 
 # Tests and documents are copied as well, so that packing them would show.
 COPIED = (
@@ -78,7 +79,11 @@ def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _build(what: str, folder: Path, path: str) -> None:
     command = [sys.executable, "-m", "build", what, str(folder)]
     run = subprocess.run(
-        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=300
+        command,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert run.returncode == 0, run.stdout + run.stderr
 
@@ -106,5 +111,7 @@ def installed(
 
 
 def _python(*arguments: str) -> None:
-    run = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300)
+    run = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
     assert run.returncode == 0, run.stdout + run.stderr

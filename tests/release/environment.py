@@ -4,6 +4,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support import PATIENCE_SECONDS
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -26,5 +28,5 @@ class Installed:
             env={"PATH": str(self.folder / "bin"), "HOME": str(cwd), "PYTHONUTF8": "1"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE_SECONDS,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from tests.release.environment import ROOT
+from tests.support import PATIENCE_SECONDS
 
 BUNDLES = {"attnwidget/static/widget.js", "attnwidget/static/page.js"}
 
@@ -53,7 +54,7 @@ def test_the_bundles_name_no_source_map(wheel: Path) -> None:
 
 def test_the_metadata_is_accepted(sdist: Path, wheel: Path) -> None:
     command = [sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout.count("PASSED") == 2
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.release.environment import Installed
+from tests.support import PATIENCE_SECONDS
 
 SCRIPT = """\
 import attnwidget as aw
@@ -42,7 +43,7 @@ def test_types(installed: Installed, tmp_path: Path) -> None:
         env={"PATH": ""},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE_SECONDS,
     )
     said: dict[int, str] = {}
     for line in run.stdout.splitlines():

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnwidget import AttentionRecord, capture
-from tests.unit.tiny import Loaded, Model, eager_attentions
+from tests.unit.tiny import Loaded, Model, Reference, assert_weights, eager_attentions
 
 TEXT = "The quick brown fox jumped over the lazy dog because it was tired."
 PAIR = "Then it slept in the warm sun."
@@ -16,7 +16,7 @@ PAIR = "Then it slept in the warm sun."
 
 class Case(NamedTuple):
     record: AttentionRecord
-    reference: list[np.ndarray]
+    reference: list[Reference]
 
 
 def _case(loaded: Loaded, eager: Model, *texts: str) -> Case:
@@ -57,7 +57,7 @@ def test_every_weight_is_the_models_own(case: Case) -> None:
         for head in range(own.shape[1]):
             weights = record.weights(layer, head)
             assert weights.dtype == np.float32
-            np.testing.assert_allclose(weights, own[0, head], rtol=0, atol=1e-5)
+            assert_weights(weights, own[0, head])
 
 
 def test_the_softmax_of_the_scores_is_the_weights(case: Case) -> None:

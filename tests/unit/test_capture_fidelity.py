@@ -18,6 +18,7 @@ from attnwidget import capture
 from tests.unit.tiny import (
     Model,
     assert_attention,
+    assert_weights,
     eager_attentions,
     gpt2,
     llama,
@@ -99,7 +100,7 @@ def test_weights_of_the_models_own_function_are_kept(monkeypatch: pytest.MonkeyP
         assert fidelity.kept == "weights"
         assert fidelity.exact is True
         for head in range(4):
-            np.testing.assert_allclose(record.weights(layer, head), own[0, head], rtol=0, atol=1e-5)
+            assert_weights(record.weights(layer, head), own[0, head])
             assert record.queries(layer, head).shape == (9, 8)
     with pytest.raises(ValueError, match="weights alone"):
         record.scores(0, 0)

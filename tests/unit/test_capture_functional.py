@@ -7,7 +7,14 @@ import pytest
 import torch
 
 from attnwidget import AttentionRecord, capture
-from tests.unit.tiny import Model, assert_attention, eager_attentions, tiny, token_ids
+from tests.unit.tiny import (
+    Model,
+    assert_attention,
+    assert_weights,
+    eager_attentions,
+    tiny,
+    token_ids,
+)
 
 LENGTH = 12
 TEXT = {"input_ids": token_ids(LENGTH)}
@@ -170,4 +177,4 @@ def test_lengths_and_batches_as_long_as_there_are_heads(
         assert record.layer(layer).shape == (length, length)
         assert record.layer(layer).fidelity.exact is True
         for head, weights in enumerate(own[batch - 1]):
-            np.testing.assert_allclose(record.weights(layer, head), weights, rtol=0, atol=1e-5)
+            assert_weights(record.weights(layer, head), weights)

@@ -12,7 +12,16 @@ from transformers import GenerationConfig
 from attnwidget import AttentionRecord, capture
 from tests.unit.snapshot import Snapshot
 from tests.unit.test_capture_stacks import PIXELS, SEEN, llava
-from tests.unit.tiny import Model, assert_attention, bart, bert, t5, tiny, token_ids
+from tests.unit.tiny import (
+    Model,
+    assert_attention,
+    bart,
+    bert,
+    references,
+    t5,
+    tiny,
+    token_ids,
+)
 
 GROUPED = {"num_key_value_heads": 2}
 GPT2 = {"n_embd": 32, "n_head": 4, "n_layer": 2}
@@ -97,11 +106,8 @@ def _assert_decoder(
     grown = torch.ones(1, sequence.shape[1] - mask.shape[1], dtype=torch.long)
     mask = torch.cat([mask, grown], dim=1)
     kept = mask[0].nonzero()[:, 0]
-    with torch.no_grad():
-        own = eager(
-            sequence, attention_mask=mask, output_attentions=True, **_positions(eager, mask)
-        ).attentions
-    assert_attention(record, [a[0][:, kept][:, :, kept].numpy() for a in own])
+    own = references(eager, sequence, attention_mask=mask, **_positions(eager, mask))["attentions"]
+    assert_attention(record, [a[0][:, kept][:, :, kept] for a in own])
     assert record.missing == ()
     assert {f.kept for f in record.fidelity["self"]} == {"queries and keys"}
     expected = [f"t{token}" for token in sequence[0, kept].tolist()]
@@ -186,16 +192,17 @@ def test_an_encoder_decoder(name: str, way: dict[str, Any], item: int) -> None:
     record, target = _captured(model, batch, way, item)
     mask = batch["attention_mask"][item, None]
     kept = mask[0].nonzero()[:, 0]
-    with torch.no_grad():
-        own = PAIRS[name]("eager")(
-            batch["input_ids"][item, None], attention_mask=mask, decoder_input_ids=target,
-            output_attentions=True,
-        )  # fmt: skip
+    own = references(
+        PAIRS[name]("eager"),
+        batch["input_ids"][item, None],
+        attention_mask=mask,
+        decoder_input_ids=target,
+    )
     assert record.stacks == ("encoder", "decoder", "cross")
-    encoder = [a[0][:, kept][:, :, kept].numpy() for a in own.encoder_attentions]
+    encoder = [a[0][:, kept][:, :, kept] for a in own["encoder_attentions"]]
     assert_attention(record, encoder, "encoder")
-    assert_attention(record, [a[0].numpy() for a in own.decoder_attentions], "decoder")
-    assert_attention(record, [a[0][:, :, kept].numpy() for a in own.cross_attentions], "cross")
+    assert_attention(record, [a[0] for a in own["decoder_attentions"]], "decoder")
+    assert_attention(record, [a[0][:, :, kept] for a in own["cross_attentions"]], "cross")
     source = [f"t{token}" for token in batch["input_ids"][item, kept].tolist()]
     written = [f"t{token}" for token in target[0].tolist()]
     assert record.tokens("encoder") == (source, source)
@@ -282,8 +289,7 @@ def test_a_language_model_that_sees(way: str) -> None:
     sequence = model.generate(**inputs, **options)[:1, :-1]
     assert record.stacks == ("text", "vision")
     assert record.tokens("text")[0] == [f"t{token}" for token in sequence[0].tolist()]
-    with torch.no_grad():
-        text = eager(sequence, pixel_values=PIXELS, output_attentions=True).attentions
-        vision = eager.model.vision_tower(PIXELS, output_attentions=True).attentions
-    assert_attention(record, [a[0].numpy() for a in text], "text")
-    assert_attention(record, [a[0].numpy() for a in vision], "vision")
+    text = references(eager, sequence, pixel_values=PIXELS)["attentions"]
+    vision = references(eager.model.vision_tower, PIXELS)["attentions"]
+    assert_attention(record, [a[0] for a in text], "text")
+    assert_attention(record, [a[0] for a in vision], "vision")

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 
 from attnwidget import capture
 from attnwidget.capture import explain_function, explain_softmax, rotary
+from tests.support import PATIENCE_SECONDS
 from tests.unit.handwritten import TEXT
 from tests.unit.snapshot import Snapshot, torch_compiles
 from tests.unit.test_capture_torch import OneBlock
@@ -188,7 +189,7 @@ def test_another_thread_is_not_locked_out_afterwards(default_stance: None) -> No
         target=lambda: records.append(capture(model, None, TEXT)), daemon=True
     )
     thread.start()
-    thread.join(30)
+    thread.join(PATIENCE_SECONDS)
     assert len(records) == 1
     assert torch_compiles()
 

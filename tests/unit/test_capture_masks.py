@@ -8,7 +8,12 @@ import torch
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from attnwidget import capture
-from tests.unit.tiny import eager_attentions, llama, token_ids
+from tests.unit.tiny import (
+    assert_weights,
+    eager_attentions,
+    llama,
+    token_ids,
+)
 from tests.versions import newer
 
 LENGTH = 6
@@ -44,9 +49,7 @@ def test_numbers_in_a_mask_are_a_bias() -> None:
     assert all(fidelity.exact for fidelity in recorded.fidelity["self"])
     for layer, own in enumerate(eager_attentions(llama("eager"), inputs)):
         for head in range(4):
-            np.testing.assert_allclose(
-                recorded.weights(layer, head), own[0, head], rtol=0, atol=1e-5
-            )
+            assert_weights(recorded.weights(layer, head), own[0, head])
 
 
 def eager_attention_forward(

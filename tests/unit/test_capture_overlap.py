@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from attnwidget import AttentionRecord, capture
+from tests.support import PATIENCE_SECONDS
 from tests.unit.meeting import run_during, same_weights
 from tests.unit.snapshot import Snapshot, torch_compiles
 from tests.unit.tiny import Model, llama, token_ids
@@ -42,7 +43,7 @@ def overlap(default_stance: None) -> Overlap:
         handle = second.layers[0].register_forward_pre_hook(outlast_first)
         records.insert(0, capture(first, None, TEXT))
         first_is_done.set()
-        thread.join(60)
+        thread.join(PATIENCE_SECONDS)
         undo()
         handle.remove()
         return records

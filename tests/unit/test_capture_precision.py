@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attnwidget import capture
-from tests.unit.tiny import eager_attentions, llama, token_ids
+from tests.unit.tiny import llama, returned, token_ids
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,6 @@ def test_other_precisions(dtype: torch.dtype, tolerance: float) -> None:
         assert fidelity.exact is True
         assert fidelity.tolerance == tolerance
     # Of the first layer only: in lower precision, two runs drift apart from layer to layer.
-    for head, own in enumerate(eager_attentions(eager, text)[0][0]):
+    for head, own in enumerate(returned(eager, **text)["attentions"][0][0]):
         np.testing.assert_allclose(record.weights(0, head), own, rtol=0, atol=tolerance)
         np.testing.assert_allclose(record.weights(0, head).sum(axis=1), 1, atol=1e-5)

@@ -9,7 +9,20 @@ import torch
 import transformers
 
 from attnwidget import capture
-from tests.unit.tiny import Model, assert_attention, bart, build, gpt2, llama, t5, tiny, token_ids
+from tests.unit.tiny import (
+    Model,
+    assert_attention,
+    assert_weights,
+    bart,
+    build,
+    eager_attentions,
+    gpt2,
+    llama,
+    references,
+    t5,
+    tiny,
+    token_ids,
+)
 
 PIXELS = torch.randn(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
 
@@ -64,14 +77,12 @@ def test_encoder_decoder_and_cross(pair: Two, lengths: tuple[int, int]) -> None:
     inputs = _unequal(*lengths)
     record = capture(pair.build("sdpa"), None, inputs)
     assert record.stacks == ("encoder", "decoder", "cross")
-    with torch.no_grad():
-        own = pair.build("eager")(**inputs, output_attentions=True)
+    own = references(pair.build("eager"), **inputs)
     for stack in record.stacks:
         layers, heads = pair.encoder if stack == "encoder" else pair.decoder
         assert record.stack(stack).numbers == tuple(range(layers))
         assert record.num_heads(0, stack) == heads
-        attentions = getattr(own, f"{stack}_attentions")
-        assert_attention(record, [a[0].numpy() for a in attentions], stack)
+        assert_attention(record, [a[0] for a in own[f"{stack}_attentions"]], stack)
 
 
 def test_cross_attention_of_a_decoder_alone() -> None:
@@ -80,10 +91,9 @@ def test_cross_attention_of_a_decoder_alone() -> None:
     inputs = {"input_ids": token_ids(9), "encoder_hidden_states": states}
     record = capture(gpt2(add_cross_attention=True), None, inputs)
     assert record.stacks == ("self", "cross")
-    with torch.no_grad():
-        own = gpt2("eager", add_cross_attention=True)(**inputs, output_attentions=True)
-    assert_attention(record, [a[0].numpy() for a in own.attentions], "self")
-    assert_attention(record, [a[0].numpy() for a in own.cross_attentions], "cross")
+    own = references(gpt2("eager", add_cross_attention=True), **inputs)
+    assert_attention(record, [a[0] for a in own["attentions"]], "self")
+    assert_attention(record, [a[0] for a in own["cross_attentions"]], "cross")
 
 
 def _clip(attention: str) -> Model:
@@ -99,12 +109,11 @@ def test_two_towers() -> None:
     inputs = {"input_ids": token_ids(9), "pixel_values": PIXELS}
     record = capture(_clip("sdpa"), None, inputs)
     assert record.stacks == ("text", "vision")
-    with torch.no_grad():
-        eager = _clip("eager")
-        text = eager.text_model(inputs["input_ids"], output_attentions=True).attentions
-        vision = eager.vision_model(PIXELS, output_attentions=True).attentions
-    assert_attention(record, [a[0].numpy() for a in text], "text")
-    assert_attention(record, [a[0].numpy() for a in vision], "vision")
+    eager = _clip("eager")
+    text = references(eager.text_model, inputs["input_ids"])["attentions"]
+    vision = references(eager.vision_model, PIXELS)["attentions"]
+    assert_attention(record, [a[0] for a in text], "text")
+    assert_attention(record, [a[0] for a in vision], "vision")
 
 
 def llava(attention: str) -> Model:
@@ -125,17 +134,16 @@ def test_a_language_model_that_sees() -> None:
     inputs = {"input_ids": SEEN, "pixel_values": PIXELS}
     record = capture(llava("sdpa"), None, inputs)
     assert record.stacks == ("text", "vision")
-    with torch.no_grad():
-        eager = llava("eager")
-        text = eager(**inputs, output_attentions=True).attentions
-        vision = eager.model.vision_tower(PIXELS, output_attentions=True).attentions
-    assert_attention(record, [a[0].numpy() for a in text], "text")
-    assert_attention(record, [a[0].numpy() for a in vision], "vision")
+    eager = llava("eager")
+    text = references(eager, **inputs)["attentions"]
+    vision = references(eager.model.vision_tower, PIXELS)["attentions"]
+    assert_attention(record, [a[0] for a in text], "text")
+    assert_attention(record, [a[0] for a in vision], "vision")
 
 
 def _jamba(attention: str) -> Model:
     sizes = {"num_hidden_layers": 6, "num_key_value_heads": 2, "attn_layer_period": 3,
-             "attn_layer_offset": 1, "num_experts": 2, "use_mamba_kernels": False,
+             "attn_layer_offset": 1, "num_experts": 1, "use_mamba_kernels": False,
              "mamba_d_state": 4, "mamba_dt_rank": 4}  # fmt: skip
     return tiny("Jamba", attention, **sizes)
 
@@ -144,9 +152,8 @@ def test_a_hybrid_keeps_the_numbers_of_its_attention() -> None:
     """Of six layers, two attend."""
     record = capture(_jamba("sdpa"), None, {"input_ids": token_ids(9)})
     assert record.stack().numbers == (1, 4)
-    with torch.no_grad():
-        own = _jamba("eager")(token_ids(9), output_attentions=True).attentions
-    assert_attention(record, [a[0].numpy() for a in own if a is not None])
+    own = eager_attentions(_jamba("eager"), {"input_ids": token_ids(9)})
+    assert_attention(record, [a[0] for a in own])
     with pytest.raises(IndexError, match=r"layer 0 .*layers 1, 4"):
         record.weights(0, 0)
 
@@ -155,9 +162,8 @@ def test_a_layer_that_is_called_several_times_is_several_layers() -> None:
     options = {"embedding_size": 16, "num_hidden_layers": 4}
     record = capture(tiny("Albert", **options), None, {"input_ids": token_ids(9)})
     assert record.stack().numbers == (0, 1, 2, 3)
-    with torch.no_grad():
-        own = tiny("Albert", "eager", **options)(token_ids(9), output_attentions=True).attentions
-    assert_attention(record, [a[0].numpy() for a in own])
+    own = eager_attentions(tiny("Albert", "eager", **options), {"input_ids": token_ids(9)})
+    assert_attention(record, [a[0] for a in own])
     assert len({f.module for f in record.fidelity["self"]}) == 1
 
 
@@ -175,8 +181,7 @@ def test_windows_are_blocks_and_stages_are_stacks(name: str) -> None:
     fast = build(model_class, config, "sdpa" if name == "Swin" else "eager")
     record = capture(fast, None, inputs, batch_index=1)
     assert record.stacks == ("self 1", "self 2")
-    with torch.no_grad():
-        own = build(model_class, config, "eager")(**inputs, output_attentions=True).attentions
+    own = eager_attentions(build(model_class, config, "eager"), inputs)
     for stack, windows in zip(record.stacks, own, strict=True):
         count = len(windows) // 2
         assert record.num_layers(stack) == 2
@@ -188,9 +193,7 @@ def test_windows_are_blocks_and_stages_are_stacks(name: str) -> None:
         for head in range(last.num_heads):
             blocks = last.head_weights(head).reshape(count, 16, count, 16)
             for window in range(count):
-                np.testing.assert_allclose(
-                    blocks[window, :, window], windows[count + window, head], rtol=0, atol=1e-5
-                )
+                assert_weights(blocks[window, :, window], windows[count + window, head])
             assert blocks.sum() == pytest.approx(count * 16, rel=1e-5), "nothing between windows"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from attnwidget import AttentionRecord, capture
+from tests.support import PATIENCE_SECONDS
 from tests.unit.meeting import run_during, same_weights
 from tests.unit.snapshot import Snapshot, torch_compiles
 from tests.unit.tiny import Model, bert, gpt2, llama, tiny, token_ids
@@ -28,7 +29,7 @@ def _in_thread(action: Callable[[], Any]) -> None:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(60)
+    thread.join(PATIENCE_SECONDS)
     assert not thread.is_alive()
     assert not failures
 
@@ -99,7 +100,7 @@ def test_two_captures_at_once(default_stance: None, another: Build) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE_SECONDS)
     for index in range(2):
         assert len(results[index]) == 10
         assert all(same_weights(record, expected[index]) for record in results[index])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from attnwidget.cli import main
+from tests.support import PATIENCE_SECONDS
 from tests.unit.pages import content_of
 
 
@@ -120,7 +121,7 @@ def test_the_text_view(tmp_path: Path) -> None:
 def test_as_a_module(tmp_path: Path) -> None:
     page = tmp_path / "out.html"
     command = [sys.executable, "-m", "attnwidget", "A text.", "-o", str(page)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert run.returncode == 0, run.stderr
     assert run.stdout == f"{page}\n"
     assert run.stderr == ""

@@ -17,6 +17,7 @@ import pytest
 
 from attnwidget import show
 from attnwidget.cli import main
+from tests.support import PATIENCE_SECONDS
 from tests.unit.pages import content_of
 from tests.unit.records import record_with_every_program
 
@@ -34,7 +35,11 @@ def _command(record: Path, *arguments: str | bytes) -> list[str | bytes]:
 
 def _run(record: Path, *arguments: str | bytes, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        _command(record, *arguments), capture_output=True, text=True, timeout=120, **options
+        _command(record, *arguments),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        **options,
     )
 
 
@@ -143,7 +148,7 @@ def test_nobody_reads_the_standard_output(unbuffered: str, record: Path) -> None
 
 def test_the_standard_output_by_its_path(record: Path) -> None:
     command = ["sh", "-c", '"$@" | cat', "sh", *_command(record, "-o", "/dev/stdout")]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert run.stderr == ""
     assert run.stdout == show(record_with_every_program()).to_html() + "/dev/stdout\n"
 
@@ -166,7 +171,7 @@ def test_interrupted(record: Path, tmp_path: Path) -> None:
         # The page does not fit into the pipe, so it is being written.
         reader.read(1)
         run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=60)
+        out, err = run.communicate(timeout=PATIENCE_SECONDS)
     assert (run.returncode, out, err) == (130, b"", b"")
 
 
@@ -224,7 +229,7 @@ def test_a_terminal_sees_progress(quiet: bool, record: Path, tmp_path: Path) -> 
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
     command = _command(record, "-o", str(tmp_path / "out.html"), *(["--quiet"] if quiet else []))
-    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, timeout=120)
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, timeout=PATIENCE_SECONDS)
     os.close(theirs)
     seen = b""
     try:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from attnwidget.record.storage import FORMAT, LARGEST_HEADER, MOST_BRACKETS, MOST_LAYERS
+from tests.support import PATIENCE_SECONDS
 
 # So much more than before may the process take, files that it maps into memory included.
 ROOM = 400 << 20
@@ -71,7 +72,10 @@ def refusal(path: Path) -> str:
     if sys.platform != "linux":
         pytest.skip("memory is limited as on Linux")
     done = subprocess.run(
-        [sys.executable, "-c", LOAD, str(path)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", LOAD, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert str(path) in done.stdout

@@ -12,9 +12,8 @@ import pytest
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.record import Floats
 from attnwidget.wire import Replies, columns
+from tests.support import PATIENCE_SECONDS
 from tests.unit.records import HEADS, LENGTH, PROGRAMS, layer_of, program, record_of, some_weights
-
-LATEST_SECONDS = 20
 
 
 class Reader:
@@ -43,7 +42,7 @@ class Reader:
 
 
 def eventually(there: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + LATEST_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not there():
         assert time.monotonic() < deadline
         time.sleep(0.005)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from attnwidget import capture
+from tests.support import PATIENCE_SECONDS
 from tests.unit.tiny import llama, token_ids
 
 # A finder that stands in front of all others and finds what must not be imported.
@@ -40,7 +41,7 @@ sys.exit(main(["view", sys.argv[1], "-o", sys.argv[2]]))
 
 def _run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", WITHOUT_TORCH + code, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
 
 
 def test_load_and_show(tmp_path: Path) -> None:

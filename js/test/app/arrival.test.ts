@@ -94,7 +94,7 @@ test("a layer that comes at last takes the place of that line", async () => {
   const { source, arrive } = slowSource();
   const app = await mountApp({ source });
   const body = find(app, ".body");
-  await expect.poll(() => body.textContent, { timeout: 3000 }).toContain("Waiting");
+  await expect.poll(() => body.textContent).toContain("Waiting");
   await arrive("self.0");
   await expect.element(list("Queries")).toBeVisible();
   expect(body.textContent).not.toContain("Waiting");

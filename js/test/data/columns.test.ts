@@ -1,9 +1,10 @@
 /** Columns need what every row divides by: it is found out without holding up the page. */
 
 import { effect } from "@preact/signals-core";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { combinedSheet, headSheet } from "../../src/data/sheets.ts";
 import { compiled } from "../../src/kernels/compile.ts";
+import { eventually } from "../eventually";
 import { noisyLayer } from "../layers.ts";
 import { twoFrames } from "../place.ts";
 
@@ -34,7 +35,7 @@ test("of many come after a while, and whoever asked is told", async () => {
   const layer = heavy();
   const given = answers(() => layer.hasColumns(1));
   expect(given).toEqual([false]);
-  await vi.waitFor(() => expect(given).toEqual([false, true]), { timeout: 10_000 });
+  await eventually(() => expect(given).toEqual([false, true]));
   expect([...layer.weightColumn(1, 100)]).toEqual(columnOf(heavy(), 1, 100));
 });
 
@@ -42,7 +43,7 @@ test("of several heads are there when those of each are", async () => {
   const layer = heavy();
   const sheet = combinedSheet("", [headSheet(layer, 0), headSheet(layer, 1)], "mean");
   const given = answers(() => sheet.hasColumns());
-  await vi.waitFor(() => expect(given.at(-1)).toBe(true), { timeout: 10_000 });
+  await eventually(() => expect(given.at(-1)).toBe(true));
   expect(layer.hasColumns(0) && layer.hasColumns(1)).toBe(true);
 });
 
@@ -60,9 +61,9 @@ test("of several heads are worked on one after the other, and only while someone
   await twoFrames();
   expect([known(0), known(1)]).toEqual([before, 0]);
   onTestFinished(wait());
-  await vi.waitFor(() => expect(known(1)).toBeGreaterThan(0), { timeout: 10_000 });
+  await eventually(() => expect(known(1)).toBeGreaterThan(0));
   expect(known(0)).toBe(tokens);
-  await vi.waitFor(() => expect(layer.hasColumns(1)).toBe(true), { timeout: 10_000 });
+  await eventually(() => expect(layer.hasColumns(1)).toBe(true));
 });
 
 test("are there when all rows have been asked for", () => {

@@ -3,6 +3,7 @@ import { decodeBlock, type Part } from "../../src/data/codec.ts";
 import { readManifest } from "../../src/data/manifest.ts";
 import { unpack } from "../../src/data/packed.ts";
 import { type Source, Store } from "../../src/data/store.ts";
+import { eventually } from "../eventually";
 import { blockOf, bytes, RECORD, ROUNDED } from "../vectors.ts";
 import { watch } from "../watch.ts";
 import { zlib } from "../zlib.ts";
@@ -72,7 +73,7 @@ test("a chunk that does not fit its record is not even unpacked", async () => {
   const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
   const state = store.layer(stack.name, 0);
   const stop = watch(state);
-  await vi.waitFor(() => expect(state.value.status).toBe("failed"));
+  await eventually(() => expect(state.value.status).toBe("failed"));
   expect(state.value).toEqual({
     status: "failed",
     message: "The queries of this layer do not fit its record.",

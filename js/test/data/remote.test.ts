@@ -1,11 +1,12 @@
 /** Rows of a layer that is too large to be sent are the layer's, or not known. */
 
 import { computed } from "@preact/signals-core";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
 import { readManifest, type Side } from "../../src/data/manifest.ts";
 import { RemoteLayer, type RowShelf } from "../../src/data/remote.ts";
 import { Shelf } from "../../src/data/shelf.ts";
+import { eventually } from "../eventually";
 import { expectClose, type Numbers, RECORD } from "../vectors.ts";
 import { watch } from "../watch.ts";
 
@@ -63,7 +64,7 @@ describe.for([0, 1, 2])("layer %i", (layer) => {
     expect(missing.value).toBe("asking the kernel …");
     expect(asked.map(({ place }) => place)).toEqual(["query 4", "key 3"]);
     for (const { give } of asked) give();
-    await vi.waitFor(() => expect(column.value[0]).not.toBeNaN());
+    await eventually(() => expect(column.value[0]).not.toBeNaN());
     expectClose(row.value, part(layer, 1).slice(4 * COUNT, 5 * COUNT));
     expectClose(
       column.value,
@@ -85,7 +86,7 @@ describe.for([0, 1, 2])("layer %i", (layer) => {
       return;
     }
     asked[0].give();
-    await vi.waitFor(() => expect(row.value?.[0]).not.toBeNaN());
+    await eventually(() => expect(row.value?.[0]).not.toBeNaN());
     expectClose(
       row.value as Float32Array,
       RECORD.scores[layer].slice(COUNT * COUNT).slice(2 * COUNT, 3 * COUNT),
@@ -105,7 +106,7 @@ test("why a row does not come is said in its place", async () => {
   watch(missing);
   expect(missing.value).toBe("asking the kernel, which once goes through every row …");
   asked[0].fail(new Error("The kernel is gone."));
-  await vi.waitFor(() => expect(missing.value).toBe("The kernel is gone."));
+  await eventually(() => expect(missing.value).toBe("The kernel is gone."));
   expect(made.weightColumn(0, 0)[0]).toBeNaN();
 });
 
@@ -117,7 +118,7 @@ test("layers share the room for rows, and never take one another's for their own
   for (const [n, row] of rows.entries()) {
     const end = watch(row);
     layers[n].asked[0].give();
-    await vi.waitFor(() => expect(row.value[0]).not.toBeNaN());
+    await eventually(() => expect(row.value[0]).not.toBeNaN());
     expectClose(row.value, part(2 * n, 1).slice(4 * COUNT, 5 * COUNT));
     end();
   }

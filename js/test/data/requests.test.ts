@@ -1,5 +1,6 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bytesOf, type Channel, Requests } from "../../src/data/requests.ts";
+import { eventually } from "../eventually";
 import { FakeModel } from "../model.ts";
 import { twoFrames } from "../place.ts";
 
@@ -10,7 +11,7 @@ const WANTED = new AbortController().signal;
 
 /** So many requests went out: one at a time, each with a frame. */
 const sent = (model: FakeModel, count: number) =>
-  vi.waitFor(() => expect(model.sent.length).toBe(count));
+  eventually(() => expect(model.sent.length).toBe(count));
 
 function conversation() {
   const model = new FakeModel();
@@ -178,7 +179,7 @@ describe("blocks take turns", () => {
     void requests.block("self", 0, WANTED);
     await sent(model, 1);
     void requests.block("self", 1, WANTED);
-    await vi.waitFor(() => expect(model.sent.length).toBe(2), { timeout: 3000 });
+    await eventually(() => expect(model.sent.length).toBe(2));
   });
 
   test("nor does a row, which may take long", async () => {

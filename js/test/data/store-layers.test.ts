@@ -1,15 +1,16 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LayerData } from "../../src/data/layer.ts";
 import { readManifest } from "../../src/data/manifest.ts";
 import { RemoteLayer } from "../../src/data/remote.ts";
 import type { Loaded } from "../../src/data/shelf.ts";
 import { BUDGET, LARGEST_BLOCK, type Source, Store } from "../../src/data/store.ts";
+import { eventually } from "../eventually";
 import { blockOf, bytes, RECORD } from "../vectors.ts";
 import { watch } from "../watch.ts";
 
 const block = (layer: number) => blockOf(RECORD.blocks[`self.${layer}`]);
 const settled = (state: { value: Loaded<unknown> }) =>
-  vi.waitFor(() => expect(state.value.status).not.toBe("loading"));
+  eventually(() => expect(state.value.status).not.toBe("loading"));
 
 describe("when there is nothing to do", () => {
   /** The record with more layers, of as many bytes each. */
@@ -39,11 +40,11 @@ describe("when there is nothing to do", () => {
     await idle();
     expect(keys).toEqual(["self.3"]);
     waiting[0]();
-    await vi.waitFor(() => expect(keys).toEqual(["self.3", "self.4"]));
+    await eventually(() => expect(keys).toEqual(["self.3", "self.4"]));
     await idle();
     expect(keys.length).toBe(2);
     waiting[1]();
-    await vi.waitFor(() => expect(keys).toEqual(["self.3", "self.4", "self.2"]));
+    await eventually(() => expect(keys).toEqual(["self.3", "self.4", "self.2"]));
     waiting[2]();
     await idle();
     await idle();
@@ -54,12 +55,12 @@ describe("when there is nothing to do", () => {
     const { store, keys, waiting } = stackOf(6, 1000);
     const end = watch(store.layer("self", 0));
     waiting[0]();
-    await vi.waitFor(() => expect(keys).toEqual(["self.0", "self.1"]));
+    await eventually(() => expect(keys).toEqual(["self.0", "self.1"]));
     waiting[1]();
     await idle();
     end();
     watch(store.layer("self", 1));
-    await vi.waitFor(() => expect(keys).toEqual(["self.0", "self.1", "self.2"]));
+    await eventually(() => expect(keys).toEqual(["self.0", "self.1", "self.2"]));
   });
 
   test("none is fetched while one that is wanted has not come", async () => {
@@ -71,7 +72,7 @@ describe("when there is nothing to do", () => {
     await idle();
     expect(keys).toEqual(["self.0", "self.4"]);
     waiting[0]();
-    await vi.waitFor(() => expect(keys[2]).toBe("self.5"));
+    await eventually(() => expect(keys[2]).toBe("self.5"));
   });
 
   test.for([

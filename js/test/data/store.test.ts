@@ -1,10 +1,11 @@
 import { effect } from "@preact/signals-core";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer.ts";
 import { readManifest } from "../../src/data/manifest.ts";
 import type { Loaded } from "../../src/data/shelf.ts";
 import { type Source, Store } from "../../src/data/store.ts";
+import { eventually } from "../eventually";
 import { matrixOf } from "../matrix-of.ts";
 import { blockOf, bytes, expectClose, OVERVIEW, RECORD } from "../vectors.ts";
 import { watch } from "../watch.ts";
@@ -22,7 +23,7 @@ function asked() {
 
 const block = (layer: number) => blockOf(RECORD.blocks[`self.${layer}`]);
 const settled = (state: { value: Loaded<unknown> }) =>
-  vi.waitFor(() => expect(state.value.status).not.toBe("loading"));
+  eventually(() => expect(state.value.status).not.toBe("loading"));
 
 test("a layer is loading, then ready, and who watches hears of it", async () => {
   const { store, requests } = asked();
@@ -97,7 +98,7 @@ test("a retry asks again for what failed, and only for that", async () => {
   store.retry();
   expect(requests.map(({ key }) => key)).toEqual(["self.0", "self.1", "self.2", "self.1"]);
   requests[3].give(block(1));
-  await vi.waitFor(() => expect(layers[1].value.status).toBe("ready"));
+  await eventually(() => expect(layers[1].value.status).toBe("ready"));
   // The same signal as before, so that views that watch it recover by themselves.
   expect(store.layer("self", 1)).toBe(layers[1]);
 });
@@ -184,7 +185,7 @@ describe("what combines all layers", () => {
     expect(combined.value).toEqual({ status: "failed", message: "no" });
     store.retry();
     requests[1].give(combinedBlock());
-    await vi.waitFor(() => expect(combined.value.status).toBe("ready"));
+    await eventually(() => expect(combined.value.status).toBe("ready"));
   });
 
   test("fails where a part of it did not come", async () => {

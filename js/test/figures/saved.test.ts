@@ -9,6 +9,7 @@ import { createState } from "../../src/state.ts";
 import { palette } from "../../src/theme.ts";
 import { headView } from "../../src/views/head/head.ts";
 import { modelView } from "../../src/views/model/model.ts";
+import { eventually } from "../eventually";
 import { slowSource, sourceOf } from "../mounted.ts";
 import { place } from "../place.ts";
 import { bytes, OVERVIEW, RECORD, type SentRecord } from "../vectors.ts";
@@ -61,7 +62,7 @@ test("of several stacks, each is named", async () => {
 test("a layer that is not here as a whole is not drawn, but all layers as one are", async () => {
   const { state, view, name } = mounted({}, rows, large());
   const figure = vi.fn(() => view.figure());
-  await vi.waitFor(() => expect(figure).toThrow("not all of this layer is here"));
+  await eventually(() => expect(figure).toThrow("not all of this layer is here"));
   state.combine.value = "layers_max";
   await expect.poll(name).toBe("attention-head-layers-max");
 });
@@ -77,7 +78,7 @@ test("an opened head is never left out of the figure of all heads", async () => 
   await expect.poll(name).toBe("attention-model");
   expect(view.figure()?.scene.shapes.length).toBeGreaterThan(without ?? 0);
   const remote = mounted({ view: "model", opened: true }, rows, large());
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(() => remote.view.figure()).toThrow("not all of this layer is here");
   });
 });

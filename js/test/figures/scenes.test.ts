@@ -1,7 +1,7 @@
 /** The figures of the views hold the shapes that Python makes of the same choices. */
 
 import { effect, signal } from "@preact/signals-core";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import figures from "../../../tests/vectors/figures.json";
 import type { Choices } from "../../src/choices.ts";
 import type { Scene } from "../../src/figures/scene.ts";
@@ -10,6 +10,7 @@ import { headView } from "../../src/views/head/head.ts";
 import { modelView } from "../../src/views/model/model.ts";
 import { neuronView } from "../../src/views/neuron/neuron.ts";
 import { stateOf, storeOf } from "../choices.ts";
+import { eventually } from "../eventually";
 import { sourceOf } from "../mounted.ts";
 import { place } from "../place.ts";
 import { RECORD } from "../vectors.ts";
@@ -43,7 +44,7 @@ async function sceneOf(choices: Partial<Choices>): Promise<Scene> {
   // What is opened in the model view comes with its layer.
   const layer = store.layer(state.shown.stack.value.name, state.shown.layer.value.number);
   onTestFinished(effect(() => void layer.value));
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(layer.value.status).toBe("ready");
     expect(view.figure()).not.toBeNull();
   });

@@ -11,7 +11,7 @@ import { Requests } from "../../src/data/requests.ts";
 import { FakeModel } from "../model.ts";
 import { blockOf, bytes, CODED, RECORD } from "../vectors.ts";
 import { zlib } from "../zlib.ts";
-import { campaign, PATIENCE } from "./campaign.ts";
+import { CAMPAIGN_PATIENCE, campaign } from "./campaign.ts";
 import { below, bytesOf, jsonOf, oneOf, type Random } from "./mutate.ts";
 
 const [STACK] = readManifest(RECORD.manifest).stacks;
@@ -20,7 +20,7 @@ const BLOCKS = STACK.layers.map((info) => ({
   block: blockOf(RECORD.blocks[`self.${info.number}`]),
 }));
 
-test("coded integers", { timeout: PATIENCE }, () => {
+test("coded integers", { timeout: CAMPAIGN_PATIENCE }, () => {
   const seeds = CODED.map(({ values, data }) => ({ count: values.length, data: bytes(data) }));
   const all = seeds.map(({ data }) => data);
   return campaign("integers", 4000, (random) => {
@@ -50,7 +50,7 @@ function noisy(own: Uint8Array, random: Random): Uint8Array {
   return out;
 }
 
-test("blocks", { timeout: PATIENCE }, () =>
+test("blocks", { timeout: CAMPAIGN_PATIENCE }, () =>
   campaign("blocks", 3000, (random) => {
     const { info, block } = oneOf(random, BLOCKS);
     const { parts, buffers, error } = damaged(block, random);
@@ -67,7 +67,7 @@ test("blocks", { timeout: PATIENCE }, () =>
   }),
 );
 
-test("chunks", { timeout: PATIENCE }, () => {
+test("chunks", { timeout: CAMPAIGN_PATIENCE }, () => {
   const chunks = BLOCKS.map(({ info, block: { parts, buffers } }) => {
     return { info, parts, data: zlib(new Uint8Array(buffers.flatMap((own) => [...own]))) };
   });
@@ -83,7 +83,7 @@ test("chunks", { timeout: PATIENCE }, () => {
   });
 });
 
-test("replies of a kernel", { timeout: PATIENCE }, () => {
+test("replies of a kernel", { timeout: CAMPAIGN_PATIENCE }, () => {
   const { parts, buffers } = BLOCKS[0].block;
   const reply = { parts, rounding: { largest: 0.01 } };
   return campaign("replies", 200, async (random) => {

@@ -12,8 +12,8 @@ const SEED = Number(given.VITE_FUZZ_SEED ?? 0);
 /** Numbers that once went wrong, by campaign: each is tried again before anything else. */
 const PAST: Readonly<Record<string, readonly number[]>> = past;
 
-/** What a run may take: a hang of the page is one of the test. */
-export const PATIENCE = 45_000 * SCALE;
+/** Milliseconds that a campaign may take: a hang of the page is one of the test. */
+export const CAMPAIGN_PATIENCE = 300_000 * SCALE;
 
 /**
  * @param tried makes an input and tries it: returns whether it was accepted as sound. What it throws is

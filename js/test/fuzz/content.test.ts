@@ -8,13 +8,13 @@ import { splitOf } from "../../src/data/thumbnails.ts";
 import { hasWords, unitsOf } from "../../src/data/units.ts";
 import { choose, createState } from "../../src/state.ts";
 import { bytes, OVERVIEW, RECORD } from "../vectors.ts";
-import { campaign, PATIENCE } from "./campaign.ts";
+import { CAMPAIGN_PATIENCE, campaign } from "./campaign.ts";
 import { bytesOf, jsonOf, oneOf } from "./mutate.ts";
 
 const MANIFESTS = [RECORD.manifest, OVERVIEW.manifest];
 const nothing = { block: () => new Promise<never>(() => {}) };
 
-test("a manifest", { timeout: PATIENCE }, () =>
+test("a manifest", { timeout: CAMPAIGN_PATIENCE }, () =>
   campaign("manifest", 4000, (random) => {
     const manifest = readManifest(jsonOf(oneOf(random, MANIFESTS), random));
     const state = createState(manifest, {});
@@ -31,7 +31,7 @@ test("a manifest", { timeout: PATIENCE }, () =>
   }),
 );
 
-test("the text of a page", { timeout: PATIENCE }, () => {
+test("the text of a page", { timeout: CAMPAIGN_PATIENCE }, () => {
   const encoder = new TextEncoder();
   const texts = MANIFESTS.map((manifest) => encoder.encode(JSON.stringify(manifest)));
   return campaign("text", 1500, (random) => {
@@ -47,7 +47,7 @@ test("the text of a page", { timeout: PATIENCE }, () => {
   });
 });
 
-test("thumbnails", { timeout: PATIENCE }, () => {
+test("thumbnails", { timeout: CAMPAIGN_PATIENCE }, () => {
   const records = [RECORD, OVERVIEW].map(({ manifest, overview }) => ({
     manifest: readManifest(manifest),
     overview: bytes(overview),
@@ -60,7 +60,7 @@ test("thumbnails", { timeout: PATIENCE }, () => {
   });
 });
 
-test("choices", { timeout: PATIENCE }, () => {
+test("choices", { timeout: CAMPAIGN_PATIENCE }, () => {
   const manifest = readManifest(RECORD.manifest);
   const given = { ...defaults("self"), heads: [1, 2], query: 3, also: [4], muted: [0], layer: 2 };
   return campaign("choices", 2500, (random) => {

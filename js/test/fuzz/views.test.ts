@@ -1,15 +1,16 @@
 /** Whatever was accepted as a record is drawn, in every view, without an error. */
 
-import { test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { mount } from "../../src/app.ts";
 import type { Choices } from "../../src/choices.ts";
 import { readManifest } from "../../src/data/manifest.ts";
 import { Store } from "../../src/data/store.ts";
 import { createState, type State } from "../../src/state.ts";
+import { eventually } from "../eventually.ts";
 import { sourceOf } from "../mounted.ts";
 import { expectNoProblems } from "../problems.ts";
 import { bytes, RECORD } from "../vectors.ts";
-import { campaign, PATIENCE } from "./campaign.ts";
+import { CAMPAIGN_PATIENCE, campaign } from "./campaign.ts";
 import { jsonOf, oneOf } from "./mutate.ts";
 
 expectNoProblems();
@@ -29,7 +30,7 @@ async function draw(store: Store, state: State): Promise<void> {
   try {
     const body = parent.firstElementChild?.shadowRoot?.querySelector(".body");
     const said = () => body?.querySelector(SAID)?.textContent ?? "Waiting";
-    await vi.waitUntil(() => !said().startsWith("Waiting"), { interval: 4, timeout: 4000 });
+    await eventually(() => expect(said()).not.toMatch(/^Waiting/), { interval: 4 });
     state.hover.value = { query: 0, key: 0 };
     await new Promise((resolve) => requestAnimationFrame(resolve));
     if (body?.textContent.includes("cannot be shown")) throw new Error(body.textContent);
@@ -39,7 +40,7 @@ async function draw(store: Store, state: State): Promise<void> {
   }
 }
 
-test("views", { timeout: PATIENCE }, () =>
+test("views", { timeout: CAMPAIGN_PATIENCE }, () =>
   campaign("views", 200, async (random) => {
     const whole = random() < 0.5;
     const manifest = readManifest(whole ? RECORD.manifest : jsonOf(RECORD.manifest, random));

@@ -14,6 +14,7 @@ import { type LinesJob, linesPicture } from "../../src/pictures/lines.ts";
 import { matrixPicture } from "../../src/pictures/matrix.ts";
 import { Client } from "../../src/worker/client.ts";
 import { useWorker } from "../../src/worker/page-worker.ts";
+import { eventually } from "../eventually";
 import { noise, noisyLayer } from "../layers.ts";
 
 const TOKENS = 240; // too many to be quick
@@ -201,7 +202,7 @@ describe("without a worker", () => {
       show,
     );
     stop();
-    await vi.waitFor(() => expect(client.refused).toBe(true));
+    await eventually(() => expect(client.refused).toBe(true));
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(show).not.toHaveBeenCalled();
   });
@@ -215,7 +216,7 @@ test.for([
   const show = vi.fn();
   const job = { ...linesJob(3 * TOKENS), width: 600, inks: [[0, 0, 0]] as const };
   const stop = linesPicture([headSheet(data, 0)], job, show);
-  await vi.waitFor(() => expect(show).toHaveBeenCalled(), { timeout: 5000, interval: 1 });
+  await eventually(() => expect(show).toHaveBeenCalled(), { interval: 1 });
   stop();
   const times = show.mock.calls.length;
   await lines([headSheet(data, 1)], linesJob(TOKENS));
@@ -227,7 +228,7 @@ test("what the worker learns of rows makes columns ready", async () => {
   const sheet = headSheet(layer, 0);
   withWorker(real);
   await lines([sheet], linesJob(TOKENS));
-  await vi.waitFor(() => expect(sheet.hasColumns()).toBe(true));
+  await eventually(() => expect(sheet.hasColumns()).toBe(true));
   const column = all.map((query) => sheet.row(query)[5]);
   expect([...sheet.column(5)]).toEqual(column);
 });

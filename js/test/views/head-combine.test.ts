@@ -1,8 +1,9 @@
 /** Several heads as one: of a layer, or of all layers. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { Source } from "../../src/data/store.ts";
+import { eventually } from "../eventually";
 import { parts } from "../locators.ts";
 import { type App, drawn, find, mountApp, painted, sourceOf } from "../mounted.ts";
 import { headsAt, LABELS, mean, NAMES, strongest, weightAt } from "../numbers.ts";
@@ -93,7 +94,7 @@ describe("all layers", () => {
     await expect.poll(status).toContain("Largest of all 16 heads");
     const before = status();
     state.layer.value = 2;
-    await vi.waitFor(() => expect(status()).toBe(before));
+    await eventually(() => expect(status()).toBe(before));
   });
 
   test("that cannot be had say why, and are asked for once", async () => {

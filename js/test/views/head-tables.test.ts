@@ -1,13 +1,14 @@
 /** What can be copied from the head view is the record's. */
 
 import { signal } from "@preact/signals-core";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Choices } from "../../src/choices.ts";
 import { LayerData } from "../../src/data/layer.ts";
 import { palette } from "../../src/theme.ts";
 import { headView } from "../../src/views/head/head.ts";
 import type { View } from "../../src/views/view.ts";
 import { stateOf, storeOf } from "../choices.ts";
+import { eventually } from "../eventually";
 import { sourceOf } from "../mounted.ts";
 import { LABELS, sum, weightAt } from "../numbers.ts";
 import { place } from "../place.ts";
@@ -22,7 +23,7 @@ async function mounted(choices: Partial<Choices>): Promise<View> {
     width: signal(1000),
   });
   place(view.element, view.dispose);
-  await vi.waitFor(() => expect(view.tables.value.length).toBeGreaterThan(0));
+  await eventually(() => expect(view.tables.value.length).toBeGreaterThan(0));
   return view;
 }
 
@@ -93,7 +94,7 @@ test("the vectors are those that the scores are made of", async () => {
   ]);
   const layer = storeOf(undefined, sourceOf()).layer("self", 2);
   watch(layer);
-  await vi.waitFor(() => expect(layer.value.status).toBe("ready"));
+  await eventually(() => expect(layer.value.status).toBe("ready"));
   const { value } = layer;
   if (value.status !== "ready" || !(value.data instanceof LayerData)) throw new Error(value.status);
   const { data } = value;

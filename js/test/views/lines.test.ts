@@ -1,8 +1,9 @@
 /** The lines of the head view are its numbers, in pixels. */
 
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { headColors } from "../../src/parts/head-colors.ts";
 import { rgb } from "../../src/theme.ts";
+import { eventually } from "../eventually";
 import { drawn, find, mountApp, painted, pixel } from "../mounted.ts";
 import { LABELS, sum, weightAt } from "../numbers.ts";
 import { twoFrames } from "../place.ts";
@@ -78,11 +79,10 @@ test("follow the heads that are drawn", async () => {
   await twoFrames();
   const canvas = find<HTMLCanvasElement>(app, "canvas.base");
   const first = canvas.toDataURL();
-  const patience = { timeout: 5000 };
   app.state.heads.value = [3];
-  await vi.waitFor(() => expect(canvas.toDataURL() === first).toBe(false), patience);
+  await eventually(() => expect(canvas.toDataURL() === first).toBe(false));
   app.state.heads.value = null;
-  await vi.waitFor(() => expect(canvas.toDataURL() === first).toBe(true), patience);
+  await eventually(() => expect(canvas.toDataURL() === first).toBe(true));
 });
 
 test("of the token looked at lie on top, with a strip of weights at the far end", async () => {

@@ -3,6 +3,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { Side } from "../../src/state.ts";
+import { eventually } from "../eventually";
 import { LINKS, mountLong } from "../long.ts";
 import { type App, drawn, find, mountApp } from "../mounted.ts";
 import { twoFrames } from "../place.ts";
@@ -177,7 +178,7 @@ describe("the strongest links", () => {
     app.root.focus();
     for (const [query, key] of LINKS) {
       await userEvent.keyboard("j");
-      await vi.waitFor(() =>
+      await eventually(() =>
         expect([app.state.query.value, app.state.key.value]).toEqual([query, key]),
       );
       await twoFrames();
@@ -196,11 +197,11 @@ describe("the strongest links", () => {
     const app = await shown();
     app.root.focus();
     await userEvent.keyboard("j");
-    await vi.waitFor(() => expect(said()).toContain("1 of 3"));
+    await eventually(() => expect(said()).toContain("1 of 3"));
     // Its tokens attend to themselves and to the first alone.
     app.state.head.value = 1;
     await userEvent.keyboard("j");
-    await vi.waitFor(() => expect(said()).toContain("none"));
+    await eventually(() => expect(said()).toContain("none"));
     expect(app.state.query.value).toBe(LINKS[0][0]);
   });
 });

@@ -2,6 +2,7 @@
 
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import { eventually } from "../eventually";
 import { mountLong } from "../long.ts";
 import { type App, drawn, find, mountApp, painted } from "../mounted.ts";
 import { twoFrames } from "../place.ts";
@@ -171,7 +172,7 @@ describe("the work", () => {
     const app = await shown({}, 1600);
     const layer = app.store.layer("self", 0).value;
     if (layer.status !== "ready") throw new Error("The layer is not there.");
-    await vi.waitFor(() => expect(painted(picture(app))).toBeGreaterThan(0));
+    await eventually(() => expect(painted(picture(app))).toBeGreaterThan(0));
     for (let n = 0; n < 8; n++) await userEvent.click(button("Zoom in"));
     await expect.poll(() => title(app)).not.toContain("each pixel");
     const asked = vi.spyOn(layer.data, "weightRow");

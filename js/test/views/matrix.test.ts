@@ -1,7 +1,8 @@
 /** The matrix shows the numbers of the record, and where in it the reader is. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { userEvent } from "vitest/browser";
+import { eventually } from "../eventually";
 import { parts } from "../locators.ts";
 import { type App, drawn, find, mountApp, painted, pixel } from "../mounted.ts";
 import { NAMES, scoreAt, signed, weightAt } from "../numbers.ts";
@@ -78,7 +79,7 @@ test("stands beside the lines, or below them with the names of its rows", async 
   expect(box(".stage").left).toBeGreaterThan(box(".pairs").right);
   expect(box(".stage canvas").width).toBeCloseTo(9 * CELL + 2, 0);
   app.parent.style.width = "760px";
-  await vi.waitFor(() => expect(box(".stage").top).toBeGreaterThan(box(".pairs").bottom));
+  await eventually(() => expect(box(".stage").top).toBeGreaterThan(box(".pairs").bottom));
   expect(box(".stage canvas").width).toBeCloseTo(ROOM + 9 * CELL + 2, 0);
   const canvas = picture(app);
   const names = canvas.getContext("2d")?.getImageData(0, ROOM, ROOM, 9 * CELL).data ?? [];

@@ -1,7 +1,7 @@
 /** Thumbnails, order, colours, means and what of the model is shown. */
 
 import { signal } from "@preact/signals-core";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { LayerInfo, Measure } from "../../src/data/manifest.ts";
 import { tsv } from "../../src/parts/table.ts";
@@ -11,6 +11,7 @@ import { patternOf } from "../../src/views/model/patterns.ts";
 import { ramp } from "../../src/views/model/ramp.ts";
 import { meanBars } from "../../src/views/model/summary.ts";
 import { stateOf, storeOf } from "../choices.ts";
+import { eventually } from "../eventually";
 import { focus, parts } from "../locators.ts";
 import { type App, find, pixel } from "../mounted.ts";
 import { mountModel } from "../mounted-model.ts";
@@ -54,7 +55,7 @@ describe("lines", () => {
     await choose("Show", "Lines");
     expect(app.state.thumbnails.value).toBe("lines");
     const paper = rgb(palette(false).paper);
-    await vi.waitFor(() =>
+    await eventually(() =>
       layers.forEach((layer, row) => {
         const canvas = canvasOf(app, row);
         const box = cell(layer.number, 0).element().getBoundingClientRect();
@@ -143,7 +144,7 @@ describe("colours", () => {
     expect(about(app)).toMatch(
       new RegExp(`^share on special tokens ${lowest.toFixed(3)} ■+ ${highest.toFixed(3)}`),
     );
-    await vi.waitFor(() => {
+    await eventually(() => {
       for (const [layer, { measures }] of layers.entries()) {
         measures.special.forEach((value, head) => {
           const expected = rgb(ramp((value - lowest) / (highest - lowest), palette(false)));
@@ -159,7 +160,7 @@ describe("colours", () => {
     const app = await mountModel();
     await choose("Colour by", "Layer");
     expect(about(app)).toMatch(/^layer 0 ■■■ 2/);
-    await vi.waitFor(() => {
+    await eventually(() => {
       const colors = layers.map(({ heads }, layer) =>
         Array.from({ length: heads }, (_, head) => `${barColor(app, layer, head)}`),
       );

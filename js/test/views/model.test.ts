@@ -1,9 +1,10 @@
 /** The model view shows every head's thumbnail, and leads to the head. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { palette, rgb } from "../../src/theme.ts";
 import { described, patternOf } from "../../src/views/model/patterns.ts";
+import { eventually } from "../eventually";
 import { focus, parts } from "../locators.ts";
 import { type App, find, pixel } from "../mounted.ts";
 import { mountModel } from "../mounted-model.ts";
@@ -54,7 +55,7 @@ describe("the picture", () => {
         });
       });
     // Layers may be painted one frame after the other.
-    await vi.waitFor(check);
+    await eventually(check);
   });
 
   test("has the shape of the matrix, as far as it can be seen", async () => {
@@ -285,7 +286,7 @@ test.for([
   await go();
   expect(app.state.view.value).toBe("head");
   const pressed = () => swatches.elements().map((button) => button.getAttribute("aria-pressed"));
-  await expect.poll(pressed, { timeout: 2000 }).toEqual(["false", "true", "false", "false"]);
+  await expect.poll(pressed).toEqual(["false", "true", "false", "false"]);
 });
 
 describe("layers of other numbers and heads", () => {

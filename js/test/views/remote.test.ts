@@ -1,7 +1,7 @@
 /** What the views show of a layer that is too large to be sent: what is known, and no other number. */
 
 import { signal } from "@preact/signals-core";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { ViewName } from "../../src/choices.ts";
 import { readManifest } from "../../src/data/manifest.ts";
 import { LARGEST_BLOCK, type Source, Store } from "../../src/data/store.ts";
@@ -10,6 +10,7 @@ import { headView } from "../../src/views/head/head.ts";
 import { neuronView } from "../../src/views/neuron/neuron.ts";
 import type { View } from "../../src/views/view.ts";
 import { stateOf } from "../choices.ts";
+import { eventually } from "../eventually";
 import { painted } from "../mounted.ts";
 import { LABELS, NAMES, strongest, weightAt } from "../numbers.ts";
 import { place } from "../place.ts";
@@ -52,7 +53,7 @@ function mounted(name: ViewName = "head") {
 
 test("a row is waited for, and then told", async () => {
   const { state, view, asked, status, legend } = mounted();
-  await vi.waitFor(() => expect(status()).toContain("Point at a token"));
+  await eventually(() => expect(status()).toContain("Point at a token"));
   expect(legend()).toContain("picture from the overview");
   expect(legend()).not.toMatch(/shown|NaN/);
   state.hover.value = { query: 5, key: null };
@@ -61,36 +62,36 @@ test("a row is waited for, and then told", async () => {
   expect(asked.map(({ place }) => place)).toEqual(["query 5"]);
   asked[0].give();
   const expected = strongest([0, 1], (head, key) => weightAt(1, head, 5, key));
-  await vi.waitFor(() => expect(status()).toContain(`Layer 1  ${NAMES[5]} → ${expected}`));
+  await eventually(() => expect(status()).toContain(`Layer 1  ${NAMES[5]} → ${expected}`));
   expect(view.tables.value.map(({ name }) => name)).toEqual(["Row"]);
 });
 
 test("so are several together, and a pair", async () => {
   const { state, asked, status } = mounted();
-  await vi.waitFor(() => expect(status()).toContain("Point at a token"));
+  await eventually(() => expect(status()).toContain("Point at a token"));
   state.query.value = 2;
   state.also.value = [4];
   for (const { give } of asked.splice(0, 1)) give();
   await new Promise((resolve) => setTimeout(resolve));
   expect(status()).toContain("asking the kernel …");
   for (const { give } of asked) give();
-  await vi.waitFor(() => expect(status()).toContain("(sums)"));
+  await eventually(() => expect(status()).toContain("(sums)"));
   state.hover.value = { query: 2, key: 0 };
   expect(status()).toContain(`weight ${weightAt(1, 0, 2, 0).toFixed(3)}`);
 });
 
 test("why a row does not come is said", async () => {
   const { state, asked, status } = mounted();
-  await vi.waitFor(() => expect(status()).toContain("Point at a token"));
+  await eventually(() => expect(status()).toContain("Point at a token"));
   state.hover.value = { query: null, key: 3 };
   asked[0].fail();
-  await vi.waitFor(() => expect(status()).toContain("The kernel is gone."));
+  await eventually(() => expect(status()).toContain("The kernel is gone."));
   expect(status()).not.toContain("NaN");
 });
 
 test("its pictures are drawn, and nothing is asked for them", async () => {
   const { view, asked } = mounted();
-  await vi.waitFor(() => {
+  await eventually(() => {
     const canvases = [...view.element.querySelectorAll("canvas")];
     const drawn = canvases.filter((canvas) => !canvas.classList.contains("overlay"));
     expect(drawn.length).toBe(2);
@@ -101,5 +102,5 @@ test("its pictures are drawn, and nothing is asked for them", async () => {
 
 test("the neuron view says why it has nothing to show", async () => {
   const { view } = mounted("neuron");
-  await vi.waitFor(() => expect(view.element.textContent).toContain("too large to be sent"));
+  await eventually(() => expect(view.element.textContent).toContain("too large to be sent"));
 });

@@ -109,7 +109,7 @@ describe("a trait that the kernel changes", () => {
     model.receive("heads", null);
     expect(number("Head")).toBe(3);
     const expected = strongest([0, 1, 2, 3], (head, key) => weightAt(0, head, 3, key));
-    await expect.poll(status, { timeout: 2000 }).toContain(`Layer 0  ${NAMES[3]} → ${expected}`);
+    await expect.poll(status).toContain(`Layer 0  ${NAMES[3]} → ${expected}`);
     expect(model.saved).toEqual([]);
   });
 

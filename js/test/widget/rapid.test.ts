@@ -58,7 +58,7 @@ test("5,000 interactions from both sides end in the same place", async () => {
   await expect.poll(() => spin("Layer").element().textContent).toBe("2");
   await expect.poll(() => model.sent.every(({ id }) => answered.has(id))).toBe(true);
   const expected = strongest([...Array(10).keys()], (head, key) => weightAt(2, head, 3, key));
-  await expect.poll(status, { timeout: 3000 }).toContain(`Layer 2  ${NAMES[3]} → ${expected}`);
+  await expect.poll(status).toContain(`Layer 2  ${NAMES[3]} → ${expected}`);
   for (const name of ["layer", "head", "heads"] as const) {
     // What the kernel heard last, on top of how it began.
     const heard = () => Object.assign({}, began, ...model.saved)[name];
