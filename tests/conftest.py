@@ -45,7 +45,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def browser() -> Iterator[Browser]:
     path = os.environ.get("ATTNWIDGET_BROWSER")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=path, args=BROWSER_FLAGS, timeout=PATIENCE_MS
+        )
         yield browser
         browser.close()
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
+from torch.overrides import TorchFunctionMode
 
 from attnwidget import AttentionRecord
 
@@ -109,8 +110,11 @@ def references(model: Model, *args: Any, **inputs: Any) -> dict[str, list[Refere
     """
     assert model.config._attn_implementation == "eager"
     double = copy.deepcopy(model).double()
+    if hasattr(double, "set_experts_implementation"):
+        double.set_experts_implementation("eager")  # the grouped product knows no float64
     doubled = [_double(value) for value in args]
-    exact = returned(double, *doubled, **{name: _double(x) for name, x in inputs.items()})
+    with Float64():
+        exact = returned(double, *doubled, **{name: _double(x) for name, x in inputs.items()})
     single = returned(model, *args, **inputs)
     rounding = max(
         float(np.abs(a - b).max())
@@ -122,6 +126,22 @@ def references(model: Model, *args: Any, **inputs: Any) -> dict[str, list[Refere
         for layer in layers:
             layer.rounding = rounding
     return found
+
+
+class Float64(TorchFunctionMode):
+    """Computes in float64 also where a model's code asks for float32, as for a softmax."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if func is torch.Tensor.float:
+            return args[0].double()
+        known = {name: _not_single(value) for name, value in (kwargs or {}).items()}
+        return func(*map(_not_single, args), **known)
+
+
+def _not_single(value: Any) -> Any:
+    return torch.float64 if value is torch.float32 else value
 
 
 def _double(value: Any) -> Any:
