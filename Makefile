@@ -24,8 +24,8 @@ NPM := npm --loglevel=error
 OLDEST := .venv-oldest
 # What does not ask more of transformers than its oldest version has.
 OLDEST_TESTS := tests/oldest $(patsubst %,tests/unit/test_%.py, capture_masks capture_overlap \
-	capture_padding capture_precision capture_threads capture_undisturbed embed* export* fallback \
-	from_arrays* lens page* record score_program show storage* unattended vectors widget* wire* \
+	capture_padding capture_precision capture_threads capture_undisturbed embed* analysis autoembed compression* \
+	from_arrays* head_summaries page* png_fallback record score_program show storage* vectors widget* wire* \
 	without_torch)
 BUNDLE := attnwidget/static/widget.js
 MODULES := js/node_modules/.package-lock.json

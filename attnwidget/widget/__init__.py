@@ -1,6 +1,7 @@
 """The notebook widget: what the reader chose, and the kernel's side of the conversation."""
 
-from .choices import ChoiceOptions, View, check_names
+from attnwidget.view_state.choices import ChoiceOptions, View, check_names
+
 from .selection import Selection
 from .widget import AttentionWidget
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
-from attnwidget.encoding import Quality
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import write_whole
+from attnwidget.view_state.choices import CHOICES, ChoiceOptions, Choices, View, check_names
 from attnwidget.wire import Replies, encode_overview
+from attnwidget.wire.compression import Quality
 
-from .choices import CHOICES, ChoiceOptions, Choices, View, check_names
 from .made import tell_of_made
 from .selection import Selection, select
 
@@ -135,8 +135,8 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
         """
-        from attnwidget.export.saved import embed
-        from attnwidget.export.unattended import embedded_by_hand
+        from attnwidget.widget.autoembed import embedded_by_hand
+        from attnwidget.widget.embedding import embed
 
         embed(self, layers, quality, budget)
         embedded_by_hand(self)
@@ -220,7 +220,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
             raise failed[0]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        from attnwidget.export.fallback import with_picture
+        from attnwidget.widget.png_fallback import with_picture
 
         if self.comm is None:
             return None  # It was closed.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.lens import MEASURES, sampled_rows, survey
-from attnwidget.lens.thumbnail import THUMBNAIL_SIZE
+from attnwidget.analysis import MEASURES, sampled_rows, survey
+from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size

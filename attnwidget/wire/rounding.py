@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.lens import Chunks
+from attnwidget.analysis import Chunks
 from attnwidget.record import Floats, Layer, sample_rows
 
 # Beyond this, float16 has no finite value left.

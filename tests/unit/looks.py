@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnwidget.lens.chunk import Chunk, chunk_of_weights
-from attnwidget.lens.measures import MEASURES, Measures
-from attnwidget.lens.thumbnail import Thumbnail
+from attnwidget.analysis.metrics import MEASURES, Measures
+from attnwidget.analysis.row_batches import Chunk, chunk_of_weights
+from attnwidget.analysis.thumbnails import Thumbnail
 from attnwidget.record import Floats
 
 

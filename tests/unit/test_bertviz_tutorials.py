@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 import transformers
 
-import attnwidget.compat.bertviz as compat
+import attnwidget.interop.bertviz as compat
 from attnwidget import AttentionWidget
-from attnwidget.compat.bertviz import neuron_view
+from attnwidget.interop.bertviz import neuron_view
 from tests.unit.hub import put_models
 
 UP_TO_DATE = {
@@ -105,7 +105,7 @@ def shown(hub: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def _run(code: str, names: dict[str, Any]) -> None:
     code = inspect.cleandoc(code)
-    exec(re.sub(r"\bfrom bertviz\b", "from attnwidget.compat.bertviz", code), names)
+    exec(re.sub(r"\bfrom bertviz\b", "from attnwidget.interop.bertviz", code), names)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

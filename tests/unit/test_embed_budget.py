@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.encoding import encode_layer, pack
-from attnwidget.export import blocks
+from attnwidget.page import blocks
 from attnwidget.record import Layer
+from attnwidget.wire.compression import encode_layer, pack
 from tests.unit.records import FIDELITY, floats, numbered, program, record_of
 
 LAYERS = 7

@@ -11,7 +11,7 @@ import pytest
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.export.blocks import chunk
+from attnwidget.page.blocks import chunk
 from attnwidget.record import Layer
 from attnwidget.wire import decode_floats
 from tests.unit.elements import Elements

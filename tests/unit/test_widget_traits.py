@@ -10,7 +10,7 @@ from traitlets import TraitError
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.lens.measures import MEASURES
+from attnwidget.analysis.metrics import MEASURES
 from attnwidget.record import Layer
 from attnwidget.widget import ChoiceOptions
 from tests.unit.records import (

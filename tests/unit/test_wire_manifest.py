@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.lens.measures import MEASURES
+from attnwidget.analysis.metrics import MEASURES
 from attnwidget.record import Layer, Rotary, ScoreProgram, Stack, Tokens
 from attnwidget.wire import decode_overview, encode_overview
 from attnwidget.wire.manifest import VERSION

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.lens import MEASURES
+from attnwidget.analysis import MEASURES
 from attnwidget.record import Stack
 
 from .colors import layer_color, ramp

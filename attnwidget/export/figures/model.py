@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.lens import MEASURES, sampled_rows, survey
-from attnwidget.lens.thumbnail import split_cells
+from attnwidget.analysis import MEASURES, sampled_rows, survey
+from attnwidget.analysis.thumbnails import split_cells
 from attnwidget.record import Layer, Tokens
 from attnwidget.wire import decode_overview
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnwidget.lens import combined
+from attnwidget.analysis import combined
 from attnwidget.record import Floats
 
 from .content import Axes, Content

@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex, TypedDict, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.lens import Measure
+from attnwidget.analysis import Measure
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 
 from .integers import Integer, Integers

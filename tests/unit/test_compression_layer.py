@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget.encoding import encode_layer, fitting
-from attnwidget.encoding.integers import decode_integers
-from attnwidget.encoding.quality import LIMITS
 from attnwidget.record import Layer, ScoreProgram
 from attnwidget.wire import Block, encode_block
+from attnwidget.wire.compression import encode_layer, fitting
+from attnwidget.wire.compression.integers import decode_integers
+from attnwidget.wire.compression.quality import LIMITS
 from tests.unit.records import FIDELITY, floats
 
 HEADS, KEY_HEADS, LENGTH, DIM = 4, 2, 90, 16

@@ -12,7 +12,7 @@ from IPython.display import display
 from IPython.utils.capture import capture_output
 
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.export import fallback
+from attnwidget.widget import png_fallback
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.shell import running
 
@@ -111,7 +111,7 @@ def test_a_picture_that_fails_is_none_and_the_words_say_why(
     def fail(_widget: AttentionWidget) -> str:
         raise ValueError("no picture of this")
 
-    monkeypatch.setattr(fallback, "_picture", fail)
+    monkeypatch.setattr(png_fallback, "_picture", fail)
     data = _displayed(widget)
     assert set(data) == {VIEW, "text/plain"}
     assert data["text/plain"].endswith("ValueError: no picture of this")
@@ -142,7 +142,7 @@ def test_a_terminal_obeys_none_of_the_words(failing: bool, monkeypatch: pytest.M
         raise ValueError(f"no picture of {widget.record.model}")
 
     if failing:
-        monkeypatch.setattr(fallback, "_picture", fail)
+        monkeypatch.setattr(png_fallback, "_picture", fail)
     said = _displayed(AttentionWidget(record))["text/plain"]
     assert "\x1b" not in said
     assert said.startswith("Attention of '\\x1b[31mred': head view")

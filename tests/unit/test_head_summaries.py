@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget.lens import HeadSurvey, chunk, combined, sampled_rows, survey
+from attnwidget.analysis import HeadSurvey, combined, row_batches, sampled_rows, survey
 from attnwidget.record import Layer, ScoreProgram, Stack, Tokens, spread_rows
 from tests.unit import plain
 from tests.unit.records import (
@@ -70,8 +70,8 @@ LAYERS = {
 @pytest.fixture(params=["one chunk", "many chunks"])
 def chunked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "many chunks":
-        monkeypatch.setattr(chunk, "_CELLS", 0)
-        monkeypatch.setattr(chunk, "_LEAST_ROWS", 3)
+        monkeypatch.setattr(row_batches, "_CELLS", 0)
+        monkeypatch.setattr(row_batches, "_LEAST_ROWS", 3)
 
 
 def stack_of(layer: Layer, pair: bool = False) -> Stack:

@@ -2,9 +2,9 @@
 
 A notebook written for BertViz runs with other imports:
 
-    from attnwidget.compat.bertviz import head_view, model_view
-    from attnwidget.compat.bertviz.neuron_view import show
-    from attnwidget.compat.bertviz.transformers_neuron_view import BertModel, BertTokenizer
+    from attnwidget.interop.bertviz import head_view, model_view
+    from attnwidget.interop.bertviz.neuron_view import show
+    from attnwidget.interop.bertviz.transformers_neuron_view import BertModel, BertTokenizer
 """
 
 from . import neuron_view

@@ -9,8 +9,8 @@ from typing import Any
 
 from attnwidget.capture.labels import spelled_labels
 from attnwidget.record import AttentionRecord, Stack, Tokens, spans
-from attnwidget.record.given import stack_from_arrays
-from attnwidget.widget.integers import whole_number
+from attnwidget.record.from_arrays import stack_from_arrays
+from attnwidget.view_state.integers import whole_number
 
 from .indices import checked_numbers
 

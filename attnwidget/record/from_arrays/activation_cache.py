@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .values import unwrapped
+from .arrays import unwrapped
 
 _PATTERN = re.compile(r"(?P<before>.*?)(?P<layer>\d+)\.(?P<module>.*)hook_pattern")
 

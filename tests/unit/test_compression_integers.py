@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from attnwidget.encoding.integers import LARGEST, decode_integers, encode_integers
+from attnwidget.wire.compression.integers import LARGEST, decode_integers, encode_integers
 
 RNG = np.random.default_rng(3)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget.encoding import Quality, encode_layer, pack
 from attnwidget.record import Layer
+from attnwidget.wire.compression import Quality, encode_layer, pack
 
 # Where there are more weights than so many per component of queries and keys, coded weights are
 # never smaller, and need not be computed.
@@ -24,7 +24,7 @@ class Chunk:
     """A packed block.
 
     Attributes:
-        content: {parts, error}, see `attnwidget.encoding.pack`.
+        content: {parts, error}, see `attnwidget.wire.compression.pack`.
         data: its bytes, compressed.
         bare: whether it holds weights alone, though the record has queries and keys.
     """

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex, get_args
 
 from attnwidget.record import AttentionRecord, spans
+from attnwidget.view_state.choices import Choices
+from attnwidget.view_state.integers import whole_number
 from attnwidget.widget import AttentionWidget, View
-from attnwidget.widget.choices import Choices
-from attnwidget.widget.integers import whole_number
 
 VIEWS: tuple[View, ...] = get_args(View)
 

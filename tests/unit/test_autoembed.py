@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from attnwidget import AttentionWidget
-from attnwidget.export import saved
+from attnwidget.widget import embedding
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.shell import Shell, running
 
@@ -67,7 +67,7 @@ def test_not_where_nobody_executes_a_cell(shell: Shell, parent: Any) -> None:
 def test_with_the_layer_that_the_cell_ends_with(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attnwidget.export.unattended.BUDGET", 1000)
+    monkeypatch.setattr("attnwidget.widget.autoembed.BUDGET", 1000)
     widget = _run(shell, f"{CELL}widget.layer = 2", allow_stdin=False)
     assert next(iter(widget._blocks)) == "self.2"
     assert len(widget._blocks) < 3
@@ -102,4 +102,4 @@ def test_a_cell_that_fails_keeps_its_widgets(shell: Shell) -> None:
 
 
 def test_the_budget_is_8_megabytes() -> None:
-    assert saved.BUDGET == 8_000_000
+    assert embedding.BUDGET == 8_000_000

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from attnwidget.record import Floats
 
-from .chunk import Chunk
+from .row_batches import Chunk
 
 Measure = Literal["entropy", "distance", "previous", "same", "next", "first", "special"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)

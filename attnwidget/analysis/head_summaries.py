@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from attnwidget.progress import step_done
 from attnwidget.record import Layer, Stack, spread_rows
 
-from .chunk import Chunks
-from .measures import Measure, Measures
-from .thumbnail import Thumbnail
+from .metrics import Measure, Measures
+from .row_batches import Chunks
+from .thumbnails import Thumbnail
 
 # Of so many queries, all are looked at.
 _ALL_ROWS = 4096

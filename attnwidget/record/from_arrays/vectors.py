@@ -11,7 +11,7 @@ import numpy as np
 from attnwidget.record.layer import Fidelity, Layer
 from attnwidget.record.scores import MASKED, Floats, MaskKind, ScoreProgram
 
-from .values import Given, given
+from .arrays import Given, given
 
 # A scale found in the numbers must give the weights so much better than a usual one, where this
 # is further off than a part of the tolerance.

@@ -10,8 +10,8 @@ import numpy as np
 
 from attnwidget.record.scores import Floats
 
-from .steps import are_steps, joined
-from .values import Given, given, is_group, unwrapped
+from .arrays import Given, given, is_group, unwrapped
+from .generation_steps import are_steps, joined
 
 # Rows of bfloat16 sum to one no better than this.
 _SUM = 2e-2

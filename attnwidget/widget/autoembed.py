@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 from attnwidget.widget import AttentionWidget
 
-from .saved import BUDGET, embed
+from .embedding import BUDGET, embed
 
 _waiting: WeakSet[AttentionWidget] = WeakSet()
 

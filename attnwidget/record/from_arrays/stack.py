@@ -9,8 +9,8 @@ from attnwidget.record.layer import Fidelity, Layer
 from attnwidget.record.stack import Stack
 from attnwidget.record.tokens import Tokens
 
-from .hooks import as_hooks
-from .values import Given
+from .activation_cache import as_hooks
+from .arrays import Given
 from .vectors import explained_layer, layers_of_vectors
 from .weights import Axes, layers_of_weights
 

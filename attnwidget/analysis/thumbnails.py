@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from .chunk import Chunk
+from .row_batches import Chunk
 
 # Largest side of a thumbnail, in cells.
 THUMBNAIL_SIZE = 32

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.lens import combined
-from attnwidget.lens.measures import MEASURES
-from attnwidget.lens.thumbnail import THUMBNAIL_SIZE, split_cells
+from attnwidget.analysis import combined
+from attnwidget.analysis.metrics import MEASURES
+from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, split_cells
 from attnwidget.record import Layer
 from tests.unit.looks import measures, thumbnail
 from tests.unit.records import (

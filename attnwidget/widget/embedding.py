@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
-from attnwidget.encoding import Quality, check_quality, fitting
+from attnwidget.page.blocks import chunk, is_shown_whole
+from attnwidget.page.included import layer_numbers
 from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.widget import AttentionWidget
 from attnwidget.wire import block_size
-
-from .blocks import chunk, is_shown_whole
-from .chosen import layer_numbers
+from attnwidget.wire.compression import Quality, check_quality, fitting
 
 # Bytes of a widget's layers in a notebook that is executed without a reader.
 BUDGET = 8_000_000

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnwidget.record.scores import Floats
 
-from .values import Given, given
+from .arrays import Given, given
 
 
 def are_steps(groups: list[list[Any]], matrix: tuple[int, int]) -> bool:

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, SupportsIndex
 
-from attnwidget.encoding import Quality, check_quality, fitting
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import writable, write_whole
 from attnwidget.widget import AttentionWidget, View
+from attnwidget.wire.compression import Quality, check_quality, fitting
 
 from .blocks import Chunk, bare_layer, chunk
-from .chosen import chosen_layers, chosen_views, opening
-from .page import Recorded, page
+from .document import Recorded, page
+from .included import chosen_layers, chosen_views, opening
 
 Chunks = dict[tuple[str, int], Chunk]
 

@@ -1,9 +1,9 @@
 """What of a head is shown: a record's matrices become thumbnails and numbers."""
 
-from .chunk import Chunks
-from .combined import combined
-from .measures import MEASURES, Measure
-from .survey import HeadSurvey, sampled_rows, survey
+from .combined_heads import combined
+from .head_summaries import HeadSurvey, sampled_rows, survey
+from .metrics import MEASURES, Measure
+from .row_batches import Chunks
 
 __all__ = [
     "MEASURES",
