@@ -1,16 +1,16 @@
-"""What of a head is shown: a record's matrices become thumbnails and numbers."""
+"""Numbers and small matrices computed from a record, head by head. Imports numpy only."""
 
-from .combined_heads import combined
-from .head_summaries import HeadSurvey, sampled_rows, survey
-from .metrics import MEASURES, Measure
-from .row_batches import Chunks
+from .combined_heads import combined_heads
+from .head_summaries import HeadSummary, sampled_rows, summarize_heads
+from .metrics import METRICS, Metric
+from .row_batches import RowBatches
 
 __all__ = [
-    "MEASURES",
-    "Chunks",
-    "HeadSurvey",
-    "Measure",
-    "combined",
+    "METRICS",
+    "HeadSummary",
+    "Metric",
+    "RowBatches",
+    "combined_heads",
     "sampled_rows",
-    "survey",
+    "summarize_heads",
 ]

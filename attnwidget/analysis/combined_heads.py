@@ -1,4 +1,4 @@
-"""Every head of every layer, as one matrix."""
+"""The mean and the maximum over every head of every layer."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from attnwidget.record import Floats, Stack
 
-# Numbers of one head's rows that are looked at together: two megabytes.
+# Weights of one head that are read at a time: two megabytes.
 _CELLS = 1 << 19
 
 
-def combined(stack: Stack) -> tuple[Floats, Floats]:
+def combined_heads(stack: Stack) -> tuple[Floats, Floats]:
     """(mean, max) over every head of every layer, float32 [Tq, Tk] each."""
     shape = len(stack.queries), len(stack.keys)
     mean, largest = np.empty(shape, np.float32), np.zeros(shape, np.float32)

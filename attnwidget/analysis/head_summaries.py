@@ -1,4 +1,4 @@
-"""Every head of a layer at a glance, in one pass over its weights, which are never all held."""
+"""Thumbnails and metrics of every head of a layer, in one pass over weights never all held."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from numpy.typing import NDArray
 from attnwidget.progress import step_done
 from attnwidget.record import Layer, Stack, spread_rows
 
-from .metrics import Measure, Measures
-from .row_batches import Chunks
+from .metrics import HeadMetrics, Metric
+from .row_batches import RowBatches
 from .thumbnails import Thumbnail
 
-# Of so many queries, all are looked at.
+# Up to so many queries, all are read.
 _ALL_ROWS = 4096
-# Of more, so many: 64 per line of a thumbnail.
+# Of more queries, a sample is read: 64 per row of a thumbnail.
 _SAMPLED_ROWS = 2048
 
 
 @dataclass(frozen=True)
-class HeadSurvey:
-    """What is shown of a head where all heads are: its picture's levels, and numbers."""
+class HeadSummary:
+    """The thumbnail (levels [min(Tq, 32), min(Tk, 32)]) and the metrics of one head."""
 
     levels: NDArray[np.uint8]
-    measures: dict[Measure, float]
+    metrics: dict[Metric, float]
 
 
 def sampled_rows(num_queries: int) -> int | None:
-    """How many queries stand for all of so many in a survey, evenly spread; None if all do."""
+    """How many queries, evenly spread, are read of so many; None if all are."""
     return None if num_queries <= _ALL_ROWS else _SAMPLED_ROWS
 
 
-def survey(stack: Stack, layer: Layer) -> list[HeadSurvey]:
-    """Every head of a layer of the stack."""
+def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
+    """The summary of every head of a layer, which belongs to the stack."""
     num_queries, num_keys = layer.shape
     rows = spread_rows(num_queries, sampled_rows(num_queries) or num_queries)
-    chunks = Chunks(layer, rows)
+    batches = RowBatches(layer, rows)
     heads = []
     for head in range(layer.num_heads):
         thumbnail = Thumbnail(layer.shape, (stack.queries.split, stack.keys.split))
-        measures = Measures(num_keys, stack.keys.special)
-        for chunk in chunks.of(head):
-            thumbnail.add(chunk)
-            measures.add(chunk)
-        heads.append(HeadSurvey(thumbnail.levels(), measures.means()))
+        metrics = HeadMetrics(num_keys, stack.keys.special)
+        for batch in batches.of(head):
+            thumbnail.add(batch)
+            metrics.add(batch)
+        heads.append(HeadSummary(thumbnail.levels(), metrics.means()))
     step_done()
     return heads

@@ -1,4 +1,4 @@
-"""Numbers that say in a word what a head does.
+"""Metrics: one number per head.
 
 The shares on the previous, same and next token and on special tokens, and the entropy, are
 those of Clark et al. 2019, "What Does BERT Look At?" (sections 3.1 to 3.3), here for one text; the
@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from attnwidget.record import Floats
 
-from .row_batches import Chunk
+from .row_batches import RowBatch
 
-Measure = Literal["entropy", "distance", "previous", "same", "next", "first", "special"]
-MEASURES: tuple[Measure, ...] = get_args(Measure)
+Metric = Literal["entropy", "distance", "previous", "same", "next", "first", "special"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
 
-_NEIGHBOURS: dict[Measure, int] = {"previous": -1, "same": 0, "next": 1}
+_NEIGHBOURS: dict[Metric, int] = {"previous": -1, "same": 0, "next": 1}
 
 
-class Measures:
-    """Of one head, averaged over the queries that see any key.
+class HeadMetrics:
+    """The metrics of one head, averaged over the queries that see any key.
 
     "entropy" in nats; "distance", the mean of key position - query position; and the shares of
     attention on the "previous", "same" and "next" token (over the queries that have one), on the
@@ -39,15 +39,15 @@ class Measures:
     def __init__(self, num_keys: int, special: Sequence[int]) -> None:
         self._num_keys = num_keys
         self._special = np.array(special, np.intp)
-        self._sums, self._counts = np.zeros((2, len(MEASURES)))
+        self._sums, self._counts = np.zeros((2, len(METRICS)))
 
-    def add(self, chunk: Chunk) -> None:
-        rows, keys, exps, totals = chunk.rows, chunk.keys, chunk.exps, chunk.totals
-        mass = chunk.sums / totals
+    def add(self, batch: RowBatch) -> None:
+        rows, keys, exps, totals = batch.rows, batch.keys, batch.exps, batch.totals
+        mass = batch.sums / totals
         # Those that see no key add nothing to any sum.
         live = mass > 0
-        # Of -w log w, the sum, where log w is that of an exponential less that of the total.
-        products = np.einsum("ij,ij->i", exps, chunk.logs)
+        # The sum of -w log w, where log w is an exponential's logarithm less that of the total.
+        products = np.einsum("ij,ij->i", exps, batch.logs)
         self._add("entropy", mass * np.log(totals) - products / totals, live)
         # Counted from the middle of the rows, positions are small: they are added up in single
         # precision.
@@ -66,12 +66,12 @@ class Measures:
             found = exps[np.arange(len(rows))[seen], rows[seen] + (offset - keys.start)]
             self._add(name, found / totals[seen], live[counted])
 
-    def _add(self, name: Measure, values: Floats, counted: NDArray[np.bool_]) -> None:
-        index = MEASURES.index(name)
+    def _add(self, name: Metric, values: Floats, counted: NDArray[np.bool_]) -> None:
+        index = METRICS.index(name)
         self._sums[index] += values.sum(dtype=np.float64)
         self._counts[index] += np.count_nonzero(counted)
 
-    def means(self) -> dict[Measure, float]:
-        """Every measure, to four decimals."""
+    def means(self) -> dict[Metric, float]:
+        """Every metric, to four decimals."""
         means = self._sums / np.maximum(self._counts, 1)
-        return {name: round(float(mean), 4) for name, mean in zip(MEASURES, means, strict=True)}
+        return {name: round(float(mean), 4) for name, mean in zip(METRICS, means, strict=True)}

@@ -1,4 +1,4 @@
-"""A head's matrix, a few rows at a time: small enough to stay in the processor's cache."""
+"""A head's attention matrix in batches of rows that fit into the processor's cache."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attnwidget.record import Floats, Layer, ScoreProgram
 
-# Numbers of one array of a chunk: a megabyte.
+# Numbers in one array of a batch: a megabyte.
 _CELLS = 1 << 18
 # With fewer rows, what numpy does across keys would be slow.
 _LEAST_ROWS = 64
@@ -23,10 +23,10 @@ _LEAST_LOG = np.float32(-104)
 
 
 @dataclass(frozen=True)
-class Chunk:
+class RowBatch:
     """Attention weights of some queries, before they are divided by the rows' totals.
 
-    The next chunk of the same `Chunks` overwrites it.
+    The next batch of the same `RowBatches` overwrites it.
 
     Attributes:
         rows: positions of the queries, increasing.
@@ -45,11 +45,11 @@ class Chunk:
     totals: Floats
 
 
-class Chunks:
-    """A layer's heads, some rows of each.
+class RowBatches:
+    """Some rows of every head of a layer, in batches.
 
-    All chunks lie in the same memory: the system would take longer to hand out more of it, page by
-    page, than it takes to compute what they hold.
+    All batches share the same memory: allocating more of it, page by page, would take longer than
+    computing what they hold.
 
     Args:
         rows: positions of queries, increasing.
@@ -61,16 +61,16 @@ class Chunks:
         self._size = max(_LEAST_ROWS, _CELLS // num_keys)
         self._room = np.empty((2, min(self._size, len(rows)) * num_keys), np.float32)
 
-    def of(self, head: int) -> Iterator[Chunk]:
-        """These rows of a head, in order."""
+    def of(self, head: int) -> Iterator[RowBatch]:
+        """The rows of a head, in order."""
         for start in range(0, len(self._rows), self._size):
             rows = self._rows[start : start + self._size]
             if self._layer.program is None:
-                yield chunk_of_weights(self._layer.head_weights(head, rows), rows)
+                yield batch_of_weights(self._layer.head_weights(head, rows), rows)
             else:
                 yield self._of_scores(self._layer.program, head, rows)
 
-    def _of_scores(self, program: ScoreProgram, head: int, rows: NDArray[np.intp]) -> Chunk:
+    def _of_scores(self, program: ScoreProgram, head: int, rows: NDArray[np.intp]) -> RowBatch:
         num_queries, num_keys = self._layer.shape
         keys = program.reach(rows, num_keys)
         # In memory, the rows' values of one key follow each other, not the keys' of one row: maxima
@@ -81,25 +81,18 @@ class Chunks:
         turned = np.multiply(queries, np.float32(program.head_scale(head)), order="C")
         _multiply(self._layer.head_keys(head)[keys.start : keys.stop], turned, out=room[0])
         program.finish(logs, head, rows, num_queries, keys)
-        sink = np.float32(-np.inf) if program.sinks is None else program.sinks[head]
-        peaks = np.maximum(logs.max(axis=1), sink)
-        peaks[~np.isfinite(peaks)] = 0
-        logs -= peaks[:, None]
+        _, sums, totals = program.exponentials(logs, head, out=exps)
         if program.adds:
             # No logarithm is -inf, so that its product with a weight of zero is zero.
             np.maximum(logs, _LEAST_LOG, out=logs)
-        np.exp(logs, out=exps)
-        sums = exps.sum(axis=1)
-        totals = sums + np.exp(sink - peaks)
-        totals[totals == 0] = 1
-        return Chunk(rows, keys, exps, logs, sums, totals)
+        return RowBatch(rows, keys, exps, logs, sums, totals)
 
 
-def chunk_of_weights(weights: Floats, rows: NDArray[np.intp]) -> Chunk:
-    """The chunk of weights [rows, Tk] that are known already."""
+def batch_of_weights(weights: Floats, rows: NDArray[np.intp]) -> RowBatch:
+    """The batch of weights [rows, Tk] that are known already."""
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
     totals = np.ones(len(weights), np.float32)
-    return Chunk(rows, range(weights.shape[1]), weights, logs, weights.sum(axis=1), totals)
+    return RowBatch(rows, range(weights.shape[1]), weights, logs, weights.sum(axis=1), totals)
 
 
 def _as_slice(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:

@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from .row_batches import Chunk
+from .row_batches import RowBatch
 
 # Largest side of a thumbnail, in cells.
 THUMBNAIL_SIZE = 32
@@ -32,20 +32,20 @@ class Thumbnail:
         # A line per cell of keys, as maxima are taken over keys first.
         self._largest = np.zeros((len(self._keys) - 1, len(self._rows) - 1), np.float32)
 
-    def add(self, chunk: Chunk) -> None:
-        ends = np.clip(self._keys, chunk.keys.start, chunk.keys.stop) - chunk.keys.start
+    def add(self, batch: RowBatch) -> None:
+        ends = np.clip(self._keys, batch.keys.start, batch.keys.stop) - batch.keys.start
         cells = np.flatnonzero(np.diff(ends))
-        per_row = np.empty((len(cells), len(chunk.rows)), np.float32)
+        per_row = np.empty((len(cells), len(batch.rows)), np.float32)
         sizes = (ends[cells + 1] - ends[cells]).tolist()
         # Neighbours of one size at once.
         cell, key = 0, int(ends[cells[0]])
         for size, group in groupby(sizes):
             count = len(list(group))
-            keys = chunk.exps.T[key : key + count * size].reshape(count, size, -1)
+            keys = batch.exps.T[key : key + count * size].reshape(count, size, -1)
             np.maximum.reduce(keys, axis=1, out=per_row[cell : cell + count])
             cell, key = cell + count, key + count * size
-        per_row /= chunk.totals
-        begins = np.searchsorted(chunk.rows, self._rows)
+        per_row /= batch.totals
+        begins = np.searchsorted(batch.rows, self._rows)
         lines = np.flatnonzero(np.diff(begins))
         found = np.ix_(cells, lines)
         pooled = np.maximum.reduceat(per_row, begins[lines], axis=1)

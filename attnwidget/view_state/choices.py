@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex, TypedDict, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import Measure
+from attnwidget.analysis import Metric
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 
 from .integers import Integer, Integers
@@ -20,8 +20,8 @@ Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
 Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
-Sort = Literal["model", Measure]
-Color = Literal["pattern", "layer", Measure]
+Sort = Literal["model", Metric]
+Color = Literal["pattern", "layer", Metric]
 Neurons = Literal["model", "pair", "sum"]
 Side = Literal["query", "key"]
 

@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 
 import numpy as np
 
-from attnwidget.analysis import combined
+from attnwidget.analysis import combined_heads
 from attnwidget.record import Floats, Layer, ScoreProgram, Stack
 
 from .rounding import BlockError, float16_error, float_type
@@ -106,7 +106,7 @@ def block_size(layer: Layer) -> int:
 def encode_combined(stack: Stack) -> Block:
     """The "mean" and "max" over every head of every layer, [Tq, Tk] each."""
     block = Block([], [])
-    for name, array in zip(("mean", "max"), combined(stack), strict=True):
+    for name, array in zip(("mean", "max"), combined_heads(stack), strict=True):
         block.add_floats(name, array)
     return block
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnwidget.analysis.metrics import MEASURES, Measures
-from attnwidget.analysis.row_batches import Chunk, chunk_of_weights
+from attnwidget.analysis.metrics import METRICS, HeadMetrics
+from attnwidget.analysis.row_batches import RowBatch, batch_of_weights
 from attnwidget.analysis.thumbnails import Thumbnail
 from attnwidget.record import Floats
 
@@ -24,11 +24,11 @@ def measures(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
     """Per measure, a number for each head of weights [heads, Tq, Tk]."""
     found = []
     for head in weights:
-        one = Measures(head.shape[1], special)
+        one = HeadMetrics(head.shape[1], special)
         one.add(_whole(head))
         found.append(one.means())
-    return {name: [means[name] for means in found] for name in MEASURES}
+    return {name: [means[name] for means in found] for name in METRICS}
 
 
-def _whole(weights: Floats) -> Chunk:
-    return chunk_of_weights(weights, np.arange(len(weights)))
+def _whole(weights: Floats) -> RowBatch:
+    return batch_of_weights(weights, np.arange(len(weights)))

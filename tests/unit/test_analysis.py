@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.analysis import combined
-from attnwidget.analysis.metrics import MEASURES
+from attnwidget.analysis import combined_heads
+from attnwidget.analysis.metrics import METRICS
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, split_cells
 from attnwidget.record import Layer
 from tests.unit.looks import measures, thumbnail
@@ -81,7 +81,7 @@ def _of(*matrices: np.ndarray, special: tuple[int, ...] = ()) -> dict[str, list[
 
 def test_a_measure_of_every_name_for_every_head() -> None:
     found = measures(some_weights(3), [0])
-    assert tuple(found) == MEASURES
+    assert tuple(found) == METRICS
     assert all(len(values) == 3 for values in found.values())
     assert all(isinstance(value, float) for values in found.values() for value in values)
 
@@ -163,7 +163,7 @@ def test_mean_and_maximum_of_every_head_of_every_layer(name: str) -> None:
             for head in range(layer.num_heads)
         ]
     )
-    mean, largest = combined(record.stack())
+    mean, largest = combined_heads(record.stack())
     assert mean.dtype == largest.dtype == np.float32
     np.testing.assert_allclose(mean, every.mean(axis=0), rtol=1e-6, atol=0)
     assert np.array_equal(largest, every.max(axis=0).astype(np.float32))

@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget.analysis import HeadSurvey, combined, row_batches, sampled_rows, survey
+from attnwidget.analysis import (
+    HeadSummary,
+    combined_heads,
+    row_batches,
+    sampled_rows,
+    summarize_heads,
+)
 from attnwidget.record import Layer, ScoreProgram, Stack, Tokens, spread_rows
 from tests.unit import plain
 from tests.unit.records import (
@@ -67,9 +73,9 @@ LAYERS = {
 }
 
 
-@pytest.fixture(params=["one chunk", "many chunks"])
-def chunked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "many chunks":
+@pytest.fixture(params=["one batch", "many batches"])
+def batched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "many batches":
         monkeypatch.setattr(row_batches, "_CELLS", 0)
         monkeypatch.setattr(row_batches, "_LEAST_ROWS", 3)
 
@@ -83,24 +89,24 @@ def stack_of(layer: Layer, pair: bool = False) -> Stack:
     return Stack(tokens(rows), tokens(columns), numbered(layer))
 
 
-def _assert_same(found: list[HeadSurvey], stack: Stack, weights: np.ndarray) -> None:
+def _assert_same(found: list[HeadSummary], stack: Stack, weights: np.ndarray) -> None:
     """Rounding may fall on either side: of a level, and of the fourth decimal."""
     splits = stack.queries.split, stack.keys.split
     levels = np.stack([head.levels for head in found])
     assert levels.dtype == np.uint8
     assert np.abs(levels - plain.thumbnail(weights, splits)).max() <= 0.5 + 1e-4
     for name, values in plain.measures(weights, stack.keys.special).items():
-        assert [head.measures[name] for head in found] == pytest.approx(values, abs=1.01e-4), name
+        assert [head.metrics[name] for head in found] == pytest.approx(values, abs=1.01e-4), name
 
 
-@pytest.mark.usefixtures("chunked")
+@pytest.mark.usefixtures("batched")
 @pytest.mark.parametrize("pair", [False, True], ids=["one text", "two texts"])
 @pytest.mark.parametrize("name", LAYERS)
 def test_the_same_as_by_definition(name: str, pair: bool) -> None:
     layer = LAYERS[name]
     stack = stack_of(layer, pair)
     weights = np.stack([layer.head_weights(head) for head in range(layer.num_heads)])
-    _assert_same(survey(stack, layer), stack, weights)
+    _assert_same(summarize_heads(stack, layer), stack, weights)
 
 
 def test_sampled_rows() -> None:
@@ -119,7 +125,7 @@ def test_a_very_long_text_is_sampled(mask: Any) -> None:
     rows = spread_rows(5000, 2048)
     unseen = np.setdiff1d(np.arange(5000), rows)
     weights[:, unseen] = 0
-    _assert_same(survey(stack, layer), stack, weights)
+    _assert_same(summarize_heads(stack, layer), stack, weights)
 
 
 def test_a_sample_leaves_no_line_of_a_thumbnail_empty() -> None:
@@ -129,7 +135,7 @@ def test_a_sample_leaves_no_line_of_a_thumbnail_empty() -> None:
     for split in (3, 5997):
         segments = tuple(int(n >= split) for n in range(6000))
         stack = Stack(Tokens(tuple(labels(6000)), segments), Tokens(("key",)), numbered(layer))
-        assert survey(stack, layer)[0].levels.tolist() == [[15]] * 32
+        assert summarize_heads(stack, layer)[0].levels.tolist() == [[15]] * 32
 
 
 def _peak(run: Any) -> int:
@@ -148,7 +154,7 @@ def test_memory_grows_no_faster_than_the_text(mask: Any) -> None:
     def peak(length: int) -> int:
         layer = layer_of_length(program(mask=mask), length, length, heads=2)
         stack = stack_of(layer)
-        return _peak(lambda: survey(stack, layer))
+        return _peak(lambda: summarize_heads(stack, layer))
 
     short, long = peak(1024), peak(4096)
     assert long < 4.5 * short
@@ -160,4 +166,4 @@ def test_what_combines_heads_needs_little_besides_itself() -> None:
     layer = layer_of_length(program(), length, length)
     stack = stack_of(layer)
     # Twelve megabytes of rows that are looked at together, and no third matrix.
-    assert _peak(lambda: combined(stack)) < 2 * 4 * length**2 + 14e6
+    assert _peak(lambda: combined_heads(stack)) < 2 * 4 * length**2 + 14e6

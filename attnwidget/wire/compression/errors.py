@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.record import Layer
-from attnwidget.wire import BlockError, received
+from attnwidget.wire.rounding import BlockError, received
 
 # Rows of one head at a time: about so many weights are held, however long the text is.
 _WEIGHTS_AT_ONCE = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnwidget.progress import step_done
 from attnwidget.record import Layer
-from attnwidget.wire import Block, encode_block
+from attnwidget.wire.block import Block, encode_block
 
 from .errors import float16_is_within
 from .quality import LIMITS, Quality, check_quality

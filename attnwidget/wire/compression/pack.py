@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from attnwidget.wire import Block
+from attnwidget.wire.block import Block
 
 
 def pack(block: Block) -> tuple[dict[str, Any], bytes]:

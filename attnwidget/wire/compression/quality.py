@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from attnwidget.record import Layer
-from attnwidget.wire import block_size
+from attnwidget.wire.block import block_size
 
 from .errors import float16_is_within
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from attnwidget.record import Layer
-from attnwidget.wire import BlockError
+from attnwidget.wire.rounding import BlockError
 
 from .errors import weights_error
 

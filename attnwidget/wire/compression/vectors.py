@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnwidget.record import Floats, Layer, ScoreProgram
-from attnwidget.wire import Block, add_program, decode_floats
+from attnwidget.wire.block import Block, add_program, decode_floats
 
 from .balanced import Coefficients, Turned, bases, turned
 from .integers import LARGEST, encode_integers

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from attnwidget.record import Layer
-from attnwidget.wire import Block
+from attnwidget.wire.block import Block
 
 from .integers import MOST, encode_integers
 from .search import coarsest
