@@ -1,4 +1,4 @@
-"""Attention that was computed elsewhere becomes a stack, in the shapes in which others have it."""
+"""A stack of layers from the arrays of other tools, in the shapes in which they have them."""
 
 from .stack import stack_from_arrays
 

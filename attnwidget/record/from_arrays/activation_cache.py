@@ -1,4 +1,4 @@
-"""What TransformerLens has cached: activations by the names of their hooks."""
+"""Attention in TransformerLens's ActivationCache: activations by the names of their hooks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PATTERN = re.compile(r"(?P<before>.*?)(?P<layer>\d+)\.(?P<module>.*)hook_patter
 
 
 @dataclass(frozen=True)
-class Hooks:
+class CachedAttention:
     """The attention of a cache, an array per layer, with a batch in front unless that was removed.
 
     Attributes:
@@ -29,7 +29,7 @@ class Hooks:
     scores: list[Any] | None
 
 
-def as_hooks(cache: Any, name: str) -> Hooks | None:
+def read_cache(cache: Any, name: str) -> CachedAttention | None:
     """The attention in an ActivationCache, or in a dict of its kind; None of anything else.
 
     Raises:
@@ -65,7 +65,7 @@ def as_hooks(cache: Any, name: str) -> Hooks | None:
 
     queries, keys = vectors("q"), vectors("k")
     both = queries is not None and keys is not None
-    return Hooks(
+    return CachedAttention(
         tuple(int(found[key]["layer"]) for key in ordered),
         [unwrapped(entries[key]) for key in ordered],
         queries if both else None,

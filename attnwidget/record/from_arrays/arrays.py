@@ -1,4 +1,4 @@
-"""Arrays of any library, as they are found in lists, tuples and proxies, become numpy arrays."""
+"""numpy arrays from those of any library, also inside lists, tuples and proxies."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ _TOLERANCES = {"float16": 5e-3, "bfloat16": 3e-2}
 _TOLERANCE = 1e-4
 
 
-class Given(NamedTuple):
-    """An array, and how much of a row's attention the rounding of its own type can move."""
+class SourceArray(NamedTuple):
+    """An array of another tool in float32.
+
+    Attributes:
+        tolerance: how much of a row's attention the rounding of its own type can move.
+    """
 
     array: Floats
     tolerance: float
 
 
 def unwrapped(values: Any) -> Any:
-    """What a trace has saved, out of the proxy in which nnsight before 0.5 leaves it."""
+    """The value inside the proxy in which nnsight before 0.5 leaves what a trace has saved."""
     value = getattr(values, "value", None)
     return values if value is None or callable(value) else value
 
 
-def given(values: Any) -> Given:
+def source_array(values: Any) -> SourceArray:
     """A copy in float32: the caller's array stays the caller's."""
     values = unwrapped(values)
     kind = str(getattr(values, "dtype", "")).rpartition(".")[2]
@@ -40,7 +44,7 @@ def given(values: Any) -> Given:
         raise ValueError(
             f"expected an array of numbers, and not {type(values).__name__}: {error}"
         ) from error
-    return Given(array, _TOLERANCES.get(kind, _TOLERANCE))
+    return SourceArray(array, _TOLERANCES.get(kind, _TOLERANCE))
 
 
 def is_group(values: Any) -> TypeGuard[list[Any] | tuple[Any, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnwidget.record.scores import Floats
 
-from .arrays import Given, given
+from .arrays import SourceArray, source_array
 
 
 def are_steps(groups: list[list[Any]], matrix: tuple[int, int]) -> bool:
@@ -30,19 +30,19 @@ def are_steps(groups: list[list[Any]], matrix: tuple[int, int]) -> bool:
     return all(count == 1 for count in rows[1:]) or grows
 
 
-def joined(steps: list[list[Any]], name: str, num_keys: int) -> list[Given]:
+def joined(steps: list[list[Any]], name: str, num_keys: int) -> list[SourceArray]:
     """One array [heads, rows, keys] per layer.
 
     Raises:
         ValueError: several sequences were generated at once, or the steps do not fit each other.
     """
     return [
-        _join([given(step[layer]) for step in steps], name, num_keys)
+        _join([source_array(step[layer]) for step in steps], name, num_keys)
         for layer in range(len(steps[0]))
     ]
 
 
-def _join(pieces: list[Given], name: str, num_keys: int) -> Given:
+def _join(pieces: list[SourceArray], name: str, num_keys: int) -> SourceArray:
     arrays = [piece.array for piece in pieces]
     if any(len(array) != 1 for array in arrays):
         raise ValueError(
@@ -55,8 +55,10 @@ def _join(pieces: list[Given], name: str, num_keys: int) -> Given:
     last = pieces_of_one[-1]
     if len(pieces_of_one) > 1 and last.shape[1] > 1:
         # Without a cache, each step attends from all tokens anew.
-        return Given(last, pieces[-1].tolerance)
-    return Given(_rows(pieces_of_one, name, num_keys), max(piece.tolerance for piece in pieces))
+        return SourceArray(last, pieces[-1].tolerance)
+    return SourceArray(
+        _rows(pieces_of_one, name, num_keys), max(piece.tolerance for piece in pieces)
+    )
 
 
 def _rows(pieces: list[Floats], name: str, num_keys: int) -> Floats:

@@ -9,8 +9,8 @@ from attnwidget.record.layer import Fidelity, Layer
 from attnwidget.record.stack import Stack
 from attnwidget.record.tokens import Tokens
 
-from .activation_cache import as_hooks
-from .arrays import Given
+from .activation_cache import read_cache
+from .arrays import SourceArray
 from .vectors import explained_layer, layers_of_vectors
 from .weights import Axes, layers_of_weights
 
@@ -29,13 +29,13 @@ def stack_from_arrays(
     key_axis = query_axis if key_tokens is None else _tokens("key_tokens", key_tokens)
     if (queries is None) != (keys is None):
         raise ValueError("give both queries and keys, or neither")
-    hooks = as_hooks(attentions, name)
+    cached = read_cache(attentions, name)
     scores, numbers = None, None
-    if hooks is not None:
+    if cached is not None:
         if queries is not None:
             raise ValueError("a cache brings its own queries and keys; give none beside it")
-        attentions, queries, keys = hooks.weights, hooks.queries, hooks.keys
-        scores, numbers = hooks.scores, hooks.numbers
+        attentions, queries, keys = cached.weights, cached.queries, cached.keys
+        scores, numbers = cached.scores, cached.numbers
     if scale is not None and queries is None:
         raise ValueError("a scale goes with queries and keys, and there are none")
     axes = Axes(name, len(query_axis), len(key_axis))
@@ -46,7 +46,7 @@ def stack_from_arrays(
         layers = [_alone(own, number) for own, number in zip(weights, numbers, strict=True)]
     else:
         count = len(weights)
-        every_score: list[Given] | list[None] = [None] * count
+        every_score: list[SourceArray] | list[None] = [None] * count
         if scores is not None:
             every_score = layers_of_vectors(scores, "scores", count)
         layers = [
@@ -76,12 +76,12 @@ def _tokens(name: str, labels: Sequence[str]) -> Tokens:
     return Tokens(tuple(str(label) for label in labels))
 
 
-def _alone(weights: Given, number: int) -> Layer:
+def _alone(weights: SourceArray, number: int) -> Layer:
     fidelity = Fidelity("given", "", "weights", None, None, weights.tolerance, 0)
     return Layer(None, None, None, weights.array, fidelity, number)
 
 
-def _check_lengths(weights: list[Given], numbers: tuple[int, ...], axes: Axes) -> None:
+def _check_lengths(weights: list[SourceArray], numbers: tuple[int, ...], axes: Axes) -> None:
     for (array, _), number in zip(weights, numbers, strict=True):
         rows, columns = array.shape[1:]
         if (rows, columns) == axes.matrix or 0 in array.shape:

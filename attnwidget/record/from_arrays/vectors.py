@@ -1,4 +1,4 @@
-"""Queries and keys that were given beside the weights: which scale makes the weights of them."""
+"""The score program that makes the weights of the queries and keys that came beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from attnwidget.record.layer import Fidelity, Layer
 from attnwidget.record.scores import MASKED, Floats, MaskKind, ScoreProgram
 
-from .arrays import Given, given
+from .arrays import SourceArray, source_array
 
 # A scale found in the numbers must give the weights so much better than a usual one, where this
 # is further off than a part of the tolerance.
@@ -22,14 +22,14 @@ _CLOSE = 0.1
 _TELLING = 1e-4
 
 
-def layers_of_vectors(arrays: Any, name: str, count: int) -> list[Given]:
+def layers_of_vectors(arrays: Any, name: str, count: int) -> list[SourceArray]:
     """Arrays with three axes, one per layer."""
     arrays = None if arrays is None else list(arrays)
     if arrays is None or any(each is None for each in arrays):
         raise ValueError(f"{name}, or a layer of it, is None; give one array per layer")
     layers = []
     for index, each in enumerate(arrays):
-        array, tolerance = given(each)
+        array, tolerance = source_array(each)
         shape = array.shape
         if array.ndim == 4 and shape[0] == 1:
             array = array[0]
@@ -39,7 +39,7 @@ def layers_of_vectors(arrays: Any, name: str, count: int) -> list[Given]:
                 "heads, d] per layer, optionally with a batch of one in front (pick one item of a "
                 "larger batch yourself)"
             )
-        layers.append(Given(array, tolerance))
+        layers.append(SourceArray(array, tolerance))
     if len(layers) != count:
         raise ValueError(
             f"{count} layers of attention, but {len(layers)} of {name}; give one of each per layer"
@@ -48,10 +48,10 @@ def layers_of_vectors(arrays: Any, name: str, count: int) -> list[Given]:
 
 
 def explained_layer(
-    weights: Given,
-    queries: Given,
-    keys: Given,
-    scores: Given | None,
+    weights: SourceArray,
+    queries: SourceArray,
+    keys: SourceArray,
+    scores: SourceArray | None,
     scale: float | None,
     number: int,
 ) -> Layer:
@@ -106,14 +106,14 @@ def _best(
     weights: Floats,
     queries: Floats,
     keys: Floats,
-    scores: Given | None,
+    scores: SourceArray | None,
     scale: float | None,
     tolerance: float,
 ) -> tuple[float, ScoreProgram]:
     """The score program that comes closest, behind how much attention it moves."""
     tried = []
     for program, usual in _programs(weights, queries, keys, scores, scale):
-        layer = Layer(queries, keys, program, None, _given("queries and keys"))
+        layer = Layer(queries, keys, program, None, _unmeasured("queries and keys"))
         error = max(_moved(layer.head_weights(head), own) for head, own in enumerate(weights))
         rank = max(error, _CLOSE * tolerance) * (1 if usual else _BETTER)
         tried.append((rank, error, program))
@@ -121,8 +121,8 @@ def _best(
     return error, program
 
 
-def _given(kept: str) -> Fidelity:
-    """Of a layer that is only tried."""
+def _unmeasured(kept: str) -> Fidelity:
+    """The fidelity of a layer that is only tried."""
     return Fidelity("given", "", kept, None, None, 0, 0)
 
 
@@ -147,11 +147,11 @@ def _readings(weights: Floats, queries: Floats, keys: Floats) -> Sequence[tuple[
 
 
 def _programs(
-    weights: Floats, queries: Floats, keys: Floats, scores: Given | None, scale: float | None
+    weights: Floats, queries: Floats, keys: Floats, scores: SourceArray | None, scale: float | None
 ) -> Iterator[tuple[ScoreProgram, bool]]:
     """Score programs to try, and whether they are usual."""
     # Refused here, where their shapes do not fit, and not by numpy.
-    Layer(queries, keys, None, weights, _given("weights"))
+    Layer(queries, keys, None, weights, _unmeasured("weights"))
     if scores is not None:
         seen = scores.array > MASKED
         shown = np.tril(np.ones(seen.shape[1:], bool))

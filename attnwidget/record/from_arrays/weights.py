@@ -10,7 +10,7 @@ import numpy as np
 
 from attnwidget.record.scores import Floats
 
-from .arrays import Given, given, is_group, unwrapped
+from .arrays import SourceArray, is_group, source_array, unwrapped
 from .generation_steps import are_steps, joined
 
 # Rows of bfloat16 sum to one no better than this.
@@ -30,7 +30,7 @@ class Axes:
         return self.queries, self.keys
 
 
-def layers_of_weights(attentions: Any, axes: Axes) -> list[Given]:
+def layers_of_weights(attentions: Any, axes: Axes) -> list[SourceArray]:
     """One array [heads, Tq, Tk] per layer, wherever shapes and numbers leave no doubt.
 
     What fits no reading is returned as it is: it is for the stack to say by how many tokens.
@@ -59,7 +59,7 @@ def layers_of_weights(attentions: Any, axes: Axes) -> list[Given]:
         layers = [_among(group, number, axes) for number, group in enumerate(groups)]
     if any(each is None for each in layers):
         raise ValueError(_none(name))
-    return [_layer(given(each), number, axes) for number, each in enumerate(layers)]
+    return [_layer(source_array(each), number, axes) for number, each in enumerate(layers)]
 
 
 def _none(name: str) -> str:
@@ -95,9 +95,9 @@ def _refuse_outputs(attentions: Any, name: str) -> None:
         )
 
 
-def _split(attentions: Any, axes: Axes) -> list[Given]:
+def _split(attentions: Any, axes: Axes) -> list[SourceArray]:
     """The layers of one array for all of them."""
-    array, tolerance = given(attentions)
+    array, tolerance = source_array(attentions)
     shape = array.shape
     if array.ndim == 5 and shape[0] == 1 < shape[1] and shape[3:] == axes.matrix:
         raise ValueError(
@@ -108,7 +108,7 @@ def _split(attentions: Any, axes: Axes) -> list[Given]:
     if array.ndim == 5 and 1 in shape[:2]:
         array = array[:, 0] if shape[1] == 1 else array[0]
     if array.ndim == 4:
-        return [Given(layer, tolerance) for layer in _all_layers(array, axes)]
+        return [SourceArray(layer, tolerance) for layer in _all_layers(array, axes)]
     if array.ndim == 3 and shape[1:] == axes.matrix:
         raise ValueError(
             f"{axes.name} has shape {list(shape)}, which is either one layer of {shape[0]} heads "
@@ -162,7 +162,7 @@ def _all_layers(array: Floats, axes: Axes) -> Floats:
     return layers
 
 
-def _layer(layer: Given, number: int, axes: Axes) -> Given:
+def _layer(layer: SourceArray, number: int, axes: Axes) -> SourceArray:
     """[heads, Tq, Tk] of one layer; [Tq, Tk, heads] becomes it."""
     array, tolerance = layer
     shape, place = array.shape, f"{axes.name}[{number}]"
@@ -212,7 +212,7 @@ def _layer(layer: Given, number: int, axes: Axes) -> Given:
             f"{axes.name} must be weights between 0 and 1, as the softmax gives them, not scores "
             "(a model in training mode returns more than 1, by dropout: call model.eval() first)"
         )
-    return Given(array, tolerance)
+    return SourceArray(array, tolerance)
 
 
 def _among(parts: list[Any], number: int, axes: Axes) -> Any:
@@ -222,7 +222,7 @@ def _among(parts: list[Any], number: int, axes: Axes) -> Any:
     """
     arrays = [part for part in parts if hasattr(part, "shape")]
     if len(arrays) == len(parts) and all(tuple(part.shape) == axes.matrix for part in arrays):
-        return np.stack([given(part).array for part in parts])
+        return np.stack([source_array(part).array for part in parts])
     if len(parts) == 1:
         return parts[0]
     fitting = [
