@@ -63,11 +63,12 @@ test-models: $(VENV)/.test ## Compare captures of trained models with the models
 test-oldest: $(OLDEST)/.test $(BUNDLE) ## Test with the oldest torch and transformers allowed
 	HF_HUB_OFFLINE=1 $(OLDEST)/bin/python -m pytest $(OLDEST_TESTS)
 
-check: $(VENV)/.test $(BUNDLE) ## Lint, formatting and types of both languages
+check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of imports
 	echo "Checks"
 	$(PY) -m ruff check --quiet
 	$(PY) -m ruff format --check --quiet
 	$(PY) -m mypy --no-error-summary
+	found=$$($(VENV)/bin/lint-imports --no-cache --no-logo) || { echo "$$found" >&2; exit 1; }
 	cd js && $(NPM) run --silent check
 
 bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (an hour, Linux)

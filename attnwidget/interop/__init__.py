@@ -1,1 +1,1 @@
-"""The calls of other tools, so that a notebook written for them runs with another import."""
+"""The calls of other tools, showing attnwidget's views."""

@@ -1,120 +1,125 @@
-"""Widgets as one page."""
+"""A page made of records and the choices with which they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, SupportsIndex
 
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import writable, write_whole
-from attnwidget.widget import AttentionWidget, View
+from attnwidget.view_state import View
 from attnwidget.wire.compression import Quality, check_quality, fitting
 
-from .blocks import Chunk, bare_layer, chunk
-from .document import Recorded, page
-from .included import chosen_layers, chosen_views, opening
-
-Chunks = dict[tuple[str, int], Chunk]
+from .blocks import PackedLayer, bare_layer, packed_layer
+from .document import PageRecord, document
+from .included import included_layers, included_views, opening_choices
 
 
-def to_html(
-    *widgets: AttentionWidget,
-    views: Iterable[View] | None = None,
-    layers: Iterable[SupportsIndex] | None = None,
-    quality: Quality = "default",
+@dataclass(frozen=True)
+class ShownRecord:
+    """A record, and how a page shows it.
+
+    Attributes:
+        record: the record. Of the same object, a page holds the layers once.
+        manifest, overview: of the record, as `attnwidget.wire.encode_overview` returns them.
+        choices: the value of every choice, see `attnwidget.view_state`.
+    """
+
+    record: AttentionRecord
+    manifest: Mapping[str, Any]
+    overview: bytes
+    choices: Mapping[str, Any]
+
+
+def page_html(
+    shown: Sequence[ShownRecord],
+    *,
+    views: Iterable[View] | None,
+    layers: Iterable[SupportsIndex] | None,
+    quality: Quality,
 ) -> str:
-    """One self-contained HTML page of several widgets: no kernel, no network.
+    """The page that shows these records, one below the other.
 
-    Widgets of the same record share its layers.
-
-    Args:
-        widgets: as they are now; the page opens with their choices, as far as it has what they
-            show, else with the nearest layer and the first view.
-        views: the views that the page has, as ["head", "model"]; all of them if None. Without the
-            neuron view, a layer is there as weights alone where that is smaller.
-        layers: numbers of the layers that the page has, of every stack; all of them if None. The
-            model view shows every layer all the same.
-        quality: how far rounding may move attention, as the mean over a layer's rows of the
-            share that goes to another token: "draft" 2%, "default" 0.75% ("exact" where all
-            layers take half a megabyte at most), or "exact" for float16. The views say how far
-            each layer's weights may be off.
-
-    Raises:
-        TypeError: no widget, or something else, is given.
-        ValueError: there is no such view or quality, or `views` or `layers` is empty.
-        IndexError: there is no such layer.
+    `attnwidget.to_html` says what the other arguments are, and what is raised.
     """
-    if not widgets:
-        raise TypeError("a page needs at least one AttentionWidget")
-    for widget in widgets:
-        if not isinstance(widget, AttentionWidget):
-            raise TypeError(
-                f"a page shows AttentionWidgets, and not {type(widget).__name__}; give them one "
-                "by one, as save_html(path, a, b)"
-            )
     check_quality(quality)
-    names = chosen_views(views)
-    # Of the same record, one widget says what the others would.
-    shown = {id(widget.record): widget for widget in reversed(widgets)}
-    order = list(dict.fromkeys(id(widget.record) for widget in widgets))
-    numbers = chosen_layers(layers, [shown[key].record for key in order])
-    records = [_recorded(shown[key], names, numbers, quality) for key in order]
-    opened = [(order.index(id(w.record)), opening(w, names, numbers)) for w in widgets]
-    return page(records, opened, names, numbers)
+    names = included_views(views)
+    places: dict[int, int] = {}
+    distinct: list[ShownRecord] = []
+    for each in shown:
+        if id(each.record) not in places:
+            places[id(each.record)] = len(distinct)
+            distinct.append(each)
+    numbers = included_layers(layers, [each.record for each in distinct])
+    return document(
+        [_page_record(each, names, numbers, quality) for each in distinct],
+        [
+            (places[id(e.record)], opening_choices(e.record, e.choices, names, numbers))
+            for e in shown
+        ],
+        names,
+        numbers,
+    )
 
 
-def save_html(
+def save_page(
     path: str | PathLike[str],
-    *widgets: AttentionWidget,
-    views: Iterable[View] | None = None,
-    layers: Iterable[SupportsIndex] | None = None,
-    quality: Quality = "default",
+    shown: Sequence[ShownRecord],
+    *,
+    views: Iterable[View] | None,
+    layers: Iterable[SupportsIndex] | None,
+    quality: Quality,
 ) -> None:
-    """Write `to_html(*widgets, …)` to a file: whole, or not at all.
+    """Write `page_html(…)` to a file: whole, or not at all.
 
     Raises:
-        TypeError, ValueError, IndexError: see `to_html`.
-        OSError: the file cannot be written, because there is no such folder, for one.
+        OSError: the file cannot be written.
     """
-    if isinstance(path, AttentionWidget):
-        raise TypeError("save_html takes the file's path first, as save_html('page.html', widget)")
     writable(path)
-    text = to_html(*widgets, views=views, layers=layers, quality=quality)
-    write_whole(path, text.encode())
+    html = page_html(shown, views=views, layers=layers, quality=quality)
+    write_whole(path, html.encode())
 
 
-def _recorded(
-    widget: AttentionWidget,
+def _page_record(
+    shown: ShownRecord,
     views: Sequence[View],
     numbers: Sequence[int] | None,
     quality: Quality,
-) -> Recorded:
-    """What a page holds of a widget's record."""
-    record = widget.record
-    chosen = [
+) -> PageRecord:
+    record = shown.record
+    included = [
         (name, layer)
         for name in record.stacks
         for layer in record.stack(name).layers
         if numbers is None or layer.number in numbers
     ]
-    fitted = fitting(quality, [layer for _, layer in chosen])
-    chunks = {
-        (name, layer.number): chunk(layer, fitted, vectors="neuron" in views)
-        for name, layer in chosen
+    fitted = fitting(quality, [layer for _, layer in included])
+    packed = {
+        (name, layer.number): packed_layer(layer, fitted, vectors="neuron" in views)
+        for name, layer in included
     }
-    # Thumbnails are for the model view.
-    overview = widget._overview if "model" in views else None
-    # As the manifest has it: half of a character cannot be written.
-    model = widget._manifest["model"] if record.model else ""
-    return Recorded(model, _manifest(widget._manifest, record, chunks), overview, chunks)
+    # Only the model view shows thumbnails.
+    overview = shown.overview if "model" in views else None
+    # The manifest's name of the model, because half of a character cannot be written.
+    model = shown.manifest["model"] if record.model else ""
+    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed)
 
 
-def _manifest(manifest: dict[str, Any], record: AttentionRecord, chunks: Chunks) -> dict[str, Any]:
-    """The record's manifest, in which what is sent as weights alone has nothing else."""
-    stacks = []
-    for name, stack in zip(record.stacks, manifest["stacks"], strict=True):
-        bare = {number for (of, number), found in chunks.items() if of == name and found.bare}
-        layers = [bare_layer(info) if info["number"] in bare else info for info in stack["layers"]]
-        stacks.append({**stack, "layers": layers})
+def _manifest(
+    manifest: Mapping[str, Any], packed: Mapping[tuple[str, int], PackedLayer]
+) -> dict[str, Any]:
+    """The record's manifest, in which layers that are sent as weights alone have nothing else."""
+    bare = {place for place, layer in packed.items() if layer.bare}
+    stacks = [
+        {
+            **stack,
+            "layers": [
+                bare_layer(info) if (stack["name"], info["number"]) in bare else info
+                for info in stack["layers"]
+            ],
+        }
+        for stack in manifest["stacks"]
+    ]
     return {**manifest, "stacks": stacks}

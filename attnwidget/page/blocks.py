@@ -1,4 +1,4 @@
-"""A layer as one chunk of a page."""
+"""Layers as a page and a saved notebook hold them: encoded and compressed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from attnwidget.wire.compression import Quality, encode_layer, pack
 # never smaller, and need not be computed.
 _MOST_WEIGHTS = 4
 
-
 # A view takes more numbers in one array for damage: see js/src/data/codec.ts.
 _MOST_NUMBERS = 2**27
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """A packed block.
+class PackedLayer:
+    """The compressed block of a layer.
 
     Attributes:
         content: {parts, error}, see `attnwidget.wire.compression.pack`.
@@ -34,8 +33,8 @@ class Chunk:
     bare: bool = False
 
 
-def chunk(layer: Layer, quality: Quality, *, vectors: bool = True) -> Chunk:
-    """The chunk of a layer; without vectors, of weights alone where that is smaller.
+def packed_layer(layer: Layer, quality: Quality, *, vectors: bool = True) -> PackedLayer:
+    """The compressed block of a layer; without vectors, of weights alone where that is smaller.
 
     Args:
         vectors: whether queries and keys have to be in it, for the neuron view.
@@ -50,15 +49,15 @@ def chunk(layer: Layer, quality: Quality, *, vectors: bool = True) -> Chunk:
             "notebook with its kernel shows it row by row"
         )
     if vectors or layer.queries is None or layer.keys is None:
-        return Chunk(*pack(encode_layer(layer, quality)))
+        return PackedLayer(*pack(encode_layer(layer, quality)))
     if layer.weights is not None:
-        return Chunk(*pack(encode_layer(_bare(layer), quality)), bare=True)
-    whole = Chunk(*pack(encode_layer(layer, quality)))
+        return PackedLayer(*pack(encode_layer(_bare(layer), quality)), bare=True)
+    whole = PackedLayer(*pack(encode_layer(layer, quality)))
     num_weights = layer.num_heads * layer.shape[0] * layer.shape[1]
     most = min(_MOST_NUMBERS, _MOST_WEIGHTS * (layer.queries.size + layer.keys.size))
     if num_weights > most:
         return whole
-    bare = Chunk(*pack(encode_layer(_bare(layer), quality)), bare=True)
+    bare = PackedLayer(*pack(encode_layer(_bare(layer), quality)), bare=True)
     return min(whole, bare, key=lambda found: len(found.data))
 
 
@@ -83,7 +82,7 @@ def _bare(layer: Layer) -> Layer:
 
 
 def bare_layer(info: dict[str, Any]) -> dict[str, Any]:
-    """What a page's manifest says of a layer whose chunk holds weights alone."""
+    """The entry of a page's manifest for a layer whose block holds weights alone."""
     return info | {
         "program": None,
         "dim": None,

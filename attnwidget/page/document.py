@@ -1,4 +1,4 @@
-"""The HTML of a self-contained page: views and layers, without a kernel or a network."""
+"""The HTML document of a page: the front end's program, records and layers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .blocks import Chunk
+from .blocks import PackedLayer
 
 _SCRIPT = Path(__file__).parents[1] / "static" / "page.js"
 
@@ -71,33 +71,33 @@ which it draws, is switched off.</p></main>
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """What a page holds of a record.
+class PageRecord:
+    """A record as a page holds it.
 
     Attributes:
         model: the model's name, or "".
         manifest, overview: see `attnwidget.wire`; no overview where no view needs it.
-        chunks: layers, by stack and number.
+        layers: its layers, by stack and number.
     """
 
     model: str
     manifest: Mapping[str, Any]
     overview: bytes | None
-    chunks: Mapping[tuple[str, int], Chunk]
+    layers: Mapping[tuple[str, int], PackedLayer]
 
 
-def page(
-    records: Sequence[Recorded],
+def document(
+    records: Sequence[PageRecord],
     widgets: Sequence[tuple[int, Mapping[str, Any]]],
     views: Sequence[str],
     layers: Sequence[int] | None,
 ) -> str:
-    """The page of some widgets.
+    """The HTML of a page.
 
     Args:
-        widgets: (place among the records, the choices it opens with).
-        views: those that it has.
-        layers: the numbers of those chosen, or None if all of them are there.
+        widgets: (place among the records, choices) of every widget on the page, as it opens.
+        views: names of the views that the page has.
+        layers: numbers of the layers that it has, or None if it has all of them.
     """
     content = {
         "views": views,
@@ -112,9 +112,9 @@ def page(
         "widgets": [{"record": record, "choices": choices} for record, choices in widgets],
     }
     blocks = [
-        _block(place, f"{stack}.{number}", found)
+        _block(place, f"{stack}.{number}", layer)
         for place, record in enumerate(records)
-        for (stack, number), found in record.chunks.items()
+        for (stack, number), layer in record.layers.items()
     ]
     models = ", ".join(dict.fromkeys(record.model for record in records if record.model))
     program = _SCRIPT.read_bytes()
@@ -136,8 +136,8 @@ def _digest(script: bytes) -> str:
     return f"'sha256-{_base64(hashlib.sha256(script).digest())}'"
 
 
-def _block(record: int, key: str, found: Chunk) -> str:
-    content = _json(found.content | {"data": _base64(found.data)})
+def _block(record: int, key: str, layer: PackedLayer) -> str:
+    content = _json(layer.content | {"data": _base64(layer.data)})
     place = f'data-record="{record}" data-block="{html.escape(key)}"'
     return f'<script type="application/json" {place}>{content}</script>'
 

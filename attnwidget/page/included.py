@@ -1,19 +1,18 @@
-"""What of widgets goes into a file: which views, and which layers."""
+"""The views and layers that a page includes, and the choices with which it opens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex, get_args
 
 from attnwidget.record import AttentionRecord, spans
-from attnwidget.view_state.choices import Choices
+from attnwidget.view_state import Choices, View, choice_values
 from attnwidget.view_state.integers import whole_number
-from attnwidget.widget import AttentionWidget, View
 
 VIEWS: tuple[View, ...] = get_args(View)
 
 
-def chosen_views(views: Iterable[View] | None) -> tuple[View, ...]:
+def included_views(views: Iterable[View] | None) -> tuple[View, ...]:
     """The views in the order of their tabs; all of them if None.
 
     Raises:
@@ -44,7 +43,7 @@ def layer_numbers(layers: Iterable[SupportsIndex]) -> list[int]:
     return list(dict.fromkeys(_number(layer) for layer in layers))
 
 
-def chosen_layers(
+def included_layers(
     layers: Iterable[SupportsIndex] | None, records: Sequence[AttentionRecord]
 ) -> list[int] | None:
     """The layers' numbers, increasing; None for all of them.
@@ -68,24 +67,28 @@ def chosen_layers(
     return numbers
 
 
-def opening(
-    widget: AttentionWidget, views: Sequence[View], layers: Sequence[int] | None
+def opening_choices(
+    record: AttentionRecord,
+    values: Mapping[str, Any],
+    views: Sequence[View],
+    layers: Sequence[int] | None,
 ) -> dict[str, Any]:
-    """The widget's choices, with the nearest that there is where the file lacks what is shown.
+    """The choices with which a page opens: as given, or the nearest that the page has.
 
-    That is the nearest layer of the stack shown, or of the first stack that has one of them.
+    That is the first view, and the nearest layer of the stack shown, or of the first stack that
+    has a layer on the page.
     """
-    record, choices = widget.record, Choices.of(widget.record, widget._choices)
+    choices = Choices.of(record, values)
     if choices.view not in views:
         choices.view = views[0]
-    for name in (widget.stack, *record.stacks):
+    for name in (values["stack"], *record.stacks):
         numbers = record.stack(name).numbers
         there = [number for number in numbers if layers is None or number in layers]
         if there:
             choices.stack = name
-            choices.layer = min(there, key=lambda number: abs(number - widget.layer))
+            choices.layer = min(there, key=lambda number: abs(number - values["layer"]))
             break
-    return choices._choices
+    return choice_values(choices)
 
 
 def _number(value: Any) -> int:

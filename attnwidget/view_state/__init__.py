@@ -1,1 +1,5 @@
-"""What a view shows, as traits that follow each other and can be set from Python."""
+"""The choices that a view has, checked against the record it shows."""
+
+from .choices import CHOICES, ChoiceOptions, Choices, View, check_names, choice_values
+
+__all__ = ["CHOICES", "ChoiceOptions", "Choices", "View", "check_names", "choice_values"]

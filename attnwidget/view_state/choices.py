@@ -1,4 +1,4 @@
-"""What the reader chose, as traits that follow the view and can be set from Python."""
+"""The choices of a view as traits, which can be set from the view and from Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Side = Literal["query", "key"]
 
 
 class ChoiceOptions(TypedDict, total=False):
-    """The choices as keyword arguments; `AttentionWidget` says what they mean."""
+    """The choices as keyword arguments; `AttentionWidget` says what each means."""
 
     stack: str | None
     layer: SupportsIndex | None
@@ -52,12 +52,12 @@ class ChoiceOptions(TypedDict, total=False):
     theme: Theme
 
 
-# What depends on another choice comes after it.
+# A choice comes after those that it depends on.
 CHOICES = ("view", *ChoiceOptions.__annotations__)
 
 
 def check_names(choices: Iterable[str]) -> None:
-    """Raises TypeError: a name that is no choice."""
+    """Raise a TypeError if a name is that of no choice."""
     unknown = sorted(set(choices) - set(CHOICES))
     if unknown:
         raise TypeError(
@@ -110,18 +110,13 @@ class Choices(traitlets.HasTraits):
     _record: AttentionRecord
 
     @classmethod
-    def of(cls, record: AttentionRecord, choices: Mapping[str, Any]) -> Choices:
-        """Choices of no widget, which follow each other as a widget's do."""
-        made = Choices()
-        made._record = record
+    def of(cls, record: AttentionRecord, values: Mapping[str, Any]) -> Choices:
+        """Choices without a widget, which follow each other as a widget's do."""
+        choices = Choices()
+        choices._record = record
         for name in CHOICES:
-            made.set_trait(name, choices[name])
-        return made
-
-    @property
-    def _choices(self) -> dict[str, Any]:
-        """All of them by name, those first that others depend on."""
-        return {name: getattr(self, name) for name in CHOICES}
+            choices.set_trait(name, values[name])
+        return choices
 
     @traitlets.validate("stack")
     def _valid_stack(self, proposal: Any) -> Any:
@@ -269,6 +264,11 @@ class Choices(traitlets.HasTraits):
         return (
             position if position is None else _in_range(f"{side} position", position, len(tokens))
         )
+
+
+def choice_values(choices: Choices) -> dict[str, Any]:
+    """The value of every choice by its name, those first that others depend on."""
+    return {name: getattr(choices, name) for name in CHOICES}
 
 
 def _in_range(what: str, value: int, count: int) -> int:

@@ -1,4 +1,4 @@
-"""Notebooks that are executed with no reader in front of them: their widgets embed by themselves.
+"""Widgets embed their layers by themselves in notebooks that are executed without a reader.
 
 `nbconvert --execute`, papermill, Quarto, Jupyter Book and nbsphinx all run cells as nbclient does,
 without anyone who could answer a question. Voila runs them so, too, but its readers have a kernel.
@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakSet
 
-from attnwidget.widget import AttentionWidget
-
-from .embedding import BUDGET, embed
-
-_waiting: WeakSet[AttentionWidget] = WeakSet()
+# Bytes of a widget's layers in a notebook that is executed without a reader.
+BUDGET = 8_000_000
 
 
-def embed_after_cell(widget: AttentionWidget) -> None:
+class Embeddable(Protocol):
+    """A widget that can put its layers into its state; without a comm, it is closed."""
+
+    comm: Any
+
+    def embed(self, *, budget: float) -> object: ...
+
+
+_waiting: WeakSet[Embeddable] = WeakSet()
+
+
+def embed_after_cell(widget: Embeddable) -> None:
     """Embed the widget's layers when the cell that runs has ended, if nobody will ask for them.
 
     By then the widget is as its cell has made it, and `embed` may have been called.
@@ -31,8 +39,8 @@ def embed_after_cell(widget: AttentionWidget) -> None:
     _waiting.add(widget)
 
 
-def embedded_by_hand(widget: AttentionWidget) -> None:
-    """Whoever calls `embed` has chosen."""
+def do_not_embed(widget: Embeddable) -> None:
+    """Leave the widget as it is when the cell ends, because its layers were chosen by hand."""
     _waiting.discard(widget)
 
 
@@ -42,7 +50,7 @@ def _embed(*_: Any) -> None:
     _ipython().events.unregister("post_run_cell", _embed)
     for widget in widgets:
         if widget.comm is not None:
-            embed(widget, budget=BUDGET)
+            widget.embed(budget=BUDGET)
 
 
 def _unattended_shell() -> Any:

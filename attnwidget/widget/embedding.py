@@ -1,4 +1,4 @@
-"""Layers in a saved notebook, as many as a budget has room for."""
+"""The layers that a widget saves with its notebook, as many as a budget has room for."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
-from attnwidget.page.blocks import chunk, is_shown_whole
+from attnwidget.page.blocks import is_shown_whole, packed_layer
 from attnwidget.page.included import layer_numbers
 from attnwidget.record import AttentionRecord, Layer, runs
-from attnwidget.widget import AttentionWidget
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import Quality, check_quality, fitting
-
-# Bytes of a widget's layers in a notebook that is executed without a reader.
-BUDGET = 8_000_000
 
 # Layers differ in size, so that those to come may still make up for so much.
 _HOPELESS = 1.25
@@ -24,12 +20,12 @@ _ADVICE = "Change it with widget.embed(layers=…, quality=…, budget=…)."
 
 @dataclass
 class Saved:
-    """What a widget's state gets.
+    """The layers in a widget's state.
 
     Attributes:
         quality: of all of them.
         chosen: (stack, layer) in the order of their importance.
-        blocks: those of them that are there, as the view finds them, by "stack.number".
+        blocks: the layers that had room, as the view reads them, by "stack.number".
         size: of these in the notebook, in bytes.
         expected: about what all that were chosen would take.
     """
@@ -45,26 +41,34 @@ class Saved:
         return len(self.blocks) == len(self.chosen)
 
 
-def embed(
-    widget: AttentionWidget,
-    layers: Iterable[SupportsIndex] | None = None,
-    quality: Quality | None = None,
-    budget: float | None = None,
-) -> None:
-    """Put layers into the widget's state; `AttentionWidget.embed` says what the arguments are."""
+def embedded_layers(
+    record: AttentionRecord,
+    stack: str,
+    layer: int,
+    *,
+    layers: Iterable[SupportsIndex] | None,
+    quality: Quality | None,
+    budget: float | None,
+) -> tuple[dict[str, dict[str, Any]], str]:
+    """(blocks by "stack.number", a note for the reader) of a record in a widget's state.
+
+    Args:
+        stack, layer: what the widget shows.
+        layers, quality, budget: see `AttentionWidget.embed`.
+
+    Raises:
+        TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
+    """
     if quality is not None:
         check_quality(quality)
     if budget is not None and not (type(budget) in (int, float) and budget >= 0):
         raise ValueError(f"budget is {budget!r}; expected a number of bytes, as 8_000_000")
-    record, stack = widget.record, widget.stack
     if layers is None:
-        chosen = _by_importance(record, stack, widget.layer)
+        chosen = _by_importance(record, stack, layer)
     else:
         chosen = [(stack, record.layer(number, stack)) for number in layer_numbers(layers)]
     saved, finer = _fitted(chosen, quality, budget)
-    with widget.hold_sync():
-        widget._blocks = saved.blocks
-        widget._note = "" if budget is None else _note(saved, finer, budget, record)
+    return saved.blocks, "" if budget is None else _note(saved, finer, budget, record)
 
 
 def _fitted(
@@ -85,7 +89,7 @@ def _fitted(
 
 
 def _note(saved: Saved, finer: Saved | None, budget: float, record: AttentionRecord) -> str:
-    """What the view says of a choice; "" where there was nothing to choose."""
+    """The note on which layers are saved and why; "" if all of them are, as asked for."""
     size, why = _size(saved.size), f"and the budget is {_size(budget)}. {_ADVICE}"
     if saved.complete:
         if finer is None:
@@ -121,16 +125,16 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
         if budget is not None and not is_shown_whole(layer):
             saved.expected = max(saved.expected, whole)
             break
-        found = chunk(layer, saved.quality)
+        packed = packed_layer(layer, saved.quality)
         # In base64.
-        size = -(-len(found.data) // 3) * 4
+        size = -(-len(packed.data) // 3) * 4
         seen += block_size(layer)
         found_size += size
         saved.expected = found_size / seen * whole
         if budget is not None and saved.size + size > budget:
             break
         saved.size += size
-        saved.blocks[f"{stack}.{layer.number}"] = found.content | {"data": found.data}
+        saved.blocks[f"{stack}.{layer.number}"] = packed.content | {"data": packed.data}
         if budget is not None and not last and saved.expected > _HOPELESS * budget:
             break
     return saved

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from attnwidget import AttentionWidget
-from attnwidget.widget import embedding
+from attnwidget.widget import autoembed
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.shell import Shell, running
 
@@ -102,4 +102,4 @@ def test_a_cell_that_fails_keeps_its_widgets(shell: Shell) -> None:
 
 
 def test_the_budget_is_8_megabytes() -> None:
-    assert embedding.BUDGET == 8_000_000
+    assert autoembed.BUDGET == 8_000_000

@@ -12,7 +12,6 @@ from IPython.display import display
 from IPython.utils.capture import capture_output
 
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.widget import png_fallback
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.shell import running
 
@@ -108,10 +107,10 @@ def test_without_matplotlib_the_words_say_what_to_install(
 def test_a_picture_that_fails_is_none_and_the_words_say_why(
     widget: AttentionWidget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_widget: AttentionWidget) -> str:
+    def fail(*_: Any) -> bytes:
         raise ValueError("no picture of this")
 
-    monkeypatch.setattr(png_fallback, "_picture", fail)
+    monkeypatch.setattr(AttentionWidget, "_drawn", fail)
     data = _displayed(widget)
     assert set(data) == {VIEW, "text/plain"}
     assert data["text/plain"].endswith("ValueError: no picture of this")
@@ -138,11 +137,11 @@ def test_a_terminal_obeys_none_of_the_words(failing: bool, monkeypatch: pytest.M
     record = record_of(layer_of(PROGRAMS["causal"]))
     record.model = "\x1b[31mred"
 
-    def fail(widget: AttentionWidget) -> str:
+    def fail(widget: AttentionWidget, *_: Any) -> bytes:
         raise ValueError(f"no picture of {widget.record.model}")
 
     if failing:
-        monkeypatch.setattr(png_fallback, "_picture", fail)
+        monkeypatch.setattr(AttentionWidget, "_drawn", fail)
     said = _displayed(AttentionWidget(record))["text/plain"]
     assert "\x1b" not in said
     assert said.startswith("Attention of '\\x1b[31mred': head view")

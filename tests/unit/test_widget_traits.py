@@ -12,7 +12,7 @@ import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.analysis.metrics import METRICS
 from attnwidget.record import Layer
-from attnwidget.widget import ChoiceOptions
+from attnwidget.view_state import ChoiceOptions
 from tests.unit.records import (
     DIM,
     FIDELITY,

@@ -1,4 +1,4 @@
-"""What BertViz's functions are given, as a record."""
+"""A record made of the arguments of BertViz's functions."""
 
 from __future__ import annotations
 

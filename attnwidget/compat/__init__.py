@@ -1,0 +1,1 @@
+"""The former name of `attnwidget.interop`, kept for one version."""
