@@ -68,7 +68,7 @@ check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of impor
 	$(PY) -m ruff check --quiet
 	$(PY) -m ruff format --check --quiet
 	$(PY) -m mypy --no-error-summary
-	found=$$($(VENV)/bin/lint-imports --no-cache --no-logo) || { echo "$$found" >&2; exit 1; }
+	found=$$($(VENV)/bin/lint-imports --no-cache) || { echo "$$found" >&2; exit 1; }
 	cd js && $(NPM) run --silent check
 
 bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (an hour, Linux)
