@@ -1,4 +1,4 @@
-"""What the lens finds in weights that a test made by hand."""
+"""Thumbnails and metrics of weights that a test made by hand."""
 
 from collections.abc import Sequence
 

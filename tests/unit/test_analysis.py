@@ -1,4 +1,4 @@
-"""Thumbnails and measures of matrices made by hand, and what combines heads."""
+"""Thumbnails and metrics of matrices made by hand, and what combines heads."""
 
 import math
 

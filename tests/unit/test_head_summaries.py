@@ -1,4 +1,4 @@
-"""A survey of heads finds what plain definitions find, in less than their weights would take."""
+"""Summaries of heads equal plain definitions, in less memory than their weights would take."""
 
 import tracemalloc
 from typing import Any

@@ -1,4 +1,4 @@
-"""A layer in few bytes, with the error that this makes. `js/src/data` reads what this writes."""
+"""A layer's block in few bytes, and the error that this makes. `js/src/data` reads it."""
 
 from .layer import encode_layer
 from .pack import pack

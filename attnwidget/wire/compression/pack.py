@@ -1,4 +1,4 @@
-"""A block as one compressed chunk, which a page or a widget's state keeps until it is opened."""
+"""A block in compressed form, as a page or a widget's state keeps it until it is opened."""
 
 from __future__ import annotations
 
