@@ -23,9 +23,9 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 NPM := npm --loglevel=error
 OLDEST := .venv-oldest
 # What does not ask more of transformers than its oldest version has.
-OLDEST_TESTS := tests/oldest $(patsubst %,tests/unit/test_%.py, capture_masks capture_overlap \
-	capture_padding capture_precision capture_threads capture_undisturbed embed* export* fallback \
-	from_arrays* lens page* record score_program show storage* unattended vectors widget* wire* \
+OLDEST_TESTS := tests/oldest $(patsubst %,tests/unit/test_%.py, analysis autoembed capture_masks \
+	capture_overlap capture_padding capture_precision capture_threads capture_undisturbed embed* \
+	from_arrays* page* png_fallback record score_program show storage* vectors widget* wire* \
 	without_torch)
 BUNDLE := attnwidget/static/widget.js
 MODULES := js/node_modules/.package-lock.json
@@ -73,11 +73,12 @@ test-models: $(VENV)/.test ## Compare captures of trained models with the models
 test-oldest: $(OLDEST)/.test $(BUNDLE) ## Test with the oldest torch and transformers allowed
 	HF_HUB_OFFLINE=1 $(OLDEST)/bin/python -m pytest $(OLDEST_TESTS)
 
-check: $(VENV)/.test $(BUNDLE) ## Lint, formatting and types of both languages
+check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of imports
 	echo "Checks"
 	$(PY) -m ruff check --quiet
 	$(PY) -m ruff format --check --quiet
 	$(PY) -m mypy --no-error-summary
+	found=$$($(VENV)/bin/lint-imports --no-cache) || { echo "$$found" >&2; exit 1; }
 	cd js && $(NPM) run --silent check
 
 bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (an hour, Linux)

@@ -7,10 +7,9 @@ aw.show(model, tokenizer, "The dog was tired because it ran.")
 from importlib.metadata import version
 
 from .capture import capture
-from .export import save_html, to_html
 from .record import AttentionRecord
 from .show import head_view, model_view, neuron_view, show
-from .widget import AttentionWidget
+from .widget import AttentionWidget, save_html, to_html
 
 __version__ = version("attnwidget")
 

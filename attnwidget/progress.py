@@ -13,8 +13,8 @@ _told: ContextVar[Callable[[], object] | None] = ContextVar("steps_told", defaul
 def steps_told(tell: Callable[[], object]) -> Iterator[None]:
     """Within it, `tell` is called after every step.
 
-    That is an attention call captured (of a layer one for each token generated), a layer surveyed,
-    or a layer encoded.
+    That is an attention call captured (of a layer one for each token generated), a layer whose
+    heads are summarized, or a layer encoded.
     """
     token = _told.set(tell)
     try:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
 from attnwidget.record import AttentionRecord
-from attnwidget.widget import AttentionWidget, ChoiceOptions, View, check_names
+from attnwidget.view_state import ChoiceOptions, View, check_names
+from attnwidget.widget import AttentionWidget
 
 if TYPE_CHECKING:
     import torch

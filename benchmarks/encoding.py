@@ -30,9 +30,9 @@ import numpy as np
 
 import attnwidget
 from attnwidget.default_model import default_model
-from attnwidget.encoding import Quality, encode_layer, pack
-from attnwidget.encoding.integers import decode_integers
 from attnwidget.wire import Block
+from attnwidget.wire.compression import Quality, encode_layer, pack
+from attnwidget.wire.compression.integers import decode_integers
 
 TEXT = "\n".join(
     path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parents[1].glob("docs/*.md"))

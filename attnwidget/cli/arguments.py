@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import get_args
 
 from attnwidget.default_model import NAME
-from attnwidget.encoding import Quality
-from attnwidget.widget import View
+from attnwidget.view_state import View
+from attnwidget.wire.compression import Quality
 
 VIEW = "view"
 

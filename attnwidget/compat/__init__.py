@@ -1,1 +1,1 @@
-"""The calls of other tools, so that a notebook written for them runs with another import."""
+"""The former name of `attnwidget.interop`, kept for one version."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from .scores import Floats, ScoreProgram
 
 # A layer's number is exact in any language.
 _LARGEST_NUMBER = 2**31 - 1
+
+# Arrays whose numbers were checked, by field and id. They are read-only since, so a layer that
+# `replace` makes of another does not read them again.
+_checked: WeakValueDictionary[tuple[str, int], np.ndarray] = WeakValueDictionary()
 
 
 @dataclass(frozen=True)
@@ -146,12 +151,18 @@ class Layer:
                 f"{name} are {array.dtype} {list(array.shape)}; expected float32 with the three "
                 "axes heads, tokens and dimensions (of weights: heads, queries and keys)"
             )
-        if not np.isfinite(array).all():
+        key = name, id(array)
+        if not array.flags.writeable and _checked.get(key) is array:
+            return
+        # Both are NaN if any number is.
+        lowest, highest = float(array.min()), float(array.max())
+        if not (math.isfinite(lowest) and math.isfinite(highest)):
             raise ValueError(f"{name} hold NaN or infinity, so no attention follows from them")
-        if name == "weights" and array.min() < 0:
+        if name == "weights" and lowest < 0:
             raise ValueError("weights hold negative numbers, which no softmax gives")
         # What was captured stays as it was captured.
         array.flags.writeable = False
+        _checked[key] = array
 
     @property
     def num_heads(self) -> int:

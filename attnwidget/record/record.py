@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from . import loading, storage
-from .given import stack_from_arrays
+from .from_arrays import stack_from_arrays
 from .layer import Fidelity, Layer
 from .printable import printable
 from .scores import Floats

@@ -80,6 +80,11 @@ class ScoreProgram:
             raise ValueError('a score program has a window exactly if its mask is "window"')
         if (self.mask == "explicit") != (self.visible is not None):
             raise ValueError('a score program has `visible` exactly if its mask is "explicit"')
+        for name in ("bias", "relative", "sinks"):
+            array = getattr(self, name)
+            # -inf is a number here: what it is added to, or stands for, gets no weight.
+            if array is not None and array.dtype == np.float32 and not (array < np.inf).all():
+                raise ValueError(f"{name} hold NaN or infinity, so no attention follows from them")
 
     @property
     def _scales(self) -> tuple[float, ...]:
@@ -90,7 +95,7 @@ class ScoreProgram:
         return self._scales[head % len(self._scales)]
 
     def check(self, num_heads: int, num_queries: int, num_keys: int) -> None:
-        """Raise a ValueError unless everything fits a layer of this size."""
+        """Raise a ValueError unless scales and arrays fit a layer of this size."""
         if len(self._scales) not in (1, num_heads):
             raise ValueError(f"{len(self._scales)} scales for {num_heads} heads")
         columns, rows = num_keys, {1, num_queries}
@@ -111,9 +116,6 @@ class ScoreProgram:
                     f"{name} is {array.dtype} {list(array.shape)}; expected "
                     f"{np.dtype(dtype)} of shape {' or '.join(str(list(s)) for s in shapes)}"
                 )
-            # -inf is a number here: what it is added to, or stands for, gets no weight.
-            if array is not None and not (array < np.inf).all():
-                raise ValueError(f"{name} hold NaN or infinity, so no attention follows from them")
 
     def reach(self, rows: NDArray[np.intp], num_keys: int) -> range:
         """A range of keys, one at least, outside of which none of the query rows sees any."""
@@ -222,15 +224,34 @@ class ScoreProgram:
 
     def softmax(self, scores: Floats, head: int) -> Floats:
         """Attention weights from scores [rows, Tk]. A row that sees no key is all zero."""
-        sink = _NEG_INF if self.sinks is None else self.sinks[head]
-        peak = np.maximum(scores.max(axis=-1, keepdims=True), sink)
-        peak[~np.isfinite(peak)] = 0
-        weights: Floats = scores - peak
-        np.exp(weights, out=weights)
-        total = weights.sum(axis=-1, keepdims=True) + np.exp(sink - peak)
-        total[total == 0] = 1
-        weights /= total
+        weights: Floats = scores.copy()
+        _, _, totals = self.exponentials(weights, head, out=weights)
+        weights /= totals[..., None]
         return weights
+
+    def exponentials(self, scores: Floats, head: int, out: Floats) -> tuple[Floats, Floats, Floats]:
+        """The softmax of scores [..., Tk] before its division.
+
+        Args:
+            scores: replaced by what is exponentiated, which is each row less its peak.
+            head: the query head, which picks its sink.
+            out: where the exponentials go; may be `scores`.
+
+        Returns:
+            (peaks, sums, totals), float32 [...]: the largest score of each row, or its sink if
+            that is larger; the sums of the exponentials; and what the softmax divides them by,
+            which is the sum with the sink's share, or 1 where a row sees no key.
+        """
+        sink = _NEG_INF if self.sinks is None else self.sinks[head]
+        peaks: Floats = np.maximum(scores.max(axis=-1), sink)
+        # A row that sees no key has no weights, whatever is subtracted from it.
+        peaks[~np.isfinite(peaks)] = 0
+        scores -= peaks[..., None]
+        np.exp(scores, out=out)
+        sums: Floats = out.sum(axis=-1)
+        totals: Floats = sums + np.exp(sink - peaks)
+        totals[totals == 0] = 1
+        return peaks, sums, totals
 
     def _cells(
         self, array: NDArray[Any], head: int, rows: NDArray[np.intp], keys: range

@@ -1,7 +1,7 @@
-"""The notebook widget: what the reader chose, and the kernel's side of the conversation."""
+"""The notebook widget, and what is made of it: pages, saved layers and a picture."""
 
-from .choices import ChoiceOptions, View, check_names
+from .pages import save_html, to_html
 from .selection import Selection
 from .widget import AttentionWidget
 
-__all__ = ["AttentionWidget", "ChoiceOptions", "Selection", "View", "check_names"]
+__all__ = ["AttentionWidget", "Selection", "save_html", "to_html"]

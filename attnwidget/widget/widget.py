@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
-from attnwidget.encoding import Quality
+from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import write_whole
+from attnwidget.view_state import (
+    CHOICES,
+    ChoiceOptions,
+    Choices,
+    View,
+    check_names,
+    choice_values,
+)
 from attnwidget.wire import Replies, encode_overview
+from attnwidget.wire.compression import Quality
 
-from .choices import CHOICES, ChoiceOptions, Choices, View, check_names
-from .made import tell_of_made
+from .autoembed import do_not_embed, embed_after_cell
+from .embedding import embedded_layers
+from .png_fallback import with_picture
 from .selection import Selection, select
 
 if TYPE_CHECKING:
@@ -96,8 +106,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         super().__init__(view=view, _manifest=manifest, _overview=overview, **choices)
         self.also, self.muted = also, muted
         self.on_msg(lambda _widget, request, _buffers: self._replies.to(self._record, request))
-        for tell in tell_of_made:
-            tell(self)
+        embed_after_cell(self)
 
     @property
     def record(self) -> AttentionRecord:
@@ -135,11 +144,12 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
         """
-        from attnwidget.export.saved import embed
-        from attnwidget.export.unattended import embedded_by_hand
-
-        embed(self, layers, quality, budget)
-        embedded_by_hand(self)
+        blocks, note = embedded_layers(
+            self._record, self.stack, self.layer, layers=layers, quality=quality, budget=budget
+        )
+        with self.hold_sync():
+            self._blocks, self._note = blocks, note
+        do_not_embed(self)
         return self
 
     def to_html(
@@ -153,9 +163,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
 
         `attnwidget.to_html`, which says what the arguments are, makes one of several widgets.
         """
-        from attnwidget.export import to_html
-
-        return to_html(self, views=views, layers=layers, quality=quality)
+        return page_html([self._shown_record()], views=views, layers=layers, quality=quality)
 
     def save_html(
         self,
@@ -166,9 +174,10 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         quality: Quality = "default",
     ) -> None:
         """Write `to_html(…)` to a file: whole, or not at all."""
-        from attnwidget.export import save_html
+        save_page(path, [self._shown_record()], views=views, layers=layers, quality=quality)
 
-        save_html(path, self, views=views, layers=layers, quality=quality)
+    def _shown_record(self) -> ShownRecord:
+        return ShownRecord(self._record, self._manifest, self._overview, choice_values(self))
 
     def figure(self) -> Figure:
         """What the widget shows, as a picture that a notebook displays and keeps.
@@ -199,7 +208,8 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         from attnwidget.export.figures import figure_bytes
 
         overview = self._manifest, self._overview
-        return figure_bytes(self._record, self._choices, kind, overview=overview, quality=quality)
+        choices = choice_values(self)
+        return figure_bytes(self._record, choices, kind, overview=overview, quality=quality)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take over what the reader chose. A failure, as of an observer, shows in the view."""
@@ -220,11 +230,13 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
             raise failed[0]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        from attnwidget.export.fallback import with_picture
-
         if self.comm is None:
             return None  # It was closed.
-        return with_picture(self, super()._repr_mimebundle_(**kwargs))
+        shown = super()._repr_mimebundle_(**kwargs)
+        choices = choice_values(self)
+        return with_picture(
+            shown, self._record, choices, draw=lambda: self._drawn("png", "preview")
+        )
 
     if hasattr(anywidget.AnyWidget, "_ipython_display_"):
         # ipywidgets 7, as in Colab, displays by this, and leaves the method above alone.

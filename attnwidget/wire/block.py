@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 
 import numpy as np
 
-from attnwidget.lens import combined
+from attnwidget.analysis import combined_heads
 from attnwidget.record import Floats, Layer, ScoreProgram, Stack
 
 from .rounding import BlockError, float16_error, float_type
@@ -24,7 +24,7 @@ class _Part(TypedDict):
 class Part(_Part, total=False):
     """One array of a block: "queries", "keys", "visible", "bias", "relative" or
     "weights"; "mean" or "max" of the block that combines layers; what rounded "queries" and "keys",
-    or rounded "weights", are read with (see `attnwidget.encoding`).
+    or rounded "weights", are read with (see `attnwidget.wire.compression`).
 
     dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant
     bit first, the last byte padded with zeros; "i8" are signed bytes; "coded" are integers as
@@ -106,7 +106,7 @@ def block_size(layer: Layer) -> int:
 def encode_combined(stack: Stack) -> Block:
     """The "mean" and "max" over every head of every layer, [Tq, Tk] each."""
     block = Block([], [])
-    for name, array in zip(("mean", "max"), combined(stack), strict=True):
+    for name, array in zip(("mean", "max"), combined_heads(stack), strict=True):
         block.add_floats(name, array)
     return block
 

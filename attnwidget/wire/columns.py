@@ -50,15 +50,8 @@ class Normalizers:
         assert program is not None
         rows = np.arange(first, min(first + self._size, self._peaks.shape[1]))
         scores = _scores(self.layer, head, rows, program.reach(rows, self.layer.shape[1]))
-        sink = np.float32(-np.inf) if program.sinks is None else program.sinks[head]
-        peak = np.maximum(scores.max(axis=1), sink)
-        # A row that sees no key has no weights, whatever it divides by.
-        peak[~np.isfinite(peak)] = 0
-        scores -= peak[:, None]
-        np.exp(scores, out=scores)
-        total = scores.sum(axis=1) + np.exp(sink - peak)
-        total[total == 0] = 1
-        self._peaks[head, rows], self._totals[head, rows] = peak, total
+        peaks, _, totals = program.exponentials(scores, head, out=scores)
+        self._peaks[head, rows], self._totals[head, rows] = peaks, totals
         self._left.pop()
 
     def column(self, position: int) -> Block:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.lens import MEASURES, sampled_rows, survey
-from attnwidget.lens.thumbnail import THUMBNAIL_SIZE
+from attnwidget.analysis import METRICS, sampled_rows, summarize_heads
+from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size
@@ -68,13 +68,13 @@ def decode_overview(
 def _overview(stack: Stack, layer: Layer) -> tuple[dict[str, Any], list[bytes]]:
     # What is out of range becomes no number, and is found as such.
     with np.errstate(over="ignore", invalid="ignore"):
-        heads = survey(stack, layer)
-    if not all(np.isfinite(list(head.measures.values())).all() for head in heads):
+        heads = summarize_heads(stack, layer)
+    if not all(np.isfinite(list(head.metrics.values())).all() for head in heads):
         raise ValueError(
             f"the scores of layer {layer.number} are beyond single precision, so no attention "
             "follows from them"
         )
-    measures = {name: [head.measures[name] for head in heads] for name in MEASURES}
+    measures = {name: [head.metrics[name] for head in heads] for name in METRICS}
     return _layer(layer) | {"measures": measures}, [_pack(head.levels) for head in heads]
 
 

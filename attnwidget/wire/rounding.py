@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.lens import Chunks
+from attnwidget.analysis import RowBatches
 from attnwidget.record import Floats, Layer, sample_rows
 
 # Beyond this, float16 has no finite value left.
@@ -59,7 +59,7 @@ def rounding_error(layer: Layer, rows: NDArray[np.intp]) -> float:
     Raises:
         ValueError: rounding takes a score out of the range of single precision.
     """
-    sent, recorded = Chunks(received(layer, rows), rows), Chunks(layer, rows)
+    sent, recorded = RowBatches(received(layer, rows), rows), RowBatches(layer, rows)
     # What is out of range becomes no number, and is found as such.
     with np.errstate(over="ignore", invalid="ignore"):
         errors = [

@@ -1,4 +1,4 @@
-/** What the reader can choose: the traits of `attnwidget/widget/choices.py`. */
+/** What the reader can choose: the traits of `attnwidget/view_state/choices.py`. */
 
 import type { Measure } from "./data/manifest.ts";
 

@@ -1,4 +1,4 @@
-/** The self-contained page: everything is in it, written by `attnwidget/export/page.py`. */
+/** The self-contained page: everything is in it, written by `attnwidget/page/document.py`. */
 
 import { leftOut } from "./absent.ts";
 import { mount } from "./app.ts";

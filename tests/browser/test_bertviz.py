@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnwidget import AttentionRecord
-from attnwidget.compat.bertviz import head_view, model_view
+from attnwidget.interop.bertviz import head_view, model_view
 from tests.browser.view import View, eventually, expect_lines, expect_strongest, names
 from tests.support import OpenPage
 

@@ -7,7 +7,7 @@ import pytest
 
 import attnwidget as aw
 from attnwidget.default_model import default_model
-from attnwidget.encoding.quality import LIMITS
+from attnwidget.wire.compression.quality import LIMITS
 from benchmarks.browser.models import inputs
 from benchmarks.browser.payload import json_bytes
 from benchmarks.browser.stated import stated_error

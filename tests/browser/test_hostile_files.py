@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
-from attnwidget.compat.bertviz import head_view
 from attnwidget.export.figures import figure_bytes
 from attnwidget.export.figures.text import clean
+from attnwidget.interop.bertviz import head_view
 from tests import hostile
 from tests.browser.test_figure import choose, elements, saved
 from tests.browser.view import View, expect_lines

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from attnwidget.encoding.integers import LARGEST, MOST, decode_integers, encode_integers
+from attnwidget.wire.compression.integers import LARGEST, MOST, decode_integers, encode_integers
 from tests.fuzz import mutate
 from tests.fuzz.campaign import campaign
 

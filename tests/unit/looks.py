@@ -1,12 +1,12 @@
-"""What the lens finds in weights that a test made by hand."""
+"""Thumbnails and metrics of weights that a test made by hand."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from attnwidget.lens.chunk import Chunk, chunk_of_weights
-from attnwidget.lens.measures import MEASURES, Measures
-from attnwidget.lens.thumbnail import Thumbnail
+from attnwidget.analysis.metrics import METRICS, HeadMetrics
+from attnwidget.analysis.row_batches import RowBatch, batch_of_weights
+from attnwidget.analysis.thumbnails import Thumbnail
 from attnwidget.record import Floats
 
 
@@ -24,11 +24,11 @@ def measures(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
     """Per measure, a number for each head of weights [heads, Tq, Tk]."""
     found = []
     for head in weights:
-        one = Measures(head.shape[1], special)
+        one = HeadMetrics(head.shape[1], special)
         one.add(_whole(head))
         found.append(one.means())
-    return {name: [means[name] for means in found] for name in MEASURES}
+    return {name: [means[name] for means in found] for name in METRICS}
 
 
-def _whole(weights: Floats) -> Chunk:
-    return chunk_of_weights(weights, np.arange(len(weights)))
+def _whole(weights: Floats) -> RowBatch:
+    return batch_of_weights(weights, np.arange(len(weights)))

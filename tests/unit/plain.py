@@ -1,4 +1,4 @@
-"""What a survey of heads must find, by its plain definition: from all weights, held at once."""
+"""What summaries of heads must find, by its plain definition: from all weights, held at once."""
 
 from collections.abc import Sequence
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 import transformers
 
-from attnwidget.compat.bertviz import head_view, model_view, neuron_view
+from attnwidget.interop.bertviz import head_view, model_view, neuron_view
 from tests.unit.records import labels, some_weights
 from tests.unit.several import ATTENTION, DECODER, ENCODER, SEVERAL, TOKENS
 from tests.unit.tiny import Loaded, bart, bert, gpt2, tiny, token_ids
@@ -176,7 +176,7 @@ def test_neuron_view_without_a_model_type(minilm: Loaded) -> None:
 
 def test_a_class_that_transformers_does_not_have() -> None:
     with pytest.raises(ImportError, match="BertForEverything"):
-        from attnwidget.compat.bertviz.transformers_neuron_view import (  # noqa: F401
+        from attnwidget.interop.bertviz.transformers_neuron_view import (  # noqa: F401
             BertForEverything,
         )
 

@@ -6,6 +6,7 @@ transformers, they are brought up to date, and nothing else is.
 
 import inspect
 import re
+import sys
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ import numpy as np
 import pytest
 import transformers
 
-import attnwidget.compat.bertviz as compat
 from attnwidget import AttentionWidget
-from attnwidget.compat.bertviz import neuron_view
+from attnwidget.interop import bertviz as interop
+from attnwidget.interop.bertviz import neuron_view
 from tests.unit.hub import put_models
 
 UP_TO_DATE = {
@@ -105,7 +106,7 @@ def shown(hub: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def _run(code: str, names: dict[str, Any]) -> None:
     code = inspect.cleandoc(code)
-    exec(re.sub(r"\bfrom bertviz\b", "from attnwidget.compat.bertviz", code), names)
+    exec(re.sub(r"\bfrom bertviz\b", "from attnwidget.interop.bertviz", code), names)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
@@ -183,9 +184,21 @@ def test_arguments_and_defaults_are_those_of_bertviz(name: str) -> None:
 
         theirs, ours = show, neuron_view.show
     else:
-        theirs, ours = getattr(bertviz, name), getattr(compat, name)
+        theirs, ours = getattr(bertviz, name), getattr(interop, name)
     expected, found = (
         [(p.name, p.default) for p in inspect.signature(function).parameters.values()]
         for function in (theirs, ours)
     )
     assert found == expected
+
+
+def test_the_former_name_warns_and_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("attnwidget.compat")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.warns(DeprecationWarning, match=r"is now attnwidget\.interop\.bertviz"):
+        from attnwidget.compat.bertviz import head_view, model_view
+    from attnwidget.compat.bertviz.neuron_view import show
+    from attnwidget.compat.bertviz.transformers_neuron_view import BertModel
+
+    assert (head_view, model_view) == (interop.head_view, interop.model_view)
+    assert (show, BertModel) == (neuron_view.show, transformers.BertModel)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionWidget
-from attnwidget.compat.bertviz import head_view, model_view, neuron_view
+from attnwidget.interop.bertviz import head_view, model_view, neuron_view
 from tests.unit.records import labels, some_weights
 from tests.unit.several import ATTENTION, CROSS, SEVERAL, TOKENS
 from tests.unit.tiny import Loaded

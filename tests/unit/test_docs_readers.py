@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord, capture, show, to_html
-from attnwidget.encoding import encode_layer
 from attnwidget.wire import Replies, encode_overview
+from attnwidget.wire.compression import encode_layer
 from tests.unit.records import floats, hybrid, record_with_every_program
 from tests.unit.tiny import Loaded, t5, token_ids
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.encoding import encode_layer, pack
-from attnwidget.export import blocks
+from attnwidget.page import blocks
 from attnwidget.record import Layer
+from attnwidget.wire.compression import encode_layer, pack
 from tests.unit.records import FIDELITY, floats, numbered, program, record_of
 
 LAYERS = 7
@@ -45,10 +45,10 @@ def test_all_of_them_where_there_is_room(record: AttentionRecord) -> None:
 def test_all_of_them_at_a_coarser_quality_where_that_makes_room(
     record: AttentionRecord, quality: Any
 ) -> None:
-    chunks = [pack(encode_layer(layer, quality)) for layer in record.stack().layers]
-    budget = sum(-(-len(data) // 3) * 4 for _, data in chunks)
+    packed = [pack(encode_layer(layer, quality)) for layer in record.stack().layers]
+    budget = sum(-(-len(data) // 3) * 4 for _, data in packed)
     widget = AttentionWidget(record).embed(budget=budget)
-    assert [block["data"] for block in widget._blocks.values()] == [data for _, data in chunks]
+    assert [block["data"] for block in widget._blocks.values()] == [data for _, data in packed]
     assert f"All 7 layers are saved with this notebook, at {quality} quality" in widget._note
     assert "at exact quality they would take about" in widget._note
     assert "widget.embed(layers=…, quality=…, budget=…)" in widget._note

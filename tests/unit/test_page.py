@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import attnwidget
-from attnwidget import AttentionRecord, AttentionWidget, encoding
-from attnwidget.encoding import Quality, encode_layer
+from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.record import Layer
 from attnwidget.wire import encode_overview
+from attnwidget.wire.compression import Quality, encode_layer
 from tests.unit.elements import Elements
 from tests.unit.records import (
     FIDELITY,
@@ -121,7 +121,7 @@ def test_the_program_is_the_one_that_was_built(page: str) -> None:
 
 @pytest.mark.parametrize("quality", ["draft", "default", "exact"])
 def test_every_layer_is_in_it(quality: Quality, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding.quality, "_SMALL", 0)
+    monkeypatch.setattr("attnwidget.wire.compression.quality._SMALL", 0)
     layers = [_long_layer(0), _long_layer(1)]
     page = AttentionWidget(record_of(*layers)).to_html(quality=quality)
     blocks = Elements(page).all("script", "data-block")

@@ -224,6 +224,19 @@ def test_a_layers_arrays_must_fit(arrays: dict[str, Any], message: str) -> None:
         Layer(**given, fidelity=FIDELITY)
 
 
+def test_arrays_that_were_checked_before_are_checked_where_they_may_be_wrong() -> None:
+    negative = floats(4, 7, 7) - 9
+    Layer(negative, negative, program(), None, FIDELITY)
+    with pytest.raises(ValueError, match="weights hold negative numbers"):
+        Layer(None, None, None, negative, FIDELITY)
+    layer = Layer(None, None, None, some_weights(), FIDELITY)
+    assert layer.weights is not None
+    layer.weights.flags.writeable = True
+    layer.weights[0, 0, 0] = np.nan
+    with pytest.raises(ValueError, match="weights hold NaN"):
+        replace(layer, number=1)
+
+
 @pytest.mark.parametrize(
     ("weights_error", "output_error", "exact"),
     [

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget.encoding.integers import decode_integers
 from attnwidget.record import AttentionRecord, Fidelity, Layer, ScoreProgram, Stack, Tokens
 from attnwidget.wire import encode_block, encode_combined, encode_overview
 from attnwidget.wire.block import decode_floats
+from attnwidget.wire.compression.integers import decode_integers
 from attnwidget.wire.manifest import program_json
 from tests.unit.looks import measures
 from tests.vectors import make

@@ -11,7 +11,7 @@ from traitlets import TraitError
 
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.record import Layer
-from attnwidget.widget import ChoiceOptions
+from attnwidget.view_state import ChoiceOptions
 from tests.unit.records import (
     DIM,
     FIDELITY,

@@ -10,10 +10,10 @@ from ipywidgets import link
 from ipywidgets.embed import embed_data
 from traitlets import TraitError
 
-from attnwidget import AttentionRecord, AttentionWidget, encoding
-from attnwidget.encoding import Quality, encode_layer, fitting, pack
+from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.record import Layer
 from attnwidget.wire import encode_block, encode_overview
+from attnwidget.wire.compression import Quality, encode_layer, fitting, pack
 from tests.unit.records import FIDELITY, PROGRAMS, floats, hybrid, layer_of, program, record_of
 
 
@@ -124,7 +124,7 @@ def test_embed_puts_layers_into_the_state(record: AttentionRecord) -> None:
 
 def test_embed_takes_a_quality(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a layer that is long enough to be rounded, taken for one that is large."""
-    monkeypatch.setattr(encoding.quality, "_SMALL", 0)
+    monkeypatch.setattr("attnwidget.wire.compression.quality._SMALL", 0)
     queries, keys = floats(2, 90, 8), floats(2, 90, 8, seed=1)
     record = record_of(Layer(queries, keys, program(), None, FIDELITY))
     sizes = []

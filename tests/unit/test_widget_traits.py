@@ -10,9 +10,9 @@ from traitlets import TraitError
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.lens.measures import MEASURES
+from attnwidget.analysis.metrics import METRICS
 from attnwidget.record import Layer
-from attnwidget.widget import ChoiceOptions
+from attnwidget.view_state import ChoiceOptions
 from tests.unit.records import (
     DIM,
     FIDELITY,
@@ -105,8 +105,8 @@ def test_every_choice_can_be_observed(record: AttentionRecord, name: str) -> Non
 def test_a_choice_is_told_with_its_options_in_python(record: AttentionRecord) -> None:
     """Names that a type checker takes are those that exist, and the other way round."""
     assert {"view", *ChoiceOptions.__annotations__} == set(CHOICES)
-    assert set(MEASURES) < set(AttentionWidget.sort.values)
-    assert set(MEASURES) < set(AttentionWidget.color.values)
+    assert set(METRICS) < set(AttentionWidget.sort.values)
+    assert set(METRICS) < set(AttentionWidget.color.values)
 
 
 WRONG: list[tuple[str, Any, str]] = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.lens.measures import MEASURES
+from attnwidget.analysis.metrics import METRICS
 from attnwidget.record import Layer, Rotary, ScoreProgram, Stack, Tokens
 from attnwidget.wire import decode_overview, encode_overview
 from attnwidget.wire.manifest import VERSION
@@ -80,7 +80,7 @@ def test_what_it_says_of_a_layer(name: str) -> None:
         "bias": source.bias is not None,
         "relative": source.relative is not None,
     }
-    assert set(layer["measures"]) == set(MEASURES)
+    assert set(layer["measures"]) == set(METRICS)
     assert all(len(values) == HEADS for values in layer["measures"].values())
 
 

@@ -1,14 +1,14 @@
-"""BertViz 1.4.1's functions with their arguments, showing attnwidget's views.
+"""The former name of `attnwidget.interop.bertviz`, kept for one version."""
 
-A notebook written for BertViz runs with other imports:
+import warnings
 
-    from attnwidget.compat.bertviz import head_view, model_view
-    from attnwidget.compat.bertviz.neuron_view import show
-    from attnwidget.compat.bertviz.transformers_neuron_view import BertModel, BertTokenizer
-"""
-
-from . import neuron_view
-from .head_view import head_view
-from .model_view import model_view
+from attnwidget.interop.bertviz import head_view, model_view, neuron_view
 
 __all__ = ["head_view", "model_view", "neuron_view"]
+
+warnings.warn(
+    "attnwidget.compat.bertviz is now attnwidget.interop.bertviz; the old name goes with the next "
+    "version",
+    DeprecationWarning,
+    stacklevel=2,
+)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
-from attnwidget.widget.choices import Choices
+from attnwidget.view_state.choices import Choices
 from attnwidget.wire.text import sendable
 from attnwidget.wire.words import words
 

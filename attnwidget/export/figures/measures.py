@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.lens import MEASURES
+from attnwidget.analysis import METRICS
 from attnwidget.record import Stack
 
 from .colors import layer_color, ramp
@@ -36,7 +36,7 @@ def is_self(stack: Stack) -> bool:
 
 
 def measures_of(stack: Stack) -> Sequence[str]:
-    return MEASURES if is_self(stack) else ("entropy", "first", "special")
+    return METRICS if is_self(stack) else ("entropy", "first", "special")
 
 
 def known(content: Content) -> tuple[str, str, str]:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.lens import MEASURES, sampled_rows, survey
-from attnwidget.lens.thumbnail import split_cells
+from attnwidget.analysis import METRICS, sampled_rows, summarize_heads
+from attnwidget.analysis.thumbnails import split_cells
 from attnwidget.record import Layer, Tokens
 from attnwidget.wire import decode_overview
 
@@ -140,10 +140,10 @@ def _rows(content: Content) -> list[Row]:
 def _surveyed(content: Content) -> list[Surveyed]:
     """Per layer of the stack, its measures and thumbnails."""
     if content.overview is None:
-        found = [survey(content.stack, layer) for layer in content.stack.layers]
+        found = [summarize_heads(content.stack, layer) for layer in content.stack.layers]
         return [
             (
-                {name: [head.measures[name] for head in heads] for name in MEASURES},
+                {name: [head.metrics[name] for head in heads] for name in METRICS},
                 [head.levels for head in heads],
             )
             for heads in found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnwidget.lens import combined
+from attnwidget.analysis import combined_heads
 from attnwidget.record import Floats
 
 from .content import Axes, Content
@@ -63,7 +63,7 @@ def _of_stack(content: Content, axes: Axes, largest: bool) -> Sheet:
     # Of sums over words there is no maximum here, so the largest is that between their tokens.
     if largest and content.choices["words"]:
         name += ", by token"
-    return Sheet(name, None, lambda: joined(combined(content.stack)[largest], axes, largest))
+    return Sheet(name, None, lambda: joined(combined_heads(content.stack)[largest], axes, largest))
 
 
 def joined(weights: Floats, axes: Axes, largest: bool = False) -> Floats:

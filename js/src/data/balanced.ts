@@ -1,4 +1,4 @@
-/** Queries and keys from rounded coefficients: mirrors `attnwidget/encoding/balanced.py`. */
+/** Queries and keys from rounded ones: mirrors `attnwidget/wire/compression/balanced.py`. */
 
 import { workspace } from "../kernels/workspace.ts";
 import type { Arrays, NumberArray } from "./arrays.ts";

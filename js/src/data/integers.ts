@@ -1,4 +1,4 @@
-/** Entropy-coded integers: mirrors `attnwidget/encoding/integers.py`, which says how they are kept. */
+/** Entropy-coded integers: mirrors `attnwidget/wire/compression/integers.py`. */
 
 const HEADER = 13;
 const BITS = 12;

@@ -1,4 +1,4 @@
-/** A block as one compressed chunk: mirrors `attnwidget/encoding/pack.py`. */
+/** A block as one compressed chunk: mirrors `attnwidget/wire/compression/pack.py`. */
 
 import { type Block, type BlockError, byteLength, type Part } from "./codec.ts";
 

@@ -1,4 +1,4 @@
-/** The part of a thumbnail that shows one text of a pair. Mirrors `attnwidget/lens/thumbnail.py`. */
+/** The part of a thumbnail for one text of a pair: see `attnwidget/analysis/thumbnails.py`. */
 
 import type { Thumbnail } from "./codec.ts";
 import type { Tokens } from "./manifest.ts";

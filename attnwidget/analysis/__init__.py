@@ -1,0 +1,16 @@
+"""Numbers and small matrices computed from a record, head by head. Imports numpy only."""
+
+from .combined_heads import combined_heads
+from .head_summaries import HeadSummary, sampled_rows, summarize_heads
+from .metrics import METRICS, Metric
+from .row_batches import RowBatches
+
+__all__ = [
+    "METRICS",
+    "HeadSummary",
+    "Metric",
+    "RowBatches",
+    "combined_heads",
+    "sampled_rows",
+    "summarize_heads",
+]

@@ -1,0 +1,79 @@
+"""A head's weight matrix, small enough to show every head of a model at once."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .row_batches import RowBatch
+
+# Largest side of a thumbnail, in cells.
+THUMBNAIL_SIZE = 32
+
+_LEVELS = 15
+
+
+class Thumbnail:
+    """The square root of the largest weight of each cell, in levels 0 to 15.
+
+    The largest, because a mean would make a sharp head look faint as the text grows; the
+    square root, because most weights are small.
+
+    Args:
+        shape: (Tq, Tk).
+        splits: where the second text begins among queries and keys, if there is one. No cell
+            holds tokens of both texts, so that a view can show them apart.
+    """
+
+    def __init__(self, shape: tuple[int, int], splits: tuple[int | None, int | None]) -> None:
+        self._rows, self._keys = map(_bounds, shape, splits)
+        # A line per cell of keys, as maxima are taken over keys first.
+        self._largest = np.zeros((len(self._keys) - 1, len(self._rows) - 1), np.float32)
+
+    def add(self, batch: RowBatch) -> None:
+        ends = np.clip(self._keys, batch.keys.start, batch.keys.stop) - batch.keys.start
+        cells = np.flatnonzero(np.diff(ends))
+        per_row = np.empty((len(cells), len(batch.rows)), np.float32)
+        sizes = (ends[cells + 1] - ends[cells]).tolist()
+        # Neighbours of one size at once.
+        cell, key = 0, int(ends[cells[0]])
+        for size, group in groupby(sizes):
+            count = len(list(group))
+            keys = batch.exps.T[key : key + count * size].reshape(count, size, -1)
+            np.maximum.reduce(keys, axis=1, out=per_row[cell : cell + count])
+            cell, key = cell + count, key + count * size
+        per_row /= batch.totals
+        begins = np.searchsorted(batch.rows, self._rows)
+        lines = np.flatnonzero(np.diff(begins))
+        found = np.ix_(cells, lines)
+        pooled = np.maximum.reduceat(per_row, begins[lines], axis=1)
+        self._largest[found] = np.maximum(self._largest[found], pooled)
+
+    def levels(self) -> NDArray[np.uint8]:
+        """[min(Tq, 32), min(Tk, 32)]."""
+        # Weights that were only recorded may exceed 1.
+        roots = np.sqrt(np.minimum(self._largest.T, 1))
+        levels: NDArray[np.uint8] = np.round(roots * _LEVELS).astype(np.uint8)
+        return levels
+
+
+def _bounds(length: int, split: int | None) -> NDArray[np.intp]:
+    """Where each cell begins, and where the last one ends."""
+    cells = min(length, THUMBNAIL_SIZE)
+    if split is None:
+        return np.arange(cells + 1) * length // cells
+    first = split_cells(cells, split, length)
+    second = cells - first
+    return np.concatenate(
+        [
+            np.arange(first) * split // first,
+            split + np.arange(second + 1) * (length - split) // second,
+        ]
+    )
+
+
+def split_cells(cells: int, split: int, length: int) -> int:
+    """How many cells the first text has: its share of the tokens, and at least one each."""
+    return max(1, min(cells - 1, (2 * cells * split + length) // (2 * length)))

@@ -1,7 +1,0 @@
-"""A layer in few bytes, with the error that this makes. `js/src/data` reads what this writes."""
-
-from .layer import encode_layer
-from .pack import pack
-from .quality import Quality, check_quality, fitting
-
-__all__ = ["Quality", "check_quality", "encode_layer", "fitting", "pack"]

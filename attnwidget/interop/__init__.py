@@ -1,0 +1,1 @@
+"""The calls of other tools, showing attnwidget's views."""

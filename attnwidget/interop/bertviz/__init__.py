@@ -1,0 +1,14 @@
+"""BertViz 1.4.1's functions with their arguments, showing attnwidget's views.
+
+A notebook written for BertViz runs with other imports:
+
+    from attnwidget.interop.bertviz import head_view, model_view
+    from attnwidget.interop.bertviz.neuron_view import show
+    from attnwidget.interop.bertviz.transformers_neuron_view import BertModel, BertTokenizer
+"""
+
+from . import neuron_view
+from .head_view import head_view
+from .model_view import model_view
+
+__all__ = ["head_view", "model_view", "neuron_view"]

@@ -1,0 +1,61 @@
+"""BertViz's neuron_view.show, for any model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attnwidget.capture import capture
+from attnwidget.widget import AttentionWidget
+
+from .action import DisplayMode, HtmlAction, act, check_action, check_mode
+from .indices import checked_head, checked_layer
+
+if TYPE_CHECKING:
+    import torch
+    from IPython.display import HTML
+
+
+def show(
+    model: torch.nn.Module,
+    model_type: str,
+    tokenizer: Any,
+    sentence_a: str,
+    sentence_b: str | None = None,
+    display_mode: DisplayMode = "dark",
+    layer: int | None = None,
+    head: int | None = None,
+    html_action: HtmlAction = "view",
+) -> HTML | None:
+    """How queries and keys make a head's weights.
+
+    Args:
+        model: any model that `attnwidget.capture` takes, and not only BertViz's own classes.
+        model_type: what BertViz needs to be told; here, the model and its tokenizer say it.
+        tokenizer: the model's tokenizer.
+        sentence_a: the text.
+        sentence_b: the second text of a pair, or None.
+        display_mode: "dark" or "light".
+        layer, head: those shown first; the first ones if None.
+        html_action: "view" displays a widget; "return" returns HTML that needs no kernel.
+
+    Raises:
+        ValueError, TypeError: see `attnwidget.capture`; or there is no such layer or head.
+    """
+    check_action(html_action)
+    check_mode(display_mode)
+    if not isinstance(model_type, str):
+        raise TypeError(
+            f"model_type is {type(model_type).__name__}; expected a name such as 'bert': the order "
+            "is show(model, model_type, tokenizer, sentence_a)"
+        )
+    if not sentence_a:
+        raise ValueError("sentence_a is empty; give a text")
+    record = capture(model, tokenizer, sentence_a, sentence_b or None)
+    # Of an encoder-decoder, the encoder, which reads the sentence.
+    stack = record.stacks[0]
+    number = checked_layer(layer, record.stack(stack))
+    chosen = checked_head(head, record.num_heads(number, stack))
+    widget = AttentionWidget(
+        record, view="neuron", stack=stack, layer=number, head=chosen, theme=display_mode
+    )
+    return act(widget, html_action)

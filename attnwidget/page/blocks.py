@@ -1,0 +1,91 @@
+"""Layers as a page and a saved notebook hold them: encoded and compressed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attnwidget.record import Layer
+from attnwidget.wire.compression import Quality, encode_layer, pack
+
+# Where there are more weights than so many per component of queries and keys, coded weights are
+# never smaller, and need not be computed.
+_MOST_WEIGHTS = 4
+
+# A view takes more numbers in one array for damage: see js/src/data/codec.ts.
+_MOST_NUMBERS = 2**27
+
+
+@dataclass(frozen=True)
+class PackedLayer:
+    """The compressed block of a layer.
+
+    Attributes:
+        content: {parts, error}, see `attnwidget.wire.compression.pack`.
+        data: its bytes, compressed.
+        bare: whether it holds weights alone, though the record has queries and keys.
+    """
+
+    content: dict[str, Any]
+    data: bytes
+    bare: bool = False
+
+
+def packed_layer(layer: Layer, quality: Quality, *, vectors: bool = True) -> PackedLayer:
+    """The compressed block of a layer; without vectors, of weights alone where that is smaller.
+
+    Args:
+        vectors: whether queries and keys have to be in it, for the neuron view.
+
+    Raises:
+        ValueError: if it is larger than a page can show.
+    """
+    if not is_shown_whole(layer):
+        raise ValueError(
+            f"layer {layer.number} is larger than a page can show, which is {_MOST_NUMBERS:,} "
+            "numbers of one kind: leave it out with layers=…, or capture a shorter text; a "
+            "notebook with its kernel shows it row by row"
+        )
+    if vectors or layer.queries is None or layer.keys is None:
+        return PackedLayer(*pack(encode_layer(layer, quality)))
+    if layer.weights is not None:
+        return PackedLayer(*pack(encode_layer(_bare(layer), quality)), bare=True)
+    whole = PackedLayer(*pack(encode_layer(layer, quality)))
+    num_weights = layer.num_heads * layer.shape[0] * layer.shape[1]
+    most = min(_MOST_NUMBERS, _MOST_WEIGHTS * (layer.queries.size + layer.keys.size))
+    if num_weights > most:
+        return whole
+    bare = PackedLayer(*pack(encode_layer(_bare(layer), quality)), bare=True)
+    return min(whole, bare, key=lambda found: len(found.data))
+
+
+def is_shown_whole(layer: Layer) -> bool:
+    """Whether a view without a kernel can show it."""
+    program = layer.program
+    arrays = [layer.queries, layer.keys]
+    arrays += [layer.weights] if program is None else [program.bias, program.relative]
+    sizes = [array.size for array in arrays if array is not None]
+    if program is not None and program.visible is not None:
+        sizes.append(program.visible.size)
+    return max(sizes) <= _MOST_NUMBERS
+
+
+def _bare(layer: Layer) -> Layer:
+    """The layer as its weights alone."""
+    weights = layer.weights
+    if weights is None:
+        rows = np.arange(layer.shape[0])
+        weights = np.stack([layer.head_weights(h, rows) for h in range(layer.num_heads)])
+    return replace(layer, queries=None, keys=None, program=None, rotary=None, weights=weights)
+
+
+def bare_layer(info: dict[str, Any]) -> dict[str, Any]:
+    """The entry of a page's manifest for a layer whose block holds weights alone."""
+    return info | {
+        "program": None,
+        "dim": None,
+        "rotary": None,
+        "bare": info["program"] is not None,
+    }

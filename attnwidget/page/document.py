@@ -1,0 +1,149 @@
+"""The HTML document of a page: the front end's program, records and layers."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .blocks import PackedLayer
+
+_SCRIPT = Path(__file__).parents[1] / "static" / "page.js"
+
+# The program is the larger part of a page of a short text, so it is compressed, and this starts it.
+_START = """\
+(async () => {
+  try {
+    const packed = atob(document.querySelector("[data-program]").textContent);
+    const bytes = new Uint8Array(packed.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = packed.charCodeAt(i);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream).text();
+    document.body.append(script);
+  } catch {
+    document.querySelector(".waiting").textContent =
+      "This page is damaged, or this browser is older than 2023 and cannot unpack it.";
+  }
+})();
+"""
+
+# The policy allows these two scripts, with the compiled kernels and the worker that the program
+# makes of itself, and no request of any kind, so that the page cannot be made to load or send
+# anything, whatever the captured text holds.
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src {digests} 'wasm-unsafe-eval'; worker-src blob:; \
+style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+html {{ background: #fff }}
+body {{ margin: 0 auto; max-width: 1600px; padding: 16px; box-sizing: border-box }}
+main > * + * {{ margin-top: 24px }}
+@media (prefers-color-scheme: dark) {{ html {{ background: #111214 }} }}
+.waiting {{ visibility: hidden; animation: late 0s 2s forwards }}
+@keyframes late {{ to {{ visibility: visible }} }}
+@media (max-width: 700px) {{ body {{ padding: 0 }} }}
+</style>
+</head>
+<body>
+<main data-attnwidget><p class="waiting">If this stays, the page is incomplete, or JavaScript, with
+which it draws, is switched off.</p></main>
+<script type="application/json" data-content>{content}</script>
+{blocks}
+<script type="text/plain" data-program>{program}</script>
+<script>{start}</script>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class PageRecord:
+    """A record as a page holds it.
+
+    Attributes:
+        model: the model's name, or "".
+        manifest, overview: see `attnwidget.wire`; no overview where no view needs it.
+        layers: its layers, by stack and number.
+    """
+
+    model: str
+    manifest: Mapping[str, Any]
+    overview: bytes | None
+    layers: Mapping[tuple[str, int], PackedLayer]
+
+
+def document(
+    records: Sequence[PageRecord],
+    widgets: Sequence[tuple[int, Mapping[str, Any]]],
+    views: Sequence[str],
+    layers: Sequence[int] | None,
+) -> str:
+    """The HTML of a page.
+
+    Args:
+        widgets: (place among the records, choices) of every widget on the page, as it opens.
+        views: names of the views that the page has.
+        layers: numbers of the layers that it has, or None if it has all of them.
+    """
+    content = {
+        "views": views,
+        "layers": layers,
+        "records": [
+            {
+                "manifest": record.manifest,
+                "overview": None if record.overview is None else _base64(record.overview),
+            }
+            for record in records
+        ],
+        "widgets": [{"record": record, "choices": choices} for record, choices in widgets],
+    }
+    blocks = [
+        _block(place, f"{stack}.{number}", layer)
+        for place, record in enumerate(records)
+        for (stack, number), layer in record.layers.items()
+    ]
+    models = ", ".join(dict.fromkeys(record.model for record in records if record.model))
+    program = _SCRIPT.read_bytes()
+    return _PAGE.format(
+        title=html.escape(f"Attention of {models}" if models else "Attention"),
+        digests=f"{_digest(_START.encode())} {_digest(program)}",
+        content=_json(content),
+        blocks="\n".join(blocks),
+        program=_base64(zlib.compress(program, 9)),
+        start=_START,
+    )
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _digest(script: bytes) -> str:
+    return f"'sha256-{_base64(hashlib.sha256(script).digest())}'"
+
+
+def _block(record: int, key: str, layer: PackedLayer) -> str:
+    content = _json(layer.content | {"data": _base64(layer.data)})
+    place = f'data-record="{record}" data-block="{html.escape(key)}"'
+    return f'<script type="application/json" {place}>{content}</script>'
+
+
+def _json(content: Any) -> str:
+    """JSON in which no `<` can open or close a tag of the page around it."""
+    # In ASCII, because a token may be half of a character, which UTF-8 cannot hold.
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")

@@ -1,0 +1,95 @@
+"""A stack of layers from attention weights, and perhaps queries and keys, of any source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from attnwidget.record.layer import Fidelity, Layer
+from attnwidget.record.stack import Stack
+from attnwidget.record.tokens import Tokens
+
+from .activation_cache import read_cache
+from .arrays import SourceArray
+from .vectors import explained_layer, layers_of_vectors
+from .weights import Axes, layers_of_weights
+
+
+def stack_from_arrays(
+    attentions: Any,
+    tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
+    queries: Any = None,
+    keys: Any = None,
+    scale: float | None = None,
+    name: str = "attentions",
+) -> Stack:
+    """See `AttentionRecord.from_arrays`. `name` is what errors call the attentions."""
+    query_axis = _tokens("tokens", tokens)
+    key_axis = query_axis if key_tokens is None else _tokens("key_tokens", key_tokens)
+    if (queries is None) != (keys is None):
+        raise ValueError("give both queries and keys, or neither")
+    cached = read_cache(attentions, name)
+    scores, numbers = None, None
+    if cached is not None:
+        if queries is not None:
+            raise ValueError("a cache brings its own queries and keys; give none beside it")
+        attentions, queries, keys = cached.weights, cached.queries, cached.keys
+        scores, numbers = cached.scores, cached.numbers
+    if scale is not None and queries is None:
+        raise ValueError("a scale goes with queries and keys, and there are none")
+    axes = Axes(name, len(query_axis), len(key_axis))
+    weights = layers_of_weights(attentions, axes)
+    numbers = numbers or tuple(range(len(weights)))
+    _check_lengths(weights, numbers, axes)
+    if queries is None:
+        layers = [_alone(own, number) for own, number in zip(weights, numbers, strict=True)]
+    else:
+        count = len(weights)
+        every_score: list[SourceArray] | list[None] = [None] * count
+        if scores is not None:
+            every_score = layers_of_vectors(scores, "scores", count)
+        layers = [
+            explained_layer(own, q, k, logits, scale, number)
+            for own, q, k, logits, number in zip(
+                weights,
+                layers_of_vectors(queries, "queries", count),
+                layers_of_vectors(keys, "keys", count),
+                every_score,
+                numbers,
+                strict=True,
+            )
+        ]
+    return Stack(query_axis, key_axis, tuple(layers))
+
+
+def _tokens(name: str, labels: Sequence[str]) -> Tokens:
+    if isinstance(labels, str):
+        raise TypeError(f"{name} is one string; give a list with one label per token")
+    if hasattr(labels, "shape"):
+        raise TypeError(
+            f"{name} are an array, of ids perhaps; give labels, as in "
+            "tokenizer.convert_ids_to_tokens(input_ids[0])"
+        )
+    if not isinstance(labels, Iterable):
+        raise TypeError(f"{name} is {type(labels).__name__}; give a list with one label per token")
+    return Tokens(tuple(str(label) for label in labels))
+
+
+def _alone(weights: SourceArray, number: int) -> Layer:
+    fidelity = Fidelity("given", "", "weights", None, None, weights.tolerance, 0)
+    return Layer(None, None, None, weights.array, fidelity, number)
+
+
+def _check_lengths(weights: list[SourceArray], numbers: tuple[int, ...], axes: Axes) -> None:
+    for (array, _), number in zip(weights, numbers, strict=True):
+        rows, columns = array.shape[1:]
+        if (rows, columns) == axes.matrix or 0 in array.shape:
+            continue
+        advice = "give as many tokens as the attention has positions"
+        if (axes.queries - rows, axes.keys - columns) in ((1, 1), (1, 0)):
+            advice += " (the last token of a generation is not among them: no model has read it)"
+        raise ValueError(
+            f"{axes.name}: layer {number} attends from {rows} to {columns} tokens, but there are "
+            f"{axes.queries} query and {axes.keys} key tokens; {advice}"
+        )

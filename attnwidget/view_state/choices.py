@@ -1,0 +1,290 @@
+"""The choices of a view as traits, which can be set from the view and from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from contextlib import ExitStack
+from typing import Any, Literal, SupportsIndex, TypedDict, get_args
+
+import traitlets
+from traitlets import TraitError
+
+from attnwidget.analysis import Metric
+from attnwidget.record import AttentionRecord, Layer, Stack, spans
+
+from .integers import Integer, Integers
+
+View = Literal["head", "model", "neuron"]
+Segments = Literal["all", "aa", "ab", "ba", "bb"]
+Theme = Literal["auto", "light", "dark"]
+Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
+Orientation = Literal["vertical", "horizontal"]
+Thumbnails = Literal["matrix", "lines"]
+Sort = Literal["model", Metric]
+Color = Literal["pattern", "layer", Metric]
+Neurons = Literal["model", "pair", "sum"]
+Side = Literal["query", "key"]
+
+
+class ChoiceOptions(TypedDict, total=False):
+    """The choices as keyword arguments; `AttentionWidget` says what each means."""
+
+    stack: str | None
+    layer: SupportsIndex | None
+    head: SupportsIndex
+    heads: Iterable[SupportsIndex] | None
+    query: SupportsIndex | None
+    key: SupportsIndex | None
+    also: Iterable[SupportsIndex]
+    segments: Segments
+    combine: Combine
+    words: bool
+    orientation: Orientation
+    thumbnails: Thumbnails
+    sort: Sort
+    color: Color
+    opened: bool
+    include_layers: Iterable[SupportsIndex] | None
+    include_heads: Iterable[SupportsIndex] | None
+    neurons: Neurons
+    muted: Iterable[SupportsIndex]
+    expanded: bool
+    theme: Theme
+
+
+# A choice comes after those that it depends on.
+CHOICES = ("view", *ChoiceOptions.__annotations__)
+
+
+def check_names(choices: Iterable[str]) -> None:
+    """Raise a TypeError if a name is that of no choice."""
+    unknown = sorted(set(choices) - set(CHOICES))
+    if unknown:
+        raise TypeError(
+            f"AttentionWidget has no choice {', '.join(unknown)}; it has {', '.join(CHOICES)}"
+        )
+
+
+def _choice(options: Any, default: str) -> Any:
+    return traitlets.Enum(get_args(options), default).tag(sync=True, choice=True)
+
+
+def _flag(default: bool) -> Any:
+    return traitlets.Bool(default).tag(sync=True, choice=True)
+
+
+def _number(default: int | None) -> Any:
+    return Integer(default, allow_none=default is None).tag(sync=True, choice=True)
+
+
+def _numbers(default: list[int] | None) -> Any:
+    return Integers(default, allow_none=default is None).tag(sync=True, choice=True)
+
+
+class Choices(traitlets.HasTraits):
+    """Every choice that a reader of the view can make, checked against the record shown."""
+
+    view = _choice(View, "head")
+    stack = traitlets.Unicode().tag(sync=True, choice=True)
+    layer = _number(0)
+    head = _number(0)
+    heads = _numbers(None)
+    query = _number(None)
+    key = _number(None)
+    also = _numbers([])
+    segments = _choice(Segments, "all")
+    combine = _choice(Combine, "none")
+    words = _flag(False)
+    orientation = _choice(Orientation, "vertical")
+    thumbnails = _choice(Thumbnails, "matrix")
+    sort = _choice(Sort, "model")
+    color = _choice(Color, "pattern")
+    opened = _flag(False)
+    include_layers = _numbers(None)
+    include_heads = _numbers(None)
+    neurons = _choice(Neurons, "model")
+    muted = _numbers([])
+    expanded = _flag(True)
+    theme = _choice(Theme, "auto")
+
+    _record: AttentionRecord
+
+    @classmethod
+    def of(cls, record: AttentionRecord, values: Mapping[str, Any]) -> Choices:
+        """Choices without a widget, which follow each other as a widget's do."""
+        choices = Choices()
+        choices._record = record
+        for name in CHOICES:
+            choices.set_trait(name, values[name])
+        return choices
+
+    @traitlets.validate("stack")
+    def _valid_stack(self, proposal: Any) -> Any:
+        return self._known_stack(proposal.value)
+
+    @traitlets.validate("layer")
+    def _valid_layer(self, proposal: Any) -> Any:
+        return self._known_layer(proposal.value)
+
+    @traitlets.validate("head")
+    def _valid_head(self, proposal: Any) -> Any:
+        return _in_range("head", proposal.value, self._layer.num_heads)
+
+    @traitlets.validate("heads")
+    def _valid_heads(self, proposal: Any) -> Any:
+        heads = _chosen("heads", proposal.value)
+        return heads and [_in_range("head", head, self._layer.num_heads) for head in heads]
+
+    @traitlets.validate("query")
+    def _valid_query(self, proposal: Any) -> Any:
+        return self._known_position("query", proposal.value)
+
+    @traitlets.validate("key")
+    def _valid_key(self, proposal: Any) -> Any:
+        return self._known_position("key", proposal.value)
+
+    @traitlets.validate("also")
+    def _valid_also(self, proposal: Any) -> Any:
+        if proposal.value and self.query is None and self.key is None:
+            raise TraitError("also names more tokens beside a locked one: set query or key first")
+        side = self._locked_side
+        # A token is locked once.
+        return [
+            self._known_position(side, at)
+            for at in dict.fromkeys(proposal.value)
+            if at != getattr(self, side)
+        ]
+
+    @traitlets.validate("include_layers")
+    def _valid_include_layers(self, proposal: Any) -> Any:
+        layers = _chosen("include_layers", proposal.value)
+        return layers and [self._known_layer(layer) for layer in layers]
+
+    @traitlets.validate("include_heads")
+    def _valid_include_heads(self, proposal: Any) -> Any:
+        most = max(layer.num_heads for layer in self._shown.layers)
+        heads = _chosen("include_heads", proposal.value)
+        return heads and [_in_range("head", head, most) for head in heads]
+
+    @traitlets.validate("muted")
+    def _valid_muted(self, proposal: Any) -> Any:
+        neurons = sorted(set(proposal.value))
+        vectors = self._layer.queries
+        if neurons and vectors is None:
+            raise TraitError("this layer was recorded as weights alone: it has no neurons to mute")
+        if vectors is None:
+            return []
+        return [_in_range("neuron", neuron, vectors.shape[2]) for neuron in neurons]
+
+    def notify_change(self, change: Any) -> None:
+        """Tell of a choice, and then of those that had to follow it.
+
+        All have their values before the first is told of: who hears of a stack finds one of its
+        layers, and who passes it on, as `ipywidgets.link` does, passes it on before the layer.
+        """
+        changes = [change]
+        self.notify_change = changes.append  # type: ignore[method-assign, assignment]
+        try:
+            for name, value in self._following(change).items():
+                self.set_trait(name, value)
+        finally:
+            del self.notify_change
+        # All are told of, even if one of those who hear of them raises.
+        with ExitStack() as told:
+            for each in reversed(changes):
+                told.callback(self._tell, each)
+
+    def _tell(self, change: Any) -> None:
+        # Whoever heard of the one before may have chosen anew.
+        change.new = getattr(self, change.name)
+        super().notify_change(change)
+
+    def _following(self, change: Any) -> dict[str, Any]:
+        """What other choices become, because what they name is not there after a change.
+
+        Stacks may differ in layers and tokens, layers in heads.
+        """
+        follow: dict[str, Any] = {}
+        name, shown, count = change.name, self._shown, self._layer.num_heads
+        locked = {"query": self.query, "key": self.key}
+        if name in ("stack", "layer"):
+            follow["layer"] = self._layer.number
+            follow["head"] = min(self.head, count - 1)
+            follow["heads"] = _kept(self.heads, range(count))
+        if name == "stack":
+            for side, tokens in (("query", shown.queries), ("key", shown.keys)):
+                at = locked[side]
+                follow[side] = locked[side] = None if at is None or at >= len(tokens) else at
+            most = max(layer.num_heads for layer in shown.layers)
+            follow["include_layers"] = _kept(self.include_layers, shown.numbers)
+            follow["include_heads"] = _kept(self.include_heads, range(most))
+        if name in ("stack", "query", "key"):
+            before = change.old if name == "query" else self.query
+            by_key = locked["query"] is None
+            own = locked["key"] if by_key else locked["query"]
+            count = len(shown.keys if by_key else shown.queries)
+            # Locked beside a query, they do not become keys, nor the other way round.
+            turned = (before is None) != by_key and locked["key"] is not None
+            still = range(0 if own is None or turned else count)
+            follow["also"] = [at for at in self.also if at in still]
+        if name in ("stack", "layer", "head"):
+            # Neuron 7 of one head has nothing to do with neuron 7 of another.
+            follow["muted"] = []
+        return follow
+
+    @property
+    def _shown(self) -> Stack:
+        # Traits set together are validated in any order, this one perhaps not yet.
+        known = self.stack if self.stack in self._record.stacks else None
+        return self._record.stack(known)
+
+    @property
+    def _layer(self) -> Layer:
+        """The layer shown; where the stack has none of its number, the one before."""
+        before = [layer for layer in self._shown.layers if layer.number <= self.layer]
+        return before[-1] if before else self._shown.layers[0]
+
+    @property
+    def _locked_side(self) -> Side:
+        return "key" if self.query is None else "query"
+
+    def _known_stack(self, name: str) -> str:
+        if name not in self._record.stacks:
+            raise TraitError(f"no stack {name!r}; this record has {', '.join(self._record.stacks)}")
+        return name
+
+    def _known_layer(self, number: int) -> int:
+        numbers = self._shown.numbers
+        if number not in numbers:
+            raise TraitError(f"layer {number} does not exist: this stack has {spans(numbers)}")
+        return number
+
+    def _known_position(self, side: Side, position: int | None) -> int | None:
+        tokens = self._shown.queries if side == "query" else self._shown.keys
+        return (
+            position if position is None else _in_range(f"{side} position", position, len(tokens))
+        )
+
+
+def choice_values(choices: Choices) -> dict[str, Any]:
+    """The value of every choice by its name, those first that others depend on."""
+    return {name: getattr(choices, name) for name in CHOICES}
+
+
+def _in_range(what: str, value: int, count: int) -> int:
+    if not 0 <= value < count:
+        raise TraitError(f"{what} {value} does not exist: this record has 0 to {count - 1}")
+    return value
+
+
+def _chosen(name: str, numbers: list[int] | None) -> list[int] | None:
+    if numbers is None:
+        return None
+    if not numbers:
+        raise TraitError(f"{name} is empty; give at least one, or None for all")
+    return sorted(set(numbers))
+
+
+def _kept(numbers: list[int] | None, there: Container[int]) -> list[int] | None:
+    """Those that are still there; None, which is all, if none is."""
+    return [number for number in numbers or () if number in there] or None

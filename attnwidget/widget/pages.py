@@ -1,0 +1,75 @@
+"""Widgets as one self-contained page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from typing import SupportsIndex
+
+from attnwidget.page import ShownRecord, page_html, save_page
+from attnwidget.view_state import View
+from attnwidget.wire.compression import Quality
+
+from .widget import AttentionWidget
+
+
+def to_html(
+    *widgets: AttentionWidget,
+    views: Iterable[View] | None = None,
+    layers: Iterable[SupportsIndex] | None = None,
+    quality: Quality = "default",
+) -> str:
+    """One self-contained HTML page of several widgets: no kernel, no network.
+
+    Widgets of the same record share its layers.
+
+    Args:
+        widgets: as they are now; the page opens with their choices, as far as it has what they
+            show, else with the nearest layer and the first view.
+        views: the views that the page has, as ["head", "model"]; all of them if None. Without the
+            neuron view, a layer is there as weights alone where that is smaller.
+        layers: numbers of the layers that the page has, of every stack; all of them if None. The
+            model view shows every layer all the same.
+        quality: how far rounding may move attention, as the mean over a layer's rows of the
+            share that goes to another token: "draft" 2%, "default" 0.75% ("exact" where all
+            layers take half a megabyte at most), or "exact" for float16. The views say how far
+            each layer's weights may be off.
+
+    Raises:
+        TypeError: no widget, or something else, is given.
+        ValueError: there is no such view or quality, or `views` or `layers` is empty.
+        IndexError: there is no such layer.
+    """
+    return page_html(_shown(widgets), views=views, layers=layers, quality=quality)
+
+
+def save_html(
+    path: str | PathLike[str],
+    *widgets: AttentionWidget,
+    views: Iterable[View] | None = None,
+    layers: Iterable[SupportsIndex] | None = None,
+    quality: Quality = "default",
+) -> None:
+    """Write `to_html(*widgets, …)` to a file: whole, or not at all.
+
+    Raises:
+        TypeError, ValueError, IndexError: see `to_html`.
+        OSError: the file cannot be written, because there is no such folder, for one.
+    """
+    if isinstance(path, AttentionWidget):
+        raise TypeError("save_html takes the file's path first, as save_html('page.html', widget)")
+    save_page(path, _shown(widgets), views=views, layers=layers, quality=quality)
+
+
+def _shown(widgets: Iterable[AttentionWidget]) -> list[ShownRecord]:
+    shown = []
+    for widget in widgets:
+        if not isinstance(widget, AttentionWidget):
+            raise TypeError(
+                f"a page shows AttentionWidgets, and not {type(widget).__name__}; give them one "
+                "by one, as save_html(path, a, b)"
+            )
+        shown.append(widget._shown_record())
+    if not shown:
+        raise TypeError("a page needs at least one AttentionWidget")
+    return shown

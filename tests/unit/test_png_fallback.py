@@ -1,0 +1,154 @@
+"""What is displayed beside a widget, for where no widget can run."""
+
+import base64
+import builtins
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from IPython.display import display
+from IPython.utils.capture import capture_output
+
+from attnwidget import AttentionRecord, AttentionWidget
+from tests.unit.records import PROGRAMS, layer_of, record_of
+from tests.unit.shell import running
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def widget() -> AttentionWidget:
+    return AttentionWidget(record_of(layer_of(PROGRAMS["causal"])), head=2)
+
+
+@pytest.fixture(autouse=True)
+def _shell(tmp_path: Path) -> Iterator[None]:
+    with running(tmp_path):
+        yield
+
+
+def _displayed(widget: AttentionWidget) -> dict[str, Any]:
+    """What a notebook gets of a cell's last expression."""
+    with capture_output() as captured:
+        display(widget)
+    [output] = captured.outputs
+    data: dict[str, Any] = output.data
+    return data
+
+
+@pytest.fixture
+def matplotlib() -> None:
+    pytest.importorskip("matplotlib")
+
+
+def test_a_widget_that_was_closed_is_words_alone(widget: AttentionWidget) -> None:
+    widget.close()
+    assert set(_displayed(widget)) == {"text/plain"}
+
+
+@pytest.mark.usefixtures("matplotlib")
+def test_a_picture_and_words_beside_the_widget(widget: AttentionWidget) -> None:
+    data = _displayed(widget)
+    # HTML would be shown instead of the picture, and SVG not where nothing is trusted.
+    assert set(data) == {VIEW, "image/png", "text/plain"}
+    assert data[VIEW]["model_id"] == widget.model_id
+    assert base64.b64decode(data["image/png"]).startswith(PNG)
+    assert data["text/plain"].startswith("Attention of a model: head view, layer 0, head 2.")
+
+
+@pytest.mark.usefixtures("matplotlib")
+def test_the_picture_is_of_what_is_chosen(widget: AttentionWidget) -> None:
+    before = _displayed(widget)["image/png"]
+    widget.query = 4
+    assert _displayed(widget)["image/png"] != before
+
+
+@pytest.mark.usefixtures("matplotlib")
+def test_where_no_widget_runs_it_is_what_is_shown(widget: AttentionWidget) -> None:
+    """As on GitHub, which converts a notebook and drops its scripts, and in a PDF."""
+    nbconvert = pytest.importorskip("nbconvert")
+    nbformat = pytest.importorskip("nbformat")
+    data = _displayed(widget)
+    output = nbformat.v4.new_output("display_data", data)
+    cell = nbformat.v4.new_code_cell("widget", outputs=[output])
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    html, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
+    assert html.count(f'src="data:image/png;base64,{data["image/png"][:100]}') == 1
+    assert VIEW not in html
+    latex, resources = nbconvert.LatexExporter().from_notebook_node(notebook)
+    [(name, picture)] = resources["outputs"].items()
+    assert picture == base64.b64decode(data["image/png"])
+    assert name in latex
+
+
+def _without(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def missing(module: str, *args: Any, **kwargs: Any) -> Any:
+        if module.partition(".")[0] == name:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(module, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+
+
+def test_without_matplotlib_the_words_say_what_to_install(
+    widget: AttentionWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _without("matplotlib", monkeypatch)
+    data = _displayed(widget)
+    assert set(data) == {VIEW, "text/plain"}
+    assert "pip install 'attnwidget[figures]'" in data["text/plain"]
+
+
+def test_a_picture_that_fails_is_none_and_the_words_say_why(
+    widget: AttentionWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> bytes:
+        raise ValueError("no picture of this")
+
+    monkeypatch.setattr(AttentionWidget, "_drawn", fail)
+    data = _displayed(widget)
+    assert set(data) == {VIEW, "text/plain"}
+    assert data["text/plain"].endswith("ValueError: no picture of this")
+
+
+@pytest.mark.usefixtures("matplotlib")
+def test_of_very_many_heads_there_are_words_alone() -> None:
+    weights = np.full((6, 84, 2, 2), 0.5, np.float32)
+    many = AttentionWidget(AttentionRecord.from_arrays(weights, ["a", "b"]), view="model")
+    data = _displayed(many)
+    assert set(data) == {VIEW, "text/plain"}
+    assert "No picture of it was saved: it would be of 504 heads" in data["text/plain"]
+    assert "at most 500 with include_layers and include_heads" in data["text/plain"]
+    many.include_heads = [0, 83]
+    assert "image/png" in _displayed(many)
+    many.include_heads, many.include_layers = None, [0, 5]
+    assert "image/png" in _displayed(many)
+    many.include_layers, many.view = None, "head"
+    assert "image/png" in _displayed(many)
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_a_terminal_obeys_none_of_the_words(failing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = record_of(layer_of(PROGRAMS["causal"]))
+    record.model = "\x1b[31mred"
+
+    def fail(widget: AttentionWidget, *_: Any) -> bytes:
+        raise ValueError(f"no picture of {widget.record.model}")
+
+    if failing:
+        monkeypatch.setattr(AttentionWidget, "_drawn", fail)
+    said = _displayed(AttentionWidget(record))["text/plain"]
+    assert "\x1b" not in said
+    assert said.startswith("Attention of '\\x1b[31mred': head view")
+
+
+def test_the_words_name_the_stack_where_there_are_several(widget: AttentionWidget) -> None:
+    stacks = {"encoder": widget.record.stack(), "cross": widget.record.stack()}
+    several = AttentionWidget(AttentionRecord(stacks), view="model")
+    said = _displayed(several)["text/plain"]
+    assert said.startswith("Attention of an unnamed model: model view of cross.\n")
