@@ -1,9 +1,7 @@
 /** The whole view in one element: header, the chosen view, status line. Knows no notebook. */
 
 import { computed, effect, signal, untracked } from "@preact/signals-core";
-import type { ViewName } from "./choices.ts";
 import type { Store } from "./data/store.ts";
-import { bindKeys } from "./keys.ts";
 import { alertBar } from "./parts/alert.ts";
 import { copyMenu } from "./parts/copy.ts";
 import { disposeAll } from "./parts/dispose.ts";
@@ -14,14 +12,21 @@ import { header } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
 import { notes } from "./parts/notes.ts";
 import { saveMenu } from "./parts/save.ts";
+import { bindKeys } from "./parts/shortcuts.ts";
 import { themeMenu } from "./parts/theme-menu.ts";
-import type { Side, State } from "./state.ts";
-import { styleSheet } from "./styles.ts";
-import { isDark, palette as paletteOf, watchResolution, watchSurroundings } from "./theme.ts";
+import type { ViewName } from "./state/choices.ts";
+import type { Side, State } from "./state/state.ts";
+import { styleSheet } from "./styles/style-sheet.ts";
+import {
+  isDark,
+  palette as paletteOf,
+  watchResolution,
+  watchSurroundings,
+} from "./styles/theme.ts";
 import { headView } from "./views/head/head.ts";
 import { modelView } from "./views/model/model.ts";
 import { neuronView } from "./views/neuron/neuron.ts";
-import type { Context, View } from "./views/view.ts";
+import type { Context, View } from "./views/shared/view.ts";
 
 const VIEWS: Record<ViewName, (context: Context) => View> = {
   head: headView,

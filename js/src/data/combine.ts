@@ -1,6 +1,6 @@
 /** Every head of every layer as one matrix, where no kernel computes it. */
 
-import type { LayerData } from "./layer.ts";
+import type { LayerData } from "./layer-data.ts";
 import type { StackInfo } from "./manifest.ts";
 
 /** Every head of every layer of a stack as one, [Tq, Tk] row by row. */

@@ -1,6 +1,6 @@
 /** One query against every key, from q · k to the softmax, with and without the muted neurons. */
 
-import type { LayerData } from "./layer.ts";
+import type { LayerData } from "./layer-data.ts";
 import { dot, without } from "./neurons.ts";
 import { logSumExp } from "./scores.ts";
 

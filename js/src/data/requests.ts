@@ -1,9 +1,9 @@
 /** Requests to the kernel: {id, op, …} out, a reply with the same id in. */
 
+import { Turns } from "../scheduling/turns.ts";
 import { type Block, type BlockError, type BlockName, blockTitle, type Part } from "./codec.ts";
 import type { Side } from "./manifest.ts";
-import { Absent } from "./shelf.ts";
-import { Turns } from "./turns.ts";
+import { Absent } from "./resource-cache.ts";
 
 /** What of an anywidget model a conversation needs. */
 export interface Channel {

@@ -12,11 +12,11 @@ import {
   type Thumbnail,
 } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
-import { LayerData } from "./layer.ts";
+import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
 import { type Chunk, unpack } from "./packed.ts";
-import { type Layer, RemoteLayer, type RowShelf, type Rows } from "./remote.ts";
-import { type Delivery, type Loaded, Shelf } from "./shelf.ts";
+import { type Layer, RemoteLayer, type RowShelf, type Rows } from "./remote-layer.ts";
+import { type Delivery, type Loaded, Shelf } from "./resource-cache.ts";
 
 /** Where layers come from: a kernel, or the page itself. */
 export interface Source {

@@ -2,7 +2,7 @@
 
 import { sees } from "../data/explanation.ts";
 import { number, weight } from "../parts/text.ts";
-import type { Palette } from "../theme.ts";
+import type { Palette } from "../styles/theme.ts";
 import { logits, magnitudesOf } from "../views/neuron/bars.ts";
 import type { Facts } from "../views/neuron/facts.ts";
 import type { Bars } from "../views/neuron/layout.ts";

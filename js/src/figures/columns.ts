@@ -1,11 +1,11 @@
 /** Where the tokens of both sides stand, and where the ends of their lines. */
 
 import { largestOf } from "../data/extremes.ts";
-import { otherSide } from "../locks.ts";
 import { rowHeight, tokenFontSize } from "../parts/tokens.ts";
-import type { Side } from "../state.ts";
-import { type Axes, type Look, sameColumns } from "../views/axes.ts";
-import { IN_FULL, LONG, LONG_ROW } from "../views/columns.ts";
+import { otherSide } from "../state/locks.ts";
+import type { Side } from "../state/state.ts";
+import { type Axes, type Look, sameColumns } from "../views/shared/axes.ts";
+import { IN_FULL, LONG, LONG_ROW } from "../views/shared/columns.ts";
 import { clean, textWidth } from "./text.ts";
 
 /** Of a long text lying on its side. */

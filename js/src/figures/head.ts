@@ -1,13 +1,13 @@
 /** The head view as a figure: tokens, the lines between them, and the matrix beside them. */
 
-import { LayerData } from "../data/layer.ts";
-import type { Layer } from "../data/remote.ts";
-import type { Sheet } from "../data/sheets.ts";
-import { headColors, textOn } from "../parts/head-colors.ts";
-import type { Side, Zoom } from "../state.ts";
-import type { Palette } from "../theme.ts";
-import { type Axes, type Look, sideOf } from "../views/axes.ts";
-import { partOf, rowsOf, columnsOf as zoomedColumns } from "../views/matrix/part.ts";
+import type { Sheet } from "../data/attention-matrix.ts";
+import { LayerData } from "../data/layer-data.ts";
+import type { Layer } from "../data/remote-layer.ts";
+import type { Side, Zoom } from "../state/state.ts";
+import { headColors, textOn } from "../styles/head-colors.ts";
+import type { Palette } from "../styles/theme.ts";
+import { type Axes, type Look, sideOf } from "../views/shared/axes.ts";
+import { partOf, rowsOf, columnsOf as zoomedColumns } from "../views/shared/matrix/part.ts";
 import {
   type Column,
   type Columns,

@@ -1,10 +1,10 @@
 /** The middle of the head view: all lines, or those of what is looked at with strips beside them. */
 
-import type { Sheet } from "../data/sheets.ts";
-import { otherSide } from "../locks.ts";
-import type { Side } from "../state.ts";
-import { type Palette, rgb } from "../theme.ts";
-import type { Axes } from "../views/axes.ts";
+import type { Sheet } from "../data/attention-matrix.ts";
+import { otherSide } from "../state/locks.ts";
+import type { Side } from "../state/state.ts";
+import { type Palette, rgb } from "../styles/theme.ts";
+import type { Axes } from "../views/shared/axes.ts";
 import { type Columns, tipAt } from "./columns.ts";
 import type { Layout } from "./scene.ts";
 import { drawnShare, hexadecimal, mixed } from "./text.ts";

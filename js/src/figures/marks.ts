@@ -1,6 +1,6 @@
 /** What marks single neurons, and the queries that are explained. */
 
-import type { Palette } from "../theme.ts";
+import type { Palette } from "../styles/theme.ts";
 import type { Facts } from "../views/neuron/facts.ts";
 import { MARKS } from "../views/neuron/layout.ts";
 import { hatch } from "./bars.ts";

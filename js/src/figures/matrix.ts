@@ -1,9 +1,9 @@
 /** A head's weights as a matrix, with the names of its rows and columns. */
 
-import type { Sheet } from "../data/sheets.ts";
-import type { Palette } from "../theme.ts";
-import type { Axes, Axis, Look } from "../views/axes.ts";
-import type { Span } from "../views/matrix/part.ts";
+import type { Sheet } from "../data/attention-matrix.ts";
+import type { Palette } from "../styles/theme.ts";
+import type { Axes, Axis, Look } from "../views/shared/axes.ts";
+import type { Span } from "../views/shared/matrix/part.ts";
 import { groupsOf, pooledBounds } from "./lines.ts";
 import type { Layout } from "./scene.ts";
 import { mixed, shorten, textWidth } from "./text.ts";

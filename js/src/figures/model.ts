@@ -1,12 +1,12 @@
 /** The model view as a figure: every head's thumbnail, with the means of a number beside them. */
 
-import type { Choices, Sort } from "../choices.ts";
 import type { Thumbnail } from "../data/codec.ts";
 import type { Measure, StackInfo } from "../data/manifest.ts";
 import { shownSegments } from "../data/thumbnails.ts";
 import type { Phrase } from "../parts/text.ts";
-import { isPair, shownTokens } from "../shown.ts";
-import type { Palette } from "../theme.ts";
+import type { Choices, Sort } from "../state/choices.ts";
+import { isPair, shownTokens } from "../state/shown.ts";
+import type { Palette } from "../styles/theme.ts";
 import type { Coloring } from "../views/model/color.ts";
 import { briefly, longName } from "../views/model/measures.ts";
 import { type Head, placeOf, type Row } from "../views/model/order.ts";

@@ -1,7 +1,7 @@
 /** What the file of a figure is called: by what is drawn, which a choice may be ahead of. */
 
-import type { ViewName } from "../choices.ts";
 import type { Manifest, StackInfo } from "../data/manifest.ts";
+import type { ViewName } from "../state/choices.ts";
 
 /** @param of the layer, as "layer-2", or what else the view is of. */
 export function figureName(

@@ -1,22 +1,22 @@
 /** The neuron view as a figure: query, key, their products, q·k and softmax of one query. */
 
+import { headSheet } from "../data/attention-matrix.ts";
 import { sees } from "../data/explanation.ts";
 import { largestOf } from "../data/extremes.ts";
 import { products } from "../data/neurons.ts";
-import { headSheet } from "../data/sheets.ts";
-import { lockedOn } from "../locks.ts";
-import { headColors } from "../parts/head-colors.ts";
 import { tokenNames } from "../parts/names.ts";
 import { number } from "../parts/text.ts";
 import { tokenFontSize } from "../parts/tokens.ts";
-import type { Side, State } from "../state.ts";
-import type { Palette } from "../theme.ts";
-import { axesOf } from "../views/axes.ts";
+import { lockedOn } from "../state/locks.ts";
+import type { Side, State } from "../state/state.ts";
+import { headColors } from "../styles/head-colors.ts";
+import type { Palette } from "../styles/theme.ts";
+import { barHeads, type ColumnHead, vectorHeads } from "../views/neuron/column-headers.ts";
 import type { Facts } from "../views/neuron/facts.ts";
-import { barHeads, type ColumnHead, vectorHeads } from "../views/neuron/heads.ts";
 import { MARKS } from "../views/neuron/layout.ts";
 import { rotaryText } from "../views/neuron/legend.ts";
 import { IN_FULL } from "../views/neuron/rows.ts";
+import { axesOf } from "../views/shared/axes.ts";
 import { bars } from "./bars.ts";
 import { startsOf } from "./columns.ts";
 import { allLines, ribbons } from "./lines.ts";

@@ -1,6 +1,6 @@
 /** Labels of a figure, measured without a font: alike on every machine, and in Python. */
 
-import { type RGB, rgb } from "../theme.ts";
+import { type RGB, rgb } from "../styles/theme.ts";
 import type { Layout } from "./scene.ts";
 
 /** What XML has no sign for, among it halves of characters. */

@@ -1,6 +1,6 @@
 /** Thousands of translucent curves, added up pixel by pixel instead of stroked one by one. */
 
-import type { RGB } from "../theme.ts";
+import type { RGB } from "../styles/theme.ts";
 import { ease, steepness } from "./ease.ts";
 import type { Kernels } from "./kernels.ts";
 import { lightFor } from "./light.ts";

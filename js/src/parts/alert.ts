@@ -1,7 +1,7 @@
 /** The bar that says what went wrong, until the reader closes it. */
 
 import { effect } from "@preact/signals-core";
-import type { State } from "../state.ts";
+import type { State } from "../state/state.ts";
 import { el } from "./dom.ts";
 
 /** @param leave gives the focus to the view. */

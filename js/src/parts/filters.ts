@@ -1,11 +1,11 @@
 /** What of the record is shown: which stack of layers, and of a text pair which part. */
 
 import { effect } from "@preact/signals-core";
-import type { Segments } from "../choices.ts";
 import type { Manifest } from "../data/manifest.ts";
-import { goToStack } from "../navigation.ts";
-import { isPair } from "../shown.ts";
-import type { State } from "../state.ts";
+import type { Segments } from "../state/choices.ts";
+import { goToStack } from "../state/navigation.ts";
+import { isPair } from "../state/shown.ts";
+import type { State } from "../state/state.ts";
 import { choice, type Option } from "./choice.ts";
 import { disposeAll } from "./dispose.ts";
 import { capitalized } from "./text.ts";

@@ -3,8 +3,8 @@
 import { batch, computed, effect, signal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
 import { unitsOf } from "../data/units.ts";
-import { shownTokens } from "../shown.ts";
-import type { Side, State } from "../state.ts";
+import { shownTokens } from "../state/shown.ts";
+import type { Side, State } from "../state/state.ts";
 import { el, revealWithin } from "./dom.ts";
 import { icon } from "./icons.ts";
 import { placesOf } from "./track.ts";

@@ -1,10 +1,10 @@
 /** The row above the view: which view, which layer and head, which attention. */
 
 import { computed, effect } from "@preact/signals-core";
-import type { ViewName } from "../choices.ts";
 import type { Store } from "../data/store.ts";
-import { goTo } from "../navigation.ts";
-import type { State } from "../state.ts";
+import type { ViewName } from "../state/choices.ts";
+import { goTo } from "../state/navigation.ts";
+import type { State } from "../state/state.ts";
 import { disposeAll } from "./dispose.ts";
 import { el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";

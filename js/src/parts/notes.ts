@@ -1,7 +1,7 @@
 /** The line under the header that says what is not as it should be: absent where all is well. */
 
 import { computed, effect } from "@preact/signals-core";
-import type { State } from "../state.ts";
+import type { State } from "../state/state.ts";
 import { el } from "./dom.ts";
 import { capitalized } from "./text.ts";
 import { doubts, layerNames } from "./trust.ts";

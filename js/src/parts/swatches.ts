@@ -1,12 +1,12 @@
 /** One button per head: click toggles its lines, double-click shows it alone. */
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
-import { activeHeads, goTo } from "../navigation.ts";
-import type { State } from "../state.ts";
-import { alpha, type Palette } from "../theme.ts";
+import { activeHeads, goTo } from "../state/navigation.ts";
+import type { State } from "../state/state.ts";
+import { headColors, textOn } from "../styles/head-colors.ts";
+import { alpha, type Palette } from "../styles/theme.ts";
 import { disposeAll } from "./dispose.ts";
 import { el, setAttributes } from "./dom.ts";
-import { headColors, textOn } from "./head-colors.ts";
 
 export function swatches(
   state: State,

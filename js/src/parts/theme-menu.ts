@@ -1,6 +1,6 @@
 /** Light, dark, or as the page around the view is. */
 
-import type { State } from "../state.ts";
+import type { State } from "../state/state.ts";
 import { menuButton } from "./menu.ts";
 import { capitalized } from "./text.ts";
 

@@ -1,7 +1,7 @@
 /** Tokens in a column or in a line, that can be pointed at, walked through with arrows, and locked. */
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
-import type { Side } from "../state.ts";
+import type { Side } from "../state/state.ts";
 import { disposeAll } from "./dispose.ts";
 import { el, setAttributes } from "./dom.ts";
 import { shorten, textMeasure } from "./text.ts";

@@ -2,8 +2,8 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
-import { lockedOn } from "../locks.ts";
-import type { Side, State } from "../state.ts";
+import { lockedOn } from "../state/locks.ts";
+import type { Side, State } from "../state/state.ts";
 import { matches } from "./find.ts";
 import { tokenNames } from "./names.ts";
 import { tokenList } from "./token-list.ts";

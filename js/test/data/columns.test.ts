@@ -2,10 +2,10 @@
 
 import { effect } from "@preact/signals-core";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { combinedSheet, headSheet } from "../../src/data/sheets.ts";
+import { combinedSheet, headSheet } from "../../src/data/attention-matrix.ts";
 import { compiled } from "../../src/kernels/compile.ts";
-import { noisyLayer } from "../layers.ts";
-import { twoFrames } from "../place.ts";
+import { noisyLayer } from "../support/layers.ts";
+import { twoFrames } from "../support/place.ts";
 
 await compiled();
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { layerOf, readManifest, VERSION } from "../../src/data/manifest.ts";
-import { OVERVIEW } from "../vectors.ts";
+import { OVERVIEW } from "../support/vectors.ts";
 
 interface Sent {
   version: number;

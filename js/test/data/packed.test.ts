@@ -3,9 +3,9 @@ import { decodeBlock, type Part } from "../../src/data/codec.ts";
 import { readManifest } from "../../src/data/manifest.ts";
 import { unpack } from "../../src/data/packed.ts";
 import { type Source, Store } from "../../src/data/store.ts";
-import { blockOf, bytes, RECORD, ROUNDED } from "../vectors.ts";
-import { watch } from "../watch.ts";
-import { zlib } from "../zlib.ts";
+import { blockOf, bytes, RECORD, ROUNDED } from "../support/vectors.ts";
+import { watch } from "../support/watch.ts";
+import { zlib } from "../support/zlib.ts";
 
 const INCOMPLETE = "This layer is incomplete or damaged.";
 const [, given] = ROUNDED;

@@ -1,14 +1,14 @@
 /** The matrix of a figure. */
 
 import { expect, test } from "vitest";
-import type { Sheet } from "../../src/data/sheets.ts";
+import type { Sheet } from "../../src/data/attention-matrix.ts";
 import { matrix } from "../../src/figures/matrix.ts";
 import { Layout, type Shape } from "../../src/figures/scene.ts";
-import { palette } from "../../src/theme.ts";
-import { axesOf } from "../../src/views/axes.ts";
-import { stateOf, storeOf } from "../choices.ts";
-import { sourceOf } from "../mounted.ts";
-import { RECORD } from "../vectors.ts";
+import { palette } from "../../src/styles/theme.ts";
+import { axesOf } from "../../src/views/shared/axes.ts";
+import { stateOf, storeOf } from "../support/choices.ts";
+import { sourceOf } from "../support/mounted.ts";
+import { RECORD } from "../support/vectors.ts";
 
 test("a weight above one is as dark as one", () => {
   const [state, store] = [stateOf({}), storeOf(RECORD, sourceOf())];

@@ -2,16 +2,16 @@
 
 import { signal } from "@preact/signals-core";
 import { expect, test, vi } from "vitest";
-import type { Choices } from "../../src/choices.ts";
 import { readManifest } from "../../src/data/manifest.ts";
 import { LARGEST_BLOCK, Store } from "../../src/data/store.ts";
-import { createState } from "../../src/state.ts";
-import { palette } from "../../src/theme.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { createState } from "../../src/state/state.ts";
+import { palette } from "../../src/styles/theme.ts";
 import { headView } from "../../src/views/head/head.ts";
 import { modelView } from "../../src/views/model/model.ts";
-import { slowSource, sourceOf } from "../mounted.ts";
-import { place } from "../place.ts";
-import { bytes, OVERVIEW, RECORD, type SentRecord } from "../vectors.ts";
+import { slowSource, sourceOf } from "../support/mounted.ts";
+import { place } from "../support/place.ts";
+import { bytes, OVERVIEW, RECORD, type SentRecord } from "../support/vectors.ts";
 
 function mounted(choices: Partial<Choices>, source = sourceOf(), record: SentRecord = RECORD) {
   const manifest = readManifest(record.manifest);

@@ -3,16 +3,16 @@
 import { effect, signal } from "@preact/signals-core";
 import { expect, onTestFinished, test, vi } from "vitest";
 import figures from "../../../tests/vectors/figures.json";
-import type { Choices } from "../../src/choices.ts";
 import type { Scene } from "../../src/figures/scene.ts";
-import { palette } from "../../src/theme.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { palette } from "../../src/styles/theme.ts";
 import { headView } from "../../src/views/head/head.ts";
 import { modelView } from "../../src/views/model/model.ts";
 import { neuronView } from "../../src/views/neuron/neuron.ts";
-import { stateOf, storeOf } from "../choices.ts";
-import { sourceOf } from "../mounted.ts";
-import { place } from "../place.ts";
-import { RECORD } from "../vectors.ts";
+import { stateOf, storeOf } from "../support/choices.ts";
+import { sourceOf } from "../support/mounted.ts";
+import { place } from "../support/place.ts";
+import { RECORD } from "../support/vectors.ts";
 
 interface Case {
   readonly choices: Partial<Choices>;

@@ -2,13 +2,13 @@
 
 import { test, vi } from "vitest";
 import { mount } from "../../src/app.ts";
-import type { Choices } from "../../src/choices.ts";
 import { readManifest } from "../../src/data/manifest.ts";
 import { Store } from "../../src/data/store.ts";
-import { createState, type State } from "../../src/state.ts";
-import { sourceOf } from "../mounted.ts";
-import { expectNoProblems } from "../problems.ts";
-import { bytes, RECORD } from "../vectors.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { createState, type State } from "../../src/state/state.ts";
+import { sourceOf } from "../support/mounted.ts";
+import { expectNoProblems } from "../support/problems.ts";
+import { bytes, RECORD } from "../support/vectors.ts";
 import { campaign, PATIENCE } from "./campaign.ts";
 import { jsonOf, oneOf } from "./mutate.ts";
 

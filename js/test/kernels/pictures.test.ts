@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { LineField } from "../../src/kernels/lines.ts";
 import { RadonField } from "../../src/kernels/radon.ts";
 import { typescript } from "../../src/kernels/typescript.ts";
-import { noise } from "../layers.ts";
+import { noise } from "../support/layers.ts";
 import { difference, put, wasm } from "./both.ts";
 
 /** The largest difference of two pictures, in steps of which opacity has 255. */

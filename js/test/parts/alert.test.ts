@@ -2,8 +2,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { alertBar, isInUse, watchErrors } from "../../src/parts/alert.ts";
 import { el } from "../../src/parts/dom.ts";
-import { stateOf } from "../choices.ts";
-import { place } from "../place.ts";
+import { stateOf } from "../support/choices.ts";
+import { place } from "../support/place.ts";
 
 const alert = page.getByRole("alert");
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { copyMenu } from "../../src/parts/copy.ts";
 import type { Table } from "../../src/parts/table.ts";
-import { place } from "../place.ts";
+import { place } from "../support/place.ts";
 
 const ROW: Table = {
   name: "Row",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { canvasRatio, el, revealWithin, setAttributes, sizeCanvas } from "../../src/parts/dom.ts";
-import { place } from "../place.ts";
+import { place } from "../support/place.ts";
 
 test("strings become text, never elements", () => {
   const element = el("p", {}, "<b>bold</b>", el("i", {}, "&amp;"));

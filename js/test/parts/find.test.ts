@@ -1,12 +1,12 @@
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { Choices } from "../../src/choices.ts";
 import { findBox, matches } from "../../src/parts/find.ts";
-import type { Side } from "../../src/state.ts";
-import { stateOf } from "../choices.ts";
-import { LABELS } from "../numbers.ts";
-import { place } from "../place.ts";
-import { OVERVIEW, type SentRecord } from "../vectors.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import type { Side } from "../../src/state/state.ts";
+import { stateOf } from "../support/choices.ts";
+import { LABELS } from "../support/numbers.ts";
+import { place } from "../support/place.ts";
+import { OVERVIEW, type SentRecord } from "../support/vectors.ts";
 
 describe("matches", () => {
   test.for([

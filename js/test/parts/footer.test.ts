@@ -4,8 +4,8 @@ import { page } from "vitest/browser";
 import { el } from "../../src/parts/dom.ts";
 import { footer } from "../../src/parts/footer.ts";
 import { colored, type Phrase, pair, strong, token } from "../../src/parts/text.ts";
-import { styleSheet } from "../../src/styles.ts";
-import { place } from "../place.ts";
+import { styleSheet } from "../../src/styles/style-sheet.ts";
+import { place } from "../support/place.ts";
 
 const LONG = `supercalifragilistic${"x".repeat(300)}expialidocious`;
 

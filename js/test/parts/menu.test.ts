@@ -4,8 +4,8 @@ import { page, userEvent } from "vitest/browser";
 import { el } from "../../src/parts/dom.ts";
 import { type MenuItem, menuButton } from "../../src/parts/menu.ts";
 import { themeMenu } from "../../src/parts/theme-menu.ts";
-import { stateOf } from "../choices.ts";
-import { place } from "../place.ts";
+import { stateOf } from "../support/choices.ts";
+import { place } from "../support/place.ts";
 
 function mounted(names: readonly string[] = ["Row", "Matrix", "Vectors"]) {
   const choose = vi.fn();

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { stepper } from "../../src/parts/stepper.ts";
-import { place } from "../place.ts";
+import { place } from "../support/place.ts";
 
 const upTo = (max: number) => Array.from({ length: max + 1 }, (_, n) => n);
 

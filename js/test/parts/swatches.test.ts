@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { Choices } from "../../src/choices.ts";
 import { swatches } from "../../src/parts/swatches.ts";
-import { luminance, palette, type RGB } from "../../src/theme.ts";
-import { stateOf, storeOf } from "../choices.ts";
-import { place } from "../place.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { luminance, palette, type RGB } from "../../src/styles/theme.ts";
+import { stateOf, storeOf } from "../support/choices.ts";
+import { place } from "../support/place.ts";
 
 const colors = signal(palette(false));
 

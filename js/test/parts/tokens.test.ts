@@ -1,12 +1,12 @@
 import { type Signal, signal } from "@preact/signals-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { Choices } from "../../src/choices.ts";
-import { toggleLock } from "../../src/locks.ts";
 import { el } from "../../src/parts/dom.ts";
 import { tokenColumn } from "../../src/parts/tokens.ts";
-import { stateOf, storeOf } from "../choices.ts";
-import { place, restPointer, twoFrames } from "../place.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { toggleLock } from "../../src/state/locks.ts";
+import { stateOf, storeOf } from "../support/choices.ts";
+import { place, restPointer, twoFrames } from "../support/place.ts";
 
 const { queries: tokens } = storeOf().stack("self");
 const all = tokens.labels.map((_, position) => position);

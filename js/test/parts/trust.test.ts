@@ -7,7 +7,7 @@ import {
   trust,
   weightsWithin,
 } from "../../src/parts/trust.ts";
-import { RECORD } from "../vectors.ts";
+import { RECORD } from "../support/vectors.ts";
 
 // Of the record's layers, 1 is kept as weights, and 2 is not confirmed.
 const [{ layers }] = readManifest(RECORD.manifest).stacks;

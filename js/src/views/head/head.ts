@@ -1,26 +1,26 @@
 /** The head view: lines from queries to keys in the colours of the heads, and their matrix. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import type { Choices } from "../../choices.ts";
-import type { Layer } from "../../data/remote.ts";
-import type { Sheet } from "../../data/sheets.ts";
+import type { Sheet } from "../../data/attention-matrix.ts";
+import type { Layer } from "../../data/remote-layer.ts";
 import { headScene } from "../../figures/head.ts";
 import { figureName } from "../../figures/name.ts";
 import { figurePalette } from "../../figures/palette.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
-import { headColors } from "../../parts/head-colors.ts";
 import { swatches } from "../../parts/swatches.ts";
 import { rowHeight } from "../../parts/tokens.ts";
-import { axesOf, lookOf } from "../axes.ts";
-import { LONG } from "../columns.ts";
-import { headIn, type Inside, layerView, notice } from "../layer-view.ts";
-import { matrix } from "../matrix.ts";
-import { pairs } from "../pairs.ts";
-import type { Context, View } from "../view.ts";
+import type { Choices } from "../../state/choices.ts";
+import { headColors } from "../../styles/head-colors.ts";
+import { axesOf, lookOf } from "../shared/axes.ts";
+import { LONG } from "../shared/columns.ts";
+import { headIn, type Inside, layerView, notice } from "../shared/layer-view.ts";
+import { matrix } from "../shared/matrix/matrix.ts";
+import { pairs } from "../shared/pairs.ts";
+import type { Context, View } from "../shared/view.ts";
 import { jump, type Pictured } from "./jump.ts";
 import { headLegend } from "./legend.ts";
-import { layerSheets, sheetOf, showsStack, stackSheet } from "./sheets.ts";
+import { layerSheets, sheetOf, showsStack, stackSheet } from "./matrices.ts";
 import { headStatus } from "./status.ts";
 import { headTables } from "./tables.ts";
 import { headTools } from "./tools.ts";

@@ -1,12 +1,12 @@
 /** From one of a head's strongest links to the next. */
 
 import { batch, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
-import type { Sheet } from "../../data/sheets.ts";
-import { lock } from "../../locks.ts";
+import type { Sheet } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
-import type { State } from "../../state.ts";
-import { type Axes, placeOf } from "../axes.ts";
-import { isLong } from "../columns.ts";
+import { lock } from "../../state/locks.ts";
+import type { State } from "../../state/state.ts";
+import { type Axes, placeOf } from "../shared/axes.ts";
+import { isLong } from "../shared/columns.ts";
 import { KEPT, type Link, strongestLinks } from "./links.ts";
 
 export interface Jump {

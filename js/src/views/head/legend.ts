@@ -1,13 +1,13 @@
 /** What the head view as a whole shows, and how exact its numbers are. */
 
 import { largestOf } from "../../data/extremes.ts";
-import { LayerData } from "../../data/layer.ts";
+import { LayerData } from "../../data/layer-data.ts";
 import type { StackInfo } from "../../data/manifest.ts";
-import { RemoteLayer } from "../../data/remote.ts";
+import { RemoteLayer } from "../../data/remote-layer.ts";
 import type { Phrase } from "../../parts/text.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/trust.ts";
-import type { Context } from "../view.ts";
-import { showsStack } from "./sheets.ts";
+import type { Context } from "../shared/view.ts";
+import { showsStack } from "./matrices.ts";
 import type { Seen } from "./status.ts";
 
 /**

@@ -1,8 +1,8 @@
 /** The strongest links of a matrix, gathered a few rows at a time. */
 
-import type { Sheet } from "../../data/sheets.ts";
-import { inSlices } from "../../slices.ts";
-import { type Axes, sameText } from "../axes.ts";
+import type { Sheet } from "../../data/attention-matrix.ts";
+import { inSlices } from "../../scheduling/slices.ts";
+import { type Axes, sameText } from "../shared/axes.ts";
 
 /** Between two units. */
 export interface Link {

@@ -1,12 +1,12 @@
 /** The status line of the head view: the numbers of what is looked at. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { type Layer, RemoteLayer } from "../../data/remote.ts";
-import type { Sheet } from "../../data/sheets.ts";
-import { otherSide } from "../../locks.ts";
+import type { Sheet } from "../../data/attention-matrix.ts";
+import { type Layer, RemoteLayer } from "../../data/remote-layer.ts";
 import { number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
-import type { State } from "../../state.ts";
-import { type Axes, type Axis, type Look, sideOf } from "../axes.ts";
+import { otherSide } from "../../state/locks.ts";
+import type { State } from "../../state/state.ts";
+import { type Axes, type Axis, type Look, sideOf } from "../shared/axes.ts";
 
 /** What the head view shows. */
 export interface Seen {

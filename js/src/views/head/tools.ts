@@ -1,11 +1,11 @@
 /** The head view's own controls: what is combined, words or tokens, columns or lines. */
 
 import { effect } from "@preact/signals-core";
-import type { Combine } from "../../choices.ts";
 import { hasWords } from "../../data/units.ts";
 import { choice, toggle } from "../../parts/choice.ts";
 import { disposeAll } from "../../parts/dispose.ts";
-import type { State } from "../../state.ts";
+import type { Combine } from "../../state/choices.ts";
+import type { State } from "../../state/state.ts";
 
 const COMBINE: readonly { readonly value: Combine; readonly label: string }[] = [
   { value: "none", label: "Single heads" },

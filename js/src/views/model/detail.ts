@@ -1,18 +1,18 @@
 /** One head of one layer, opened within the model view: its lines, and its matrix. */
 
 import { computed } from "@preact/signals-core";
-import { type Layer, RemoteLayer } from "../../data/remote.ts";
+import { type Layer, RemoteLayer } from "../../data/remote-layer.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
-import { headColors } from "../../parts/head-colors.ts";
-import { axesOf, lookOf } from "../axes.ts";
-import { sheetOf } from "../head/sheets.ts";
+import { headColors } from "../../styles/head-colors.ts";
+import { sheetOf } from "../head/matrices.ts";
 import { headStatus } from "../head/status.ts";
 import { headTables } from "../head/tables.ts";
-import { headIn, type Inside, layerView } from "../layer-view.ts";
-import { matrix } from "../matrix.ts";
-import { pairs } from "../pairs.ts";
-import type { Context, View } from "../view.ts";
+import { axesOf, lookOf } from "../shared/axes.ts";
+import { headIn, type Inside, layerView } from "../shared/layer-view.ts";
+import { matrix } from "../shared/matrix/matrix.ts";
+import { pairs } from "../shared/pairs.ts";
+import type { Context, View } from "../shared/view.ts";
 
 /** It stands between rows of other heads, so it is lower than the head view. */
 const HEIGHT = 400;

@@ -1,18 +1,18 @@
 /** The model view: every head of every layer at a glance. */
 
 import { batch, computed, effect, signal, untracked } from "@preact/signals-core";
-import type { Choices, Color, Sort } from "../../choices.ts";
 import type { StackInfo } from "../../data/manifest.ts";
 import { cropped, shownSegments } from "../../data/thumbnails.ts";
 import { modelScene } from "../../figures/model.ts";
 import { figureName } from "../../figures/name.ts";
 import { figurePalette } from "../../figures/palette.ts";
-import { goTo } from "../../navigation.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/trust.ts";
-import { isPair, shownTokens } from "../../shown.ts";
-import type { Context, View } from "../view.ts";
+import type { Choices, Color, Sort } from "../../state/choices.ts";
+import { goTo } from "../../state/navigation.ts";
+import { isPair, shownTokens } from "../../state/shown.ts";
+import type { Context, View } from "../shared/view.ts";
 import { coloringOf } from "./color.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";

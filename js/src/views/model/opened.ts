@@ -2,10 +2,10 @@
 
 import type { HeadPicture } from "../../figures/head.ts";
 import { figurePalette } from "../../figures/palette.ts";
-import { axesOf, lookOf } from "../axes.ts";
-import { sheetOf } from "../head/sheets.ts";
-import { headIn } from "../layer-view.ts";
-import type { Context } from "../view.ts";
+import { sheetOf } from "../head/matrices.ts";
+import { axesOf, lookOf } from "../shared/axes.ts";
+import { headIn } from "../shared/layer-view.ts";
+import type { Context } from "../shared/view.ts";
 
 /** Throws while its layer is not here. */
 export function openedPicture({ state, store }: Context): HeadPicture {

@@ -1,10 +1,10 @@
 /** The pictures of the model view, painted a few layers at a time. */
 
-import type { Choices } from "../../choices.ts";
 import type { Thumbnail } from "../../data/codec.ts";
 import { sizeCanvas } from "../../parts/dom.ts";
-import { inSlices } from "../../slices.ts";
-import type { Palette } from "../../theme.ts";
+import { inSlices } from "../../scheduling/slices.ts";
+import type { Choices } from "../../state/choices.ts";
+import type { Palette } from "../../styles/theme.ts";
 import type { Coloring } from "./color.ts";
 import type { ModelLayout } from "./layout.ts";
 import type { Head, Row } from "./order.ts";

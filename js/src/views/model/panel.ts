@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals-core";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
-import type { Context, View } from "../view.ts";
+import type { Context, View } from "../shared/view.ts";
 import { detail } from "./detail.ts";
 import { described, patternOf } from "./patterns.ts";
 import { headName, headTitle } from "./status.ts";

@@ -1,11 +1,11 @@
 /** One head's pooled matrix, painted small: as a matrix, or as lines from queries to keys. */
 
-import type { Choices } from "../../choices.ts";
 import type { Thumbnail } from "../../data/codec.ts";
 import { LineField } from "../../kernels/lines.ts";
 import { el } from "../../parts/dom.ts";
-import type { Shown } from "../../shown.ts";
-import { type Palette, rgb } from "../../theme.ts";
+import type { Choices } from "../../state/choices.ts";
+import type { Shown } from "../../state/shown.ts";
+import { type Palette, rgb } from "../../styles/theme.ts";
 
 /** Left and top edge, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];

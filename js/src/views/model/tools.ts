@@ -1,12 +1,12 @@
 /** What the reader can choose about the model view. */
 
 import { computed, effect } from "@preact/signals-core";
-import type { Choices, Color, Sort } from "../../choices.ts";
 import { choice, type Option } from "../../parts/choice.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { capitalized } from "../../parts/text.ts";
-import type { State } from "../../state.ts";
+import type { Choices, Color, Sort } from "../../state/choices.ts";
+import type { State } from "../../state/state.ts";
 import { measuresOf, name } from "./measures.ts";
 import { knownChoice } from "./order.ts";
 import { isSelf } from "./patterns.ts";

@@ -1,17 +1,17 @@
 /** The neuron view without vectors: queries, curves as opaque as the weights, keys, softmax bars. */
 
 import { computed, effect } from "@preact/signals-core";
-import { headSheet } from "../../data/sheets.ts";
+import { headSheet } from "../../data/attention-matrix.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
-import { headColors } from "../../parts/head-colors.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { uniformTrack } from "../../parts/track.ts";
-import { axesOf } from "../axes.ts";
-import { type Lines, lines } from "../lines.ts";
+import { headColors } from "../../styles/head-colors.ts";
+import { axesOf } from "../shared/axes.ts";
+import { type Lines, lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
+import { barHeads, drawHeads } from "./column-headers.ts";
 import { type Columns, type ColumnsOptions, openRows, sinkLabel, stand, upTo } from "./columns.ts";
-import { barHeads, drawHeads } from "./heads.ts";
 import { MARKS, NUMBER_WIDTH } from "./layout.ts";
 import { paintCurves } from "./paint.ts";
 import { besideRows } from "./whole.ts";

@@ -1,12 +1,12 @@
 /** What the neuron view is made of, with and without its vectors. */
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
-import type { LayerData } from "../../data/layer.ts";
+import type { LayerData } from "../../data/layer-data.ts";
 import { el, sizeCanvas } from "../../parts/dom.ts";
 import { number } from "../../parts/text.ts";
-import type { Shown } from "../../shown.ts";
-import type { State } from "../../state.ts";
-import type { Palette } from "../../theme.ts";
+import type { Shown } from "../../state/shown.ts";
+import type { State } from "../../state/state.ts";
+import type { Palette } from "../../styles/theme.ts";
 import type { Facts } from "./facts.ts";
 import { MARKS } from "./layout.ts";
 import type { Rows } from "./rows.ts";

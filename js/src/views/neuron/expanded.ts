@@ -3,8 +3,8 @@
 import { effect } from "@preact/signals-core";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
+import { barHeads, drawHeads, vectorHeads } from "./column-headers.ts";
 import { type Columns, type ColumnsOptions, openRows, sinkLabel, stand, upTo } from "./columns.ts";
-import { barHeads, drawHeads, vectorHeads } from "./heads.ts";
 import { layoutFor, MARKS } from "./layout.ts";
 import { neuronList } from "./list.ts";
 import { paintNeurons } from "./paint.ts";

@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals-core";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
-import type { State } from "../../state.ts";
+import type { State } from "../../state/state.ts";
 import type { Facts } from "./facts.ts";
 
 const HOW =

@@ -1,7 +1,7 @@
 /** What marks single neurons, and the queries that are explained. */
 
-import type { Shown } from "../../shown.ts";
-import { alpha } from "../../theme.ts";
+import type { Shown } from "../../state/shown.ts";
+import { alpha } from "../../styles/theme.ts";
 import type { Facts } from "./facts.ts";
 import { MARKS } from "./layout.ts";
 import { band, hatch, type Picture } from "./strips.ts";

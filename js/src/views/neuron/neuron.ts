@@ -8,18 +8,18 @@ import {
   signal,
   untracked,
 } from "@preact/signals-core";
-import type { LayerData } from "../../data/layer.ts";
-import { RemoteLayer } from "../../data/remote.ts";
+import type { LayerData } from "../../data/layer-data.ts";
+import { RemoteLayer } from "../../data/remote-layer.ts";
 import { figureName } from "../../figures/name.ts";
 import { neuronScene } from "../../figures/neuron.ts";
 import { figurePalette } from "../../figures/palette.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { columnWidth } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
-import { shownTokens } from "../../shown.ts";
-import type { Side, State } from "../../state.ts";
-import { type Inside, layerView, notice } from "../layer-view.ts";
-import type { Context, View } from "../view.ts";
+import { shownTokens } from "../../state/shown.ts";
+import type { Side, State } from "../../state/state.ts";
+import { type Inside, layerView, notice } from "../shared/layer-view.ts";
+import type { Context, View } from "../shared/view.ts";
 import { collapsedColumns } from "./collapsed.ts";
 import { rowCount } from "./columns.ts";
 import { expandedColumns } from "./expanded.ts";

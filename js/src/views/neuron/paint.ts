@@ -1,6 +1,6 @@
 /** The picture of the neuron view: strips, bars, curves, and what marks them. */
 
-import { alpha } from "../../theme.ts";
+import { alpha } from "../../styles/theme.ts";
 import { paintBars } from "./bars.ts";
 import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";

@@ -5,7 +5,7 @@ import { sees } from "../../data/explanation.ts";
 import { products } from "../../data/neurons.ts";
 import { el } from "../../parts/dom.ts";
 import type { Range } from "../../parts/steady.ts";
-import { type Palette, rgb } from "../../theme.ts";
+import { type Palette, rgb } from "../../styles/theme.ts";
 import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
 

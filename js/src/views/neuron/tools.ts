@@ -1,13 +1,13 @@
 /** The neuron view's own controls: vectors or none, the neurons' order, comparing, unmuting. */
 
 import { computed, effect, type ReadonlySignal } from "@preact/signals-core";
-import type { Neurons } from "../../choices.ts";
 import { choice, toggle } from "../../parts/choice.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
-import { shownTokens } from "../../shown.ts";
-import type { State } from "../../state.ts";
+import type { Neurons } from "../../state/choices.ts";
+import { shownTokens } from "../../state/shown.ts";
+import type { State } from "../../state/state.ts";
 import { compareWith } from "./lock.ts";
 import { type Strongest, strongestButton } from "./strongest.ts";
 

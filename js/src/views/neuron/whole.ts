@@ -1,14 +1,14 @@
 /** The whole softmax of the query explained beside the rows of a long text: where its weight lies. */
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
-import { perFrame } from "../../frame.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el, sizeCanvas } from "../../parts/dom.ts";
-import type { State } from "../../state.ts";
-import type { Palette } from "../../theme.ts";
+import { perFrame } from "../../scheduling/frame.ts";
+import type { State } from "../../state/state.ts";
+import type { Palette } from "../../styles/theme.ts";
+import type { ColumnHead } from "./column-headers.ts";
 import type { ColumnsOptions } from "./columns.ts";
 import type { Facts } from "./facts.ts";
-import type { ColumnHead } from "./heads.ts";
 import type { Rows } from "./rows.ts";
 
 const WIDTH = 30;

@@ -1,0 +1,211 @@
+/** A matrix of weights as it is shown: of one head, of several combined, between tokens or words. */
+
+import { largestOf } from "./extremes.ts";
+import type { LayerData } from "./layer-data.ts";
+import type { RemoteLayer } from "./remote-layer.ts";
+import { cropped } from "./thumbnails.ts";
+import type { Units } from "./units.ts";
+
+/** How a sheet follows from its source. */
+export type SheetSpec =
+  | { readonly kind: "head"; readonly head: number }
+  | { readonly kind: "matrix"; readonly name: string; readonly keys: number }
+  | {
+      readonly kind: "combined";
+      readonly name: string;
+      readonly of: readonly SheetSpec[];
+      readonly how: "mean" | "max";
+    }
+  | {
+      readonly kind: "words";
+      readonly of: SheetSpec;
+      readonly queries: Joined;
+      readonly keys: Joined;
+      readonly how: "attention" | "largest";
+    };
+
+/** A layer, or a matrix, row by row. */
+export type Source = LayerData | Float32Array;
+
+export const isMatrix = (source: Source): source is Float32Array => ArrayBuffer.isView(source);
+
+/** Which tokens each unit is made of. */
+type Joined = Pick<Units, "tokens">;
+
+export interface Sheet {
+  readonly name: string;
+  /** Which head's colour it has; null where it is of several. */
+  readonly head: number | null;
+  readonly spec: SheetSpec;
+  /** Null if there are several. */
+  readonly source: Source | null;
+  /**
+   * How much a query attends to each key.
+   *
+   * @param passing whether the next row of any sheet may overwrite this one: of long texts, to make room
+   * for every row takes longer than to compute it.
+   */
+  row(query: number, passing?: boolean): Float32Array;
+  /** How much each query attends to a key. */
+  column(key: number): Float32Array;
+  /**
+   * Whether columns are there at once; if not, a signal that this reads tells when they are. Until
+   * then, asking for one takes as long as computing all rows.
+   */
+  hasColumns(): boolean;
+  /** Where not all of it is here: what pictures are drawn from instead. */
+  readonly overview?: Overview | undefined;
+}
+
+/** The largest weight in each of a few cells, [rows, columns]. */
+export interface Overview {
+  readonly rows: number;
+  readonly columns: number;
+  readonly values: Float32Array;
+}
+
+/** The same sheet from the same source, or a copy of it. */
+export function sheetOf(spec: SheetSpec, source: Source): Sheet {
+  switch (spec.kind) {
+    case "head":
+      return headSheet(source as LayerData, spec.head);
+    case "matrix":
+      return matrixSheet(spec.name, source as Float32Array, spec.keys);
+    case "combined": {
+      const sheets = spec.of.map((part) => sheetOf(part, source));
+      return combinedSheet(spec.name, sheets, spec.how);
+    }
+    case "words":
+      return wordSheet(sheetOf(spec.of, source), spec.queries, spec.keys, spec.how);
+  }
+}
+
+/** The heads that a sheet is made of. */
+export function headsOf(spec: SheetSpec): readonly number[] {
+  switch (spec.kind) {
+    case "head":
+      return [spec.head];
+    case "matrix":
+      return [];
+    case "combined":
+      return spec.of.flatMap(headsOf);
+    case "words":
+      return headsOf(spec.of);
+  }
+}
+
+export const headSheet = (data: LayerData, head: number): Sheet => ({
+  name: `Head ${head}`,
+  head,
+  spec: { kind: "head", head },
+  source: data,
+  row: (query, passing) => (passing ? data.passingRow(head, query) : data.weightRow(head, query)),
+  column: (key) => data.weightColumn(head, key),
+  hasColumns: () => data.hasColumns(head),
+});
+
+/** @param segments which queries and which keys its pictures show, as "ab"; "all" for the whole. */
+export function remoteSheet(data: RemoteLayer, head: number, segments: string): Sheet {
+  const { rows, columns, levels } = cropped(data.thumbnails[head], data.stack, segments);
+  return {
+    name: `Head ${head}`,
+    head,
+    spec: { kind: "head", head },
+    // It stays where it is: no copy of it could ask for what is missing.
+    source: null,
+    row: (query) => data.weightRow(head, query),
+    column: (key) => data.weightColumn(head, key),
+    hasColumns: () => true,
+    // Levels are of the square root.
+    overview: { rows, columns, values: Float32Array.from(levels, (level) => (level / 15) ** 2) },
+  };
+}
+
+/** @param values [queries, keys], row by row. */
+export const matrixSheet = (name: string, values: Float32Array, keys: number): Sheet => ({
+  name,
+  head: null,
+  spec: { kind: "matrix", name, keys },
+  source: values,
+  row: (query) => values.subarray(query * keys, (query + 1) * keys),
+  column: (key) =>
+    Float32Array.from({ length: values.length / keys }, (_, query) => values[query * keys + key]),
+  hasColumns: () => true,
+});
+
+/** The mean or the largest of several, cell by cell. */
+export function combinedSheet(name: string, sheets: readonly Sheet[], how: "mean" | "max"): Sheet {
+  const fold = (parts: readonly Float32Array[]): Float32Array => {
+    const out = parts[0].slice();
+    for (const part of parts.slice(1)) {
+      for (let n = 0; n < out.length; n++) {
+        out[n] = how === "mean" ? out[n] + part[n] : Math.max(out[n], part[n]);
+      }
+    }
+    return how === "mean" ? out.map((sum) => sum / parts.length) : out;
+  };
+  const [{ source }] = sheets;
+  const parts = sheets.map(({ overview }) => overview).filter((part) => part !== undefined);
+  return {
+    name,
+    head: null,
+    spec: { kind: "combined", name, of: sheets.map(({ spec }) => spec), how },
+    source: sheets.every((sheet) => sheet.source === source) ? source : null,
+    overview: parts.length
+      ? { ...parts[0], values: fold(parts.map(({ values }) => values)) }
+      : undefined,
+    row: (query) => fold(sheets.map((sheet) => sheet.row(query))),
+    column: (key) => fold(sheets.map((sheet) => sheet.column(key))),
+    // Asked of all, so that work on all begins.
+    hasColumns: () => sheets.map((sheet) => sheet.hasColumns()).every(Boolean),
+  };
+}
+
+/**
+ * Between words instead of tokens, after Clark et al. 2019 (section 4.1): attention to a word is the
+ * sum over its tokens, and attention from a word the mean over its tokens. Of a sheet that is itself a
+ * maximum, the largest of all of them.
+ */
+export function wordSheet(
+  sheet: Sheet,
+  queries: Joined,
+  keys: Joined,
+  how: "attention" | "largest" = "attention",
+): Sheet {
+  const from = (rows: readonly Float32Array[]) => join(rows, how === "largest" ? largestOf : mean);
+  const to = (row: Float32Array) =>
+    Float32Array.from(keys.tokens, (tokens) => {
+      const parts = tokens.map((key) => row[key]);
+      return how === "largest" ? largestOf(parts) : sum(parts);
+    });
+  return {
+    name: sheet.name,
+    head: sheet.head,
+    spec: {
+      kind: "words",
+      of: sheet.spec,
+      queries: { tokens: queries.tokens },
+      keys: { tokens: keys.tokens },
+      how,
+    },
+    source: sheet.source,
+    overview: sheet.overview,
+    row: (query) => to(from(queries.tokens[query].map((position) => sheet.row(position)))),
+    column(key) {
+      const columns = keys.tokens[key].map((position) => sheet.column(position));
+      const total = join(columns, how === "largest" ? largestOf : sum);
+      return Float32Array.from(queries.tokens, (tokens) => {
+        const parts = tokens.map((query) => total[query]);
+        return how === "largest" ? largestOf(parts) : mean(parts);
+      });
+    },
+    hasColumns: () => sheet.hasColumns(),
+  };
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const mean = (values: readonly number[]) => sum(values) / values.length;
+
+function join(rows: readonly Float32Array[], how: (values: readonly number[]) => number) {
+  return rows.length === 1 ? rows[0] : rows[0].map((_, n) => how(rows.map((row) => row[n])));
+}

@@ -1,0 +1,95 @@
+/** A layer that is too large to be sent: its rows and columns come one by one, as they are looked at. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import { type Arrays, bytesIn } from "./arrays.ts";
+import { checkParts, rowShapes } from "./check-block.ts";
+import { type Block, decodeBlock, type Thumbnail } from "./codec.ts";
+import type { LayerData } from "./layer-data.ts";
+import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
+import type { Loaded, Shelf } from "./resource-cache.ts";
+import { logSumExp } from "./scores.ts";
+
+/** Whole, or row by row. */
+export type Layer = LayerData | RemoteLayer;
+
+/**
+ * The row of a query, of every head: "scores" [heads, keys], or "weights" where only those were
+ * recorded; or the column of a key: "weights" [heads, queries].
+ */
+export type Rows = (side: Side, position: number, signal: AbortSignal) => Promise<Block>;
+
+/** The rows and columns of all such layers, as far as they have arrived and there is room. */
+export type RowShelf = Shelf<Arrays>;
+
+/**
+ * Numbers that have not arrived are NaN. They are asked for while a `computed` or an `effect` depends
+ * on them, which runs again when they have come.
+ */
+export class RemoteLayer {
+  readonly numQueries: number;
+  readonly numKeys: number;
+
+  /** @param thumbnails of every head, for pictures of all rows. */
+  constructor(
+    readonly stack: StackInfo,
+    readonly info: LayerInfo,
+    readonly thumbnails: readonly Thumbnail[],
+    private readonly rows: Rows,
+    private readonly shelf: RowShelf,
+  ) {
+    this.numQueries = stack.queries.labels.length;
+    this.numKeys = stack.keys.labels.length;
+  }
+
+  /** The kernel computes from the record's own numbers, and sends them as they are. */
+  readonly rounding = 0;
+  readonly roundingRows = null;
+
+  /** What the reader waits for in a row or column that is not there; null where it is. */
+  missing(side: Side, position: number): string | null {
+    const { value } = this.#row(side, position);
+    if (value.status === "ready") return null;
+    if (value.status === "failed") return value.message;
+    // Each weight of a column is a share of its own row.
+    const first = side === "key" && this.info.program ? ", which once goes through every row" : "";
+    return `asking the kernel${first} …`;
+  }
+
+  /** What went into the softmax of row i; null where only weights were recorded. */
+  scoreRow(head: number, i: number): Float32Array | null {
+    return this.info.program && this.#part("query", i, "scores", head, this.numKeys);
+  }
+
+  /** The weights of row i: how much query i attends to each key. */
+  weightRow(head: number, i: number): Float32Array {
+    if (!this.info.program) return this.#part("query", i, "weights", head, this.numKeys);
+    const row = this.#part("query", i, "scores", head, this.numKeys);
+    const normalizer = logSumExp(row, this.info.program.sinks?.[head] ?? Number.NEGATIVE_INFINITY);
+    return row.map((score) => Math.exp(score - normalizer));
+  }
+
+  /** The weights of column j: how much each query attends to key j. */
+  weightColumn(head: number, j: number): Float32Array {
+    return this.#part("key", j, "weights", head, this.numQueries);
+  }
+
+  #row(side: Side, position: number): ReadonlySignal<Loaded<Arrays>> {
+    const key = `${this.stack.name}.${this.info.number} ${side} ${position}`;
+    return this.shelf.get(key, async (signal) => {
+      const block = await this.rows(side, position, signal);
+      checkParts(block.parts, block.error, rowShapes(this.stack, this.info, side));
+      const data = decodeBlock(block);
+      return { data, bytes: bytesIn(data) };
+    });
+  }
+
+  #part(side: Side, position: number, name: string, head: number, size: number): Float32Array {
+    const { value } = this.#row(side, position);
+    if (value.status !== "ready") return new Float32Array(size).fill(Number.NaN);
+    const array = value.data.get(name);
+    if (array?.values.length !== size * this.info.heads) {
+      throw new Error(`This row came without its ${name}.`);
+    }
+    return array.values.subarray(head * size, (head + 1) * size);
+  }
+}

@@ -1,0 +1,33 @@
+/** What a picture is to show, and how it is made: as a page and its worker tell it to each other. */
+
+import type { Sheet } from "../data/attention-matrix.ts";
+import type { LinesJob } from "./lines-job.ts";
+import { paintLines } from "./paint-lines.ts";
+import { type MatrixJob, paintMatrix } from "./paint-matrix.ts";
+
+interface Jobs {
+  readonly lines: LinesJob;
+  readonly matrix: MatrixJob;
+}
+
+/** What `show` gets: numbers of its own, and how much of the picture they are. */
+interface Shown {
+  readonly lines: readonly [pixels: Uint8ClampedArray<ArrayBuffer>, share: number | null];
+  readonly matrix: readonly [largest: Float32Array<ArrayBuffer>, done: boolean];
+}
+
+export type Kind = keyof Jobs;
+export type Job<Of extends Kind> = Jobs[Of];
+export type Show<Of extends Kind> = (...shown: Shown[Of]) => void;
+
+/** Work that pauses often, and shows what there is from time to time. */
+export type Painter<Of extends Kind> = (
+  sheets: readonly Sheet[],
+  job: Job<Of>,
+  show: Show<Of>,
+) => Generator<void>;
+
+export const PAINTERS: { readonly [Of in Kind]: Painter<Of> } = {
+  lines: paintLines,
+  matrix: paintMatrix,
+};

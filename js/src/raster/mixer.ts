@@ -1,0 +1,93 @@
+/** What all sheets give from one query to each key shown, as one. */
+
+import type { Sheet } from "../data/attention-matrix.ts";
+import type { Kernels } from "../kernels/kernels.ts";
+
+/** Each component 0 to 255. */
+export type Ink = readonly [number, number, number];
+
+export class Mixer {
+  /** Of all that the queries attend to so far, also outside of what is shown. */
+  total = 0;
+  readonly #mixed: Float32Array;
+  /** [sheets, keys shown] */
+  readonly #rows: Float32Array;
+  readonly #inks: Float32Array;
+  readonly #keys: Uint32Array;
+  /** Whether the keys shown are the first of all, with none left out. */
+  readonly #unbroken: boolean;
+  /** So many keys, at most, come before the end of what the query sees. */
+  #seen = 0;
+
+  /** How many numbers it holds. */
+  static numbers(sheets: number, columns: number): number {
+    return (sheets + 4) * columns + 4 * sheets;
+  }
+
+  constructor(
+    private readonly sheets: readonly Sheet[],
+    columns: readonly number[],
+    inks: readonly Ink[],
+    private readonly kernels: Kernels,
+  ) {
+    this.#mixed = kernels.floats(4 * columns.length);
+    this.#rows = kernels.floats(sheets.length * columns.length);
+    this.#inks = kernels.floats(4 * sheets.length);
+    this.#inks.set(inks.flatMap((ink) => [...ink, 1]));
+    this.#keys = Uint32Array.from(columns);
+    this.#unbroken = columns.every((key, place) => key === place);
+  }
+
+  /** Per key, without some after the last that gets any: red, green, blue, and the largest weight. */
+  get mixed(): Float32Array {
+    return this.#mixed.subarray(0, 4 * this.#seen);
+  }
+
+  /** Returns what all sheets together give to the keys shown. */
+  mix(query: number): number {
+    const [keys, rows] = [this.#keys, this.#rows];
+    let [all, end] = [0, 0];
+    this.sheets.forEach((sheet, n) => {
+      const weights = sheet.row(query, true);
+      const own = endOf(weights);
+      all += sumOf(weights, own);
+      end = Math.max(end, own);
+      const start = n * keys.length;
+      if (this.#unbroken) rows.set(weights.subarray(0, keys.length), start);
+      else for (let at = 0; at < keys.length; at++) rows[start + at] = weights[keys[at]];
+    });
+    this.total += all;
+    this.#seen = Math.min(end, keys.length);
+    this.kernels.mix(rows, this.#inks, this.mixed);
+    return this.#unbroken && this.#seen === end ? all : sumOf(rows, rows.length);
+  }
+
+  /** What all sheets together give to the key in this place. */
+  given(place: number): number {
+    const { length } = this.#keys;
+    let sum = 0;
+    for (let at = place; at < this.#rows.length; at += length) sum += this.#rows[at];
+    return sum;
+  }
+}
+
+/** After the last weight that is not 0. */
+function endOf(weights: Float32Array): number {
+  let end = weights.length;
+  while (end > 0 && weights[end - 1] === 0) end--;
+  return end;
+}
+
+/** As several sums, so that one addition need not wait for another. */
+function sumOf(values: Float32Array, count: number): number {
+  let [a, b, c, d] = [0, 0, 0, 0];
+  const whole = count - (count % 4);
+  for (let n = 0; n < whole; n += 4) {
+    a += values[n];
+    b += values[n + 1];
+    c += values[n + 2];
+    d += values[n + 3];
+  }
+  for (let n = whole; n < count; n++) a += values[n];
+  return a + b + c + d;
+}

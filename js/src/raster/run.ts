@@ -1,0 +1,52 @@
+/** Where a picture is painted: on the page at once if it is quick, else in the worker. */
+
+import { headsOf, isMatrix, type Sheet } from "../data/attention-matrix.ts";
+import { compiledModule } from "../kernels/compiled.ts";
+import { sliced } from "../scheduling/slices.ts";
+import { type Job, type Kind, PAINTERS, type Show } from "./jobs.ts";
+import { pageWorker } from "./worker/page-worker.ts";
+
+/** Up to so long, a few slices are sooner done than a worker is told about it. */
+const QUICK_MS = 24;
+
+/** Multiplications per millisecond, about. */
+const WASM_SPEED = 2e6;
+const TYPESCRIPT_SPEED = 3e5;
+
+/** What drawing one curve costs, in multiplications. */
+const CURVE = 1500;
+
+/** Returns what stops it. */
+export function run<Of extends Kind>(
+  kind: Of,
+  sheets: readonly Sheet[],
+  job: Job<Of>,
+  show: Show<Of>,
+): () => void {
+  const here = () => sliced(PAINTERS[kind](sheets, job, show));
+  const [source, worker] = [sourceOf(sheets), pageWorker()];
+  if (!source || !worker || worker.refused || isQuick(kind, sheets, job)) return here();
+  let stopHere = () => {};
+  const failed = () => {
+    stopHere = here();
+  };
+  const stop = worker.paint(kind, source, sheets, job, { show: show as never, failed });
+  return () => {
+    stop();
+    stopHere();
+  };
+}
+
+/** What all of them are made of; null if there is more than one. */
+const sourceOf = (sheets: readonly Sheet[]) =>
+  sheets.every(({ source }) => source === sheets[0].source) ? (sheets[0]?.source ?? null) : null;
+
+function isQuick(kind: Kind, sheets: readonly Sheet[], { rows, columns }: Job<Kind>): boolean {
+  const work = sheets.reduce((sum, { spec, source }) => {
+    if (source === null || isMatrix(source)) return sum;
+    return sum + headsOf(spec).length * source.numKeys * (source.info.dim ?? 0);
+  }, 0);
+  const curves = kind === "lines" ? columns.length * CURVE : 0;
+  const speed = compiledModule() ? WASM_SPEED : TYPESCRIPT_SPEED;
+  return rows.length * (work + curves) <= QUICK_MS * speed;
+}

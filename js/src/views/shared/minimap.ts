@@ -1,0 +1,188 @@
+/**
+ * What joins the part of a long column that is in sight to the lines of the whole text: a strip of the
+ * whole, with a bracket around that part, and a funnel from there to its labels.
+ */
+
+import { effect, type ReadonlySignal } from "@preact/signals-core";
+import { disposeAll } from "../../parts/dispose.ts";
+import { el, sizeCanvas } from "../../parts/dom.ts";
+import type { Track } from "../../parts/track.ts";
+import type { ListWindow } from "../../parts/window.ts";
+import { alpha, type Palette } from "../../styles/theme.ts";
+import type { Axis } from "./axes.ts";
+import { FAINTEST, shadeOf } from "./ribbons.ts";
+
+export interface RailOptions {
+  readonly axis: Axis;
+  readonly palette: ReadonlySignal<Palette>;
+  readonly window: ListWindow;
+  /** Where the labels stand, and where the ends of their lines. */
+  readonly labels: Track;
+  readonly ends: Track;
+  readonly length: number;
+  readonly horizontal: boolean;
+  readonly looked: ReadonlySignal<readonly number[]>;
+  readonly locked: ReadonlySignal<readonly number[]>;
+  readonly found: ReadonlySignal<readonly number[]>;
+  /** Per sheet, the weights that meet the tokens here; null where none are shown. */
+  readonly met: ReadonlySignal<readonly Float32Array[] | null>;
+  readonly colors: ReadonlySignal<readonly string[]>;
+  /** Point at a unit, or at none. */
+  look(unit: number | null): void;
+}
+
+/** Room for the funnel, and for the strip beside the lines. */
+const FUNNEL = 30;
+const STRIP = 12;
+export const RAIL = FUNNEL + STRIP;
+
+/** No bracket is lower, or it could not be seen. */
+const LOWEST = 6;
+
+/** How far from the pointer the strongest is the one that is pointed at. */
+const NEAR = 2;
+
+export function rail(options: RailOptions): { element: HTMLElement; dispose(): void } {
+  const { axis, window, labels, ends, length, horizontal, palette } = options;
+  const { side, shown, places } = axis;
+  const marks = el("canvas");
+  const lines = el("canvas", { class: "overlay" });
+  const strip = el("div", { class: "strip" });
+  const element = el("div", { class: `rail ${side}`, "aria-hidden": "true" }, marks, lines, strip);
+  const size: [number, number] = horizontal ? [length, RAIL] : [RAIL, length];
+  [element.style.width, element.style.height] = size.map((pixels) => `${pixels}px`);
+  strip.style[horizontal ? "height" : "width"] = `${STRIP}px`;
+
+  /** Drawn from the labels, on the left, to the lines, whatever the layout is. */
+  const open = (canvas: HTMLCanvasElement) => {
+    const target = sizeCanvas(canvas, ...size);
+    if (horizontal) target.transform(0, 1, 1, 0, 0, 0);
+    if (side === "key") target.transform(-1, 0, 0, 1, RAIL, 0);
+    return target;
+  };
+  const curve = (target: CanvasRenderingContext2D, from: number, to: number) => {
+    target.moveTo(0, from);
+    target.bezierCurveTo(FUNNEL / 2, from, FUNNEL / 2, to, FUNNEL, to);
+  };
+
+  const disposers = [
+    effect(() => {
+      const target = open(marks);
+      const { border, accent, highlight, muted } = palette.value;
+      const [first, end] = window.sight.value;
+      const [from, below] = [ends.start(first), ends.start(end - 1) + ends.size(end - 1)];
+      const to = Math.max(below, from + LOWEST);
+      // On a panel as well as on the page.
+      target.fillStyle = alpha(muted, 0.09);
+      target.fillRect(FUNNEL, 0, STRIP, length);
+      target.beginPath();
+      curve(target, 0, from);
+      target.lineTo(FUNNEL, to);
+      target.bezierCurveTo(FUNNEL / 2, to, FUNNEL / 2, length, 0, length);
+      target.fill();
+      target.strokeStyle = border;
+      target.beginPath();
+      curve(target, 0, from);
+      curve(target, length, to);
+      target.stroke();
+      target.fillStyle = highlight;
+      target.fillRect(FUNNEL, from, STRIP, to - from);
+      target.fillStyle = muted;
+      for (const at of axis.borders) target.fillRect(FUNNEL, ends.start(at) - 0.5, STRIP, 1);
+      target.fillStyle = alpha(accent, 0.8);
+      tick(target, options.found.value, FUNNEL + STRIP / 2, STRIP / 2, 1.5);
+      target.strokeStyle = accent;
+      target.lineWidth = 1.5;
+      target.strokeRect(FUNNEL + 0.75, from + 0.75, STRIP - 1.5, to - from - 1.5);
+      target.fillStyle = accent;
+      tick(target, options.locked.value, FUNNEL, STRIP, 3);
+    }),
+    effect(() => {
+      const target = open(lines);
+      const [first, end] = window.sight.value;
+      const start = window.start.value;
+      const inSight = (at: number) => at >= first && at < end;
+      const { met, colors } = options;
+      if (met.value) {
+        for (let at = first; at < end; at++) {
+          const [weight, sheet] = strongestAt(met.value, shown[at]);
+          if (weight < FAINTEST) continue;
+          target.strokeStyle = alpha(colors.value[sheet], shadeOf(Math.min(1, weight)));
+          target.lineWidth = 1.2 + 3 * Math.min(1, weight);
+          target.beginPath();
+          curve(target, labels.middle(at) - start, ends.middle(at));
+          target.stroke();
+        }
+      }
+      target.strokeStyle = target.fillStyle = palette.value.text;
+      target.lineWidth = 1.5;
+      target.beginPath();
+      for (const unit of options.looked.value) {
+        const at = places[unit];
+        if (inSight(at)) curve(target, labels.middle(at) - start, ends.middle(at));
+      }
+      target.stroke();
+      tick(target, options.looked.value, FUNNEL, STRIP, 2);
+    }),
+  ];
+
+  function tick(
+    target: CanvasRenderingContext2D,
+    units: readonly number[],
+    left: number,
+    width: number,
+    thickness: number,
+  ): void {
+    let last = Number.NEGATIVE_INFINITY;
+    for (const unit of units) {
+      if (places[unit] < 0) continue;
+      const middle = ends.middle(places[unit]);
+      // Of those that would stand on each other, one is enough.
+      if (Math.abs(middle - last) < 0.5) continue;
+      target.fillRect(left, middle - thickness / 2, width, thickness);
+      last = middle;
+    }
+  }
+
+  let pressed = false;
+  function point(event: PointerEvent): void {
+    const box = strip.getBoundingClientRect();
+    const place = horizontal ? event.clientX - box.left : event.clientY - box.top;
+    const at = pointed(place);
+    if (pressed) window.align(ends.at(place), place);
+    options.look(shown[at]);
+  }
+  /** Several tokens share a pixel: the one that has most to say. */
+  function pointed(place: number): number {
+    const nearest = ends.at(place);
+    const met = options.met.peek();
+    if (!met) return nearest;
+    let [best, most] = [nearest, strongestAt(met, shown[nearest])[0]];
+    for (let at = ends.at(place - NEAR); at <= ends.at(place + NEAR); at++) {
+      const [weight] = strongestAt(met, shown[at]);
+      if (weight > most) [best, most] = [at, weight];
+    }
+    return best;
+  }
+  strip.addEventListener("pointermove", point);
+  strip.addEventListener("pointerdown", (event) => {
+    strip.setPointerCapture(event.pointerId);
+    pressed = true;
+    point(event);
+  });
+  for (const end of ["pointerup", "pointercancel"] as const) {
+    strip.addEventListener(end, () => {
+      pressed = false;
+    });
+  }
+  strip.addEventListener("pointerleave", () => options.look(null));
+
+  return { element, dispose: disposeAll(disposers) };
+}
+
+/** The largest of the weights of a unit, and the sheet that it is of. */
+function strongestAt(met: readonly Float32Array[], unit: number): [weight: number, sheet: number] {
+  let sheet = 0;
+  for (let n = 1; n < met.length; n++) if (met[n][unit] > met[sheet][unit]) sheet = n;
+  return [met[sheet][unit], sheet];
+}

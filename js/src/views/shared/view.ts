@@ -1,0 +1,40 @@
+/** What a view is given, and what it is. Views know no notebook: they run in a bare page. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { Store } from "../../data/store.ts";
+import type { Scene } from "../../figures/scene.ts";
+import type { Table } from "../../parts/table.ts";
+import type { Phrase } from "../../parts/text.ts";
+import type { State } from "../../state/state.ts";
+import type { Palette } from "../../styles/theme.ts";
+
+/** What is drawn, and what its file is called, without an ending. */
+export interface Figure {
+  readonly scene: Scene;
+  readonly name: string;
+}
+
+export interface Context {
+  readonly store: Store;
+  readonly state: State;
+  readonly palette: ReadonlySignal<Palette>;
+  /** Width of the view in CSS pixels. */
+  readonly width: ReadonlySignal<number>;
+}
+
+export interface View {
+  readonly element: HTMLElement;
+  /** Exact numbers of what is looked at. */
+  readonly status: ReadonlySignal<Phrase>;
+  /** What the view as a whole shows, at the other end of the status line. */
+  readonly legend: ReadonlySignal<Phrase>;
+  /** Controls of this view alone, for the header. */
+  readonly tools: readonly HTMLElement[];
+  /** What of it can be copied. */
+  readonly tables: ReadonlySignal<readonly Table[]>;
+  /** What is shown, as a figure; null while nothing is. Throws where that cannot be drawn. */
+  figure(): Figure | null;
+  /** Go to the next of what stands out, or to the one before; nothing where nothing does. */
+  readonly jump?: ((by: 1 | -1) => void) | undefined;
+  dispose(): void;
+}
