@@ -6,19 +6,19 @@ import type { RemoteLayer } from "./remote-layer.ts";
 import { cropped } from "./thumbnails.ts";
 import type { Units } from "./units.ts";
 
-/** How a sheet follows from its source. */
-export type SheetSpec =
+/** How a matrix follows from its source. */
+export type MatrixSpec =
   | { readonly kind: "head"; readonly head: number }
   | { readonly kind: "matrix"; readonly name: string; readonly keys: number }
   | {
       readonly kind: "combined";
       readonly name: string;
-      readonly of: readonly SheetSpec[];
+      readonly of: readonly MatrixSpec[];
       readonly how: "mean" | "max";
     }
   | {
       readonly kind: "words";
-      readonly of: SheetSpec;
+      readonly of: MatrixSpec;
       readonly queries: Joined;
       readonly keys: Joined;
       readonly how: "attention" | "largest";
@@ -32,17 +32,17 @@ export const isMatrix = (source: Source): source is Float32Array => ArrayBuffer.
 /** Which tokens each unit is made of. */
 type Joined = Pick<Units, "tokens">;
 
-export interface Sheet {
+export interface AttentionMatrix {
   readonly name: string;
   /** Which head's colour it has; null where it is of several. */
   readonly head: number | null;
-  readonly spec: SheetSpec;
+  readonly spec: MatrixSpec;
   /** Null if there are several. */
   readonly source: Source | null;
   /**
    * How much a query attends to each key.
    *
-   * @param passing whether the next row of any sheet may overwrite this one: of long texts, to make room
+   * @param passing whether the next row of any matrix may overwrite this one: of long texts, to make room
    * for every row takes longer than to compute it.
    */
   row(query: number, passing?: boolean): Float32Array;
@@ -64,24 +64,24 @@ export interface Overview {
   readonly values: Float32Array;
 }
 
-/** The same sheet from the same source, or a copy of it. */
-export function sheetOf(spec: SheetSpec, source: Source): Sheet {
+/** The same matrix from the same source, or a copy of it. */
+export function matrixFrom(spec: MatrixSpec, source: Source): AttentionMatrix {
   switch (spec.kind) {
     case "head":
-      return headSheet(source as LayerData, spec.head);
+      return headMatrix(source as LayerData, spec.head);
     case "matrix":
-      return matrixSheet(spec.name, source as Float32Array, spec.keys);
+      return storedMatrix(spec.name, source as Float32Array, spec.keys);
     case "combined": {
-      const sheets = spec.of.map((part) => sheetOf(part, source));
-      return combinedSheet(spec.name, sheets, spec.how);
+      const matrices = spec.of.map((part) => matrixFrom(part, source));
+      return combinedMatrix(spec.name, matrices, spec.how);
     }
     case "words":
-      return wordSheet(sheetOf(spec.of, source), spec.queries, spec.keys, spec.how);
+      return wordMatrix(matrixFrom(spec.of, source), spec.queries, spec.keys, spec.how);
   }
 }
 
-/** The heads that a sheet is made of. */
-export function headsOf(spec: SheetSpec): readonly number[] {
+/** The heads that a matrix is made of. */
+export function headsOf(spec: MatrixSpec): readonly number[] {
   switch (spec.kind) {
     case "head":
       return [spec.head];
@@ -94,7 +94,7 @@ export function headsOf(spec: SheetSpec): readonly number[] {
   }
 }
 
-export const headSheet = (data: LayerData, head: number): Sheet => ({
+export const headMatrix = (data: LayerData, head: number): AttentionMatrix => ({
   name: `Head ${head}`,
   head,
   spec: { kind: "head", head },
@@ -105,7 +105,7 @@ export const headSheet = (data: LayerData, head: number): Sheet => ({
 });
 
 /** @param segments which queries and which keys its pictures show, as "ab"; "all" for the whole. */
-export function remoteSheet(data: RemoteLayer, head: number, segments: string): Sheet {
+export function remoteMatrix(data: RemoteLayer, head: number, segments: string): AttentionMatrix {
   const { rows, columns, levels } = cropped(data.thumbnails[head], data.stack, segments);
   return {
     name: `Head ${head}`,
@@ -122,7 +122,11 @@ export function remoteSheet(data: RemoteLayer, head: number, segments: string): 
 }
 
 /** @param values [queries, keys], row by row. */
-export const matrixSheet = (name: string, values: Float32Array, keys: number): Sheet => ({
+export const storedMatrix = (
+  name: string,
+  values: Float32Array,
+  keys: number,
+): AttentionMatrix => ({
   name,
   head: null,
   spec: { kind: "matrix", name, keys },
@@ -134,7 +138,11 @@ export const matrixSheet = (name: string, values: Float32Array, keys: number): S
 });
 
 /** The mean or the largest of several, cell by cell. */
-export function combinedSheet(name: string, sheets: readonly Sheet[], how: "mean" | "max"): Sheet {
+export function combinedMatrix(
+  name: string,
+  matrices: readonly AttentionMatrix[],
+  how: "mean" | "max",
+): AttentionMatrix {
   const fold = (parts: readonly Float32Array[]): Float32Array => {
     const out = parts[0].slice();
     for (const part of parts.slice(1)) {
@@ -144,34 +152,34 @@ export function combinedSheet(name: string, sheets: readonly Sheet[], how: "mean
     }
     return how === "mean" ? out.map((sum) => sum / parts.length) : out;
   };
-  const [{ source }] = sheets;
-  const parts = sheets.map(({ overview }) => overview).filter((part) => part !== undefined);
+  const [{ source }] = matrices;
+  const parts = matrices.map(({ overview }) => overview).filter((part) => part !== undefined);
   return {
     name,
     head: null,
-    spec: { kind: "combined", name, of: sheets.map(({ spec }) => spec), how },
-    source: sheets.every((sheet) => sheet.source === source) ? source : null,
+    spec: { kind: "combined", name, of: matrices.map(({ spec }) => spec), how },
+    source: matrices.every((matrix) => matrix.source === source) ? source : null,
     overview: parts.length
       ? { ...parts[0], values: fold(parts.map(({ values }) => values)) }
       : undefined,
-    row: (query) => fold(sheets.map((sheet) => sheet.row(query))),
-    column: (key) => fold(sheets.map((sheet) => sheet.column(key))),
+    row: (query) => fold(matrices.map((matrix) => matrix.row(query))),
+    column: (key) => fold(matrices.map((matrix) => matrix.column(key))),
     // Asked of all, so that work on all begins.
-    hasColumns: () => sheets.map((sheet) => sheet.hasColumns()).every(Boolean),
+    hasColumns: () => matrices.map((matrix) => matrix.hasColumns()).every(Boolean),
   };
 }
 
 /**
  * Between words instead of tokens, after Clark et al. 2019 (section 4.1): attention to a word is the
- * sum over its tokens, and attention from a word the mean over its tokens. Of a sheet that is itself a
+ * sum over its tokens, and attention from a word the mean over its tokens. Of a matrix that is itself a
  * maximum, the largest of all of them.
  */
-export function wordSheet(
-  sheet: Sheet,
+export function wordMatrix(
+  matrix: AttentionMatrix,
   queries: Joined,
   keys: Joined,
   how: "attention" | "largest" = "attention",
-): Sheet {
+): AttentionMatrix {
   const from = (rows: readonly Float32Array[]) => join(rows, how === "largest" ? largestOf : mean);
   const to = (row: Float32Array) =>
     Float32Array.from(keys.tokens, (tokens) => {
@@ -179,27 +187,27 @@ export function wordSheet(
       return how === "largest" ? largestOf(parts) : sum(parts);
     });
   return {
-    name: sheet.name,
-    head: sheet.head,
+    name: matrix.name,
+    head: matrix.head,
     spec: {
       kind: "words",
-      of: sheet.spec,
+      of: matrix.spec,
       queries: { tokens: queries.tokens },
       keys: { tokens: keys.tokens },
       how,
     },
-    source: sheet.source,
-    overview: sheet.overview,
-    row: (query) => to(from(queries.tokens[query].map((position) => sheet.row(position)))),
+    source: matrix.source,
+    overview: matrix.overview,
+    row: (query) => to(from(queries.tokens[query].map((position) => matrix.row(position)))),
     column(key) {
-      const columns = keys.tokens[key].map((position) => sheet.column(position));
+      const columns = keys.tokens[key].map((position) => matrix.column(position));
       const total = join(columns, how === "largest" ? largestOf : sum);
       return Float32Array.from(queries.tokens, (tokens) => {
         const parts = tokens.map((query) => total[query]);
         return how === "largest" ? largestOf(parts) : mean(parts);
       });
     },
-    hasColumns: () => sheet.hasColumns(),
+    hasColumns: () => matrix.hasColumns(),
   };
 }
 

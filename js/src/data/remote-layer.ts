@@ -6,7 +6,7 @@ import { checkParts, rowShapes } from "./check-block.ts";
 import { type Block, decodeBlock, type Thumbnail } from "./codec.ts";
 import type { LayerData } from "./layer-data.ts";
 import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
-import type { Loaded, Shelf } from "./resource-cache.ts";
+import type { Loaded, ResourceCache } from "./resource-cache.ts";
 import { logSumExp } from "./scores.ts";
 
 /** Whole, or row by row. */
@@ -19,7 +19,7 @@ export type Layer = LayerData | RemoteLayer;
 export type Rows = (side: Side, position: number, signal: AbortSignal) => Promise<Block>;
 
 /** The rows and columns of all such layers, as far as they have arrived and there is room. */
-export type RowShelf = Shelf<Arrays>;
+export type RowCache = ResourceCache<Arrays>;
 
 /**
  * Numbers that have not arrived are NaN. They are asked for while a `computed` or an `effect` depends
@@ -35,7 +35,7 @@ export class RemoteLayer {
     readonly info: LayerInfo,
     readonly thumbnails: readonly Thumbnail[],
     private readonly rows: Rows,
-    private readonly shelf: RowShelf,
+    private readonly cache: RowCache,
   ) {
     this.numQueries = stack.queries.labels.length;
     this.numKeys = stack.keys.labels.length;
@@ -75,7 +75,7 @@ export class RemoteLayer {
 
   #row(side: Side, position: number): ReadonlySignal<Loaded<Arrays>> {
     const key = `${this.stack.name}.${this.info.number} ${side} ${position}`;
-    return this.shelf.get(key, async (signal) => {
+    return this.cache.get(key, async (signal) => {
       const block = await this.rows(side, position, signal);
       checkParts(block.parts, block.error, rowShapes(this.stack, this.info, side));
       const data = decodeBlock(block);

@@ -40,7 +40,7 @@ interface Item<Data> {
 
 const LOADING = { status: "loading" } as const;
 
-export class Shelf<Data> {
+export class ResourceCache<Data> {
   /** What was watched last, or fetched for a reader who may watch it next, stands last. */
   readonly #items = new Map<string, Item<Data>>();
 

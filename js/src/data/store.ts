@@ -15,8 +15,8 @@ import { type Combined, combine } from "./combine.ts";
 import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
 import { type Chunk, unpack } from "./packed.ts";
-import { type Layer, RemoteLayer, type RowShelf, type Rows } from "./remote-layer.ts";
-import { type Delivery, type Loaded, Shelf } from "./resource-cache.ts";
+import { type Layer, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
+import { type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
 /** Where layers come from: a kernel, or the page itself. */
 export interface Source {
@@ -63,8 +63,8 @@ interface Near {
 }
 
 export class Store {
-  readonly #shelf = new Shelf<Layer | Combined>(BUDGET, () => this.#planPrefetch());
-  readonly #rows: RowShelf = new Shelf(ROWS_BUDGET);
+  readonly #cache = new ResourceCache<Layer | Combined>(BUDGET, () => this.#planPrefetch());
+  readonly #rows: RowCache = new ResourceCache(ROWS_BUDGET);
   readonly #thumbnails: Thumbnail[][][];
   /** What is around the layer asked for last, which is the one in view. */
   #near: Near | null = null;
@@ -100,12 +100,12 @@ export class Store {
     if (this.#near?.stack !== stack || this.#near.number !== layer) {
       this.#near = { stack, number: layer, layers: this.#neighbours(stack, layer), bytes: 0 };
     }
-    return this.#shelf.get(keyOf(stack, layer), (signal) => this.#askLayer(stack, layer, signal));
+    return this.#cache.get(keyOf(stack, layer), (signal) => this.#askLayer(stack, layer, signal));
   }
 
   /** What combines all layers of a stack, asked for likewise. */
   combined(stack: string): ReadonlySignal<Loaded<Combined>> {
-    return this.#shelf.get(keyOf(stack, "combined"), async (signal) => {
+    return this.#cache.get(keyOf(stack, "combined"), async (signal) => {
       const data = this.combines
         ? await this.#askCombined(stack, signal)
         : await combine(this.stack(stack), this.#allLayers(stack, signal));
@@ -115,12 +115,12 @@ export class Store {
 
   /** Ask again for what failed, because the source has changed. */
   retry(): void {
-    this.#shelf.retry();
+    this.#cache.retry();
   }
 
   /** Ask once more for the blocks that have not come. */
   again(): void {
-    this.#shelf.again();
+    this.#cache.again();
   }
 
   async #askLayer(name: string, layer: number, signal: AbortSignal): Promise<Delivery<Layer>> {
@@ -161,15 +161,15 @@ export class Store {
   /** Ask for one layer beside the one in view. What it brings calls for the other. */
   #prefetch(): void {
     const near = this.#near;
-    if (!near || this.#shelf.waiting) return;
+    if (!near || this.#cache.waiting) return;
     if (this.layer(near.stack, near.number).peek().status !== "ready") return;
     for (let next = near.layers.shift(); next; next = near.layers.shift()) {
       const { number, bytes } = next;
       // Numbers of 16 bits become numbers of 32.
-      const room = BUDGET - this.#shelf.held - near.bytes;
+      const room = BUDGET - this.#cache.held - near.bytes;
       if (bytes > LARGEST_BLOCK || 2 * bytes > room) continue;
       near.bytes += 2 * bytes;
-      const asked = this.#shelf.fetch(keyOf(near.stack, number), (signal) =>
+      const asked = this.#cache.fetch(keyOf(near.stack, number), (signal) =>
         this.#askLayer(near.stack, number, signal),
       );
       if (asked) return;

@@ -1,6 +1,6 @@
 /** The head view as a figure: tokens, the lines between them, and the matrix beside them. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { LayerData } from "../data/layer-data.ts";
 import type { Layer } from "../data/remote-layer.ts";
 import type { Side, Zoom } from "../state/state.ts";
@@ -21,7 +21,7 @@ import {
   tipAt,
 } from "./columns.ts";
 import { allLines, ribbons } from "./lines.ts";
-import { matrix } from "./matrix.ts";
+import { matrixFigure } from "./matrix.ts";
 import { Layout, MARGIN, type Scene, type Shape } from "./scene.ts";
 import { mixed, shorten, smallPrint } from "./text.ts";
 
@@ -30,8 +30,8 @@ export interface HeadPicture {
   readonly data: Layer;
   readonly axes: Axes;
   readonly look: Look;
-  readonly sheets: readonly Sheet[];
-  readonly pictured: Sheet;
+  readonly matrices: readonly AttentionMatrix[];
+  readonly pictured: AttentionMatrix;
   /** "Layer 2", or "" where all layers are one. */
   readonly where: string;
   readonly lying: boolean;
@@ -56,7 +56,7 @@ export function headScene(picture: HeadPicture): Scene {
 
 /** Draws the view from a place on; returns the width and height that it takes. */
 export function headPart(picture: HeadPicture, layout: Layout): [number, number] {
-  const { data, axes, look, sheets, pictured, where, lying, palette, model } = picture;
+  const { data, axes, look, matrices, pictured, where, lying, palette, model } = picture;
   if (where && !(data instanceof LayerData)) {
     throw new Error("not all of this layer is here; widget.save_figure in the notebook has it");
   }
@@ -64,28 +64,28 @@ export function headPart(picture: HeadPicture, layout: Layout): [number, number]
   const { query, key } = columns;
   const side = sideOf(look);
   const own = headColors(data.info.heads, palette.dark);
-  const colors = sheets.map(({ head }) => (head === null ? palette.ink : own[head]));
+  const colors = matrices.map(({ head }) => (head === null ? palette.ink : own[head]));
 
   const rails = railOf(query) + railOf(key);
   const across = query.across + key.across + columns.across + rails + 2 * GAP;
   const [wide, high] = lying ? [columns.length, across] : [across, columns.length];
-  const single = sheets[0].head !== null;
-  const named = [where, single ? "" : sheets[0].name].filter(Boolean).join(" · ");
+  const single = matrices[0].head !== null;
+  const named = [where, single ? "" : matrices[0].name].filter(Boolean).join(" · ");
   layout.text(0, TITLE / 2, named, TITLE, palette.text, { bold: true });
-  const top = single ? swatches(layout, 30, wide, sheets, colors) : 30;
+  const top = single ? swatches(layout, 30, wide, matrices, colors) : 30;
 
-  const strips = side && stripsOf(sheets, side, look[side]);
+  const strips = side && stripsOf(matrices, side, look[side]);
   const body = layout.at(0, top, lying);
   sides(body, picture, columns, strips, colors);
   const between = body.at(query.across + railOf(query) + GAP, 0);
   const drawn =
     side && strips
       ? ribbons(between, axes, columns, side, look[side], strips, colors, palette)
-      : allLines(between, axes, columns, sheets, colors);
+      : allLines(between, axes, columns, matrices, colors);
 
   const place = lying ? layout.at(0, top + high + BETWEEN) : layout.at(wide + BETWEEN, 0);
   const title = [where, pictured.name].filter(Boolean).join(" · ");
-  const size = matrix(place, palette, axes, pictured, title, look, zoomedTo(picture));
+  const size = matrixFigure(place, palette, axes, pictured, title, look, zoomedTo(picture));
   const [width, height] = lying
     ? [Math.max(wide, size[0]), top + high + BETWEEN + size[1]]
     : [wide + BETWEEN + size[0], Math.max(top + high, size[1])];
@@ -100,10 +100,10 @@ function zoomedTo({ axes, zoom }: HeadPicture) {
   return part.whole ? null : { rows: rowsOf(part), columns: zoomedColumns(part) };
 }
 
-/** Per sheet, the row or column of what is looked at, summed where several are. */
-function stripsOf(sheets: readonly Sheet[], side: Side, units: readonly number[]) {
-  return sheets.map((sheet) => {
-    const rows = units.map((unit) => (side === "query" ? sheet.row(unit) : sheet.column(unit)));
+/** Per matrix, the row or column of what is looked at, summed where several are. */
+function stripsOf(matrices: readonly AttentionMatrix[], side: Side, units: readonly number[]) {
+  return matrices.map((matrix) => {
+    const rows = units.map((unit) => (side === "query" ? matrix.row(unit) : matrix.column(unit)));
     return rows[0].map((_, n) => rows.reduce((sum, row) => sum + row[n], 0));
   });
 }
@@ -113,19 +113,19 @@ function swatches(
   layout: Layout,
   top: number,
   room: number,
-  sheets: readonly Sheet[],
+  matrices: readonly AttentionMatrix[],
   colors: readonly string[],
 ): number {
   const { width, height, gap } = SWATCH;
   const perRow = Math.max(1, Math.floor((room + gap) / (width + gap)));
-  sheets.forEach(({ head }, n) => {
+  matrices.forEach(({ head }, n) => {
     const x = (n % perRow) * (width + gap);
     const y = top + Math.floor(n / perRow) * (height + gap);
     layout.rect(x, y, width, height, { fill: colors[n], radius: 5 });
     const ink = textOn(colors[n]);
     layout.text(x + width / 2, y + height / 2, `${head}`, 12, ink, { anchor: "middle" });
   });
-  return top + Math.ceil(sheets.length / perRow) * (height + gap) + 10;
+  return top + Math.ceil(matrices.length / perRow) * (height + gap) + 10;
 }
 
 function sides(

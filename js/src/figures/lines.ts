@@ -1,6 +1,6 @@
 /** The middle of the head view: all lines, or those of what is looked at with strips beside them. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { otherSide } from "../state/locks.ts";
 import type { Side } from "../state/state.ts";
 import { type Palette, rgb } from "../styles/theme.ts";
@@ -45,7 +45,7 @@ export function allLines(
   body: Layout,
   axes: Axes,
   columns: Columns,
-  sheets: readonly Sheet[],
+  matrices: readonly AttentionMatrix[],
   colors: readonly string[],
 ): string {
   const [queries, keys] = [axes.query.shown, axes.key.shown];
@@ -55,10 +55,10 @@ export function allLines(
   const [most, given, parts] = [0, 0, 0].map(() => new Float64Array(count));
   const inks = new Float64Array(3 * count);
   let total = 0;
-  sheets.forEach((sheet, n) => {
+  matrices.forEach((matrix, n) => {
     const pooled = new Float64Array(count);
     queries.forEach((query, row) => {
-      const weights = sheet.row(query, true);
+      const weights = matrix.row(query, true);
       total += weights.reduce((sum, weight) => sum + weight, 0);
       keys.forEach((key, at) => {
         pooled[rowOf[row] * across + keyOf[at]] += weights[key];
@@ -135,17 +135,17 @@ export function ribbons(
   const drawn = strongest(flat);
   let shown = 0;
   for (const n of drawn) {
-    const [sheet, at] = [Math.floor(n / count), n % count];
+    const [matrix, at] = [Math.floor(n / count), n % count];
     const weight = flat[n];
     let below = 0;
-    for (let upTo = 0; upTo <= sheet; upTo++) below += table[upTo][at];
+    for (let upTo = 0; upTo <= matrix; upTo++) below += table[upTo][at];
     const to = tipAt(column, at) - (widest * totals[at]) / 2 + widest * (below - weight / 2);
     shown += weight;
     for (const unit of from) {
       const start = tipAt(nearColumn, own.places[unit]);
       const width = Math.max(RIBBON, widest * weight);
       const opacity = (weight / largest) ** 0.75;
-      body.bend([near, start, far, to], colors[sheet], width, { opacity });
+      body.bend([near, start, far, to], colors[matrix], width, { opacity });
     }
   }
   const stripes = body.at(side === "query" ? far : 0, 0);
@@ -167,21 +167,21 @@ function paintStrips(
 ): void {
   const [count, length] = [table[0].length, ends[ends.length - 1]];
   if (table.length * count <= RECTS) {
-    colors.forEach((fill, sheet) => {
-      body.rect(sheet * stripe, 0, stripe, length, { fill, opacity: TRACE });
-      table[sheet].forEach((share, at) => {
+    colors.forEach((fill, matrix) => {
+      body.rect(matrix * stripe, 0, stripe, length, { fill, opacity: TRACE });
+      table[matrix].forEach((share, at) => {
         if (share < FAINTEST) return;
         const height = ends[at + 1] - ends[at] - 2;
         const look = { fill, opacity: share ** 0.75 };
-        body.rect(sheet * stripe, ends[at] + 1, stripe, height, look);
+        body.rect(matrix * stripe, ends[at] + 1, stripe, height, look);
       });
     });
     return;
   }
   const bounds = pooledBounds(count, STRIP_ROWS);
   const pixels = bounds.slice(1).flatMap((end, row) =>
-    colors.map((color, sheet) => {
-      const largest = Math.max(...table[sheet].slice(bounds[row], end));
+    colors.map((color, matrix) => {
+      const largest = Math.max(...table[matrix].slice(bounds[row], end));
       return mixed(palette.background, color, Math.max(TRACE, largest ** 0.75));
     }),
   );

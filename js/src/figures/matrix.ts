@@ -1,6 +1,6 @@
 /** A head's weights as a matrix, with the names of its rows and columns. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { Palette } from "../styles/theme.ts";
 import type { Axes, Axis, Look } from "../views/shared/axes.ts";
 import type { Span } from "../views/shared/matrix/part.ts";
@@ -27,11 +27,11 @@ export interface Zoomed {
 }
 
 /** Draws it from a place on; returns the width and height that it takes. */
-export function matrix(
+export function matrixFigure(
   layout: Layout,
   palette: Palette,
   axes: Axes,
-  sheet: Sheet,
+  matrix: AttentionMatrix,
   title: string,
   look: Look,
   zoomed: Zoomed | null,
@@ -53,7 +53,7 @@ export function matrix(
   layout.text(0, TOP + 4, note, 12, palette.muted);
 
   const cells = layout.at(room, TOP + 16 + room);
-  const [columns, largest] = pooled(sheet, queries, keys);
+  const [columns, largest] = pooled(matrix, queries, keys);
   const shades = Array.from(largest, (weight) =>
     // Weights that were only recorded may exceed 1.
     mixed(palette.background, palette.ink, Math.sqrt(Math.min(1, weight))),
@@ -79,13 +79,13 @@ export function matrix(
 }
 
 /** How many columns, and the largest weight of each cell. */
-function pooled(sheet: Sheet, queries: readonly number[], keys: readonly number[]) {
+function pooled(matrix: AttentionMatrix, queries: readonly number[], keys: readonly number[]) {
   const rowOf = groupsOf(pooledBounds(queries.length, MOST_CELLS));
   const keyOf = groupsOf(pooledBounds(keys.length, MOST_CELLS));
   const columns = Math.min(keys.length, MOST_CELLS);
   const largest = new Float32Array(Math.min(queries.length, MOST_CELLS) * columns);
   queries.forEach((query, row) => {
-    const weights = sheet.row(query, true);
+    const weights = matrix.row(query, true);
     keys.forEach((key, at) => {
       const cell = rowOf[row] * columns + keyOf[at];
       if (weights[key] > largest[cell]) largest[cell] = weights[key];

@@ -1,6 +1,6 @@
 /** The neuron view as a figure: query, key, their products, q·k and softmax of one query. */
 
-import { headSheet } from "../data/attention-matrix.ts";
+import { headMatrix } from "../data/attention-matrix.ts";
 import { sees } from "../data/explanation.ts";
 import { largestOf } from "../data/extremes.ts";
 import { products } from "../data/neurons.ts";
@@ -148,13 +148,13 @@ function lines(body: Layout, { state, facts, palette }: NeuronPicture, places: P
   const length = Math.max(largestOf(query.ends), largestOf(key.ends));
   const columns = { query, key, length, across: curves[1] - curves[0] };
   const between = body.at(curves[0], MARKS);
-  const sheet = headSheet(data, head.value);
+  const matrix = headMatrix(data, head.value);
   const colors = [headColors(data.info.heads, palette.dark)[head.value]];
   const looked = state.focus.value.query ?? state.query.value ?? -1;
   const from = axes.query.shown.filter((at) => at === looked);
   if (from.length) {
-    ribbons(between, axes, columns, "query", from, [sheet.row(looked)], colors, palette);
-  } else allLines(between, axes, columns, [sheet], colors);
+    ribbons(between, axes, columns, "query", from, [matrix.row(looked)], colors, palette);
+  } else allLines(between, axes, columns, [matrix], colors);
 }
 
 function labels(body: Layout, { state, facts, palette }: NeuronPicture, places: Places): void {

@@ -56,8 +56,8 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
       wasm.weights(at(scores), scores.length, at(peaks), at(factors));
     },
     mix(rows, inks, out) {
-      const sheets = inks.length / 4;
-      wasm.mix(at(rows), sheets, rows.length / sheets, out.length / 4, at(inks), at(out));
+      const matrices = inks.length / 4;
+      wasm.mix(at(rows), matrices, rows.length / matrices, out.length / 4, at(inks), at(out));
     },
     curve(sums, height, bends, ...rest) {
       wasm.curve(at(sums), bends.length / 2, height, at(bends), ...rest);

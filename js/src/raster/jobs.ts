@@ -1,6 +1,6 @@
 /** What a picture is to show, and how it is made: as a page and its worker tell it to each other. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { LinesJob } from "./lines-job.ts";
 import { paintLines } from "./paint-lines.ts";
 import { type MatrixJob, paintMatrix } from "./paint-matrix.ts";
@@ -22,7 +22,7 @@ export type Show<Of extends Kind> = (...shown: Shown[Of]) => void;
 
 /** Work that pauses often, and shows what there is from time to time. */
 export type Painter<Of extends Kind> = (
-  sheets: readonly Sheet[],
+  matrices: readonly AttentionMatrix[],
   job: Job<Of>,
   show: Show<Of>,
 ) => Generator<void>;

@@ -11,7 +11,7 @@ export interface LinesJob {
   /** In pixels. */
   readonly width: number;
   readonly height: number;
-  /** One per sheet. */
+  /** One per matrix. */
   readonly inks: readonly Ink[];
   /** Pixels per CSS pixel. */
   readonly ratio: number;

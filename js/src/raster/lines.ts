@@ -1,6 +1,6 @@
 /** All lines from queries to keys, as one picture. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { LinesJob } from "./lines-job.ts";
 import { run } from "./run.ts";
 
@@ -8,16 +8,16 @@ export type { LinesJob } from "./lines-job.ts";
 export type { Ink } from "./mixer.ts";
 
 /**
- * Draw the lines of several sheets. Returns what stops the work.
+ * Draw the lines of several matrices. Returns what stops the work.
  *
  * @param show called with what is there so far, and at last with all of it and the share of attention
  * that is drawn, in percent.
  */
 export const linesPicture = (
-  sheets: readonly Sheet[],
+  matrices: readonly AttentionMatrix[],
   job: LinesJob,
   show: (image: ImageData, share: number | null) => void,
 ): (() => void) =>
-  run("lines", sheets, job, (pixels, share) => {
+  run("lines", matrices, job, (pixels, share) => {
     show(new ImageData(pixels, job.width, job.height), share);
   });

@@ -1,6 +1,6 @@
 /** A matrix as the pixels that it has on the screen: the largest weight in each. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { MatrixJob } from "./paint-matrix.ts";
 import { run } from "./run.ts";
 
@@ -12,7 +12,7 @@ export type { MatrixJob } from "./paint-matrix.ts";
  * @param show called with what is there so far, and at last with all of it.
  */
 export const matrixPicture = (
-  sheet: Sheet,
+  matrix: AttentionMatrix,
   job: MatrixJob,
   show: (largest: Float32Array, done: boolean) => void,
-): (() => void) => run("matrix", [sheet], job, show);
+): (() => void) => run("matrix", [matrix], job, show);

@@ -1,6 +1,6 @@
-/** What all sheets give from one query to each key shown, as one. */
+/** What all matrices give from one query to each key shown, as one. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { Kernels } from "../kernels/kernels.ts";
 
 /** Each component 0 to 255. */
@@ -10,7 +10,7 @@ export class Mixer {
   /** Of all that the queries attend to so far, also outside of what is shown. */
   total = 0;
   readonly #mixed: Float32Array;
-  /** [sheets, keys shown] */
+  /** [matrices, keys shown] */
   readonly #rows: Float32Array;
   readonly #inks: Float32Array;
   readonly #keys: Uint32Array;
@@ -20,19 +20,19 @@ export class Mixer {
   #seen = 0;
 
   /** How many numbers it holds. */
-  static numbers(sheets: number, columns: number): number {
-    return (sheets + 4) * columns + 4 * sheets;
+  static numbers(matrices: number, columns: number): number {
+    return (matrices + 4) * columns + 4 * matrices;
   }
 
   constructor(
-    private readonly sheets: readonly Sheet[],
+    private readonly matrices: readonly AttentionMatrix[],
     columns: readonly number[],
     inks: readonly Ink[],
     private readonly kernels: Kernels,
   ) {
     this.#mixed = kernels.floats(4 * columns.length);
-    this.#rows = kernels.floats(sheets.length * columns.length);
-    this.#inks = kernels.floats(4 * sheets.length);
+    this.#rows = kernels.floats(matrices.length * columns.length);
+    this.#inks = kernels.floats(4 * matrices.length);
     this.#inks.set(inks.flatMap((ink) => [...ink, 1]));
     this.#keys = Uint32Array.from(columns);
     this.#unbroken = columns.every((key, place) => key === place);
@@ -43,12 +43,12 @@ export class Mixer {
     return this.#mixed.subarray(0, 4 * this.#seen);
   }
 
-  /** Returns what all sheets together give to the keys shown. */
+  /** Returns what all matrices together give to the keys shown. */
   mix(query: number): number {
     const [keys, rows] = [this.#keys, this.#rows];
     let [all, end] = [0, 0];
-    this.sheets.forEach((sheet, n) => {
-      const weights = sheet.row(query, true);
+    this.matrices.forEach((matrix, n) => {
+      const weights = matrix.row(query, true);
       const own = endOf(weights);
       all += sumOf(weights, own);
       end = Math.max(end, own);
@@ -62,7 +62,7 @@ export class Mixer {
     return this.#unbroken && this.#seen === end ? all : sumOf(rows, rows.length);
   }
 
-  /** What all sheets together give to the key in this place. */
+  /** What all matrices together give to the key in this place. */
   given(place: number): number {
     const { length } = this.#keys;
     let sum = 0;

@@ -1,6 +1,6 @@
 /** More lines than pixels can tell apart: summed up in the cells of a matrix, and drawn all at once. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { RadonField } from "../kernels/radon.ts";
 import { workspace } from "../kernels/workspace.ts";
 import { pacer } from "../scheduling/pacer.ts";
@@ -18,7 +18,7 @@ const ROUNDS = 32;
 const FIRST_SHOWN = ROUNDS / 4;
 
 export function* paintCells(
-  sheets: readonly Sheet[],
+  matrices: readonly AttentionMatrix[],
   job: LinesJob,
   show: ShowLines,
 ): Generator<void> {
@@ -29,12 +29,12 @@ export function* paintCells(
   const cell = Math.max(spacing, height / size);
   const numbers =
     RadonField.numbers(size, width, height) +
-    Mixer.numbers(sheets.length, columns.length) +
+    Mixer.numbers(matrices.length, columns.length) +
     4 * size;
   const { kernels, release } = workspace(numbers);
   try {
     const field = new RadonField(size, width, height, kernels);
-    const mixer = new Mixer(sheets, columns, inks, kernels);
+    const mixer = new Mixer(matrices, columns, inks, kernels);
     const steepness = new Steepness(size, cell, width);
     const row = kernels.floats(4 * size);
     const queries = placesOf(from, spacing / cell, cell);

@@ -1,6 +1,6 @@
 /** One curve per pair, row by row. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { LineField } from "../kernels/lines.ts";
 import { workspace } from "../kernels/workspace.ts";
 import { pacer } from "../scheduling/pacer.ts";
@@ -11,18 +11,18 @@ import { Mixer } from "./mixer.ts";
 const MANY = 64 ** 2;
 
 export function* paintCurves(
-  sheets: readonly Sheet[],
+  matrices: readonly AttentionMatrix[],
   job: LinesJob,
   show: ShowLines,
 ): Generator<void> {
   const { rows, columns, from, to, width, height, inks, ratio, faintest } = job;
   const stretch = rows.length * columns.length > MANY ? 2 : 1;
   const numbers =
-    LineField.numbers(width, height, stretch) + Mixer.numbers(sheets.length, columns.length);
+    LineField.numbers(width, height, stretch) + Mixer.numbers(matrices.length, columns.length);
   const { kernels, release } = workspace(numbers);
   try {
     const field = new LineField(width, height, kernels, stretch);
-    const mixer = new Mixer(sheets, columns, inks, kernels);
+    const mixer = new Mixer(matrices, columns, inks, kernels);
     let given = 0;
     const due = pacer();
     for (let at = 0; at < rows.length; at++) {

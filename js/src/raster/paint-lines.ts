@@ -1,6 +1,6 @@
 /** Lines become a picture: one by one where they can be told apart, else all of them at once. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { LinesJob, ShowLines } from "./lines-job.ts";
 import { paintCells } from "./paint-cells.ts";
 import { paintCurves } from "./paint-curves.ts";
@@ -11,5 +11,5 @@ const APART_FROM = 2;
 export const areApart = ({ rows, columns, height }: LinesJob): boolean =>
   height >= APART_FROM * Math.max(rows.length, columns.length);
 
-export const paintLines = (sheets: readonly Sheet[], job: LinesJob, show: ShowLines) =>
-  (areApart(job) ? paintCurves : paintCells)(sheets, job, show);
+export const paintLines = (matrices: readonly AttentionMatrix[], job: LinesJob, show: ShowLines) =>
+  (areApart(job) ? paintCurves : paintCells)(matrices, job, show);

@@ -1,6 +1,6 @@
 /** Weights become pixels, row by row: soon one row in every pixel, and then the others. */
 
-import type { Sheet } from "../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { pacer } from "../scheduling/pacer.ts";
 
 export interface MatrixJob {
@@ -13,7 +13,7 @@ export interface MatrixJob {
 }
 
 export function* paintMatrix(
-  [sheet]: readonly Sheet[],
+  [matrix]: readonly AttentionMatrix[],
   { rows, columns, width, height }: MatrixJob,
   show: (largest: Float32Array<ArrayBuffer>, done: boolean) => void,
 ): Generator<void> {
@@ -24,7 +24,7 @@ export function* paintMatrix(
   const rounds = Math.max(1, Math.floor(rows.length / height));
   for (let round = 0; round < rounds; round++) {
     for (let at = round; at < rows.length; at += rounds) {
-      const weights = sheet.row(rows[at], true);
+      const weights = matrix.row(rows[at], true);
       const start = Math.floor((at * height) / rows.length) * width;
       let end = keys.length;
       while (end > 0 && weights[keys[end - 1]] === 0) end--;

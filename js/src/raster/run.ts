@@ -1,6 +1,6 @@
 /** Where a picture is painted: on the page at once if it is quick, else in the worker. */
 
-import { headsOf, isMatrix, type Sheet } from "../data/attention-matrix.ts";
+import { type AttentionMatrix, headsOf, isMatrix } from "../data/attention-matrix.ts";
 import { compiledModule } from "../kernels/compiled.ts";
 import { sliced } from "../scheduling/slices.ts";
 import { type Job, type Kind, PAINTERS, type Show } from "./jobs.ts";
@@ -19,18 +19,18 @@ const CURVE = 1500;
 /** Returns what stops it. */
 export function run<Of extends Kind>(
   kind: Of,
-  sheets: readonly Sheet[],
+  matrices: readonly AttentionMatrix[],
   job: Job<Of>,
   show: Show<Of>,
 ): () => void {
-  const here = () => sliced(PAINTERS[kind](sheets, job, show));
-  const [source, worker] = [sourceOf(sheets), pageWorker()];
-  if (!source || !worker || worker.refused || isQuick(kind, sheets, job)) return here();
+  const here = () => sliced(PAINTERS[kind](matrices, job, show));
+  const [source, worker] = [sourceOf(matrices), pageWorker()];
+  if (!source || !worker || worker.refused || isQuick(kind, matrices, job)) return here();
   let stopHere = () => {};
   const failed = () => {
     stopHere = here();
   };
-  const stop = worker.paint(kind, source, sheets, job, { show: show as never, failed });
+  const stop = worker.paint(kind, source, matrices, job, { show: show as never, failed });
   return () => {
     stop();
     stopHere();
@@ -38,11 +38,17 @@ export function run<Of extends Kind>(
 }
 
 /** What all of them are made of; null if there is more than one. */
-const sourceOf = (sheets: readonly Sheet[]) =>
-  sheets.every(({ source }) => source === sheets[0].source) ? (sheets[0]?.source ?? null) : null;
+const sourceOf = (matrices: readonly AttentionMatrix[]) =>
+  matrices.every(({ source }) => source === matrices[0].source)
+    ? (matrices[0]?.source ?? null)
+    : null;
 
-function isQuick(kind: Kind, sheets: readonly Sheet[], { rows, columns }: Job<Kind>): boolean {
-  const work = sheets.reduce((sum, { spec, source }) => {
+function isQuick(
+  kind: Kind,
+  matrices: readonly AttentionMatrix[],
+  { rows, columns }: Job<Kind>,
+): boolean {
+  const work = matrices.reduce((sum, { spec, source }) => {
     if (source === null || isMatrix(source)) return sum;
     return sum + headsOf(spec).length * source.numKeys * (source.info.dim ?? 0);
   }, 0);

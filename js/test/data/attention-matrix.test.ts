@@ -1,12 +1,12 @@
-/** Sheets against plain arithmetic on their numbers. */
+/** Matrices against plain arithmetic on their numbers. */
 
 import { describe, expect, test } from "vitest";
 import {
-  combinedSheet,
-  headSheet,
-  matrixSheet,
-  type Sheet,
-  wordSheet,
+  type AttentionMatrix,
+  combinedMatrix,
+  headMatrix,
+  storedMatrix,
+  wordMatrix,
 } from "../../src/data/attention-matrix.ts";
 import { decodeBlock } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
@@ -26,20 +26,20 @@ const A = noise(1);
 const B = noise(2);
 const C = noise(3);
 const plain = (values: readonly number[], name = "one") =>
-  matrixSheet(name, Float32Array.from(values), KEYS);
+  storedMatrix(name, Float32Array.from(values), KEYS);
 
-const rowsOf = (sheet: Sheet, queries: number) =>
-  range(queries).flatMap((query) => [...sheet.row(query)]);
+const rowsOf = (matrix: AttentionMatrix, queries: number) =>
+  range(queries).flatMap((query) => [...matrix.row(query)]);
 
 /** Rows and columns say the same. */
-function expectSheet(sheet: Sheet, columns: number, expected: readonly number[]): void {
+function expectMatrix(matrix: AttentionMatrix, columns: number, expected: readonly number[]): void {
   for (const query of range(expected.length / columns)) {
     const row = expected.slice(query * columns, (query + 1) * columns);
-    expectClose(sheet.row(query), row);
+    expectClose(matrix.row(query), row);
   }
   for (const key of range(columns)) {
     const column = expected.filter((_, at) => at % columns === key);
-    expectClose(sheet.column(key), column);
+    expectClose(matrix.column(key), column);
   }
 }
 
@@ -47,24 +47,24 @@ test.for([0, 1, 2])("a head of layer %i is what the record has of it", (layer) =
   const stack = storeOf().stack("self");
   const arrays = decodeBlock(blockOf(RECORD.blocks[`self.${layer}`]));
   const data = new LayerData(stack, stack.layers[layer], arrays);
-  const sheet = headSheet(data, 1);
-  expect([sheet.name, sheet.head]).toEqual(["Head 1", 1]);
+  const matrix = headMatrix(data, 1);
+  expect([matrix.name, matrix.head]).toEqual(["Head 1", 1]);
   const weights = range(81).map((at) => weightAt(layer, 1, Math.floor(at / 9), at % 9));
-  expectSheet(sheet, 9, weights);
+  expectMatrix(matrix, 9, weights);
 });
 
 test("a matrix is its rows and columns", () => {
-  expectSheet(plain(A), KEYS, A);
+  expectMatrix(plain(A), KEYS, A);
   expect([plain(A, "all").name, plain(A).head]).toEqual(["all", null]);
 });
 
 describe("several heads", () => {
-  const sheets = [A, B, C].map((values) => plain(values));
+  const matrices = [A, B, C].map((values) => plain(values));
 
   test("have a mean", () => {
-    const mean = combinedSheet("Mean of 3 heads", sheets, "mean");
+    const mean = combinedMatrix("Mean of 3 heads", matrices, "mean");
     expect([mean.name, mean.head]).toEqual(["Mean of 3 heads", null]);
-    expectSheet(
+    expectMatrix(
       mean,
       KEYS,
       A.map((a, n) => (a + B[n] + C[n]) / 3),
@@ -72,8 +72,8 @@ describe("several heads", () => {
   });
 
   test("have a largest weight, cell by cell", () => {
-    const largest = combinedSheet("Largest of 3 heads", sheets, "max");
-    expectSheet(
+    const largest = combinedMatrix("Largest of 3 heads", matrices, "max");
+    expectMatrix(
       largest,
       KEYS,
       A.map((a, n) => Math.max(a, B[n], C[n])),
@@ -81,12 +81,12 @@ describe("several heads", () => {
   });
 
   test.for(["mean", "max"] as const)("of which there is one have it as their %s", (how) => {
-    expectSheet(combinedSheet("one", [plain(A)], how), KEYS, A);
+    expectMatrix(combinedMatrix("one", [plain(A)], how), KEYS, A);
   });
 
   test("stay what they are", () => {
-    for (const how of ["mean", "max"] as const) rowsOf(combinedSheet("", sheets, how), QUERIES);
-    expect(sheets.map((sheet) => rowsOf(sheet, QUERIES))).toEqual(
+    for (const how of ["mean", "max"] as const) rowsOf(combinedMatrix("", matrices, how), QUERIES);
+    expect(matrices.map((matrix) => rowsOf(matrix, QUERIES))).toEqual(
       [A, B, C].map((values) => [...Float32Array.from(values)]),
     );
   });
@@ -118,7 +118,7 @@ describe("between words", () => {
   const most = (parts: number[]) => Math.max(...parts);
 
   test("attention to a word is the sum over its tokens, from a word their mean", () => {
-    expectSheet(wordSheet(plain(A), queries, keys), 3, words(A, mean, sum));
+    expectMatrix(wordMatrix(plain(A), queries, keys), 3, words(A, mean, sum));
   });
 
   test("rows still add up to one", () => {
@@ -126,25 +126,25 @@ describe("between words", () => {
       const row = Math.floor(at / KEYS) * KEYS;
       return a / sum(A.slice(row, row + KEYS));
     });
-    const sheet = wordSheet(plain(shares), queries, keys);
-    for (const query of range(3)) expect(sum([...sheet.row(query)])).toBeCloseTo(1, 5);
+    const matrix = wordMatrix(plain(shares), queries, keys);
+    for (const query of range(3)) expect(sum([...matrix.row(query)])).toBeCloseTo(1, 5);
   });
 
   test("of a maximum, the largest", () => {
-    expectSheet(wordSheet(plain(A), queries, keys, "largest"), 3, words(A, most, most));
+    expectMatrix(wordMatrix(plain(A), queries, keys, "largest"), 3, words(A, most, most));
   });
 
   test("the mean of heads is the mean of their words", () => {
-    const mixed = combinedSheet("", [plain(A), plain(B)], "mean");
-    const each = [A, B].map((values) => wordSheet(plain(values), queries, keys));
-    const expected = rowsOf(combinedSheet("", each, "mean"), 3);
-    expectSheet(wordSheet(mixed, queries, keys), 3, expected);
+    const mixed = combinedMatrix("", [plain(A), plain(B)], "mean");
+    const each = [A, B].map((values) => wordMatrix(plain(values), queries, keys));
+    const expected = rowsOf(combinedMatrix("", each, "mean"), 3);
+    expectMatrix(wordMatrix(mixed, queries, keys), 3, expected);
   });
 
   test("tokens that are words by themselves keep their numbers, and heads their names", () => {
     const [alone, others] = [units([0], [1], [2], [3]), units([0], [1], [2], [3], [4], [5])];
-    const sheet = wordSheet({ ...plain(A, "Head 7"), head: 7 }, alone, others);
-    expect([sheet.name, sheet.head]).toEqual(["Head 7", 7]);
-    expectSheet(sheet, KEYS, A);
+    const matrix = wordMatrix({ ...plain(A, "Head 7"), head: 7 }, alone, others);
+    expect([matrix.name, matrix.head]).toEqual(["Head 7", 7]);
+    expectMatrix(matrix, KEYS, A);
   });
 });

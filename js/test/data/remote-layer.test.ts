@@ -4,8 +4,8 @@ import { computed } from "@preact/signals-core";
 import { describe, expect, test, vi } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
 import { readManifest, type Side } from "../../src/data/manifest.ts";
-import { RemoteLayer, type RowShelf } from "../../src/data/remote-layer.ts";
-import { Shelf } from "../../src/data/resource-cache.ts";
+import { RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
+import { ResourceCache } from "../../src/data/resource-cache.ts";
 import { expectClose, type Numbers, RECORD } from "../support/vectors.ts";
 import { watch } from "../support/watch.ts";
 
@@ -31,7 +31,7 @@ function answerOf(layer: number, side: Side, position: number): Block {
 
 const ROOMY = 2 ** 20;
 
-function remote(layer: number, shelf: RowShelf = new Shelf(ROOMY)) {
+function remote(layer: number, cache: RowCache = new ResourceCache(ROOMY)) {
   const asked: { place: string; give(): void; fail(reason: unknown): void }[] = [];
   const made = new RemoteLayer(
     STACK,
@@ -42,7 +42,7 @@ function remote(layer: number, shelf: RowShelf = new Shelf(ROOMY)) {
         const give = () => resolve(answerOf(layer, side, position));
         asked.push({ place: `${side} ${position}`, give, fail: reject });
       }),
-    shelf,
+    cache,
   );
   return { made, asked };
 }
@@ -111,8 +111,8 @@ test("why a row does not come is said in its place", async () => {
 
 test("layers share the room for rows, and never take one another's for their own", async () => {
   const row = 4 * COUNT * STACK.layers[0].heads;
-  const shelf: RowShelf = new Shelf(row);
-  const layers = [0, 2].map((layer) => remote(layer, shelf));
+  const cache: RowCache = new ResourceCache(row);
+  const layers = [0, 2].map((layer) => remote(layer, cache));
   const rows = layers.map(({ made }) => computed(() => made.weightRow(1, 4)));
   for (const [n, row] of rows.entries()) {
     const end = watch(row);

@@ -2,7 +2,7 @@
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { Absent, type Loaded, Shelf } from "../../src/data/resource-cache.ts";
+import { Absent, type Loaded, ResourceCache } from "../../src/data/resource-cache.ts";
 import { watch } from "../support/watch.ts";
 
 interface Asked {
@@ -12,11 +12,11 @@ interface Asked {
   fail(reason: unknown): Promise<void>;
 }
 
-/** A shelf with room for 10 bytes, and what was asked for. */
-function shelf() {
+/** A cache with room for 10 bytes, and what was asked for. */
+function cache() {
   const asked: Asked[] = [];
   const changed = vi.fn();
-  const made = new Shelf<string>(10, changed);
+  const made = new ResourceCache<string>(10, changed);
   const settled = () => new Promise<void>((resolve) => setTimeout(resolve));
   const ask = (key: string) => (signal: AbortSignal) =>
     new Promise<{ data: string; bytes: number }>((resolve, reject) => {
@@ -42,7 +42,7 @@ function shelf() {
     return state;
   };
   return {
-    shelf: made,
+    cache: made,
     asked,
     changed,
     get,
@@ -57,7 +57,7 @@ const statuses = (...states: ReadonlySignal<Loaded<string>>[]) =>
 
 describe("room", () => {
   test("is made by what was watched longest ago", async () => {
-    const { asked, get, visit } = shelf();
+    const { asked, get, visit } = cache();
     const [a, b] = [await visit("a"), await visit("b")];
     await visit("a");
     const c = await visit("c");
@@ -67,7 +67,7 @@ describe("room", () => {
   });
 
   test("is never made by what is watched", async () => {
-    const { shelf: made, asked, get, visit } = shelf();
+    const { cache: made, asked, get, visit } = cache();
     const held = ["a", "b", "c"].map(get);
     held.forEach(watch);
     for (const { give } of asked) await give(8);
@@ -80,7 +80,7 @@ describe("room", () => {
   });
 
   test("was lost: who holds the signal and comes back gets it again", async () => {
-    const { asked, visit } = shelf();
+    const { asked, visit } = cache();
     const a = await visit("a", 8);
     await visit("b", 8);
     expect(statuses(a)).toEqual(["loading"]);
@@ -97,7 +97,7 @@ describe("room", () => {
 
 describe("what is let go of", () => {
   test("is called off, but not if it is taken up again at once", async () => {
-    const { asked, get, settled } = shelf();
+    const { asked, get, settled } = cache();
     const a = get("a");
     watch(a)();
     watch(a);
@@ -110,7 +110,7 @@ describe("what is let go of", () => {
   });
 
   test("is called off as often as it was asked for", async () => {
-    const { shelf: made, asked, get, settled } = shelf();
+    const { cache: made, asked, get, settled } = cache();
     const leave = watch(get("a"));
     made.again();
     leave();
@@ -119,7 +119,7 @@ describe("what is let go of", () => {
   });
 
   test("is kept where it comes all the same", async () => {
-    const { asked, get, settled } = shelf();
+    const { asked, get, settled } = cache();
     const a = get("a");
     watch(a)();
     await settled();
@@ -129,7 +129,7 @@ describe("what is let go of", () => {
   });
 
   test("is asked for again where it did not come, and is wanted meanwhile", async () => {
-    const { asked, get, settled } = shelf();
+    const { asked, get, settled } = cache();
     const a = get("a");
     watch(a)();
     await settled();
@@ -144,7 +144,7 @@ describe("what is let go of", () => {
 
 describe("what is fetched", () => {
   test("is there when it is watched", async () => {
-    const { asked, get, fetch, changed } = shelf();
+    const { asked, get, fetch, changed } = cache();
     expect(fetch("a")).toBe(true);
     expect(fetch("a")).toBe(false);
     await asked[0].give();
@@ -156,7 +156,7 @@ describe("what is fetched", () => {
   });
 
   test("is kept, also where it was watched long ago, before what was watched since", async () => {
-    const { asked, get, fetch, visit } = shelf();
+    const { asked, get, fetch, visit } = cache();
     const [a, b] = [await visit("a"), await visit("b")];
     const end = watch(get("c"));
     await asked[2].give();
@@ -168,7 +168,7 @@ describe("what is fetched", () => {
   });
 
   test("and does not come has not failed before someone watches", async () => {
-    const { asked, get, fetch } = shelf();
+    const { asked, get, fetch } = cache();
     fetch("a");
     await asked[0].fail(new Error("no"));
     const a = get("a");
@@ -182,7 +182,7 @@ describe("what is fetched", () => {
 describe("what is asked for again", () => {
   test("comes with the first answer, whichever that is", async () => {
     for (const first of [0, 1]) {
-      const { shelf: made, asked, get } = shelf();
+      const { cache: made, asked, get } = cache();
       const a = get("a");
       const seen = vi.fn();
       onTestFinished(effect(() => seen(a.value.status)));
@@ -195,7 +195,7 @@ describe("what is asked for again", () => {
   });
 
   test("has failed when the last question has", async () => {
-    const { shelf: made, asked, get } = shelf();
+    const { cache: made, asked, get } = cache();
     const a = get("a");
     watch(a);
     made.again();
@@ -206,7 +206,7 @@ describe("what is asked for again", () => {
   });
 
   test("is what is watched and has not come", async () => {
-    const { shelf: made, asked, get, fetch } = shelf();
+    const { cache: made, asked, get, fetch } = cache();
     watch(get("a"));
     await asked[0].give();
     fetch("b");
@@ -218,7 +218,7 @@ describe("what is asked for again", () => {
 });
 
 test("what is not there has failed, but is not broken", async () => {
-  const { asked, get } = shelf();
+  const { asked, get } = cache();
   const a = get("a");
   watch(a);
   await asked[0].fail(new Absent("left out"));
@@ -226,7 +226,7 @@ test("what is not there has failed, but is not broken", async () => {
 });
 
 test("it waits for what is watched alone", async () => {
-  const { shelf: made, asked, get, fetch } = shelf();
+  const { cache: made, asked, get, fetch } = cache();
   fetch("a");
   expect(made.waiting).toBe(false);
   watch(get("b"));

@@ -1,8 +1,8 @@
 /** The matrix of a figure. */
 
 import { expect, test } from "vitest";
-import type { Sheet } from "../../src/data/attention-matrix.ts";
-import { matrix } from "../../src/figures/matrix.ts";
+import type { AttentionMatrix } from "../../src/data/attention-matrix.ts";
+import { matrixFigure } from "../../src/figures/matrix.ts";
 import { Layout, type Shape } from "../../src/figures/scene.ts";
 import { palette } from "../../src/styles/theme.ts";
 import { axesOf } from "../../src/views/shared/axes.ts";
@@ -13,7 +13,7 @@ import { RECORD } from "../support/vectors.ts";
 test("a weight above one is as dark as one", () => {
   const [state, store] = [stateOf({}), storeOf(RECORD, sourceOf())];
   const axes = axesOf(state, store.manifest.stacks[0]);
-  const sheetOf = (weight: number): Sheet => ({
+  const matrixFrom = (weight: number): AttentionMatrix => ({
     name: "Head 0",
     head: 0,
     spec: { kind: "head", head: 0 },
@@ -25,7 +25,7 @@ test("a weight above one is as dark as one", () => {
   const cellsOf = (weight: number) => {
     const shapes: Shape[] = [];
     const look = { query: [], key: [] };
-    matrix(new Layout(shapes, 0, 0), palette(true), axes, sheetOf(weight), "", look, null);
+    matrixFigure(new Layout(shapes, 0, 0), palette(true), axes, matrixFrom(weight), "", look, null);
     return shapes.find((shape) => shape.kind === "cells");
   };
   expect(cellsOf(2)).toEqual(cellsOf(1));

@@ -2,11 +2,11 @@
 
 import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
-  combinedSheet,
-  headSheet,
-  matrixSheet,
-  type Sheet,
-  wordSheet,
+  type AttentionMatrix,
+  combinedMatrix,
+  headMatrix,
+  storedMatrix,
+  wordMatrix,
 } from "../../src/data/attention-matrix.ts";
 import type { LayerData } from "../../src/data/layer-data.ts";
 import { compiled } from "../../src/kernels/compile.ts";
@@ -68,38 +68,38 @@ function linesJob(height: number): LinesJob {
   };
 }
 
-const lines = (sheets: readonly Sheet[], job: LinesJob) =>
+const lines = (matrices: readonly AttentionMatrix[], job: LinesJob) =>
   new Promise<{ pixels: Uint8ClampedArray; share: number }>((resolve) => {
-    const inks = job.inks.slice(0, sheets.length);
-    linesPicture(sheets, { ...job, inks }, (image, share) => {
+    const inks = job.inks.slice(0, matrices.length);
+    linesPicture(matrices, { ...job, inks }, (image, share) => {
       if (share !== null) resolve({ pixels: image.data, share });
     });
   });
 
-const matrix = (sheet: Sheet) =>
+const painted = (matrix: AttentionMatrix) =>
   new Promise<Float32Array>((resolve) => {
-    matrixPicture(sheet, { rows: all, columns: all, width: 90, height: 80 }, (largest, done) => {
+    matrixPicture(matrix, { rows: all, columns: all, width: 90, height: 80 }, (largest, done) => {
       if (done) resolve(largest);
     });
   });
 
-const heads = () => [0, 1, 2].map((head) => headSheet(data, head));
+const heads = () => [0, 1, 2].map((head) => headMatrix(data, head));
 const numbers = noise(TOKENS * TOKENS, 9).map(Math.abs);
 
-const SHEETS: readonly (readonly [string, () => Sheet])[] = [
-  ["a head", () => headSheet(data, 1)],
-  ["the mean of heads", () => combinedSheet("", heads(), "mean")],
-  ["words", () => wordSheet(headSheet(twice, 1), { tokens: pairs }, { tokens: pairs })],
-  ["a matrix", () => matrixSheet("", numbers, TOKENS)],
+const MATRICES: readonly (readonly [string, () => AttentionMatrix])[] = [
+  ["a head", () => headMatrix(data, 1)],
+  ["the mean of heads", () => combinedMatrix("", heads(), "mean")],
+  ["words", () => wordMatrix(headMatrix(twice, 1), { tokens: pairs }, { tokens: pairs })],
+  ["a matrix", () => storedMatrix("", numbers, TOKENS)],
 ];
 
-describe.for(SHEETS)("of %s", ([, make]) => {
+describe.for(MATRICES)("of %s", ([, make]) => {
   test("lines are the same from the worker", async () => {
-    const sheet = make();
+    const matrix = make();
     for (const height of [TOKENS / 2, 3 * TOKENS]) {
-      const here = await lines([sheet], linesJob(height));
+      const here = await lines([matrix], linesJob(height));
       const { received } = withWorker(real);
-      const there = await lines([sheet], linesJob(height));
+      const there = await lines([matrix], linesJob(height));
       expect(received).toHaveBeenCalled();
       useWorker(null);
       expect(there.pixels).toEqual(here.pixels);
@@ -111,29 +111,29 @@ describe.for(SHEETS)("of %s", ([, make]) => {
 
 test("a matrix is the same from the worker", async () => {
   const big = noisyLayer(TOKENS, 12, 128);
-  const sheet = combinedSheet(
+  const matrix = combinedMatrix(
     "",
-    Array.from({ length: 12 }, (_, head) => headSheet(big, head)),
+    Array.from({ length: 12 }, (_, head) => headMatrix(big, head)),
     "max",
   );
-  const here = await matrix(sheet);
+  const here = await painted(matrix);
   const { received } = withWorker(real);
-  expect(await matrix(sheet)).toEqual(here);
+  expect(await painted(matrix)).toEqual(here);
   expect(received).toHaveBeenCalled();
 });
 
 test("what lines of long texts leave out is nothing", async () => {
-  const { share } = await lines([headSheet(data, 0)], linesJob(TOKENS));
+  const { share } = await lines([headMatrix(data, 0)], linesJob(TOKENS));
   expect(share).toBeCloseTo(100, 6);
 });
 
 test("several pictures at once each come to their own", async () => {
-  const sheets = [0, 1, 2].map((head) => headSheet(data, head));
+  const matrices = [0, 1, 2].map((head) => headMatrix(data, head));
   const job = linesJob(TOKENS);
   const here: Uint8ClampedArray[] = [];
-  for (const sheet of sheets) here.push((await lines([sheet], job)).pixels);
+  for (const matrix of matrices) here.push((await lines([matrix], job)).pixels);
   withWorker(real);
-  const there = await Promise.all(sheets.map((sheet) => lines([sheet], job)));
+  const there = await Promise.all(matrices.map((matrix) => lines([matrix], job)));
   there.forEach(({ pixels }, n) => {
     expect(pixels).toEqual(here[n]);
   });
@@ -149,10 +149,10 @@ test("more than the worker keeps, in turn", async () => {
   const matrices = Array.from({ length: 3 }, () => {
     const values = new Float32Array(rows);
     values.set(noise(TOKENS * TOKENS));
-    return matrixSheet("", values, TOKENS);
+    return storedMatrix("", values, TOKENS);
   });
   const [first, second, third] = matrices;
-  for (const sheet of [first, second, first, third, first]) await lines([sheet], linesJob(60));
+  for (const matrix of [first, second, first, third, first]) await lines([matrix], linesJob(60));
   expect([ops("keep"), ops("drop")]).toEqual([3, 1]);
   await lines([second], linesJob(60));
   expect([ops("keep"), ops("drop")]).toEqual([4, 2]);
@@ -163,16 +163,16 @@ test("more than the worker keeps, in turn", async () => {
 test("what the worker cannot begin, the page paints, and asks it again", async () => {
   const { client, received } = withWorker(real);
   const spec = { kind: "combined", name: "the mean of none", of: [], how: "mean" } as const;
-  const broken: Sheet = { ...headSheet(data, 0), spec };
+  const broken: AttentionMatrix = { ...headMatrix(data, 0), spec };
   await lines([broken], linesJob(TOKENS));
   expect(received.mock.calls.length).toBe(1);
-  await lines([headSheet(data, 0)], linesJob(TOKENS));
+  await lines([headMatrix(data, 0)], linesJob(TOKENS));
   expect(received.mock.calls.length).toBeGreaterThan(1);
   expect(client.refused).toBe(false);
 });
 
 describe("without a worker", () => {
-  const expected = () => lines([headSheet(data, 1)], linesJob(TOKENS));
+  const expected = () => lines([headMatrix(data, 1)], linesJob(TOKENS));
 
   test("that cannot be made, the page paints", async () => {
     const here = await expected();
@@ -196,7 +196,7 @@ describe("without a worker", () => {
     const show = vi.fn();
     const { client } = withWorker(() => new Worker("data:text/javascript,throw 1"));
     const stop = linesPicture(
-      [headSheet(data, 1)],
+      [headMatrix(data, 1)],
       { ...linesJob(TOKENS), inks: [[0, 0, 0]] },
       show,
     );
@@ -214,20 +214,20 @@ test.for([
   withWorker(start);
   const show = vi.fn();
   const job = { ...linesJob(3 * TOKENS), width: 600, inks: [[0, 0, 0]] as const };
-  const stop = linesPicture([headSheet(data, 0)], job, show);
+  const stop = linesPicture([headMatrix(data, 0)], job, show);
   await vi.waitFor(() => expect(show).toHaveBeenCalled(), { timeout: 5000, interval: 1 });
   stop();
   const times = show.mock.calls.length;
-  await lines([headSheet(data, 1)], linesJob(TOKENS));
+  await lines([headMatrix(data, 1)], linesJob(TOKENS));
   expect(show).toHaveBeenCalledTimes(times);
 });
 
 test("what the worker learns of rows makes columns ready", async () => {
   const layer = noisyLayer(TOKENS, 1, 256);
-  const sheet = headSheet(layer, 0);
+  const matrix = headMatrix(layer, 0);
   withWorker(real);
-  await lines([sheet], linesJob(TOKENS));
-  await vi.waitFor(() => expect(sheet.hasColumns()).toBe(true));
-  const column = all.map((query) => sheet.row(query)[5]);
-  expect([...sheet.column(5)]).toEqual(column);
+  await lines([matrix], linesJob(TOKENS));
+  await vi.waitFor(() => expect(matrix.hasColumns()).toBe(true));
+  const column = all.map((query) => matrix.row(query)[5]);
+  expect([...matrix.column(5)]).toEqual(column);
 });

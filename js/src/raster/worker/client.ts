@@ -1,7 +1,7 @@
 /** The page's side of the worker, which is started when it is first needed. */
 
 import { bytesIn } from "../../data/arrays.ts";
-import { isMatrix, type Sheet, type Source } from "../../data/attention-matrix.ts";
+import { type AttentionMatrix, isMatrix, type Source } from "../../data/attention-matrix.ts";
 import { compiledModule } from "../../kernels/compiled.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 
@@ -37,14 +37,14 @@ export class Client {
   paint(
     kind: "lines" | "matrix",
     source: Source,
-    sheets: readonly Sheet[],
+    matrices: readonly AttentionMatrix[],
     job: unknown,
     { show, failed }: Pick<Task, "show" | "failed">,
   ): () => void {
     const task = this.#count++;
     this.#tasks.set(task, { source, show, failed });
     try {
-      const specs = sheets.map(({ spec }) => spec);
+      const specs = matrices.map(({ spec }) => spec);
       const number = this.#keep(source);
       this.#send({ op: "paint", task, kind, source: number, specs, job });
     } catch {

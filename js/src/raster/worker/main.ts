@@ -1,6 +1,6 @@
 /** The worker: paints for the page, several pictures in turn. */
 
-import { headsOf, isMatrix, type Source, sheetOf } from "../../data/attention-matrix.ts";
+import { headsOf, isMatrix, matrixFrom, type Source } from "../../data/attention-matrix.ts";
 import { LayerData } from "../../data/layer-data.ts";
 import { useModule } from "../../kernels/compiled.ts";
 import { type Kind, PAINTERS, type Painter } from "../jobs.ts";
@@ -65,10 +65,10 @@ function sourceOf(content: Extract<ToWorker, { op: "keep" }>["content"]): Source
 function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "paint" }>): void {
   const origin = sources.get(source);
   if (!origin) throw new Error("What it is made of is not here.");
-  const sheets = specs.map((spec) => sheetOf(spec, origin));
+  const matrices = specs.map((spec) => matrixFrom(spec, origin));
   const show = (...shown: readonly [{ readonly buffer: ArrayBuffer }, ...unknown[]]) =>
     send({ task, shown }, [shown[0].buffer]);
-  const work = (PAINTERS[kind] as Painter<Kind>)(sheets, job as never, show as never);
+  const work = (PAINTERS[kind] as Painter<Kind>)(matrices, job as never, show as never);
   const end = () => {
     const heads = isMatrix(origin) ? [] : new Set(specs.flatMap(headsOf));
     const learnt = [...heads].flatMap((head) => {

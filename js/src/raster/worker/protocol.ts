@@ -1,6 +1,6 @@
 /** What a page and its worker send each other. */
 
-import type { SheetSpec } from "../../data/attention-matrix.ts";
+import type { MatrixSpec } from "../../data/attention-matrix.ts";
 import type { LayerContent } from "../../data/layer-data.ts";
 import type { Normalized } from "../../data/normalizers.ts";
 
@@ -15,7 +15,7 @@ export type ToWorker =
       readonly task: number;
       readonly kind: "lines" | "matrix";
       readonly source: number;
-      readonly specs: readonly SheetSpec[];
+      readonly specs: readonly MatrixSpec[];
       readonly job: unknown;
     }
   | { readonly op: "stop"; readonly task: number };

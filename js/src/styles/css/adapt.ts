@@ -38,8 +38,8 @@ export const ADAPT = `
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important } }
 /* What a colour or a shadow says otherwise. Pictures keep their colours, and the paper below them. */
 @media (forced-colors: active) {
-  .lines, .rail, .stage, .neurons, .grid-stage, .preview, .swatches button, footer [style] { forced-color-adjust: none }
-  .lines, .rail, .stage, .neurons, .grid-stage { background: var(--background); color: var(--text) }
+  .lines, .minimap, .stage, .neurons, .grid-stage, .preview, .swatches button, footer [style] { forced-color-adjust: none }
+  .lines, .minimap, .stage, .neurons, .grid-stage { background: var(--background); color: var(--text) }
   [role=tab][aria-selected=true], .toggle[aria-pressed=true], [role=menu] > :focus {
     forced-color-adjust: none; background: Highlight; color: HighlightText;
   }

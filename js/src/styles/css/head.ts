@@ -17,7 +17,7 @@ export const HEAD = `
 .swatches button.current::after { content: ""; position: absolute; left: 5px; right: 5px; bottom: -5px; height: 2px; border-radius: 1px; background: var(--text) }
 .swatches button:focus-visible { outline-offset: 2px }
 .pairs { display: flex; gap: 6px; width: fit-content; max-width: 100%; overflow-x: auto }
-.pairs.lying { flex-direction: column; gap: 2px }
+.pairs.horizontal { flex-direction: column; gap: 2px }
 .tokens:focus-visible { outline-offset: -2px }
 .tokens { flex: none; cursor: pointer; -webkit-user-select: none; user-select: none; border-radius: 4px }
 .tokens.line { display: flex; height: 30px; width: max-content }
@@ -32,14 +32,14 @@ export const HEAD = `
 .tokens.faded span { color: color-mix(in srgb, var(--text) calc(100% * var(--kept)), var(--background)) }
 .tokens [aria-selected=true] span { color: inherit !important }
 .window { flex: none; overflow: auto; overscroll-behavior: contain; overflow-anchor: none; scrollbar-width: none }
-.lying .window { overflow-y: hidden }
-.rail { position: relative; flex: none; margin: 0 -6px }
-.lying .rail { margin: -2px 0 }
-.rail canvas { display: block }
+.horizontal .window { overflow-y: hidden }
+.minimap { position: relative; flex: none; margin: 0 -6px }
+.horizontal .minimap { margin: -2px 0 }
+.minimap canvas { display: block }
 .strip { position: absolute; inset: 0 0 0 auto; cursor: pointer; touch-action: none }
-.rail.key .strip { inset: 0 auto 0 0 }
-.lying .rail.query .strip { inset: auto 0 0 }
-.lying .rail.key .strip { inset: 0 0 auto }
+.minimap.key .strip { inset: 0 auto 0 0 }
+.horizontal .minimap.query .strip { inset: auto 0 0 }
+.horizontal .minimap.key .strip { inset: 0 0 auto }
 .lines { position: relative; flex: none }
 .lines .base { display: block; transition: opacity .1s }
 .lines .base.dimmed { opacity: 0 }

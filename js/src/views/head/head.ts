@@ -1,7 +1,7 @@
 /** The head view: lines from queries to keys in the colours of the heads, and their matrix. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import type { Sheet } from "../../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import type { Layer } from "../../data/remote-layer.ts";
 import { headScene } from "../../figures/head.ts";
 import { figureName } from "../../figures/name.ts";
@@ -15,12 +15,12 @@ import { headColors } from "../../styles/head-colors.ts";
 import { axesOf, lookOf } from "../shared/axes.ts";
 import { LONG } from "../shared/columns.ts";
 import { headIn, type Inside, layerView, notice } from "../shared/layer-view.ts";
-import { matrix } from "../shared/matrix/matrix.ts";
+import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
 import type { Context, View } from "../shared/view.ts";
 import { jump, type Pictured } from "./jump.ts";
 import { headLegend } from "./legend.ts";
-import { layerSheets, sheetOf, showsStack, stackSheet } from "./matrices.ts";
+import { shownMatrices, shownMatrix, showsStack, stackMatrix } from "./matrices.ts";
 import { headStatus } from "./status.ts";
 import { headTables } from "./tables.ts";
 import { headTools } from "./tools.ts";
@@ -50,7 +50,7 @@ export function headView(context: Context): View {
     if (combined.status === "loading") return null;
     const heads = data.stack.layers.reduce((sum, layer) => sum + layer.heads, 0);
     return inside(context, data, shown, {
-      sheet: (axes) => stackSheet(state, combined.data, heads, axes),
+      matrix: (axes) => stackMatrix(state, combined.data, heads, axes),
       rounding: combined.data.rounding,
       combine: state.combine.value,
     });
@@ -63,9 +63,9 @@ export function headView(context: Context): View {
   };
 }
 
-/** The one sheet of all layers, where they are shown as one. */
+/** The one matrix of all layers, where they are shown as one. */
 interface Whole {
-  readonly sheet: (axes: ReturnType<typeof axesOf>) => Sheet;
+  readonly matrix: (axes: ReturnType<typeof axesOf>) => AttentionMatrix;
   /** The largest difference of a weight from the record's. */
   readonly rounding: number;
   readonly combine: Choices["combine"];
@@ -86,19 +86,19 @@ function inside(
   const look = lookOf(state, axes);
   const row = rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length));
 
-  const all = whole?.sheet(axes) ?? null;
-  const sheets = computed(() => (all ? [all] : layerSheets(state, data, axes)));
+  const all = whole?.matrix(axes) ?? null;
+  const matrices = computed(() => (all ? [all] : shownMatrices(state, data, axes)));
   const colors = computed(() => {
     const { dark, ink } = palette.value;
     const own = headColors(heads, dark);
-    return sheets.value.map(({ head }) => (head === null ? ink : own[head]));
+    return matrices.value.map(({ head }) => (head === null ? ink : own[head]));
   });
   // Of single heads, the matrix is that of the current one.
-  const pictured: ReadonlySignal<Sheet> = computed(() => {
-    const [first] = sheets.value;
-    return first.head === null ? first : sheetOf(state, data, axes, headIn(state, data));
+  const pictured: ReadonlySignal<AttentionMatrix> = computed(() => {
+    const [first] = matrices.value;
+    return first.head === null ? first : shownMatrix(state, data, axes, headIn(state, data));
   });
-  shown.value = { axes, sheet: pictured };
+  shown.value = { axes, matrix: pictured };
   const where = all ? "" : `Layer ${number}`;
   const title = computed(() => [where, pictured.value.name].filter(Boolean).join(" · "));
 
@@ -114,15 +114,15 @@ function inside(
     height: LONG,
     rowHeight: row,
     horizontal,
-    sheets,
+    matrices,
     colors,
     look,
   });
-  const picture = matrix({
+  const picture = matrixView({
     state,
     palette,
     axes,
-    sheet: pictured,
+    matrix: pictured,
     title,
     look,
     width: matrixWidth,
@@ -139,7 +139,7 @@ function inside(
   );
 
   const rounding = (whole ?? data).rounding;
-  const seen = { state, data, axes, where, look, sheets, pictured, strips: drawn.strips };
+  const seen = { state, data, axes, where, look, matrices, pictured, strips: drawn.strips };
   return {
     element,
     status: computed(() => headStatus(seen)),
@@ -149,7 +149,7 @@ function inside(
       const scene = headScene({
         ...{ data, axes, where, lying: horizontal },
         look: look.peek(),
-        sheets: sheets.peek(),
+        matrices: matrices.peek(),
         pictured: pictured.peek(),
         palette: figurePalette(state),
         begin: { ...state.begin },

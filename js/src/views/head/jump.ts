@@ -1,7 +1,7 @@
 /** From one of a head's strongest links to the next. */
 
 import { batch, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
-import type { Sheet } from "../../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
@@ -19,7 +19,7 @@ export interface Jump {
 /** A matrix, and what its sides stand for. */
 export interface Pictured {
   readonly axes: Axes;
-  readonly sheet: ReadonlySignal<Sheet>;
+  readonly matrix: ReadonlySignal<AttentionMatrix>;
 }
 
 const WHAT =
@@ -52,9 +52,9 @@ export function jump(state: State, pictured: ReadonlySignal<Pictured | null>): J
     const shown = pictured.peek();
     if (links.peek()) show(by);
     // A second press waits for what the first one asked for.
-    if (!shown || shown.sheet.peek().overview || done.peek() !== null) return;
+    if (!shown || shown.matrix.peek().overview || done.peek() !== null) return;
     stop = untracked(() =>
-      strongestLinks(shown.sheet.value, shown.axes, (part, found) => {
+      strongestLinks(shown.matrix.value, shown.axes, (part, found) => {
         done.value = part;
         if (part < 1) return;
         links.value = found;
@@ -79,7 +79,7 @@ export function jump(state: State, pictured: ReadonlySignal<Pictured | null>): J
 
   const disposers = [
     effect(() => {
-      pictured.value?.sheet.value;
+      pictured.value?.matrix.value;
       // Of another head, they are others.
       stop();
       batch(() => {
@@ -91,7 +91,7 @@ export function jump(state: State, pictured: ReadonlySignal<Pictured | null>): J
     effect(() => {
       const shown = pictured.value;
       // Of what is not all here, nobody knows them. In a short text, they are seen at once.
-      const known = shown?.sheet.value.overview === undefined;
+      const known = shown?.matrix.value.overview === undefined;
       element.hidden = !shown || !known || (!isLong(shown.axes) && done.value === null);
     }),
     effect(() => {

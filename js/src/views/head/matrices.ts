@@ -1,12 +1,12 @@
 /** What the head view shows: single heads, or one matrix made of several, between tokens or words. */
 
 import {
-  combinedSheet,
-  headSheet,
-  matrixSheet,
-  remoteSheet,
-  type Sheet,
-  wordSheet,
+  type AttentionMatrix,
+  combinedMatrix,
+  headMatrix,
+  remoteMatrix,
+  storedMatrix,
+  wordMatrix,
 } from "../../data/attention-matrix.ts";
 import type { Combined } from "../../data/combine.ts";
 import { type Layer, RemoteLayer } from "../../data/remote-layer.ts";
@@ -18,35 +18,40 @@ import type { Axes } from "../shared/axes.ts";
 const HOW = { mean: "Mean", max: "Largest" } as const;
 
 /** One head of a layer. */
-export function sheetOf(state: State, data: Layer, axes: Axes, head: number): Sheet {
-  const sheet =
+export function shownMatrix(state: State, data: Layer, axes: Axes, head: number): AttentionMatrix {
+  const matrix =
     data instanceof RemoteLayer
-      ? remoteSheet(data, head, shownSegments(state.segments.value, data.stack))
-      : headSheet(data, head);
-  return state.words.value ? wordSheet(sheet, axes.query.units, axes.key.units) : sheet;
+      ? remoteMatrix(data, head, shownSegments(state.segments.value, data.stack))
+      : headMatrix(data, head);
+  return state.words.value ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
 }
 
 /** The heads that are switched on, each or together. */
-export function layerSheets(state: State, data: Layer, axes: Axes): readonly Sheet[] {
+export function shownMatrices(state: State, data: Layer, axes: Axes): readonly AttentionMatrix[] {
   const active = activeHeads(state, data.info.heads);
-  const sheets = active.map((head) => sheetOf(state, data, axes, head));
+  const matrices = active.map((head) => shownMatrix(state, data, axes, head));
   const how = state.combine.value;
-  if (how !== "mean" && how !== "max") return sheets;
+  if (how !== "mean" && how !== "max") return matrices;
   const what = active.length === 1 ? `head ${active[0]}` : `${active.length} heads`;
-  return [combinedSheet(`${HOW[how]} of ${what}`, sheets, how)];
+  return [combinedMatrix(`${HOW[how]} of ${what}`, matrices, how)];
 }
 
 /** Every head of every layer, as one. */
-export function stackSheet(state: State, combined: Combined, heads: number, axes: Axes): Sheet {
+export function stackMatrix(
+  state: State,
+  combined: Combined,
+  heads: number,
+  axes: Axes,
+): AttentionMatrix {
   const how = state.combine.value === "layers_max" ? "max" : "mean";
   // Words may have fewer units than there are tokens.
   const keys = axes.key.units.of.length;
   const name = `${HOW[how]} of all ${heads} heads`;
-  if (!state.words.value) return matrixSheet(name, combined[how], keys);
+  if (!state.words.value) return storedMatrix(name, combined[how], keys);
   // Of sums over words there is no maximum here, so the largest is that between their tokens.
-  const sheet = matrixSheet(how === "max" ? `${name}, by token` : name, combined[how], keys);
+  const matrix = storedMatrix(how === "max" ? `${name}, by token` : name, combined[how], keys);
   const joined = how === "max" ? "largest" : "attention";
-  return wordSheet(sheet, axes.query.units, axes.key.units, joined);
+  return wordMatrix(matrix, axes.query.units, axes.key.units, joined);
 }
 
 /** Whether all layers are shown as one. */

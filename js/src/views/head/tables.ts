@@ -35,8 +35,8 @@ function wholeTables({ state, axes, pictured }: Seen, data: LayerData): readonly
   return [matrix, ...vectors];
 }
 
-function stripRows({ sheets, strips }: Seen, { units, shown, side }: Axis) {
-  const header = [side, "token", ...sheets.value.map(({ name }) => name)];
+function stripRows({ matrices, strips }: Seen, { units, shown, side }: Axis) {
+  const header = [side, "token", ...matrices.value.map(({ name }) => name)];
   const rows = shown.map((unit) => [
     unit,
     units.labels[unit],

@@ -32,7 +32,7 @@ export function headTools(state: State): [HTMLElement[], () => void] {
       state.words.value = to;
     },
   });
-  const [lying, disposeLying] = toggle({
+  const [horizontal, disposeHorizontal] = toggle({
     name: "Horizontal",
     title: "Tokens in lines instead of columns: for short texts, and scripts without spaces",
     value: () => state.orientation.value === "horizontal",
@@ -43,6 +43,6 @@ export function headTools(state: State): [HTMLElement[], () => void] {
   const disposeHidden = effect(() => {
     words.hidden = !hasWords(state.shown.stack.value);
   });
-  const dispose = disposeAll([disposeShow, disposeWords, disposeLying, disposeHidden]);
-  return [[show, words, lying], dispose];
+  const dispose = disposeAll([disposeShow, disposeWords, disposeHorizontal, disposeHidden]);
+  return [[show, words, horizontal], dispose];
 }

@@ -5,12 +5,12 @@ import { type Layer, RemoteLayer } from "../../data/remote-layer.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { headColors } from "../../styles/head-colors.ts";
-import { sheetOf } from "../head/matrices.ts";
+import { shownMatrix } from "../head/matrices.ts";
 import { headStatus } from "../head/status.ts";
 import { headTables } from "../head/tables.ts";
 import { axesOf, lookOf } from "../shared/axes.ts";
 import { headIn, type Inside, layerView } from "../shared/layer-view.ts";
-import { matrix } from "../shared/matrix/matrix.ts";
+import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
 import type { Context, View } from "../shared/view.ts";
 
@@ -36,8 +36,8 @@ function inside({ state, palette }: Context, data: Layer, width: number): Inside
   const look = lookOf(state, axes);
   const [rows, columns] = [axes.query.shown.length, axes.key.shown.length];
   const head = computed(() => headIn(state, data));
-  const sheet = computed(() => sheetOf(state, data, axes, head.value));
-  const sheets = computed(() => [sheet.value]);
+  const matrix = computed(() => shownMatrix(state, data, axes, head.value));
+  const matrices = computed(() => [matrix.value]);
   const beside = width >= BESIDE_FROM;
   const most = Math.max(rows, columns);
   // The names of a short text's rows are beside it already.
@@ -52,23 +52,23 @@ function inside({ state, palette }: Context, data: Layer, width: number): Inside
     height: HEIGHT,
     rowHeight: Math.max(ROW_BOUNDS[0], Math.min(ROW_BOUNDS[1], Math.floor(HEIGHT / most))),
     horizontal: false,
-    sheets,
+    matrices,
     colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
     look,
   });
   const where = `Layer ${data.info.number}`;
-  const picture = matrix({
+  const picture = matrixView({
     state,
     palette,
     axes,
-    sheet,
+    matrix,
     // The panel around it says which head it is.
     title: computed(() => ""),
     look,
     width: matrixWidth,
     namesRows,
   });
-  const seen = { state, data, axes, where, look, sheets, pictured: sheet, strips: drawn.strips };
+  const seen = { state, data, axes, where, look, matrices, pictured: matrix, strips: drawn.strips };
   return {
     element: el(
       "div",

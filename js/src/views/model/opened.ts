@@ -2,7 +2,7 @@
 
 import type { HeadPicture } from "../../figures/head.ts";
 import { figurePalette } from "../../figures/palette.ts";
-import { sheetOf } from "../head/matrices.ts";
+import { shownMatrix } from "../head/matrices.ts";
 import { axesOf, lookOf } from "../shared/axes.ts";
 import { headIn } from "../shared/layer-view.ts";
 import type { Context } from "../shared/view.ts";
@@ -16,9 +16,9 @@ export function openedPicture({ state, store }: Context): HeadPicture {
   }
   const { data } = loaded;
   const axes = axesOf(state, data.stack);
-  const sheet = sheetOf(state, data, axes, headIn(state, data));
+  const matrix = shownMatrix(state, data, axes, headIn(state, data));
   return {
-    ...{ data, axes, pictured: sheet, sheets: [sheet] },
+    ...{ data, axes, pictured: matrix, matrices: [matrix] },
     look: lookOf(state, axes).peek(),
     where: `Layer ${data.info.number}`,
     lying: false,

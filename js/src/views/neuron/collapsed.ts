@@ -1,7 +1,7 @@
 /** The neuron view without vectors: queries, curves as opaque as the weights, keys, softmax bars. */
 
 import { computed, effect } from "@preact/signals-core";
-import { headSheet } from "../../data/attention-matrix.ts";
+import { headMatrix } from "../../data/attention-matrix.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
@@ -84,7 +84,7 @@ function allLines({ state, facts, palette, rows }: ColumnsOptions, across: numbe
     const query = state.focus.value.query ?? state.query.value;
     return { query: shown.queries.filter((at) => at === query), key: [] };
   });
-  const sheet = computed(() => headSheet(data, head.value));
+  const matrix = computed(() => headMatrix(data, head.value));
   return lines({
     // Neurons are of tokens, also while words are chosen.
     axes: axesOf(state, data.stack, false),
@@ -94,11 +94,11 @@ function allLines({ state, facts, palette, rows }: ColumnsOptions, across: numbe
     },
     across,
     horizontal: false,
-    sheets: computed(() => [sheet.value]),
+    matrices: computed(() => [matrix.value]),
     colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
     look,
     strips: computed(() =>
-      look.value.query.length ? [sheet.value.row(look.value.query[0])] : null,
+      look.value.query.length ? [matrix.value.row(look.value.query[0])] : null,
     ),
   });
 }

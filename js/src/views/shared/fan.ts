@@ -62,19 +62,19 @@ export function paintFan(
 
   const height = Math.ceil(track.length);
   const tips = new Float32Array(4 * height);
-  const strongest: { at: number; sheet: number; weight: number }[] = [];
-  strips.forEach((strip, sheet) => {
+  const strongest: { at: number; matrix: number; weight: number }[] = [];
+  strips.forEach((strip, matrix) => {
     for (let at = 0; at < shown.length; at++) {
       const weight = strip[shown[at]];
       if (weight < FAINTEST) continue;
-      if (graded(weight) >= grade) strongest.push({ at, sheet, weight });
+      if (graded(weight) >= grade) strongest.push({ at, matrix, weight });
       else {
         const pixel = Math.min(height - 1, Math.floor(track.middle(at)));
         const shade = shadeOf(weight / largest);
         // Of what is a pixel wide, little would be left where it falls between two of the screen.
-        add(tips, 4 * pixel, inks[sheet], shade);
-        add(tips, 4 * Math.max(0, pixel - 1), inks[sheet], shade / 2);
-        add(tips, 4 * Math.min(height - 1, pixel + 1), inks[sheet], shade / 2);
+        add(tips, 4 * pixel, inks[matrix], shade);
+        add(tips, 4 * Math.max(0, pixel - 1), inks[matrix], shade / 2);
+        add(tips, 4 * Math.min(height - 1, pixel + 1), inks[matrix], shade / 2);
       }
     }
   });
@@ -90,9 +90,9 @@ export function paintFan(
   strongest.sort((a, b) => a.weight - b.weight);
   const widest = Math.min(WIDEST, Math.max(BOLD, track.size(0)));
   const third = (span.far - span.near) / 3;
-  for (const { at, sheet, weight } of strongest) {
+  for (const { at, matrix, weight } of strongest) {
     const to = track.middle(at);
-    target.strokeStyle = alpha(colors[sheet], shadeOf(weight / largest));
+    target.strokeStyle = alpha(colors[matrix], shadeOf(weight / largest));
     target.lineWidth = Math.max(THINNEST, (widest * weight) / largest);
     for (const origin of origins) {
       target.beginPath();

@@ -1,7 +1,7 @@
 /** The middle of the head view: all lines underneath, the looked-at tokens' own ribbons on top. */
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
-import type { Sheet } from "../../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { canvasRatio, el, sizeCanvas } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
@@ -20,11 +20,11 @@ export interface LinesOptions {
   /** From the queries to the keys, in CSS pixels. */
   readonly across: number;
   readonly horizontal: boolean;
-  readonly sheets: ReadonlySignal<readonly Sheet[]>;
-  /** The colour of each sheet. */
+  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
+  /** The colour of each matrix. */
   readonly colors: ReadonlySignal<readonly string[]>;
   readonly look: ReadonlySignal<Look>;
-  /** Per sheet, the weights of the row or column looked at. */
+  /** Per matrix, the weights of the row or column looked at. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
 
@@ -36,7 +36,7 @@ export interface Lines {
 }
 
 export function lines(options: LinesOptions): Lines {
-  const { axes, tracks, across, horizontal, sheets, colors, look, strips } = options;
+  const { axes, tracks, across, horizontal, matrices, colors, look, strips } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
   const overlay = el("canvas", { class: "overlay" });
@@ -55,7 +55,7 @@ export function lines(options: LinesOptions): Lines {
   };
 
   const disposeBase = effect(() => {
-    return paintAll(sheets.value, colors.value.map(rgb));
+    return paintAll(matrices.value, colors.value.map(rgb));
   });
   const disposeOverlay = effect(() => {
     const side = sideOf(look.value);
@@ -75,7 +75,7 @@ export function lines(options: LinesOptions): Lines {
     else paintRibbons(target, shown);
   });
 
-  function paintAll(drawn: readonly Sheet[], inks: readonly Ink[]): () => void {
+  function paintAll(drawn: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {
     const ratio = Math.min(canvasRatio(...size), length > 2000 ? 1 : devicePixelRatio);
     const middles = (track: Track, count: number) =>
       Float32Array.from({ length: count }, (_, at) => track.middle(at) * ratio);
@@ -93,7 +93,7 @@ export function lines(options: LinesOptions): Lines {
       ratio,
       faintest: FAINTEST,
     };
-    return linesPicture(coarse?.sheets ?? drawn, job, (image, drawnShare) => {
+    return linesPicture(coarse?.matrices ?? drawn, job, (image, drawnShare) => {
       const buffer = el("canvas", { width: image.width, height: image.height });
       buffer.getContext("2d")?.putImageData(image, 0, 0);
       open(base).drawImage(buffer, 0, 0, across, length);

@@ -12,7 +12,7 @@ import { alpha, type Palette } from "../../styles/theme.ts";
 import type { Axis } from "./axes.ts";
 import { FAINTEST, shadeOf } from "./ribbons.ts";
 
-export interface RailOptions {
+export interface MinimapOptions {
   readonly axis: Axis;
   readonly palette: ReadonlySignal<Palette>;
   readonly window: ListWindow;
@@ -24,7 +24,7 @@ export interface RailOptions {
   readonly looked: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   readonly found: ReadonlySignal<readonly number[]>;
-  /** Per sheet, the weights that meet the tokens here; null where none are shown. */
+  /** Per matrix, the weights that meet the tokens here; null where none are shown. */
   readonly met: ReadonlySignal<readonly Float32Array[] | null>;
   readonly colors: ReadonlySignal<readonly string[]>;
   /** Point at a unit, or at none. */
@@ -42,13 +42,19 @@ const LOWEST = 6;
 /** How far from the pointer the strongest is the one that is pointed at. */
 const NEAR = 2;
 
-export function rail(options: RailOptions): { element: HTMLElement; dispose(): void } {
+export function minimap(options: MinimapOptions): { element: HTMLElement; dispose(): void } {
   const { axis, window, labels, ends, length, horizontal, palette } = options;
   const { side, shown, places } = axis;
   const marks = el("canvas");
   const lines = el("canvas", { class: "overlay" });
   const strip = el("div", { class: "strip" });
-  const element = el("div", { class: `rail ${side}`, "aria-hidden": "true" }, marks, lines, strip);
+  const element = el(
+    "div",
+    { class: `minimap ${side}`, "aria-hidden": "true" },
+    marks,
+    lines,
+    strip,
+  );
   const size: [number, number] = horizontal ? [length, RAIL] : [RAIL, length];
   [element.style.width, element.style.height] = size.map((pixels) => `${pixels}px`);
   strip.style[horizontal ? "height" : "width"] = `${STRIP}px`;
@@ -105,9 +111,9 @@ export function rail(options: RailOptions): { element: HTMLElement; dispose(): v
       const { met, colors } = options;
       if (met.value) {
         for (let at = first; at < end; at++) {
-          const [weight, sheet] = strongestAt(met.value, shown[at]);
+          const [weight, matrix] = strongestAt(met.value, shown[at]);
           if (weight < FAINTEST) continue;
-          target.strokeStyle = alpha(colors.value[sheet], shadeOf(Math.min(1, weight)));
+          target.strokeStyle = alpha(colors.value[matrix], shadeOf(Math.min(1, weight)));
           target.lineWidth = 1.2 + 3 * Math.min(1, weight);
           target.beginPath();
           curve(target, labels.middle(at) - start, ends.middle(at));
@@ -180,9 +186,9 @@ export function rail(options: RailOptions): { element: HTMLElement; dispose(): v
   return { element, dispose: disposeAll(disposers) };
 }
 
-/** The largest of the weights of a unit, and the sheet that it is of. */
-function strongestAt(met: readonly Float32Array[], unit: number): [weight: number, sheet: number] {
-  let sheet = 0;
-  for (let n = 1; n < met.length; n++) if (met[n][unit] > met[sheet][unit]) sheet = n;
-  return [met[sheet][unit], sheet];
+/** The largest of the weights of a unit, and the matrix that it is of. */
+function strongestAt(met: readonly Float32Array[], unit: number): [weight: number, matrix: number] {
+  let matrix = 0;
+  for (let n = 1; n < met.length; n++) if (met[n][unit] > met[matrix][unit]) matrix = n;
+  return [met[matrix][unit], matrix];
 }

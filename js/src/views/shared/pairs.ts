@@ -1,7 +1,7 @@
 /** Queries and keys with the lines between them. */
 
 import { computed, effect, type ReadonlySignal, untracked } from "@preact/signals-core";
-import type { Sheet } from "../../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { matches } from "../../parts/find.ts";
@@ -13,7 +13,7 @@ import type { Palette } from "../../styles/theme.ts";
 import { type Axes, type Look, placeOf, positionOf, sideOf } from "./axes.ts";
 import { columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";
-import { rail } from "./minimap.ts";
+import { minimap } from "./minimap.ts";
 import { windowsOf } from "./windows.ts";
 
 export interface PairsOptions {
@@ -26,14 +26,14 @@ export interface PairsOptions {
   readonly height: number;
   readonly rowHeight: number;
   readonly horizontal: boolean;
-  readonly sheets: ReadonlySignal<readonly Sheet[]>;
+  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   readonly colors: ReadonlySignal<readonly string[]>;
   readonly look: ReadonlySignal<Look>;
 }
 
 export interface Pairs {
   readonly element: HTMLElement;
-  /** Per sheet, the weights of the row or column looked at, summed where several are; null where nothing
+  /** Per matrix, the weights of the row or column looked at, summed where several are; null where nothing
    * is, or it has still to come. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
   readonly share: ReadonlySignal<number | null>;
@@ -41,11 +41,11 @@ export interface Pairs {
 }
 
 export function pairs(options: PairsOptions): Pairs {
-  const { state, axes, horizontal, sheets, look, palette, colors } = options;
+  const { state, axes, horizontal, matrices, look, palette, colors } = options;
   const strips = computed(() => {
     const side = sideOf(look.value);
-    if (!side || (side === "key" && !columnsIn(sheets.value))) return null;
-    const found = stripsOf(sheets.value, side, look.value[side]);
+    if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
+    const found = stripsOf(matrices.value, side, look.value[side]);
     // Of a row that has not arrived, no number is known.
     return found.some((strip) => Number.isNaN(strip[0])) ? null : found;
   });
@@ -69,14 +69,14 @@ export function pairs(options: PairsOptions): Pairs {
     tracks: { query: columns.query.ends, key: columns.key.ends },
     across,
     horizontal,
-    sheets,
+    matrices,
     colors,
     look,
     strips,
   });
   const element = el(
     "div",
-    { class: `pairs ${horizontal ? "lying" : "standing"}` },
+    { class: `pairs ${horizontal ? "horizontal" : "vertical"}` },
     ...queries,
     drawn.element,
     ...keys.reverse(),
@@ -124,7 +124,7 @@ export function pairs(options: PairsOptions): Pairs {
     if (!horizontal) list.style.width = `${column.across}px`;
     if (!window) return [list];
     window.element.append(list);
-    const joint = rail({
+    const joint = minimap({
       ...{ axis, palette, window, length, horizontal, looked, locked, found, colors },
       labels: column.labels,
       ends: column.ends,
@@ -185,17 +185,17 @@ export function pairs(options: PairsOptions): Pairs {
 }
 
 /** Whether all columns are there; asked of all, so that work on all begins. */
-const columnsIn = (sheets: readonly Sheet[]) =>
-  sheets.map((sheet) => sheet.hasColumns()).every(Boolean);
+const columnsIn = (matrices: readonly AttentionMatrix[]) =>
+  matrices.map((matrix) => matrix.hasColumns()).every(Boolean);
 
-/** Per sheet, the attention from these queries to every key, or from every query to these keys. */
+/** Per matrix, the attention from these queries to every key, or from every query to these keys. */
 function stripsOf(
-  sheets: readonly Sheet[],
+  matrices: readonly AttentionMatrix[],
   side: Side,
   units: readonly number[],
 ): readonly Float32Array[] {
-  return sheets.map((sheet) => {
-    const rows = units.map((unit) => (side === "query" ? sheet.row(unit) : sheet.column(unit)));
+  return matrices.map((matrix) => {
+    const rows = units.map((unit) => (side === "query" ? matrix.row(unit) : matrix.column(unit)));
     if (rows.length === 1) return rows[0];
     return rows[0].map((_, n) => rows.reduce((sum, row) => sum + row[n], 0));
   });

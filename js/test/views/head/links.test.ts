@@ -1,7 +1,7 @@
 /** The links between tokens that are worth going to. */
 
 import { expect, test } from "vitest";
-import { headSheet } from "../../../src/data/attention-matrix.ts";
+import { headMatrix } from "../../../src/data/attention-matrix.ts";
 import { type Link, strongestLinks } from "../../../src/views/head/links.ts";
 import { axesOf } from "../../../src/views/shared/axes.ts";
 import { stateOf } from "../../support/choices.ts";
@@ -14,7 +14,7 @@ function linksOf(tokens: number, special: readonly number[]) {
   const axes = axesOf(stateOf(), { ...layer.stack, queries: text, keys: text });
   let found: readonly Link[] = [];
   let done = 0;
-  strongestLinks(headSheet(layer, 0), axes, (part, links) => {
+  strongestLinks(headMatrix(layer, 0), axes, (part, links) => {
     [done, found] = [part, links];
   });
   return { done, found: found.map(({ query, key }) => [query, key]) };

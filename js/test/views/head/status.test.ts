@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
-import { headSheet } from "../../../src/data/attention-matrix.ts";
+import { headMatrix } from "../../../src/data/attention-matrix.ts";
 import { headStatus } from "../../../src/views/head/status.ts";
 import { axesOf, lookOf } from "../../../src/views/shared/axes.ts";
 import { stateOf } from "../../support/choices.ts";
@@ -11,10 +11,19 @@ import { noisyLayer } from "../../support/layers.ts";
 test("a column that is being computed says so", () => {
   const [data, state] = [noisyLayer(6), stateOf({ key: 3 })];
   const axes = axesOf(state, data.stack);
-  const pictured = computed(() => headSheet(data, 0));
-  const sheets = computed(() => [pictured.value]);
+  const pictured = computed(() => headMatrix(data, 0));
+  const matrices = computed(() => [pictured.value]);
   const [look, strips] = [lookOf(state, axes), signal(null)];
-  const said = headStatus({ state, data, axes, where: "Layer 0", look, sheets, pictured, strips });
+  const said = headStatus({
+    state,
+    data,
+    axes,
+    where: "Layer 0",
+    look,
+    matrices,
+    pictured,
+    strips,
+  });
   const text = said.map((part) => (typeof part === "string" ? part : part.text)).join("");
   expect(text).toBe("Layer 0  3 going once through every row …");
 });

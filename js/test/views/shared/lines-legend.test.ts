@@ -12,7 +12,7 @@ type Show = Parameters<typeof linesPicture>[2];
 const given = vi.hoisted(() => ({ show: null as unknown }));
 
 vi.mock("../../../src/raster/lines.ts", () => ({
-  linesPicture: (_sheets: unknown, _job: unknown, show: unknown) => {
+  linesPicture: (_matrices: unknown, _job: unknown, show: unknown) => {
     given.show = show;
     return () => {};
   },

@@ -31,7 +31,7 @@ async function scroll(app: App, side: Side, to: number): Promise<void> {
 
 /** Where on the strip of a side a part of the text is, 0 to 1. */
 function onStrip(app: App, side: Side, part: number) {
-  const strip = find(app, `.rail.${side} .strip`);
+  const strip = find(app, `.minimap.${side} .strip`);
   const { width, height } = strip.getBoundingClientRect();
   const position =
     height > width ? { x: width / 2, y: part * height } : { x: part * width, y: height / 2 };
@@ -56,14 +56,14 @@ describe("the columns", () => {
   test("of a short text are whole, beside their lines", async () => {
     const app = await mountApp();
     await drawn(app);
-    expect(app.shadow.querySelector(".rail, .window")).toBeNull();
+    expect(app.shadow.querySelector(".minimap, .window")).toBeNull();
   });
 
   test("are whole where only the other one is long", async () => {
     const app = await shown(64);
-    expect(app.shadow.querySelectorAll(".rail").length).toBe(0);
+    expect(app.shadow.querySelectorAll(".minimap").length).toBe(0);
     app.unmount();
-    expect((await shown(65)).shadow.querySelectorAll(".rail").length).toBe(2);
+    expect((await shown(65)).shadow.querySelectorAll(".minimap").length).toBe(2);
   });
 
   test("scroll together, but for one that has what is locked", async () => {

@@ -1,7 +1,7 @@
 /** Weights as a matrix, all of it or the part zoomed to, with a cross-hair on what is looked at. */
 
 import { computed, effect, type ReadonlySignal, untracked } from "@preact/signals-core";
-import type { Sheet } from "../../../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { disposeAll } from "../../../parts/dispose.ts";
 import { el, setAttributes, sizeCanvas } from "../../../parts/dom.ts";
 import { perFrame } from "../../../scheduling/frame.ts";
@@ -22,7 +22,7 @@ export interface MatrixOptions {
   readonly state: State;
   readonly palette: ReadonlySignal<Palette>;
   readonly axes: Axes;
-  readonly sheet: ReadonlySignal<Sheet>;
+  readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly title: ReadonlySignal<string>;
   readonly look: ReadonlySignal<Look>;
   /** In CSS pixels. */
@@ -36,8 +36,8 @@ const LABEL_ROOM = 76;
 const NARROW_ROOM = 48;
 const FRAME = 1;
 
-export function matrix(options: MatrixOptions): { element: HTMLElement; dispose(): void } {
-  const { state, palette, axes, sheet, look, width } = options;
+export function matrixView(options: MatrixOptions): { element: HTMLElement; dispose(): void } {
+  const { state, palette, axes, matrix, look, width } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const { left, top, room, zoomable } = roomFor(options);
   const whole = { rows: rows.length, columns: columns.length, room };
@@ -50,7 +50,7 @@ export function matrix(options: MatrixOptions): { element: HTMLElement; dispose(
     () => [left + part.value.across + 2 * FRAME, top + part.value.down + 2 * FRAME] as const,
   );
   const least = partOf(whole, null).cell * devicePixelRatio;
-  const tiles = matrixTiles({ sheet, rows, columns, part, least });
+  const tiles = matrixTiles({ matrix, rows, columns, part, least });
   const gestures = zoomable
     ? bindGestures({
         stage,
@@ -72,7 +72,7 @@ export function matrix(options: MatrixOptions): { element: HTMLElement; dispose(
   });
   const element = el("div", { class: "matrix" }, title, stage);
   element.style.maxWidth = `${width}px`;
-  const plot = matrixPlot({ axes, sheet, palette, tiles, left, top, overview, whole });
+  const plot = matrixPlot({ axes, matrix, palette, tiles, left, top, overview, whole });
 
   const before = state.sought.peek();
   let sized: readonly [number, number] | null = null;

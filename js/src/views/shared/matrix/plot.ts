@@ -1,7 +1,7 @@
 /** The picture of a matrix: its cells, what they are called, and where one text of a pair ends. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { Sheet } from "../../../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { el } from "../../../parts/dom.ts";
 import { type Palette, rgb } from "../../../styles/theme.ts";
 import type { Axes } from "../axes.ts";
@@ -12,7 +12,7 @@ import { type Pixels, pooled, type Tile, type Tiles } from "./tiles.ts";
 
 export interface PlotOptions {
   readonly axes: Axes;
-  readonly sheet: ReadonlySignal<Sheet>;
+  readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly palette: ReadonlySignal<Palette>;
   readonly tiles: Tiles;
   /** What there is for the names of rows, and of columns. */
@@ -26,7 +26,7 @@ export interface PlotOptions {
 export function matrixPlot(
   options: PlotOptions,
 ): (target: CanvasRenderingContext2D, part: Part) => void {
-  const { axes, sheet, palette, tiles, left, top } = options;
+  const { axes, matrix, palette, tiles, left, top } = options;
   const names = { query: axisNames(axes.query, left), key: axisNames(axes.key, top) };
   const imageOf = (tile: ReadonlySignal<Tile | null>) =>
     computed(() => tile.value && image(tile.value, palette.value));
@@ -41,9 +41,9 @@ export function matrixPlot(
     const [below, above] = [tiles.whole.value, part.whole ? null : tiles.sharp.value];
     target.imageSmoothingEnabled = false;
     // What is there of another head stays until there is something of this one.
-    const outdated = above?.sheet === sheet.value && below?.sheet !== sheet.value;
+    const outdated = above?.matrix === matrix.value && below?.matrix !== matrix.value;
     if (below && whole.value && !outdated) paintTile(target, part, below, whole.value);
-    const fresh = above?.sheet === sheet.value || below?.sheet !== sheet.value;
+    const fresh = above?.matrix === matrix.value || below?.matrix !== matrix.value;
     if (above && sharp.value && fresh) paintTile(target, part, above, sharp.value);
   }
 

@@ -1,13 +1,13 @@
 /** The pictures that a matrix is shown by: all of it, and the part shown where that has more to it. */
 
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import type { Sheet } from "../../../data/attention-matrix.ts";
+import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { matrixPicture } from "../../../raster/matrix.ts";
 import { columnsOf, type Part, rowsOf, type Span } from "./part.ts";
 
 /** A part of a matrix, in pixels. */
 interface Wanted {
-  readonly sheet: Sheet;
+  readonly matrix: AttentionMatrix;
   readonly rows: Span;
   readonly columns: Span;
   /** Pixels per cell, at most 1. */
@@ -35,7 +35,7 @@ export interface Tiles {
 }
 
 export interface TilesOptions {
-  readonly sheet: ReadonlySignal<Sheet>;
+  readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly rows: readonly number[];
   readonly columns: readonly number[];
   readonly part: ReadonlySignal<Part>;
@@ -49,30 +49,30 @@ const AROUND = 0.25;
 /** A part is drawn when it has been the one for so long; until then what is there is scaled. */
 const SETTLED_MS = 60;
 
-export function matrixTiles({ sheet, rows, columns, part, least }: TilesOptions): Tiles {
+export function matrixTiles({ matrix, rows, columns, part, least }: TilesOptions): Tiles {
   const [whole, sharp] = [signal<Tile | null>(null), signal<Tile | null>(null)];
   const all = {
     rows: { first: 0, end: rows.length },
     columns: { first: 0, end: columns.length },
   };
-  const finest = ({ overview }: Sheet) =>
+  const finest = ({ overview }: AttentionMatrix) =>
     overview
       ? Math.min(overview.columns / columns.length, overview.rows / rows.length)
       : Math.min(1, least);
 
   const next = computed((): [Wanted, Signal<Tile | null>] | null => {
-    const of = sheet.value;
+    const of = matrix.value;
     const needed = partWanted(part.value, of);
     if (needed && !covers(sharp.value, needed)) return [needed, sharp];
-    const known = whole.value?.sheet === of && whole.value.done;
-    return known ? null : [{ sheet: of, ...all, scale: finest(of) }, whole];
+    const known = whole.value?.matrix === of && whole.value.done;
+    return known ? null : [{ matrix: of, ...all, scale: finest(of) }, whole];
   });
 
   /** Null where the picture of the whole has all there is: every cell its own pixel, or an overview. */
-  function partWanted(shown: Part, of: Sheet): Wanted | null {
+  function partWanted(shown: Part, of: AttentionMatrix): Wanted | null {
     if (shown.whole || of.overview || finest(of) >= 1) return null;
     const scale = Math.min(1, shown.cell * devicePixelRatio);
-    return { sheet: of, rows: rowsOf(shown), columns: columnsOf(shown), scale };
+    return { matrix: of, rows: rowsOf(shown), columns: columnsOf(shown), scale };
   }
 
   let running: { readonly wanted: Wanted; stop(): void } | null = null;
@@ -105,7 +105,7 @@ export function matrixTiles({ sheet, rows, columns, part, least }: TilesOptions)
   }
 
   function draw(wanted: Wanted, into: Signal<Tile | null>): () => void {
-    const { overview } = wanted.sheet;
+    const { overview } = wanted.matrix;
     if (overview) {
       const { columns: width, rows: height, values: largest } = overview;
       into.value = { ...wanted, width, height, largest, done: true };
@@ -117,7 +117,7 @@ export function matrixTiles({ sheet, rows, columns, part, least }: TilesOptions)
       width: Math.ceil(lengthOf(wanted.columns) * wanted.scale),
       height: Math.ceil(lengthOf(wanted.rows) * wanted.scale),
     };
-    return matrixPicture(wanted.sheet, job, (largest, done) => {
+    return matrixPicture(wanted.matrix, job, (largest, done) => {
       // Half of a part would hide the whole below it.
       if (!done && into === sharp) return;
       if (done) running = null;
@@ -126,10 +126,10 @@ export function matrixTiles({ sheet, rows, columns, part, least }: TilesOptions)
   }
 
   const scale = computed(() => {
-    const needed = partWanted(part.value, sheet.value);
+    const needed = partWanted(part.value, matrix.value);
     return needed && sharp.value && covers(sharp.value, needed)
       ? sharp.value.scale
-      : finest(sheet.value);
+      : finest(matrix.value);
   });
 
   return {
@@ -167,7 +167,7 @@ function around({ first, end }: Span, count: number): Span {
 function covers(tile: Wanted | null, needed: Wanted): boolean {
   return (
     tile !== null &&
-    tile.sheet === needed.sheet &&
+    tile.matrix === needed.matrix &&
     tile.scale >= needed.scale &&
     within(needed.rows, tile.rows) &&
     within(needed.columns, tile.columns)

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
-import { matrixSheet } from "../../../../src/data/attention-matrix.ts";
+import { storedMatrix } from "../../../../src/data/attention-matrix.ts";
 import { partOf } from "../../../../src/views/shared/matrix/part.ts";
 import { matrixTiles } from "../../../../src/views/shared/matrix/tiles.ts";
 
@@ -14,9 +14,9 @@ test.for([
 ] as const)("an overview of %i × %i cells is as coarse as its longer side", ([down, across]) => {
   const cells = { rows: Math.min(down, 32), columns: Math.min(across, 32) };
   const overview = { ...cells, values: new Float32Array(cells.rows * cells.columns) };
-  const sheet = { ...matrixSheet("", new Float32Array(), across), overview };
+  const matrix = { ...storedMatrix("", new Float32Array(), across), overview };
   const tiles = matrixTiles({
-    ...{ sheet: signal(sheet), rows: range(down), columns: range(across), least: 0.5 },
+    ...{ matrix: signal(matrix), rows: range(down), columns: range(across), least: 0.5 },
     part: signal(partOf({ rows: down, columns: across, room: 600 }, null)),
   });
   expect(tiles.scale.value).toBe(32 / 3000);
