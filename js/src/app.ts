@@ -2,12 +2,13 @@
 
 import { computed, effect, signal, untracked } from "@preact/signals-core";
 import type { Store } from "./data/store.ts";
+import { type FigureKind, figure } from "./painting/figure.ts";
 import { alertBar } from "./parts/alert.ts";
 import { copyMenu } from "./parts/copy.ts";
 import { disposeAll } from "./parts/dispose.ts";
 import { el } from "./parts/dom.ts";
 import { findBox } from "./parts/find.ts";
-import { footer } from "./parts/footer.ts";
+import { footer, printed } from "./parts/footer.ts";
 import { header } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
 import { notes } from "./parts/notes.ts";
@@ -63,9 +64,11 @@ function build(
   shadow.adoptedStyleSheets = [styleSheet()];
 
   const dark = signal(false);
+  /** While a figure is painted: most pages are white. */
+  const onPaper = signal(false);
   const palette = computed(() => {
     const { value } = state.theme;
-    return paletteOf(value === "auto" ? dark.value : value === "dark");
+    return paletteOf(value === "auto" ? dark.value && !onPaper.value : value === "dark");
   });
   const width = signal(0);
   const resolution = signal(devicePixelRatio);
@@ -99,12 +102,35 @@ function build(
     said.value = text;
   });
   const save = saveMenu({
-    figure: () => view.peek()?.figure() ?? null,
-    title: store.manifest.model ? `Attention of ${store.manifest.model}` : "Attention",
+    figure: savedAs,
     say: (text) => {
       said.value = text;
     },
   });
+  function savedAs(kind: FigureKind) {
+    const shown = view.peek();
+    const found = shown?.figure();
+    if (!shown || !found) return null;
+    onPaper.value = true;
+    try {
+      const { model } = store.manifest;
+      const notes = [shown.status.value, shown.legend.value, [found.note]];
+      const file = figure(kind, {
+        root,
+        body,
+        heading: el("div", { class: "heading" }, found.heading),
+        caption: el("div", { class: "caption" }, ...notes.map(printed)),
+        cropped: found.cropped,
+        background: palette.value.background,
+        title: model ? `Attention of ${model}` : "Attention",
+        name: found.name,
+      });
+      return { name: found.name, file };
+    } finally {
+      onPaper.value = false;
+    }
+  }
+
   const [theme, disposeTheme] = themeMenu(state);
   const common = [find.element, copy.element, save.element, theme, keys.button];
   const [head, disposeHeader] = header(state, store, tools, ...common);

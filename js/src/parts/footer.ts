@@ -28,6 +28,12 @@ export function footer(
   return [el("footer", {}, said, about), dispose];
 }
 
+/** A line for a figure, without what only the screen can do. */
+export function printed(phrase: Phrase): HTMLElement {
+  const parts = phrase.filter((part) => typeof part === "string" || !part.hint);
+  return el("div", {}, ...parts.map(piece));
+}
+
 function piece(part: string | Marked): Node | string {
   if (typeof part === "string") return part;
   const element = part.token

@@ -11,12 +11,15 @@ export interface Marked {
   readonly color?: string;
   /** A token's name, whose writing direction must not turn what stands around it. */
   readonly token?: boolean;
+  /** What the reader can do, which is for the screen alone. */
+  readonly hint?: boolean;
 }
 
 export type Phrase = readonly (string | Marked)[];
 
 export const strong = (text: string): Marked => ({ text, strong: true });
 export const colored = (color: string, text: string): Marked => ({ text, color });
+export const hint = (text: string): Marked => ({ text, hint: true });
 export const token = (name: string, strong = false): Marked => ({
   text: name,
   token: true,

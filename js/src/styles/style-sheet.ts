@@ -1,6 +1,7 @@
 /** The style of everything inside the shadow root. Colours come from the palette. */
 
 import { ADAPT } from "./css/adapt.ts";
+import { FIGURE } from "./css/figure.ts";
 import { FRAME } from "./css/frame.ts";
 import { HEAD } from "./css/head.ts";
 import { MODEL } from "./css/model.ts";
@@ -8,7 +9,7 @@ import { NEURON } from "./css/neuron.ts";
 import { PARTS } from "./css/parts.ts";
 
 /** What adapts to a place comes last, since it changes what stands before. */
-const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, ADAPT].join("");
+const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, ADAPT, FIGURE].join("");
 
 let sheet: CSSStyleSheet | undefined;
 

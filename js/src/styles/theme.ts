@@ -106,7 +106,7 @@ export function isDark(element: Element): boolean {
 }
 
 /** Red, green, blue and opacity, 0 to 255, of any CSS colour: painting it understands them all. */
-function pixelOf(color: string): Uint8ClampedArray {
+export function pixelOf(color: string): Uint8ClampedArray {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 1;
   const context = canvas.getContext("2d") as CanvasRenderingContext2D;

@@ -3,9 +3,6 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import type { Layer } from "../../data/remote-layer.ts";
-import { headScene } from "../../figures/head.ts";
-import { figureName } from "../../figures/name.ts";
-import { figurePalette } from "../../figures/palette.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { swatches } from "../../parts/swatches.ts";
@@ -14,6 +11,7 @@ import type { Choices } from "../../state/choices.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { axesOf, lookOf } from "../shared/axes.ts";
 import { LONG } from "../shared/columns.ts";
+import { figureName } from "../shared/figure.ts";
 import { headIn, type Inside, layerView, notice } from "../shared/layer-view.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
@@ -146,18 +144,13 @@ function inside(
     legend: computed(() => headLegend(context, seen, rounding, drawn.share.value)),
     tables: computed(() => headTables(seen)),
     figure() {
-      const scene = headScene({
-        ...{ data, axes, where, lying: horizontal },
-        look: look.peek(),
-        matrices: matrices.peek(),
-        pictured: pictured.peek(),
-        palette: figurePalette(state),
-        begin: { ...state.begin },
-        zoom: state.zoom.peek(),
-        model: store.manifest.model,
-      });
-      const of = whole?.combine ?? `layer-${number}`;
-      return { scene, name: figureName(store.manifest, "head", data.stack, of) };
+      const [{ name, head }] = matrices.peek();
+      return {
+        name: figureName(store.manifest, "head", data.stack, whole?.combine ?? `layer-${number}`),
+        heading: [where, head === null ? name : ""].filter(Boolean).join(" · "),
+        note: drawn.named(),
+        cropped: false,
+      };
     },
     dispose: disposeAll([disposeButtons, drawn.dispose, picture.dispose]),
   };

@@ -3,7 +3,7 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { type Layer, RemoteLayer } from "../../data/remote-layer.ts";
-import { number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
+import { hint, number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Axes, type Axis, type Look, sideOf } from "../shared/axes.ts";
@@ -30,8 +30,8 @@ export function headStatus(seen: Seen): Phrase {
   const { state, axes, look, matrices, pictured } = seen;
   const side = sideOf(look.value);
   const strips = seen.strips.value;
-  if (!side) return ["Point at a token to see its attention; click to keep it."];
-  const release = state.hover.value === null ? " · Esc releases" : "";
+  if (!side) return [hint("Point at a token to see its attention; click to keep it.")];
+  const release = state.hover.value === null ? hint(" · Esc releases") : "";
   const { query, key } = look.value;
   if (strips && query.length === 1 && key.length === 1) {
     return [

@@ -3,22 +3,19 @@
 import { batch, computed, effect, signal, untracked } from "@preact/signals-core";
 import type { StackInfo } from "../../data/manifest.ts";
 import { cropped, shownSegments } from "../../data/thumbnails.ts";
-import { modelScene } from "../../figures/model.ts";
-import { figureName } from "../../figures/name.ts";
-import { figurePalette } from "../../figures/palette.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/trust.ts";
 import type { Choices, Color, Sort } from "../../state/choices.ts";
 import { goTo } from "../../state/navigation.ts";
 import { isPair, shownTokens } from "../../state/shown.ts";
+import { figureName } from "../shared/figure.ts";
 import type { Context, View } from "../shared/view.ts";
 import { coloringOf } from "./color.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
 import { modelLayout } from "./layout.ts";
 import { measureTable } from "./measures.ts";
-import { openedPicture } from "./opened.ts";
 import { type Head, knownChoice, measureInUse, placeOf, rowsOf } from "./order.ts";
 import { paintRows } from "./paint.ts";
 import { modelPanel, type Panel } from "./panel.ts";
@@ -255,7 +252,8 @@ export function modelView(context: Context): View {
           title: headTitle(head),
           pattern: described(patternOf(head.layer, head.head, of)),
           aspect,
-          paint: (target, box) => paintThumbnail(target, kind, thumbnail, box, ink, colors),
+          paint: (painter, ratio, box) =>
+            paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors),
           numbers: measureTable(head.layer, head.head, of),
           cell,
           scroller: scroller() ?? stage,
@@ -286,22 +284,12 @@ export function modelView(context: Context): View {
       ...(panel.value?.inside.legend.value ?? []),
     ]),
     tools: [tools],
-    figure() {
-      const [of, shown, colors] = [stack.peek(), rows.peek(), figurePalette(state)];
-      const scene = modelScene({
-        thumbnailOf: thumbnails(of, state.segments.peek()),
-        ...{ stack: of, rows: shown, palette: colors },
-        sort: sort.peek(),
-        measure: measure.peek(),
-        coloring: coloringOf(color.peek(), shown, of, colors),
-        kind: state.thumbnails.peek(),
-        segments: state.segments.peek(),
-        current: current.peek(),
-        opened: panel.peek() ? openedPicture(context) : null,
-        model: store.manifest.model,
-      });
-      return { scene, name: figureName(store.manifest, "model", of) };
-    },
+    figure: () => ({
+      name: figureName(store.manifest, "model", stack.peek()),
+      heading: "",
+      note: "",
+      cropped: false,
+    }),
     tables: computed(() => [
       headsTable(rows.value, stack.value),
       ...(panel.value?.inside.tables.value ?? []),

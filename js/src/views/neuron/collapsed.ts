@@ -11,7 +11,7 @@ import { axesOf } from "../shared/axes.ts";
 import { type Lines, lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
 import { barHeads, drawHeads } from "./column-headers.ts";
-import { type Columns, type ColumnsOptions, openRows, sinkLabel, stand, upTo } from "./columns.ts";
+import { type Columns, type ColumnsOptions, paintRows, sinkLabel, stand, upTo } from "./columns.ts";
 import { MARKS, NUMBER_WIDTH } from "./layout.ts";
 import { paintCurves } from "./paint.ts";
 import { besideRows } from "./whole.ts";
@@ -61,12 +61,14 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
       ]),
     ),
     effect(() => {
-      const target = openRows(canvas, weights.end, rows);
-      const picture = { target, rowHeight, range: rows.range.value, palette: palette.value };
-      paintBars(picture, facts, { bias: null, scores: null, weights });
-      // Of a long text, not all lines but those of the query explained.
+      const range = rows.range.value;
       const ends = [labels + gap, labels + gap + curves] as const;
-      if (!drawn) paintCurves({ ...picture, curves: ends }, facts);
+      paintRows(canvas, weights.end, rows, (painter) => {
+        const picture = { painter, rowHeight, range, palette: palette.value };
+        paintBars(picture, facts, { bias: null, scores: null, weights });
+        // Of a long text, not all lines but those of the query explained.
+        if (!drawn) paintCurves({ ...picture, curves: ends }, facts);
+      });
     }),
   ];
   return {

@@ -2,7 +2,9 @@
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
-import { el, sizeCanvas } from "../../parts/dom.ts";
+import { paintCanvas } from "../../painting/canvas.ts";
+import type { Paint } from "../../painting/painter.ts";
+import { el } from "../../parts/dom.ts";
 import { number } from "../../parts/text.ts";
 import type { Shown } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
@@ -38,14 +40,20 @@ export function rowCount({ info }: LayerData, { queries, keys }: Shown): number 
   return Math.max(queries.length, keys.length + (info.program?.sinks ? 1 : 0));
 }
 
-/** A canvas for the rows that are drawn, in the coordinates of all rows. */
-export function openRows(canvas: HTMLCanvasElement, width: number, rows: Rows) {
+/** Paint the rows that are drawn, in the coordinates of all rows. */
+export function paintRows(
+  canvas: HTMLCanvasElement,
+  width: number,
+  rows: Rows,
+  paint: Paint,
+): void {
   const [first, end] = rows.range.value;
   const above = first * rows.height;
   canvas.style.marginTop = `${above}px`;
-  const target = sizeCanvas(canvas, width, MARKS + (end - first) * rows.height);
-  target.translate(0, -above);
-  return target;
+  paintCanvas(canvas, width, MARKS + (end - first) * rows.height, (painter, ratio) => {
+    painter.translate(0, -above);
+    paint(painter, ratio);
+  });
 }
 
 /** Place an element in the grid of the columns, which leaves it free to stay while they scroll. */

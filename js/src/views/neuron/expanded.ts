@@ -4,7 +4,7 @@ import { effect } from "@preact/signals-core";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { barHeads, drawHeads, vectorHeads } from "./column-headers.ts";
-import { type Columns, type ColumnsOptions, openRows, sinkLabel, stand, upTo } from "./columns.ts";
+import { type Columns, type ColumnsOptions, paintRows, sinkLabel, stand, upTo } from "./columns.ts";
 import { layoutFor, MARKS } from "./layout.ts";
 import { neuronList } from "./list.ts";
 import { paintNeurons } from "./paint.ts";
@@ -51,9 +51,10 @@ export function expandedColumns(options: ColumnsOptions): Columns {
       drawHeads(heads, [...vectorHeads(layout, facts), ...barHeads(layout, facts), ...beside]),
     ),
     effect(() => {
-      const target = openRows(canvas, layout.width, rows);
       const range = rows.range.value;
-      paintNeurons({ target, layout, vectors, rowHeight, range, palette: palette.value }, facts);
+      paintRows(canvas, layout.width, rows, (painter) =>
+        paintNeurons({ painter, layout, vectors, rowHeight, range, palette: palette.value }, facts),
+      );
     }),
   ];
   const leftOut = [layout.queries === null && "q", layout.keys === null && "k"].filter(

@@ -10,14 +10,12 @@ import {
 } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
 import { RemoteLayer } from "../../data/remote-layer.ts";
-import { figureName } from "../../figures/name.ts";
-import { neuronScene } from "../../figures/neuron.ts";
-import { figurePalette } from "../../figures/palette.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { columnWidth } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Side, State } from "../../state/state.ts";
+import { figureName } from "../shared/figure.ts";
 import { type Inside, layerView, notice } from "../shared/layer-view.ts";
 import type { Context, View } from "../shared/view.ts";
 import { collapsedColumns } from "./collapsed.ts";
@@ -166,16 +164,15 @@ function inside(
     tables: computed(() => neuronTables(facts)),
     legend: computed(() => neuronLegend(palette.value, facts, columns.leftOut)),
     figure() {
-      const { manifest } = context.store;
-      const scene = neuronScene({
-        ...{ state, facts },
-        palette: figurePalette(state),
-        expanded: state.expanded.peek(),
-        start: rows.long ? rows.sight.peek()[0] : null,
-        model: manifest.model,
-      });
-      const of = `layer-${data.info.number}-head-${facts.head.peek()}`;
-      return { scene, name: figureName(manifest, "neuron", stack, of) };
+      const [layer, head] = [data.info.number, facts.head.peek()];
+      const [begin, end] = rows.sight.peek();
+      return {
+        name: figureName(context.store.manifest, "neuron", stack, `layer-${layer}-head-${head}`),
+        heading: `Layer ${layer} · Head ${head}`,
+        note: rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "",
+        // Only the rows in sight are drawn.
+        cropped: rows.long,
+      };
     },
     dispose: disposeAll([leave, seek, unfollow, disposeQueries, disposeKeys, columns.dispose]),
   };

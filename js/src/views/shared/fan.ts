@@ -1,10 +1,12 @@
 /** Ribbons to more tokens than can be stroked: the strongest as they are, the others as one fan. */
 
 import { ease } from "../../kernels/ease.ts";
+import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import { otherSide } from "../../state/locks.ts";
 import { alpha, rgb } from "../../styles/theme.ts";
+import { strokeCurve } from "./curves.ts";
 import { FAINTEST, type Ribbons, shadeOf, spanOf, THINNEST, TRACE, WIDEST } from "./ribbons.ts";
 
 /** More ribbons than this are a fan, unless it were longer than a screen. */
@@ -39,9 +41,10 @@ export const fanBuffers = (): FanBuffers => ({
 });
 
 export function paintFan(
-  target: CanvasRenderingContext2D,
+  painter: Painter,
   ribbons: Ribbons,
   buffers: FanBuffers,
+  ratio: number,
 ): void {
   const { axes, tracks, side, from, strips, colors } = ribbons;
   const [own, other] = [axes[side], axes[otherSide(side)]];
@@ -84,24 +87,18 @@ export function paintFan(
     fill(buffer, tipsImage(sums));
     sums = halved(sums);
   }
-  for (const origin of origins) paintTips(target, buffers.tips, origin, span.near, span.far);
+  for (const origin of origins) paintTips(painter, buffers.tips, origin, span.near, span.far);
 
   // The strongest last, on top.
   strongest.sort((a, b) => a.weight - b.weight);
   const widest = Math.min(WIDEST, Math.max(BOLD, track.size(0)));
-  const third = (span.far - span.near) / 3;
   for (const { at, matrix, weight } of strongest) {
     const to = track.middle(at);
-    target.strokeStyle = alpha(colors[matrix], shadeOf(weight / largest));
-    target.lineWidth = Math.max(THINNEST, (widest * weight) / largest);
-    for (const origin of origins) {
-      target.beginPath();
-      target.moveTo(span.near, origin);
-      target.bezierCurveTo(span.near + third, origin, span.far - third, to, span.far, to);
-      target.stroke();
-    }
+    painter.strokeStyle = alpha(colors[matrix], shadeOf(weight / largest));
+    painter.lineWidth = Math.max(THINNEST, (widest * weight) / largest);
+    for (const origin of origins) strokeCurve(painter, span.near, origin, span.far, to);
   }
-  paintStrips(target, ribbons, buffers.strips, track, shown, largest);
+  paintStrips(painter, ribbons, buffers.strips, track, shown, largest, ratio);
 }
 
 /** Premultiplied red, green, blue, and opacity. */
@@ -131,7 +128,7 @@ function halved(sums: Float32Array): Float32Array<ArrayBuffer> {
 
 /** Nearer to its origin a fan is its tips, drawn together as far as the curves are. */
 function paintTips(
-  target: CanvasRenderingContext2D,
+  painter: Painter,
   tips: readonly HTMLCanvasElement[],
   origin: number,
   near: number,
@@ -142,22 +139,23 @@ function paintTips(
     const way = ease(Math.min(1, (x + PIECE / 2) / width));
     const left = far > near ? near + x : near - x - PIECE;
     const size = Math.min(tips.length - 1, Math.floor(-Math.log2(way)));
-    target.drawImage(tips[size], left, origin * (1 - way), PIECE, tips[0].height * way);
+    painter.drawImage(tips[size], left, origin * (1 - way), PIECE, tips[0].height * way);
   }
 }
 
 /** Per head and pixel, the largest weight of the tokens there. */
 function paintStrips(
-  target: CanvasRenderingContext2D,
+  painter: Painter,
   ribbons: Ribbons,
   buffer: HTMLCanvasElement,
   track: Track,
   shown: readonly number[],
   largest: number,
+  ratio: number,
 ): void {
   const { strips, colors } = ribbons;
   const span = spanOf(ribbons);
-  const height = Math.ceil(track.length * devicePixelRatio);
+  const height = Math.ceil(track.length * ratio);
   const image = new ImageData(strips.length, height);
   const most = new Float32Array(height);
   strips.forEach((strip, n) => {
@@ -165,8 +163,8 @@ function paintStrips(
     for (let at = 0; at < shown.length; at++) {
       const weight = strip[shown[at]];
       if (weight < FAINTEST) continue;
-      const start = track.start(at) * devicePixelRatio;
-      const end = Math.min(height, start + track.size(at) * devicePixelRatio);
+      const start = track.start(at) * ratio;
+      const end = Math.min(height, start + track.size(at) * ratio);
       for (let y = Math.floor(start); y < end; y++) if (weight > most[y]) most[y] = weight;
     }
     const ink = rgb(colors[n]);
@@ -179,9 +177,9 @@ function paintStrips(
       image.data[at + 3] = 255 * Math.max(TRACE, shade);
     }
   });
-  target.imageSmoothingEnabled = false;
+  painter.imageSmoothingEnabled = false;
   fill(buffer, image);
-  target.drawImage(buffer, span.strips, 0, span.inset, height / devicePixelRatio);
+  painter.drawImage(buffer, span.strips, 0, span.inset, height / ratio);
 }
 
 function fill(buffer: HTMLCanvasElement, image: ImageData): void {

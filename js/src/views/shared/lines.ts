@@ -2,15 +2,19 @@
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import { asPicture, canvasRatio, paintCanvas, paintInFigures } from "../../painting/canvas.ts";
+import type { Paint } from "../../painting/painter.ts";
 import { disposeAll } from "../../parts/dispose.ts";
-import { canvasRatio, el, sizeCanvas } from "../../parts/dom.ts";
+import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
-import { type Ink, linesPicture } from "../../raster/lines.ts";
+import { type Ink, type LinesJob, linesPicture } from "../../raster/lines.ts";
 import { overviewOf } from "../../raster/overview.ts";
+import { areFew } from "../../raster/paint-curves.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
 import { rgb } from "../../styles/theme.ts";
 import { type Axes, type Look, sideOf } from "./axes.ts";
+import { paintCurves } from "./curves.ts";
 import { FAN_FROM, fanBuffers, LARGEST_FAN, paintFan } from "./fan.ts";
 import { FAINTEST, paintRibbons } from "./ribbons.ts";
 
@@ -47,12 +51,14 @@ export function lines(options: LinesOptions): Lines {
   const share = signal<number | null>(100);
   const buffers = fanBuffers();
 
-  /** Drawn from left to right whatever the layout is: a line of tokens is a column on its side. */
-  const open = (canvas: HTMLCanvasElement) => {
-    const target = sizeCanvas(canvas, ...size);
-    if (horizontal) target.transform(0, 1, 1, 0, 0, 0);
-    return target;
-  };
+  /** From left to right whatever the layout is: a line of tokens is a column on its side. */
+  const upright = (paint: Paint): Paint =>
+    horizontal
+      ? (painter, ratio) => {
+          painter.transform(0, 1, 1, 0, 0, 0);
+          paint(painter, ratio);
+        }
+      : paint;
 
   const disposeBase = effect(() => {
     return paintAll(matrices.value, colors.value.map(rgb));
@@ -60,43 +66,60 @@ export function lines(options: LinesOptions): Lines {
   const disposeOverlay = effect(() => {
     const side = sideOf(look.value);
     base.classList.toggle("dimmed", side !== null);
-    const target = open(overlay);
-    if (!strips.value || !side) return;
-    const from = look.value[side];
-    const ribbons = axes[otherSide(side)].shown.length * strips.value.length * from.length;
-    // A fan is as much work as it is large, however few its ribbons are.
-    const fan = ribbons > FAN_FROM && length < LARGEST_FAN;
+    if (!strips.value || !side) {
+      paintCanvas(overlay, ...size, () => {});
+      return;
+    }
+    const [units, from] = [axes[otherSide(side)].shown, look.value[side]];
     const shown = {
-      ...{ axes, tracks, across, side, from },
+      axes,
+      tracks,
+      across,
+      side,
+      from,
       strips: strips.value,
       colors: colors.value,
     };
-    if (fan) paintFan(target, shown, buffers);
-    else paintRibbons(target, shown);
+    const ribbons: Paint = (painter) => paintRibbons(painter, shown);
+    const count = units.length * strips.value.length * from.length;
+    // A fan is as much work as it is large, however few its ribbons are.
+    if (count <= FAN_FROM || length >= LARGEST_FAN) {
+      paintCanvas(overlay, ...size, upright(ribbons));
+      return;
+    }
+    const fan: Paint = (painter, ratio) => paintFan(painter, shown, buffers, ratio);
+    const inFigures = areFew(count) ? ribbons : asPicture(across, length, fan);
+    paintCanvas(overlay, ...size, upright(fan), upright(inFigures));
   });
 
   function paintAll(drawn: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {
-    const ratio = Math.min(canvasRatio(...size), length > 2000 ? 1 : devicePixelRatio);
-    const middles = (track: Track, count: number) =>
-      Float32Array.from({ length: count }, (_, at) => track.middle(at) * ratio);
-    const cells = (track: Track, count: number) =>
-      Float32Array.from({ length: count }, (_, at) => ((at + 0.5) / count) * track.length * ratio);
     const coarse = overviewOf(drawn);
-    const job = {
-      rows: coarse?.rows ?? rows,
-      columns: coarse?.columns ?? columns,
-      from: coarse ? cells(tracks.query, coarse.rows.length) : middles(tracks.query, rows.length),
-      to: coarse ? cells(tracks.key, coarse.columns.length) : middles(tracks.key, columns.length),
+    const pictured = coarse?.matrices ?? drawn;
+    const [from, to] = [coarse?.rows ?? rows, coarse?.columns ?? columns];
+    const cells = (track: Track, count: number, ratio: number) =>
+      Float32Array.from({ length: count }, (_, at) =>
+        coarse ? ((at + 0.5) / count) * track.length * ratio : track.middle(at) * ratio,
+      );
+    const jobAt = (ratio: number): LinesJob => ({
+      rows: from,
+      columns: to,
+      from: cells(tracks.query, from.length, ratio),
+      to: cells(tracks.key, to.length, ratio),
       width: Math.max(1, Math.round(across * ratio)),
       height: Math.max(1, Math.round(length * ratio)),
       inks,
       ratio,
       faintest: FAINTEST,
-    };
-    return linesPicture(coarse?.matrices ?? drawn, job, (image, drawnShare) => {
+    });
+    const few = areFew(from.length * to.length);
+    const curves = upright((painter) => paintCurves(painter, pictured, jobAt(1)));
+    if (few) paintInFigures(base, curves);
+    const ratio = Math.min(canvasRatio(...size), length > 2000 ? 1 : devicePixelRatio);
+    return linesPicture(pictured, jobAt(ratio), (image, drawnShare) => {
       const buffer = el("canvas", { width: image.width, height: image.height });
       buffer.getContext("2d")?.putImageData(image, 0, 0);
-      open(base).drawImage(buffer, 0, 0, across, length);
+      const picture = upright((painter) => painter.drawImage(buffer, 0, 0, across, length));
+      paintCanvas(base, ...size, picture, few ? curves : picture);
       share.value = drawnShare;
     });
   }

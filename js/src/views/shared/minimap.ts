@@ -4,8 +4,10 @@
  */
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
+import { paintCanvas } from "../../painting/canvas.ts";
+import type { Painter } from "../../painting/painter.ts";
 import { disposeAll } from "../../parts/dispose.ts";
-import { el, sizeCanvas } from "../../parts/dom.ts";
+import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import type { ListWindow } from "../../parts/window.ts";
 import { alpha, type Palette } from "../../styles/theme.ts";
@@ -59,81 +61,83 @@ export function minimap(options: MinimapOptions): { element: HTMLElement; dispos
   [element.style.width, element.style.height] = size.map((pixels) => `${pixels}px`);
   strip.style[horizontal ? "height" : "width"] = `${STRIP}px`;
 
-  /** Drawn from the labels, on the left, to the lines, whatever the layout is. */
-  const open = (canvas: HTMLCanvasElement) => {
-    const target = sizeCanvas(canvas, ...size);
-    if (horizontal) target.transform(0, 1, 1, 0, 0, 0);
-    if (side === "key") target.transform(-1, 0, 0, 1, RAIL, 0);
-    return target;
-  };
-  const curve = (target: CanvasRenderingContext2D, from: number, to: number) => {
-    target.moveTo(0, from);
-    target.bezierCurveTo(FUNNEL / 2, from, FUNNEL / 2, to, FUNNEL, to);
+  /** From the labels, on the left, to the lines, whatever the layout is. */
+  const paintUpright = (canvas: HTMLCanvasElement, paint: (painter: Painter) => void) =>
+    paintCanvas(canvas, ...size, (painter) => {
+      if (horizontal) painter.transform(0, 1, 1, 0, 0, 0);
+      if (side === "key") painter.transform(-1, 0, 0, 1, RAIL, 0);
+      paint(painter);
+    });
+  const curve = (painter: Painter, from: number, to: number) => {
+    painter.moveTo(0, from);
+    painter.bezierCurveTo(FUNNEL / 2, from, FUNNEL / 2, to, FUNNEL, to);
   };
 
   const disposers = [
-    effect(() => {
-      const target = open(marks);
-      const { border, accent, highlight, muted } = palette.value;
-      const [first, end] = window.sight.value;
-      const [from, below] = [ends.start(first), ends.start(end - 1) + ends.size(end - 1)];
-      const to = Math.max(below, from + LOWEST);
-      // On a panel as well as on the page.
-      target.fillStyle = alpha(muted, 0.09);
-      target.fillRect(FUNNEL, 0, STRIP, length);
-      target.beginPath();
-      curve(target, 0, from);
-      target.lineTo(FUNNEL, to);
-      target.bezierCurveTo(FUNNEL / 2, to, FUNNEL / 2, length, 0, length);
-      target.fill();
-      target.strokeStyle = border;
-      target.beginPath();
-      curve(target, 0, from);
-      curve(target, length, to);
-      target.stroke();
-      target.fillStyle = highlight;
-      target.fillRect(FUNNEL, from, STRIP, to - from);
-      target.fillStyle = muted;
-      for (const at of axis.borders) target.fillRect(FUNNEL, ends.start(at) - 0.5, STRIP, 1);
-      target.fillStyle = alpha(accent, 0.8);
-      tick(target, options.found.value, FUNNEL + STRIP / 2, STRIP / 2, 1.5);
-      target.strokeStyle = accent;
-      target.lineWidth = 1.5;
-      target.strokeRect(FUNNEL + 0.75, from + 0.75, STRIP - 1.5, to - from - 1.5);
-      target.fillStyle = accent;
-      tick(target, options.locked.value, FUNNEL, STRIP, 3);
-    }),
-    effect(() => {
-      const target = open(lines);
-      const [first, end] = window.sight.value;
-      const start = window.start.value;
-      const inSight = (at: number) => at >= first && at < end;
-      const { met, colors } = options;
-      if (met.value) {
-        for (let at = first; at < end; at++) {
-          const [weight, matrix] = strongestAt(met.value, shown[at]);
-          if (weight < FAINTEST) continue;
-          target.strokeStyle = alpha(colors.value[matrix], shadeOf(Math.min(1, weight)));
-          target.lineWidth = 1.2 + 3 * Math.min(1, weight);
-          target.beginPath();
-          curve(target, labels.middle(at) - start, ends.middle(at));
-          target.stroke();
-        }
-      }
-      target.strokeStyle = target.fillStyle = palette.value.text;
-      target.lineWidth = 1.5;
-      target.beginPath();
-      for (const unit of options.looked.value) {
-        const at = places[unit];
-        if (inSight(at)) curve(target, labels.middle(at) - start, ends.middle(at));
-      }
-      target.stroke();
-      tick(target, options.looked.value, FUNNEL, STRIP, 2);
-    }),
+    effect(() => paintUpright(marks, paintMarks)),
+    effect(() => paintUpright(lines, paintLines)),
   ];
 
+  function paintMarks(painter: Painter): void {
+    const { border, accent, highlight, muted } = palette.value;
+    const [first, end] = window.sight.value;
+    const [from, below] = [ends.start(first), ends.start(end - 1) + ends.size(end - 1)];
+    const to = Math.max(below, from + LOWEST);
+    // On a panel as well as on the page.
+    painter.fillStyle = alpha(muted, 0.09);
+    painter.fillRect(FUNNEL, 0, STRIP, length);
+    painter.beginPath();
+    curve(painter, 0, from);
+    painter.lineTo(FUNNEL, to);
+    painter.bezierCurveTo(FUNNEL / 2, to, FUNNEL / 2, length, 0, length);
+    painter.fill();
+    painter.strokeStyle = border;
+    painter.beginPath();
+    curve(painter, 0, from);
+    curve(painter, length, to);
+    painter.stroke();
+    painter.fillStyle = highlight;
+    painter.fillRect(FUNNEL, from, STRIP, to - from);
+    painter.fillStyle = muted;
+    for (const at of axis.borders) painter.fillRect(FUNNEL, ends.start(at) - 0.5, STRIP, 1);
+    painter.fillStyle = alpha(accent, 0.8);
+    tick(painter, options.found.value, FUNNEL + STRIP / 2, STRIP / 2, 1.5);
+    painter.strokeStyle = accent;
+    painter.lineWidth = 1.5;
+    painter.strokeRect(FUNNEL + 0.75, from + 0.75, STRIP - 1.5, to - from - 1.5);
+    painter.fillStyle = accent;
+    tick(painter, options.locked.value, FUNNEL, STRIP, 3);
+  }
+
+  function paintLines(painter: Painter): void {
+    const [first, end] = window.sight.value;
+    const start = window.start.value;
+    const inSight = (at: number) => at >= first && at < end;
+    const { met, colors } = options;
+    if (met.value) {
+      for (let at = first; at < end; at++) {
+        const [weight, matrix] = strongestAt(met.value, shown[at]);
+        if (weight < FAINTEST) continue;
+        painter.strokeStyle = alpha(colors.value[matrix], shadeOf(Math.min(1, weight)));
+        painter.lineWidth = 1.2 + 3 * Math.min(1, weight);
+        painter.beginPath();
+        curve(painter, labels.middle(at) - start, ends.middle(at));
+        painter.stroke();
+      }
+    }
+    painter.strokeStyle = painter.fillStyle = palette.value.text;
+    painter.lineWidth = 1.5;
+    painter.beginPath();
+    for (const unit of options.looked.value) {
+      const at = places[unit];
+      if (inSight(at)) curve(painter, labels.middle(at) - start, ends.middle(at));
+    }
+    painter.stroke();
+    tick(painter, options.looked.value, FUNNEL, STRIP, 2);
+  }
+
   function tick(
-    target: CanvasRenderingContext2D,
+    painter: Painter,
     units: readonly number[],
     left: number,
     width: number,
@@ -145,7 +149,7 @@ export function minimap(options: MinimapOptions): { element: HTMLElement; dispos
       const middle = ends.middle(places[unit]);
       // Of those that would stand on each other, one is enough.
       if (Math.abs(middle - last) < 0.5) continue;
-      target.fillRect(left, middle - thickness / 2, width, thickness);
+      painter.fillRect(left, middle - thickness / 2, width, thickness);
       last = middle;
     }
   }

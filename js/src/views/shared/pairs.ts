@@ -14,7 +14,7 @@ import { type Axes, type Look, placeOf, positionOf, sideOf } from "./axes.ts";
 import { columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
-import { windowsOf } from "./windows.ts";
+import { namesInSight, windowsOf } from "./windows.ts";
 
 export interface PairsOptions {
   readonly state: State;
@@ -37,6 +37,8 @@ export interface Pairs {
    * is, or it has still to come. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
   readonly share: ReadonlySignal<number | null>;
+  /** Which tokens of a long text are named. */
+  named(): string;
   dispose(): void;
 }
 
@@ -180,6 +182,7 @@ export function pairs(options: PairsOptions): Pairs {
     element,
     strips,
     share: drawn.share,
+    named: () => namesInSight(windows, axes),
     dispose: disposeAll([...disposers, disposeReveal, drawn.dispose]),
   };
 }

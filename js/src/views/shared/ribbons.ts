@@ -1,11 +1,13 @@
 /** The attention of the tokens looked at: a ribbon to every other token, and a strip beside it. */
 
 import { largestOf, smallestOf } from "../../data/extremes.ts";
+import type { Painter } from "../../painting/painter.ts";
 import type { Track } from "../../parts/track.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
 import { alpha } from "../../styles/theme.ts";
 import type { Axes } from "./axes.ts";
+import { strokeCurve } from "./curves.ts";
 
 export interface Ribbons {
   readonly axes: Axes;
@@ -47,12 +49,11 @@ export function spanOf({ side, strips, across }: Ribbons) {
 /** A trace of its colour says which strip is whose, also where there is nothing in it. */
 export const TRACE = 0.05;
 
-export function paintRibbons(target: CanvasRenderingContext2D, ribbons: Ribbons): void {
+export function paintRibbons(painter: Painter, ribbons: Ribbons): void {
   const { axes, tracks, side, from, strips, colors } = ribbons;
   const [own, other] = [axes[side], axes[otherSide(side)]];
   const [ownTrack, track] = [tracks[side], tracks[otherSide(side)]];
   const { stripe, near, far, strips: left } = spanOf(ribbons);
-  const third = (far - near) / 3;
 
   // Sums of several tokens may exceed 1, and several heads meet at one token.
   const totals = other.shown.map((unit) => strips.reduce((sum, strip) => sum + strip[unit], 0));
@@ -61,8 +62,8 @@ export function paintRibbons(target: CanvasRenderingContext2D, ribbons: Ribbons)
   const widest = Math.min(WIDEST, (OF_ROW * narrowest) / Math.max(1, largestOf(totals)));
 
   strips.forEach((_, n) => {
-    target.fillStyle = alpha(colors[n], TRACE);
-    target.fillRect(left + n * stripe, 0, stripe, track.length);
+    painter.fillStyle = alpha(colors[n], TRACE);
+    painter.fillRect(left + n * stripe, 0, stripe, track.length);
   });
   other.shown.forEach((unit, at) => {
     let y = track.middle(at) - (widest * totals[at]) / 2;
@@ -72,18 +73,15 @@ export function paintRibbons(target: CanvasRenderingContext2D, ribbons: Ribbons)
       y += width;
       if (weight < FAINTEST) return;
       const shade = alpha(colors[n], shadeOf(weight / largest));
-      target.strokeStyle = shade;
-      target.lineWidth = Math.max(THINNEST, width);
+      painter.strokeStyle = shade;
+      painter.lineWidth = Math.max(THINNEST, width);
       const to = y - width / 2;
       for (const start of from) {
         const origin = ownTrack.middle(own.places[start]);
-        target.beginPath();
-        target.moveTo(near, origin);
-        target.bezierCurveTo(near + third, origin, far - third, to, far, to);
-        target.stroke();
+        strokeCurve(painter, near, origin, far, to);
       }
-      target.fillStyle = shade;
-      target.fillRect(left + n * stripe, track.start(at) + 1, stripe, track.size(at) - 2);
+      painter.fillStyle = shade;
+      painter.fillRect(left + n * stripe, track.start(at) + 1, stripe, track.size(at) - 2);
     });
   });
 }

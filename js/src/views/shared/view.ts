@@ -2,17 +2,11 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Store } from "../../data/store.ts";
-import type { Scene } from "../../figures/scene.ts";
 import type { Table } from "../../parts/table.ts";
 import type { Phrase } from "../../parts/text.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/theme.ts";
-
-/** What is drawn, and what its file is called, without an ending. */
-export interface Figure {
-  readonly scene: Scene;
-  readonly name: string;
-}
+import type { Figure } from "./figure.ts";
 
 export interface Context {
   readonly store: Store;
@@ -32,7 +26,7 @@ export interface View {
   readonly tools: readonly HTMLElement[];
   /** What of it can be copied. */
   readonly tables: ReadonlySignal<readonly Table[]>;
-  /** What is shown, as a figure; null while nothing is. Throws where that cannot be drawn. */
+  /** For the figure of what is shown; null while nothing is. */
   figure(): Figure | null;
   /** Go to the next of what stands out, or to the one before; nothing where nothing does. */
   readonly jump?: ((by: 1 | -1) => void) | undefined;

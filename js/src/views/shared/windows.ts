@@ -89,5 +89,17 @@ export function windowsOf(
   }
 }
 
+const NAMES: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
+
+/** Which tokens have their names in sight, of the sides where not all have. */
+export const namesInSight = (windows: Windows, axes: Axes): string =>
+  SIDES.flatMap((side) => {
+    const [window, { shown, units }] = [windows[side], axes[side]];
+    if (!window) return [];
+    const [first, end] = window.sight.peek();
+    const range = `${shown[first]}–${shown[end - 1]}`;
+    return [`${NAMES[side]} ${range} of ${units.labels.length} are named`];
+  }).join(", ");
+
 const placeIn = ({ units, places }: Axis, position: number | null): number =>
   position === null ? -1 : (places[units.of[position]] ?? -1);

@@ -1,5 +1,6 @@
 /** The cross-hair of a matrix, and what says where it is when the part shown leaves it out. */
 
+import type { Painter } from "../../../painting/painter.ts";
 import type { Palette } from "../../../styles/theme.ts";
 import type { Part } from "./part.ts";
 
@@ -9,7 +10,7 @@ const MARK = 5;
 
 /** @param rows @param columns where what is looked at stands in the matrix. Begins at the first cell shown. */
 export function paintCross(
-  target: CanvasRenderingContext2D,
+  painter: Painter,
   { accent, background }: Palette,
   { cell, row, column, across, down }: Part,
   rows: readonly number[],
@@ -17,33 +18,33 @@ export function paintCross(
 ): void {
   const tops = rows.map((at) => (at - row) * cell);
   const lefts = columns.map((at) => (at - column) * cell);
-  target.save();
-  target.beginPath();
+  painter.save();
+  painter.beginPath();
   // Half of a line lies outside of the cells that it frames.
-  target.rect(-1, -1, across + 2, down + 2);
-  target.clip();
-  target.strokeStyle = accent;
-  target.lineWidth = cell < BOLD_FROM ? 1 : 2;
-  for (const top of tops) target.strokeRect(0, top, across, cell);
-  for (const left of lefts) target.strokeRect(left, 0, cell, down);
-  target.restore();
+  painter.rect(-1, -1, across + 2, down + 2);
+  painter.clip();
+  painter.strokeStyle = accent;
+  painter.lineWidth = cell < BOLD_FROM ? 1 : 2;
+  for (const top of tops) painter.strokeRect(0, top, across, cell);
+  for (const left of lefts) painter.strokeRect(left, 0, cell, down);
+  painter.restore();
 
   /** A triangle on the edge, that points to what is beyond it. */
   const mark = (x: number, y: number, turn: number) => {
-    target.save();
-    target.translate(x, y);
-    target.rotate(turn);
-    target.beginPath();
-    target.moveTo(0, 0);
-    target.lineTo(-2 * MARK, -MARK);
-    target.lineTo(-2 * MARK, MARK);
-    target.closePath();
-    target.fillStyle = accent;
-    target.strokeStyle = background;
-    target.lineWidth = 2;
-    target.stroke();
-    target.fill();
-    target.restore();
+    painter.save();
+    painter.translate(x, y);
+    painter.rotate(turn);
+    painter.beginPath();
+    painter.moveTo(0, 0);
+    painter.lineTo(-2 * MARK, -MARK);
+    painter.lineTo(-2 * MARK, MARK);
+    painter.closePath();
+    painter.fillStyle = accent;
+    painter.strokeStyle = background;
+    painter.lineWidth = 2;
+    painter.stroke();
+    painter.fill();
+    painter.restore();
   };
   const inside = (places: readonly number[], length: number) =>
     places.find((place) => place > -cell / 2 && place < length - cell / 2);

@@ -2,8 +2,9 @@
 
 import { computed, effect, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import { paintCanvas } from "../../../painting/canvas.ts";
 import { disposeAll } from "../../../parts/dispose.ts";
-import { el, setAttributes, sizeCanvas } from "../../../parts/dom.ts";
+import { el, setAttributes } from "../../../parts/dom.ts";
 import { perFrame } from "../../../scheduling/frame.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { type Place, pointAt, type State } from "../../../state/state.ts";
@@ -75,21 +76,25 @@ export function matrixView(options: MatrixOptions): { element: HTMLElement; disp
   const plot = matrixPlot({ axes, matrix, palette, tiles, left, top, overview, whole });
 
   const before = state.sought.peek();
-  let sized: readonly [number, number] | null = null;
   const disposers = [
     effect(() => {
-      const target = sizeCanvas(picture, ...size.value);
-      target.translate(left + FRAME, top + FRAME);
-      plot(target, part.value);
+      const { value } = part;
+      paintCanvas(picture, ...size.value, (painter) => {
+        painter.translate(left + FRAME, top + FRAME);
+        plot(painter, value);
+      });
     }),
     effect(() => {
       const { query, key } = look.value;
-      const target = clearCross(size.value);
       const [down, across] = [
         query.map((unit) => axes.query.places[unit]),
         key.map((unit) => axes.key.places[unit]),
       ];
-      paintCross(target, palette.value, part.value, down, across);
+      const [colors, shown] = [palette.value, part.value];
+      paintCanvas(cross, ...size.value, (painter) => {
+        painter.translate(left + FRAME, top + FRAME);
+        paintCross(painter, colors, shown, down, across);
+      });
     }),
     effect(() => {
       const place = state.sought.value;
@@ -101,19 +106,6 @@ export function matrixView(options: MatrixOptions): { element: HTMLElement; disp
     }),
   ];
   if (zoomable) setAttributes(stage, { tabindex: 0, role: "group", "aria-label": "Matrix" });
-
-  /** To make a canvas anew for every move of the pointer would be work. */
-  function clearCross(wanted: readonly [number, number]): CanvasRenderingContext2D {
-    if (wanted !== sized) {
-      sized = wanted;
-      const target = sizeCanvas(cross, ...wanted);
-      target.translate(left + FRAME, top + FRAME);
-      return target;
-    }
-    const target = cross.getContext("2d") as CanvasRenderingContext2D;
-    target.clearRect(-left - FRAME, -top - FRAME, ...wanted);
-    return target;
-  }
 
   /** Bring what the reader went to into the part shown, in the middle where it is not in it. */
   function show(place: Place): void {

@@ -1,5 +1,6 @@
 /** What stands beside a matrix: the name of every row and column, or of some of them with their place. */
 
+import type { Painter } from "../../../painting/painter.ts";
 import { shorten, textMeasure } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/theme.ts";
 import type { Axis } from "../axes.ts";
@@ -22,13 +23,7 @@ export interface AxisNames {
    * @param from where on the side the part begins that is shown, in cells.
    * @param length of this part, in CSS pixels.
    */
-  paint(
-    target: CanvasRenderingContext2D,
-    palette: Palette,
-    cell: number,
-    from: number,
-    length: number,
-  ): void;
+  paint(painter: Painter, palette: Palette, cell: number, from: number, length: number): void;
 }
 
 /**
@@ -60,22 +55,22 @@ export function axisNames({ side, units, shown }: Axis, room: number): AxisNames
     return rest < LEAST_LABEL ? `${unit}` : `${unit} ${shorten(label, rest, measure)}`;
   };
   return {
-    paint(target, palette, cell, from, length) {
+    paint(painter, palette, cell, from, length) {
       const all = cell >= NAMES_FROM;
       const every = all ? 1 : roundStep(TICKS_APART / cell);
       const font = `${all ? Math.min(12, cell * 0.85) : 11}px system-ui, sans-serif`;
-      target.fillStyle = palette.muted;
-      target.font = font;
-      target.textBaseline = "middle";
-      target.textAlign = away < 0 ? "right" : "left";
+      painter.fillStyle = palette.muted;
+      painter.font = font;
+      painter.textBaseline = "middle";
+      painter.textAlign = away < 0 ? "right" : "left";
       // Of those cut off, the ones whose middle can be seen.
       const end = Math.min(shown.length, Math.ceil(from + length / cell - 0.5));
       for (let at = Math.ceil(from - 0.5); at < end; at++) {
         const unit = shown[at];
         if (unit % every) continue;
         const middle = (at + 0.5 - from) * cell;
-        if (!all) target.fillRect(1.5 * away, middle - 0.5, TICK * away, 1);
-        target.fillText(textOf(unit, all, font), away * (all ? GAP : GAP + TICK - 1), middle);
+        if (!all) painter.fillRect(1.5 * away, middle - 0.5, TICK * away, 1);
+        painter.fillText(textOf(unit, all, font), away * (all ? GAP : GAP + TICK - 1), middle);
       }
     },
   };

@@ -1,5 +1,6 @@
 /** All of a matrix, small, in the corner that the names of its rows and columns leave free. */
 
+import type { Painter } from "../../../painting/painter.ts";
 import type { Palette } from "../../../styles/theme.ts";
 import type { Part, Point, Whole } from "./part.ts";
 
@@ -29,24 +30,24 @@ export function overviewPlace(box: Box, { rows, columns }: Whole, { x, y }: Poin
 
 /** @param image of all of it. */
 export function paintOverview(
-  target: CanvasRenderingContext2D,
+  painter: Painter,
   { border, accent }: Palette,
   { x, y, width, height }: Box,
   { rows, columns }: Whole,
   { cell, row, column, across, down }: Part,
   image: CanvasImageSource | null,
 ): void {
-  target.imageSmoothingEnabled = false;
-  if (image) target.drawImage(image, x, y, width, height);
-  target.lineWidth = 1;
-  target.strokeStyle = border;
-  target.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
+  painter.imageSmoothingEnabled = false;
+  if (image) painter.drawImage(image, x, y, width, height);
+  painter.lineWidth = 1;
+  painter.strokeStyle = border;
+  painter.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
   const [perColumn, perRow] = [width / columns, height / rows];
   // Never so small that it cannot be seen.
   const [w, h] = [Math.max(5, (across / cell) * perColumn), Math.max(5, (down / cell) * perRow)];
   const left = Math.min(x + column * perColumn, x + width - w);
   const top = Math.min(y + row * perRow, y + height - h);
-  target.strokeStyle = accent;
-  target.lineWidth = 1.5;
-  target.strokeRect(left, top, w, h);
+  painter.strokeStyle = accent;
+  painter.lineWidth = 1.5;
+  painter.strokeRect(left, top, w, h);
 }

@@ -2,6 +2,7 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import type { Painter } from "../../../painting/painter.ts";
 import { el } from "../../../parts/dom.ts";
 import { type Palette, rgb } from "../../../styles/theme.ts";
 import type { Axes } from "../axes.ts";
@@ -23,9 +24,7 @@ export interface PlotOptions {
 }
 
 /** Paints a part, its first cell at (0, 0); reads signals. */
-export function matrixPlot(
-  options: PlotOptions,
-): (target: CanvasRenderingContext2D, part: Part) => void {
+export function matrixPlot(options: PlotOptions): (painter: Painter, part: Part) => void {
   const { axes, matrix, palette, tiles, left, top } = options;
   const names = { query: axisNames(axes.query, left), key: axisNames(axes.key, top) };
   const imageOf = (tile: ReadonlySignal<Tile | null>) =>
@@ -37,61 +36,81 @@ export function matrixPlot(
     return all && image(pooled(all, Math.ceil(width), Math.ceil(height)), palette.value);
   });
 
-  function paintCells(target: CanvasRenderingContext2D, part: Part): void {
+  function paintCells(painter: Painter, part: Part): void {
     const [below, above] = [tiles.whole.value, part.whole ? null : tiles.sharp.value];
-    target.imageSmoothingEnabled = false;
+    painter.imageSmoothingEnabled = false;
     // What is there of another head stays until there is something of this one.
     const outdated = above?.matrix === matrix.value && below?.matrix !== matrix.value;
-    if (below && whole.value && !outdated) paintTile(target, part, below, whole.value);
     const fresh = above?.matrix === matrix.value || below?.matrix !== matrix.value;
-    if (above && sharp.value && fresh) paintTile(target, part, above, sharp.value);
+    const covered = above && sharp.value && fresh ? placeOf(above, part) : null;
+    if (below && whole.value && !outdated) {
+      paintAround(painter, part, covered, whole.value, placeOf(below, part));
+    }
+    if (covered && sharp.value) painter.drawImage(sharp.value, ...covered);
   }
 
-  function paintBorders(target: CanvasRenderingContext2D, part: Part): void {
+  function paintBorders(painter: Painter, part: Part): void {
     const { cell, row, column, across, down } = part;
-    target.fillStyle = palette.value.muted;
-    for (const at of axes.query.borders) target.fillRect(0, (at - row) * cell - 0.5, across, 1);
-    for (const at of axes.key.borders) target.fillRect((at - column) * cell - 0.5, 0, 1, down);
+    painter.fillStyle = palette.value.muted;
+    for (const at of axes.query.borders) painter.fillRect(0, (at - row) * cell - 0.5, across, 1);
+    for (const at of axes.key.borders) painter.fillRect((at - column) * cell - 0.5, 0, 1, down);
   }
 
-  return (target, part) => {
+  return (painter, part) => {
     const { cell, row, column, across, down } = part;
-    target.save();
-    target.beginPath();
-    target.rect(0, 0, across, down);
-    target.clip();
-    paintCells(target, part);
-    paintBorders(target, part);
-    target.restore();
-    target.strokeStyle = palette.value.border;
-    target.strokeRect(-0.5, -0.5, across + 1, down + 1);
+    painter.save();
+    painter.beginPath();
+    painter.rect(0, 0, across, down);
+    painter.clip();
+    paintCells(painter, part);
+    paintBorders(painter, part);
+    painter.restore();
+    painter.strokeStyle = palette.value.border;
+    painter.strokeRect(-0.5, -0.5, across + 1, down + 1);
     const every = cell >= NAMES_FROM;
-    if (left) names.query.paint(target, palette.value, cell, row, down);
+    if (left) names.query.paint(painter, palette.value, cell, row, down);
     if (every || left) {
-      target.save();
-      target.rotate(-Math.PI / 2);
-      names.key.paint(target, palette.value, cell, column, across);
-      target.restore();
+      painter.save();
+      painter.rotate(-Math.PI / 2);
+      names.key.paint(painter, palette.value, cell, column, across);
+      painter.restore();
     }
     if (part.whole) return;
-    paintOverview(target, palette.value, options.overview, options.whole, part, small.value);
+    paintOverview(painter, palette.value, options.overview, options.whole, part, small.value);
   };
 }
 
-function paintTile(
-  target: CanvasRenderingContext2D,
-  { cell, row, column }: Part,
-  tile: Tile,
+/** Left and top edge, width and height. */
+type Place = readonly [x: number, y: number, width: number, height: number];
+
+const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Part): Place => [
+  (columns.first - column) * cell,
+  (rows.first - row) * cell,
+  (columns.end - columns.first) * cell,
+  (rows.end - rows.first) * cell,
+];
+
+/** Paint a picture of the whole where a sharper one does not cover it. */
+function paintAround(
+  painter: Painter,
+  { across, down }: Part,
+  covered: Place | null,
   picture: HTMLCanvasElement,
+  place: Place,
 ): void {
-  const place = [
-    (tile.columns.first - column) * cell,
-    (tile.rows.first - row) * cell,
-    (tile.columns.end - tile.columns.first) * cell,
-    (tile.rows.end - tile.rows.first) * cell,
-  ] as const;
-  target.clearRect(...place);
-  target.drawImage(picture, ...place);
+  if (!covered) {
+    painter.drawImage(picture, ...place);
+    return;
+  }
+  const [x, y, width, height] = covered;
+  if (x <= 0 && y <= 0 && x + width >= across && y + height >= down) return;
+  painter.save();
+  painter.beginPath();
+  painter.rect(0, 0, across, down);
+  painter.rect(...covered);
+  painter.clip("evenodd");
+  painter.drawImage(picture, ...place);
+  painter.restore();
 }
 
 function image({ width, height, largest }: Pixels, palette: Palette): HTMLCanvasElement {
