@@ -118,8 +118,8 @@ function build(
       const file = figure(kind, {
         root,
         body,
-        heading: el("div", { class: "heading" }, found.heading),
-        caption: el("div", { class: "caption" }, ...notes.map(printed)),
+        heading: el("div", { class: "figure-heading" }, found.heading),
+        caption: el("div", { class: "figure-caption" }, ...notes.map(printed)),
         cropped: found.cropped,
         background: palette.value.background,
         title: model ? `Attention of ${model}` : "Attention",

@@ -69,6 +69,9 @@ function paintAfter(painter: Painter, element: Element, box: DOMRect): void {
   paintBox(painter, place, style, !isClear(style.backgroundColor));
 }
 
+/** A shadow that is a rim inside a box. */
+const RIM = /^(.+\)) 0px 0px 0px ([\d.]+)px inset$/;
+
 function paintBox(
   painter: Painter,
   { left, top, width, height }: DOMRect,
@@ -92,6 +95,8 @@ function paintBox(
     trace(out);
     painter.stroke();
   };
+  const [, rim, inset] = RIM.exec(style.boxShadow) ?? [];
+  if (rim) stroke(rim, Number(inset), -Number(inset) / 2);
   const border = Number.parseFloat(style.borderTopWidth);
   if (border && style.borderTopStyle !== "none") stroke(style.borderTopColor, border, -border / 2);
   if (style.outlineStyle === "none") return;
@@ -156,13 +161,14 @@ function linesOf(node: Text): readonly Line[] {
     if (text.trim()) lines.push({ text, box: range.getBoundingClientRect() });
     start = at;
   };
-  let bottom = Number.POSITIVE_INFINITY;
+  // Lines may stand closer than their letters are high.
+  let middle = Number.POSITIVE_INFINITY;
   for (let at = 0; at < node.data.length; at++) {
     range.setStart(node, at);
     range.setEnd(node, at + 1);
     const box = range.getBoundingClientRect();
-    if (box.top >= bottom) end(at);
-    if (box.width) bottom = box.bottom;
+    if (box.top > middle) end(at);
+    if (box.width) middle = (box.top + box.bottom) / 2;
   }
   end(node.data.length);
   return lines;

@@ -8,9 +8,9 @@ export const FIGURE = `
 .figure .lines .base { transition: none }
 /* What is there to be clicked. */
 .figure :is(.some, .zoom, .panel-head button, .preview, .notch) { visibility: hidden }
-.heading, .caption { position: absolute; top: 0; left: 0; padding: 0 20px 16px; white-space: pre-wrap }
-.heading { padding: 16px 20px 0; font-weight: 500 }
-.heading:empty, .caption:empty { display: none }
-.caption { color: var(--muted); font-size: 13px }
-.caption bdi { display: inline }
+.figure-heading, .figure-caption { position: absolute; top: 0; left: 0; padding: 0 20px 16px; white-space: pre-wrap }
+.figure-heading { padding: 16px 20px 0; font-weight: 500 }
+.figure-heading:empty, .figure-caption:empty { display: none }
+.figure-caption { color: var(--muted); font-size: 13px }
+.figure-caption bdi { display: inline }
 `;

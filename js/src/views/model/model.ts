@@ -287,7 +287,7 @@ export function modelView(context: Context): View {
     figure: () => ({
       name: figureName(store.manifest, "model", stack.peek()),
       heading: "",
-      note: "",
+      note: store.manifest.model,
       cropped: false,
     }),
     tables: computed(() => [

@@ -166,10 +166,13 @@ function inside(
     figure() {
       const [layer, head] = [data.info.number, facts.head.peek()];
       const [begin, end] = rows.sight.peek();
+      const { manifest } = context.store;
       return {
-        name: figureName(context.store.manifest, "neuron", stack, `layer-${layer}-head-${head}`),
+        name: figureName(manifest, "neuron", stack, `layer-${layer}-head-${head}`),
         heading: `Layer ${layer} · Head ${head}`,
-        note: rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "",
+        note: [rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model]
+          .filter(Boolean)
+          .join(" · "),
         // Only the rows in sight are drawn.
         cropped: rows.long,
       };

@@ -8,7 +8,7 @@ export interface Figure {
   readonly name: string;
   /** What the header says of it. */
   readonly heading: string;
-  /** What of it is not there. */
+  /** What the legend does not say: which part of a long text it is, and of what model. */
   readonly note: string;
   /** Whether only what is in sight is there. */
   readonly cropped: boolean;

@@ -1,9 +1,9 @@
-/** What is saved is what is drawn, called by what it is of; what cannot be drawn says why. */
+/** A figure is called by what it is of. */
 
 import { signal } from "@preact/signals-core";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { readManifest } from "../../src/data/manifest.ts";
-import { LARGEST_BLOCK, Store } from "../../src/data/store.ts";
+import { Store } from "../../src/data/store.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { createState } from "../../src/state/state.ts";
 import { palette } from "../../src/styles/theme.ts";
@@ -22,17 +22,6 @@ function mounted(choices: Partial<Choices>, source = sourceOf(), record: SentRec
   place(view.element, view.dispose);
   return { state, view, name: () => view.figure()?.name };
 }
-
-/** Layer 0 is larger than a kernel sends. */
-function large(): SentRecord {
-  const manifest = structuredClone(RECORD.manifest) as {
-    stacks: { layers: { bytes: number }[] }[];
-  };
-  manifest.stacks[0].layers[0].bytes = LARGEST_BLOCK + 1;
-  return { ...RECORD, manifest };
-}
-
-const rows = { ...sourceOf(), rows: () => () => new Promise<never>(() => {}) };
 
 test("a figure is called by the layer that is drawn, not by the one on its way", async () => {
   const { source, arrive } = slowSource();
@@ -56,28 +45,4 @@ test("of several stacks, each is named", async () => {
   expect(name()).toBe("attention-model-encoder");
   state.stack.value = "cross";
   expect(name()).toBe("attention-model-cross");
-});
-
-test("a layer that is not here as a whole is not drawn, but all layers as one are", async () => {
-  const { state, view, name } = mounted({}, rows, large());
-  const figure = vi.fn(() => view.figure());
-  await vi.waitFor(() => expect(figure).toThrow("not all of this layer is here"));
-  state.combine.value = "layers_max";
-  await expect.poll(name).toBe("attention-head-layers-max");
-});
-
-test("an opened head is never left out of the figure of all heads", async () => {
-  const { source, arrive } = slowSource();
-  const { state, view, name } = mounted({ view: "model", opened: true }, source);
-  expect(() => view.figure()).toThrow("the head that is opened is not here");
-  state.opened.value = false;
-  const without = view.figure()?.scene.shapes.length;
-  state.opened.value = true;
-  await arrive("self.0");
-  await expect.poll(name).toBe("attention-model");
-  expect(view.figure()?.scene.shapes.length).toBeGreaterThan(without ?? 0);
-  const remote = mounted({ view: "model", opened: true }, rows, large());
-  await vi.waitFor(() => {
-    expect(() => remote.view.figure()).toThrow("not all of this layer is here");
-  });
 });
