@@ -3,15 +3,16 @@
 import { mount } from "../app.ts";
 import { fields, integer, list, oneOf, orNull, text } from "../data/check.ts";
 import { blockTitle } from "../data/codec.ts";
-import { type Manifest, readManifest } from "../data/manifest.ts";
+import type { Manifest } from "../data/manifest.ts";
 import type { Packed } from "../data/packed.ts";
+import { readManifest } from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
+import { leftOut } from "../parts/absent.ts";
 import { isInUse, watchErrors } from "../parts/alert.ts";
 import { el } from "../parts/dom.ts";
 import { capitalized } from "../parts/text.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
-import { leftOut } from "../state/absent.ts";
 import { type Choices, VIEWS, type ViewName } from "../state/choices.ts";
 import { createState } from "../state/state.ts";
 

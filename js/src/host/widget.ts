@@ -3,16 +3,17 @@
 import { effect } from "@preact/signals-core";
 import { mount } from "../app.ts";
 import type { BlockName } from "../data/codec.ts";
-import { type Manifest, readManifest } from "../data/manifest.ts";
+import type { Manifest } from "../data/manifest.ts";
 import type { Packed } from "../data/packed.ts";
+import { readManifest } from "../data/read-manifest.ts";
 import { bytesOf, type Channel, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
+import { notSaved } from "../parts/absent.ts";
 import { watchErrors } from "../parts/alert.ts";
 import { el } from "../parts/dom.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { nextFrame } from "../scheduling/frame.ts";
-import { notSaved } from "../state/absent.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
 import { choose, createState, type State } from "../state/state.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { layerOf, readManifest, VERSION } from "../../src/data/manifest.ts";
+import { layerOf } from "../../src/data/manifest.ts";
+import { readManifest, VERSION } from "../../src/data/read-manifest.ts";
 import { OVERVIEW } from "../support/vectors.ts";
 
 interface Sent {

@@ -3,7 +3,8 @@
 import { computed } from "@preact/signals-core";
 import { describe, expect, test, vi } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
-import { readManifest, type Side } from "../../src/data/manifest.ts";
+import type { Side } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
 import { ResourceCache } from "../../src/data/resource-cache.ts";
 import { expectClose, type Numbers, RECORD } from "../support/vectors.ts";

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals-core";
 import { expect, test, vi } from "vitest";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { LARGEST_BLOCK, Store } from "../../src/data/store.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { createState } from "../../src/state/state.ts";

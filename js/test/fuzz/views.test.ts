@@ -2,7 +2,7 @@
 
 import { test, vi } from "vitest";
 import { mount } from "../../src/app.ts";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { Store } from "../../src/data/store.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { createState, type State } from "../../src/state/state.ts";

@@ -2,8 +2,8 @@
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { Layer } from "../../data/remote-layer.ts";
+import { SILENCE_MS, unanswered } from "../../parts/absent.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
-import { SILENCE_MS, unanswered } from "../../state/absent.ts";
 import { type State, within } from "../../state/state.ts";
 import type { Context, View } from "./view.ts";
 

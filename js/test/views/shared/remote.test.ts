@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals-core";
 import { expect, test, vi } from "vitest";
-import { readManifest } from "../../../src/data/manifest.ts";
+import { readManifest } from "../../../src/data/read-manifest.ts";
 import { LARGEST_BLOCK, type Source, Store } from "../../../src/data/store.ts";
 import type { ViewName } from "../../../src/state/choices.ts";
 import { palette } from "../../../src/styles/theme.ts";
