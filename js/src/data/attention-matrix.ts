@@ -1,9 +1,8 @@
 /** A matrix of weights as it is shown: of one head, of several combined, between tokens or words. */
 
 import { largestOf } from "./extremes.ts";
+import type { Layer, Overview } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
-import type { RemoteLayer } from "./remote-layer.ts";
-import { cropped } from "./thumbnails.ts";
 import type { Units } from "./units.ts";
 
 /** How a matrix follows from its source. */
@@ -57,13 +56,6 @@ export interface AttentionMatrix {
   readonly overview?: Overview | undefined;
 }
 
-/** The largest weight in each of a few cells, [rows, columns]. */
-export interface Overview {
-  readonly rows: number;
-  readonly columns: number;
-  readonly values: Float32Array;
-}
-
 /** The same matrix from the same source, or a copy of it. */
 export function matrixFrom(spec: MatrixSpec, source: Source): AttentionMatrix {
   switch (spec.kind) {
@@ -94,32 +86,18 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
   }
 }
 
-export const headMatrix = (data: LayerData, head: number): AttentionMatrix => ({
+/** @param segments the queries and the keys that its pictures show, as "ab"; "all" for the whole. */
+export const headMatrix = (layer: Layer, head: number, segments = "all"): AttentionMatrix => ({
   name: `Head ${head}`,
   head,
   spec: { kind: "head", head },
-  source: data,
-  row: (query, passing) => (passing ? data.passingRow(head, query) : data.weightRow(head, query)),
-  column: (key) => data.weightColumn(head, key),
-  hasColumns: () => data.hasColumns(head),
+  // Of what comes row by row no copy could ask for what is missing.
+  source: layer.whole,
+  row: (query, passing) => (passing ? layer.passingRow(head, query) : layer.weightRow(head, query)),
+  column: (key) => layer.weightColumn(head, key),
+  hasColumns: () => layer.hasColumns(head),
+  overview: layer.overview(head, segments),
 });
-
-/** @param segments which queries and which keys its pictures show, as "ab"; "all" for the whole. */
-export function remoteMatrix(data: RemoteLayer, head: number, segments: string): AttentionMatrix {
-  const { rows, columns, levels } = cropped(data.thumbnails[head], data.stack, segments);
-  return {
-    name: `Head ${head}`,
-    head,
-    spec: { kind: "head", head },
-    // It stays where it is: no copy of it could ask for what is missing.
-    source: null,
-    row: (query) => data.weightRow(head, query),
-    column: (key) => data.weightColumn(head, key),
-    hasColumns: () => true,
-    // Levels are of the square root.
-    overview: { rows, columns, values: Float32Array.from(levels, (level) => (level / 15) ** 2) },
-  };
-}
 
 /** @param values [queries, keys], row by row. */
 export const storedMatrix = (

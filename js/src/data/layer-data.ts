@@ -1,4 +1,4 @@
-/** One layer's arrays: weights, scores and vectors of its heads, computed when asked for. */
+/** A layer that is here as a whole: weights, scores and vectors of its heads, computed when asked for. */
 
 import { signal } from "@preact/signals-core";
 import { kernelsFor } from "../kernels/compiled.ts";
@@ -7,7 +7,7 @@ import { typescript } from "../kernels/typescript.ts";
 import { sliced } from "../scheduling/slices.ts";
 import type { Arrays, NumberArray } from "./arrays.ts";
 import type { BlockError } from "./codec.ts";
-import type { LayerInfo, StackInfo } from "./manifest.ts";
+import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 import { without } from "./neurons.ts";
 import { type Normalized, Normalizers } from "./normalizers.ts";
 import {
@@ -34,6 +34,7 @@ const AT_ONCE = 8e6;
 /** Kernels take four numbers at a time, and may write three more. */
 const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 
+/** Has all that `Layer` asks for. */
 export class LayerData {
   readonly numQueries: number;
   readonly numKeys: number;
@@ -78,6 +79,19 @@ export class LayerData {
       this.#programs.push(made);
       if (made) this.#normalizers.push(new Normalizers(this.#kernels, this.numQueries, column));
     }
+  }
+
+  get whole(): LayerData {
+    return this;
+  }
+
+  overview(): undefined {
+    return undefined;
+  }
+
+  pending(side: Side): string | null {
+    // Each weight of a column is a share of its own row.
+    return side === "key" ? "going once through every row …" : null;
   }
 
   /** For a copy of it. */

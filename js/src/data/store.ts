@@ -12,10 +12,11 @@ import {
   type Thumbnail,
 } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
+import type { Layer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
 import { type Chunk, unpack } from "./packed.ts";
-import { type Layer, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
+import { RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import { type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
 /** Where layers come from: a kernel, or the page itself. */
@@ -190,8 +191,8 @@ export class Store {
     for (const { number } of this.stack(stack).layers) {
       signal.throwIfAborted();
       const { data } = await this.#askLayer(stack, number, signal);
-      if (!(data instanceof LayerData)) throw new Error(`Layer ${number} is too large for that.`);
-      yield data;
+      if (!data.whole) throw new Error(`Layer ${number} is too large for that.`);
+      yield data.whole;
     }
   }
 

@@ -1,8 +1,7 @@
 /** The head view as a figure: tokens, the lines between them, and the matrix beside them. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
-import { LayerData } from "../data/layer-data.ts";
-import type { Layer } from "../data/remote-layer.ts";
+import type { Layer } from "../data/layer.ts";
 import type { Side, Zoom } from "../state/state.ts";
 import { headColors, textOn } from "../styles/head-colors.ts";
 import type { Palette } from "../styles/theme.ts";
@@ -57,7 +56,7 @@ export function headScene(picture: HeadPicture): Scene {
 /** Draws the view from a place on; returns the width and height that it takes. */
 export function headPart(picture: HeadPicture, layout: Layout): [number, number] {
   const { data, axes, look, matrices, pictured, where, lying, palette, model } = picture;
-  if (where && !(data instanceof LayerData)) {
+  if (where && !data.whole) {
     throw new Error("not all of this layer is here; widget.save_figure in the notebook has it");
   }
   const columns = columnsOf(axes, look, lying, picture.begin);

@@ -2,7 +2,7 @@
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import type { Layer } from "../../data/remote-layer.ts";
+import type { Layer } from "../../data/layer.ts";
 import { headScene } from "../../figures/head.ts";
 import { figureName } from "../../figures/name.ts";
 import { figurePalette } from "../../figures/palette.ts";

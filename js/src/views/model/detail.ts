@@ -1,7 +1,7 @@
 /** One head of one layer, opened within the model view: its lines, and its matrix. */
 
 import { computed } from "@preact/signals-core";
-import { type Layer, RemoteLayer } from "../../data/remote-layer.ts";
+import type { Layer } from "../../data/layer.ts";
 import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { headColors } from "../../styles/head-colors.ts";
@@ -77,9 +77,7 @@ function inside({ state, palette }: Context, data: Layer, width: number): Inside
       picture.element,
     ),
     status: computed(() => headStatus(seen)),
-    legend: computed(() =>
-      data instanceof RemoteLayer ? ["   the opened head is drawn from its overview"] : [],
-    ),
+    legend: computed(() => (!data.whole ? ["   the opened head is drawn from its overview"] : [])),
     tables: computed(() => headTables(seen)),
     // It is a part of the model view's.
     figure: () => null,

@@ -9,7 +9,6 @@ import {
   untracked,
 } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
-import { RemoteLayer } from "../../data/remote-layer.ts";
 import { figureName } from "../../figures/name.ts";
 import { neuronScene } from "../../figures/neuron.ts";
 import { figurePalette } from "../../figures/palette.ts";
@@ -49,15 +48,15 @@ export function neuronView(context: Context): View {
     });
   });
   const step = signal<Strongest | null>(null);
-  const view = layerView(context, (data) =>
-    data instanceof RemoteLayer
+  const view = layerView(context, ({ whole }) =>
+    whole === null
       ? notice(
           "This layer is too large to be sent as a whole, which this view needs. " +
             "The head view has all its weights; capture(…, layers=…) of a shorter text comes here too.",
         )
-      : data.info.dim === null
-        ? noVectors(data)
-        : inside(context, data, explained, step),
+      : whole.info.dim === null
+        ? noVectors(whole)
+        : inside(context, whole, explained, step),
   );
   const [tools, disposeTools] = neuronTools(state, explained, step);
   const jump: Step = (by) => step.peek()?.go(by);

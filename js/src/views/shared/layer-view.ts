@@ -1,7 +1,7 @@
 /** A view of one layer: waits for its data, and builds its inside anew when layer or size change. */
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
-import type { Layer } from "../../data/remote-layer.ts";
+import type { Layer } from "../../data/layer.ts";
 import { SILENCE_MS, unanswered } from "../../parts/absent.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { type State, within } from "../../state/state.ts";
