@@ -13,6 +13,7 @@ import { el } from "../parts/dom.ts";
 import { capitalized } from "../parts/text.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
+import { Scope } from "../scheduling/scope.ts";
 import { type Choices, VIEWS, type ViewName } from "../state/choices.ts";
 import { createState } from "../state/state.ts";
 
@@ -70,7 +71,7 @@ function show(main: HTMLElement, content: Content, record: number, choices: Choi
   const thumbnails = overview === null ? null : bytes(overview);
   const store = new Store(manifest, thumbnails, sourceOf(content, record, manifest));
   const state = createState(manifest, choices, content.views);
-  mount(main, store, state);
+  mount(new Scope(), main, store, state);
   const host = main.lastElementChild as Element;
   // Nothing else runs in this page.
   watchErrors(state, () => isInUse(host, [...main.querySelectorAll(":scope > div")]));

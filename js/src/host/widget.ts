@@ -1,6 +1,5 @@
 /** The notebook side: an anywidget model becomes a store and a state. */
 
-import { effect } from "@preact/signals-core";
 import { mount } from "../app.ts";
 import type { BlockName } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
@@ -14,6 +13,7 @@ import { el } from "../parts/dom.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { nextFrame } from "../scheduling/frame.ts";
+import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
 import { choose, createState, type State } from "../state/state.ts";
 
@@ -28,8 +28,8 @@ interface Model extends Channel {
 
 /** Everything lives per view: hosts differ in what they share between the views of a model. */
 function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
-  const controller = new AbortController();
-  const { signal } = controller;
+  const scope = new Scope();
+  const { signal } = scope;
   // Where a host keeps the script for itself, the page does without a worker.
   const script = model.get("_esm");
   if (typeof script === "string") workWith(script, "module");
@@ -38,7 +38,7 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     const source = sourceOf(model, manifest, parent, signal);
     const store = new Store(manifest, bytesOf(model.get("_overview")), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
-    const state = bindState(model, manifest, signal);
+    const state = bindState(model, manifest, scope);
     const tell = () => {
       state.note.value = `${model.get("_note") ?? ""}`;
     };
@@ -55,15 +55,14 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
       },
       signal,
     );
-    const unmount = mount(parent, store, state);
-    signal.addEventListener("abort", unmount);
+    mount(scope.child(), parent, store, state);
     // Everything of the view is bundled into this file.
     watchErrors(state, ({ filename }) => filename === import.meta.url, { signal });
   } catch (error) {
     // Without this a reader would see an empty cell.
     parent.append(el("p", { role: "alert" }, error instanceof Error ? error.message : `${error}`));
   }
-  return () => controller.abort();
+  return () => scope.end();
 }
 
 /** A layer in the widget's own state. */
@@ -108,7 +107,7 @@ function sourceOf(
 }
 
 /** Signals that follow the model's traits, and traits that follow the signals. */
-function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State {
+function bindState(model: Model, manifest: Manifest, scope: Scope): State {
   const choices = Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
   const state = createState(manifest, choices as Partial<Choices>);
   let saving: (() => void) | null = null;
@@ -118,16 +117,9 @@ function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State
   };
   for (const name of CHOICES) {
     // Always model.get: what the event carries differs between hosts.
-    listen(
-      model,
-      `change:${name}`,
-      () => {
-        choose(state, name, model.get(name));
-      },
-      signal,
-    );
+    listen(model, `change:${name}`, () => choose(state, name, model.get(name)), scope.signal);
     let first = true;
-    const dispose = effect(() => {
+    scope.effect(() => {
       const { value } = state[name];
       // The state began as the model is, and some hosts leave out what has its default.
       if (first) {
@@ -139,9 +131,8 @@ function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State
       // What changes within a frame arrives in the kernel together, and only as it is at its end.
       saving ??= nextFrame(save);
     });
-    signal.addEventListener("abort", dispose);
   }
-  signal.addEventListener("abort", () => {
+  scope.onEnd(() => {
     saving?.();
     if (saving) save();
   });

@@ -1,8 +1,9 @@
 /** The box that finds tokens, and goes from one that is found to the next. */
 
-import { batch, computed, effect, signal } from "@preact/signals-core";
+import { batch, computed, signal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
 import { unitsOf } from "../data/units.ts";
+import type { Scope } from "../scheduling/scope.ts";
 import { shownTokens } from "../state/shown.ts";
 import type { Side, State } from "../state/state.ts";
 import { el, revealWithin } from "./dom.ts";
@@ -19,7 +20,6 @@ export function matches(labels: readonly string[], text: string): readonly numbe
 export interface Find {
   readonly element: HTMLElement;
   focus(): void;
-  dispose(): void;
 }
 
 export interface FindOptions {
@@ -30,7 +30,7 @@ export interface FindOptions {
   leave(): void;
 }
 
-export function findBox({ state, option, leave }: FindOptions): Find {
+export function findBox(scope: Scope, { state, option, leave }: FindOptions): Find {
   const box = el("input", {
     type: "search",
     "aria-label": "Find token",
@@ -105,7 +105,7 @@ export function findBox({ state, option, leave }: FindOptions): Find {
     event.preventDefault();
   });
 
-  const dispose = effect(() => {
+  scope.effect(() => {
     const { find, view, opened } = state;
     // Closed thumbnails show no tokens.
     element.hidden = view.value === "model" && !opened.value;
@@ -122,6 +122,5 @@ export function findBox({ state, option, leave }: FindOptions): Find {
       box.focus();
       box.select();
     },
-    dispose,
   };
 }

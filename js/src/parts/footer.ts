@@ -1,14 +1,15 @@
 /** The lines under the view: the numbers of what is looked at, and what the view shows as a whole. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
-import { disposeAll } from "./dispose.ts";
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
 import { lettersOf, type Marked, type Phrase } from "./text.ts";
 
 export function footer(
+  scope: Scope,
   status: ReadonlySignal<Phrase>,
   legend: ReadonlySignal<Phrase>,
-): [HTMLElement, () => void] {
+): HTMLElement {
   const said = el("div", { class: "status", role: "status" });
   const about = el("div", { class: "about" });
   const filled = new Map<HTMLElement, string>();
@@ -21,11 +22,9 @@ export function footer(
     // All of it, where there was no room.
     line.title = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
   };
-  const dispose = disposeAll([
-    effect(() => fill(said, status.value)),
-    effect(() => fill(about, legend.value)),
-  ]);
-  return [el("footer", {}, said, about), dispose];
+  scope.effect(() => fill(said, status.value));
+  scope.effect(() => fill(about, legend.value));
+  return el("footer", {}, said, about);
 }
 
 function piece(part: string | Marked): Node | string {

@@ -3,6 +3,7 @@
 import { paint } from "../figures/paint.ts";
 import type { Scene } from "../figures/scene.ts";
 import { svg } from "../figures/svg.ts";
+import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
 import { menuButton } from "./menu.ts";
 
@@ -19,13 +20,12 @@ export interface Save {
   readonly element: HTMLElement;
   /** Saves as SVG. */
   first(): void;
-  dispose(): void;
 }
 
 const KINDS = ["svg", "png"] as const;
 type Kind = (typeof KINDS)[number];
 
-export function saveMenu({ figure, title, say }: SaveOptions): Save {
+export function saveMenu(scope: Scope, { figure, title, say }: SaveOptions): Save {
   async function save(kind: Kind): Promise<void> {
     try {
       const found = figure();
@@ -45,13 +45,13 @@ export function saveMenu({ figure, title, say }: SaveOptions): Save {
       say(`Figure not saved: ${error instanceof Error ? error.message : error}`);
     }
   }
-  const [element, dispose] = menuButton({
+  const element = menuButton(scope, {
     name: "Save figure",
     title: "Save what is shown as a figure (s)",
     icon: () => "download",
     items: () => KINDS.map((kind) => ({ name: kind.toUpperCase(), choose: () => void save(kind) })),
   });
-  return { element, first: () => void save("svg"), dispose };
+  return { element, first: () => void save("svg") };
 }
 
 /** How long a browser may take to begin. */

@@ -1,8 +1,8 @@
 /** Tokens in a column or in a line, that can be pointed at, walked through with arrows, and locked. */
 
-import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
 import type { Side } from "../state/state.ts";
-import { disposeAll } from "./dispose.ts";
 import { el, setAttributes } from "./dom.ts";
 import { shorten, textMeasure } from "./text.ts";
 import { placesOf, type Track } from "./track.ts";
@@ -49,7 +49,7 @@ const PAGE = 20;
 /** Left and right of a label. */
 export const PADDING = 8;
 
-export function tokenList(options: TokenListOptions): [HTMLElement, () => void] {
+export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement {
   const { side, labels, names, shown, horizontal, track, across, range } = options;
   const special = new Set(options.special);
   const places = placesOf(shown, labels.length);
@@ -159,36 +159,34 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
   });
   list.addEventListener("blur", () => look(null));
 
-  const disposers = [
-    effect(() => render(range?.value ?? [0, shown.length])),
-    effect(() => {
-      const looked = new Set(options.looked.value);
-      const locked = new Set(options.locked.value);
-      for (const [at, row] of there.value) {
-        row.classList.toggle("focused", looked.has(shown[at]));
-        const selected = `${locked.has(shown[at])}`;
-        if (row.getAttribute("aria-selected") !== selected)
-          row.setAttribute("aria-selected", selected);
-      }
-      const active = options.looked.value.at(-1);
-      const seen = active !== undefined && there.value.has(places[active]);
-      setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
-    }),
-    effect(() => {
-      const found = new Set(options.found.value);
-      for (const [at, row] of there.value) row.classList.toggle("found", found.has(shown[at]));
-    }),
-    effect(() => {
-      const emphasis = options.emphasis.value;
-      list.classList.toggle("faded", emphasis !== null);
-      for (const [at, row] of there.value) {
-        const text = row.firstElementChild as HTMLElement;
-        const part = emphasis ? Math.min(1, emphasis[shown[at]]) : 1;
-        // In few steps: each change of a style is work for the browser.
-        const kept = emphasis ? `${Math.round(STEPS * (FADED + (1 - FADED) * part)) / STEPS}` : "";
-        if (text.style.getPropertyValue("--kept") !== kept) text.style.setProperty("--kept", kept);
-      }
-    }),
-  ];
-  return [list, disposeAll(disposers)];
+  scope.effect(() => render(range?.value ?? [0, shown.length]));
+  scope.effect(() => {
+    const looked = new Set(options.looked.value);
+    const locked = new Set(options.locked.value);
+    for (const [at, row] of there.value) {
+      row.classList.toggle("focused", looked.has(shown[at]));
+      const selected = `${locked.has(shown[at])}`;
+      if (row.getAttribute("aria-selected") !== selected)
+        row.setAttribute("aria-selected", selected);
+    }
+    const active = options.looked.value.at(-1);
+    const seen = active !== undefined && there.value.has(places[active]);
+    setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
+  });
+  scope.effect(() => {
+    const found = new Set(options.found.value);
+    for (const [at, row] of there.value) row.classList.toggle("found", found.has(shown[at]));
+  });
+  scope.effect(() => {
+    const emphasis = options.emphasis.value;
+    list.classList.toggle("faded", emphasis !== null);
+    for (const [at, row] of there.value) {
+      const text = row.firstElementChild as HTMLElement;
+      const part = emphasis ? Math.min(1, emphasis[shown[at]]) : 1;
+      // In few steps: each change of a style is work for the browser.
+      const kept = emphasis ? `${Math.round(STEPS * (FADED + (1 - FADED) * part)) / STEPS}` : "";
+      if (text.style.getPropertyValue("--kept") !== kept) text.style.setProperty("--kept", kept);
+    }
+  });
+  return list;
 }

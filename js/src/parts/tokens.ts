@@ -2,6 +2,7 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
+import type { Scope } from "../scheduling/scope.ts";
 import { lockedOn } from "../state/locks.ts";
 import type { Side, State } from "../state/state.ts";
 import { matches } from "./find.ts";
@@ -32,11 +33,11 @@ export const rowHeight = (tokens: number) => Math.max(16, Math.min(28, Math.floo
 
 export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.72);
 
-export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => void] {
+export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElement {
   const { side, tokens, state, positions, rowHeight } = options;
   const fontSize = tokenFontSize(rowHeight);
   const known = new Set(positions);
-  return tokenList({
+  return tokenList(scope, {
     side,
     labels: tokens.labels,
     names: tokenNames(tokens),

@@ -12,6 +12,7 @@ import { neuronView } from "../../src/views/neuron/neuron.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
 import { sourceOf } from "../support/mounted.ts";
 import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 import { RECORD } from "../support/vectors.ts";
 
 interface Case {
@@ -34,12 +35,14 @@ const NEAR = 0.02;
 async function sceneOf(choices: Partial<Choices>): Promise<Scene> {
   const [state, store] = [stateOf(choices), storeOf(RECORD, sourceOf())];
   const context = {
-    ...{ state, store },
+    scope: testScope(),
+    state,
+    store,
     palette: signal(palette(choices.theme === "dark")),
     width: signal(1100),
   };
   const view = VIEWS[choices.view ?? "head"](context);
-  place(view.element, view.dispose);
+  place(view.element);
   // What is opened in the model view comes with its layer.
   const layer = store.layer(state.shown.stack.value.name, state.shown.layer.value.number);
   onTestFinished(effect(() => void layer.value));

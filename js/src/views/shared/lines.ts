@@ -1,12 +1,12 @@
 /** The middle of the head view: all lines underneath, the looked-at tokens' own ribbons on top. */
 
-import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { canvasRatio, el, sizeCanvas } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import { type Ink, linesPicture } from "../../raster/lines.ts";
 import { overviewOf } from "../../raster/overview.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
 import { rgb } from "../../styles/theme.ts";
@@ -32,10 +32,9 @@ export interface Lines {
   readonly element: HTMLElement;
   /** The share of attention that is drawn, in percent; null while there is more to draw. */
   readonly share: ReadonlySignal<number | null>;
-  dispose(): void;
 }
 
-export function lines(options: LinesOptions): Lines {
+export function lines(scope: Scope, options: LinesOptions): Lines {
   const { axes, tracks, across, horizontal, matrices, colors, look, strips } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
@@ -54,10 +53,10 @@ export function lines(options: LinesOptions): Lines {
     return target;
   };
 
-  const disposeBase = effect(() => {
+  scope.effect(() => {
     return paintAll(matrices.value, colors.value.map(rgb));
   });
-  const disposeOverlay = effect(() => {
+  scope.effect(() => {
     const side = sideOf(look.value);
     base.classList.toggle("dimmed", side !== null);
     const target = open(overlay);
@@ -67,7 +66,11 @@ export function lines(options: LinesOptions): Lines {
     // A fan is as much work as it is large, however few its ribbons are.
     const fan = ribbons > FAN_FROM && length < LARGEST_FAN;
     const shown = {
-      ...{ axes, tracks, across, side, from },
+      axes,
+      tracks,
+      across,
+      side,
+      from,
       strips: strips.value,
       colors: colors.value,
     };
@@ -101,5 +104,5 @@ export function lines(options: LinesOptions): Lines {
     });
   }
 
-  return { element, share, dispose: disposeAll([disposeBase, disposeOverlay]) };
+  return { element, share };
 }

@@ -3,11 +3,11 @@
  * whole, with a bracket around that part, and a funnel from there to its labels.
  */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
-import { disposeAll } from "../../parts/dispose.ts";
+import type { ReadonlySignal } from "@preact/signals-core";
 import { el, sizeCanvas } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import type { ListWindow } from "../../parts/window.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { alpha, type Palette } from "../../styles/theme.ts";
 import type { Axis } from "./axes.ts";
 import { FAINTEST, shadeOf } from "./ribbons.ts";
@@ -42,7 +42,7 @@ const LOWEST = 6;
 /** How far from the pointer the strongest is the one that is pointed at. */
 const NEAR = 2;
 
-export function minimap(options: MinimapOptions): { element: HTMLElement; dispose(): void } {
+export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
   const { axis, window, labels, ends, length, horizontal, palette } = options;
   const { side, shown, places } = axis;
   const marks = el("canvas");
@@ -71,66 +71,64 @@ export function minimap(options: MinimapOptions): { element: HTMLElement; dispos
     target.bezierCurveTo(FUNNEL / 2, from, FUNNEL / 2, to, FUNNEL, to);
   };
 
-  const disposers = [
-    effect(() => {
-      const target = open(marks);
-      const { border, accent, highlight, muted } = palette.value;
-      const [first, end] = window.sight.value;
-      const [from, below] = [ends.start(first), ends.start(end - 1) + ends.size(end - 1)];
-      const to = Math.max(below, from + LOWEST);
-      // On a panel as well as on the page.
-      target.fillStyle = alpha(muted, 0.09);
-      target.fillRect(FUNNEL, 0, STRIP, length);
-      target.beginPath();
-      curve(target, 0, from);
-      target.lineTo(FUNNEL, to);
-      target.bezierCurveTo(FUNNEL / 2, to, FUNNEL / 2, length, 0, length);
-      target.fill();
-      target.strokeStyle = border;
-      target.beginPath();
-      curve(target, 0, from);
-      curve(target, length, to);
-      target.stroke();
-      target.fillStyle = highlight;
-      target.fillRect(FUNNEL, from, STRIP, to - from);
-      target.fillStyle = muted;
-      for (const at of axis.borders) target.fillRect(FUNNEL, ends.start(at) - 0.5, STRIP, 1);
-      target.fillStyle = alpha(accent, 0.8);
-      tick(target, options.found.value, FUNNEL + STRIP / 2, STRIP / 2, 1.5);
-      target.strokeStyle = accent;
-      target.lineWidth = 1.5;
-      target.strokeRect(FUNNEL + 0.75, from + 0.75, STRIP - 1.5, to - from - 1.5);
-      target.fillStyle = accent;
-      tick(target, options.locked.value, FUNNEL, STRIP, 3);
-    }),
-    effect(() => {
-      const target = open(lines);
-      const [first, end] = window.sight.value;
-      const start = window.start.value;
-      const inSight = (at: number) => at >= first && at < end;
-      const { met, colors } = options;
-      if (met.value) {
-        for (let at = first; at < end; at++) {
-          const [weight, matrix] = strongestAt(met.value, shown[at]);
-          if (weight < FAINTEST) continue;
-          target.strokeStyle = alpha(colors.value[matrix], shadeOf(Math.min(1, weight)));
-          target.lineWidth = 1.2 + 3 * Math.min(1, weight);
-          target.beginPath();
-          curve(target, labels.middle(at) - start, ends.middle(at));
-          target.stroke();
-        }
+  scope.effect(() => {
+    const target = open(marks);
+    const { border, accent, highlight, muted } = palette.value;
+    const [first, end] = window.sight.value;
+    const [from, below] = [ends.start(first), ends.start(end - 1) + ends.size(end - 1)];
+    const to = Math.max(below, from + LOWEST);
+    // On a panel as well as on the page.
+    target.fillStyle = alpha(muted, 0.09);
+    target.fillRect(FUNNEL, 0, STRIP, length);
+    target.beginPath();
+    curve(target, 0, from);
+    target.lineTo(FUNNEL, to);
+    target.bezierCurveTo(FUNNEL / 2, to, FUNNEL / 2, length, 0, length);
+    target.fill();
+    target.strokeStyle = border;
+    target.beginPath();
+    curve(target, 0, from);
+    curve(target, length, to);
+    target.stroke();
+    target.fillStyle = highlight;
+    target.fillRect(FUNNEL, from, STRIP, to - from);
+    target.fillStyle = muted;
+    for (const at of axis.borders) target.fillRect(FUNNEL, ends.start(at) - 0.5, STRIP, 1);
+    target.fillStyle = alpha(accent, 0.8);
+    tick(target, options.found.value, FUNNEL + STRIP / 2, STRIP / 2, 1.5);
+    target.strokeStyle = accent;
+    target.lineWidth = 1.5;
+    target.strokeRect(FUNNEL + 0.75, from + 0.75, STRIP - 1.5, to - from - 1.5);
+    target.fillStyle = accent;
+    tick(target, options.locked.value, FUNNEL, STRIP, 3);
+  });
+  scope.effect(() => {
+    const target = open(lines);
+    const [first, end] = window.sight.value;
+    const start = window.start.value;
+    const inSight = (at: number) => at >= first && at < end;
+    const { met, colors } = options;
+    if (met.value) {
+      for (let at = first; at < end; at++) {
+        const [weight, matrix] = strongestAt(met.value, shown[at]);
+        if (weight < FAINTEST) continue;
+        target.strokeStyle = alpha(colors.value[matrix], shadeOf(Math.min(1, weight)));
+        target.lineWidth = 1.2 + 3 * Math.min(1, weight);
+        target.beginPath();
+        curve(target, labels.middle(at) - start, ends.middle(at));
+        target.stroke();
       }
-      target.strokeStyle = target.fillStyle = palette.value.text;
-      target.lineWidth = 1.5;
-      target.beginPath();
-      for (const unit of options.looked.value) {
-        const at = places[unit];
-        if (inSight(at)) curve(target, labels.middle(at) - start, ends.middle(at));
-      }
-      target.stroke();
-      tick(target, options.looked.value, FUNNEL, STRIP, 2);
-    }),
-  ];
+    }
+    target.strokeStyle = target.fillStyle = palette.value.text;
+    target.lineWidth = 1.5;
+    target.beginPath();
+    for (const unit of options.looked.value) {
+      const at = places[unit];
+      if (inSight(at)) curve(target, labels.middle(at) - start, ends.middle(at));
+    }
+    target.stroke();
+    tick(target, options.looked.value, FUNNEL, STRIP, 2);
+  });
 
   function tick(
     target: CanvasRenderingContext2D,
@@ -183,7 +181,7 @@ export function minimap(options: MinimapOptions): { element: HTMLElement; dispos
   }
   strip.addEventListener("pointerleave", () => options.look(null));
 
-  return { element, dispose: disposeAll(disposers) };
+  return element;
 }
 
 /** The largest of the weights of a unit, and the matrix that it is of. */

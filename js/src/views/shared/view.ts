@@ -5,6 +5,7 @@ import type { Store } from "../../data/store.ts";
 import type { Scene } from "../../figures/scene.ts";
 import type { Table } from "../../parts/table.ts";
 import type { Phrase } from "../../parts/text.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/theme.ts";
 
@@ -15,6 +16,8 @@ export interface Figure {
 }
 
 export interface Context {
+  /** Ends with the view. */
+  readonly scope: Scope;
   readonly store: Store;
   readonly state: State;
   readonly palette: ReadonlySignal<Palette>;
@@ -36,5 +39,4 @@ export interface View {
   figure(): Figure | null;
   /** Go to the next of what stands out, or to the one before; nothing where nothing does. */
   readonly jump?: ((by: 1 | -1) => void) | undefined;
-  dispose(): void;
 }
