@@ -5,7 +5,7 @@ import type { Layer, Overview } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
 import type { Units } from "./units.ts";
 
-/** How a matrix follows from its source. */
+/** The way that a matrix follows from its source. */
 export type MatrixSpec =
   | { readonly kind: "head"; readonly head: number }
   | { readonly kind: "matrix"; readonly name: string; readonly keys: number }
@@ -28,31 +28,31 @@ export type Source = LayerData | Float32Array;
 
 export const isMatrix = (source: Source): source is Float32Array => ArrayBuffer.isView(source);
 
-/** Which tokens each unit is made of. */
+/** The tokens of each unit. */
 type Joined = Pick<Units, "tokens">;
 
 export interface AttentionMatrix {
   readonly name: string;
-  /** Which head's colour it has; null where it is of several. */
+  /** The head whose colour it has; null for several heads. */
   readonly head: number | null;
   readonly spec: MatrixSpec;
   /** Null if there are several. */
   readonly source: Source | null;
   /**
-   * How much a query attends to each key.
+   * The weights of a query for each key.
    *
    * @param passing whether the next row of any matrix may overwrite this one: of long texts, to make room
    * for every row takes longer than to compute it.
    */
   row(query: number, passing?: boolean): Float32Array;
-  /** How much each query attends to a key. */
+  /** The weights of each query for a key. */
   column(key: number): Float32Array;
   /**
-   * Whether columns are there at once; if not, a signal that this reads tells when they are. Until
+   * True where columns are there at once; if not, a signal that this reads changes when they are. Until
    * then, asking for one takes as long as computing all rows.
    */
   hasColumns(): boolean;
-  /** Where not all of it is here: what pictures are drawn from instead. */
+  /** The coarse picture to draw where not all rows are here. */
   readonly overview?: Overview | undefined;
 }
 
@@ -91,7 +91,7 @@ export const headMatrix = (layer: Layer, head: number, segments = "all"): Attent
   name: `Head ${head}`,
   head,
   spec: { kind: "head", head },
-  // Of what comes row by row no copy could ask for what is missing.
+  // A layer that comes row by row cannot be copied: a copy could not ask for the missing rows.
   source: layer.whole,
   row: (query, passing) => (passing ? layer.passingRow(head, query) : layer.weightRow(head, query)),
   column: (key) => layer.weightColumn(head, key),

@@ -1,4 +1,4 @@
-/** Whether a manifest is one, so that nothing that is made of it need ask again. */
+/** Checks a manifest once, so that the code that uses it need not. */
 
 import {
   type Check,

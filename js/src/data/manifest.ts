@@ -22,7 +22,7 @@ export interface Program {
   readonly softcap: number | null;
   /** Null where a head's sink is switched off. */
   readonly sinks: readonly (number | null)[] | null;
-  /** Whether the block carries a bias, and a relative one. */
+  /** True where the block carries a bias, and a relative one. */
   readonly bias: boolean;
   readonly relative: boolean;
 }
@@ -48,12 +48,12 @@ export interface LayerInfo {
   readonly bytes: number;
   /** Null where the layer is there as weights alone. */
   readonly program: Program | null;
-  /** Whether weights are all that the page needs of it, though a program gives them. */
+  /** True where the page needs nothing but weights, though a program gives them. */
   readonly bare?: boolean;
   readonly fidelity: {
     readonly exact: boolean | null;
     readonly module: string;
-    /** What rounding alone can amount to in the precision that the model computes in. */
+    /** The largest difference that rounding alone makes in the precision of the model. */
     readonly tolerance: number;
   };
   readonly measures: Readonly<Record<Measure, readonly number[]>>;
@@ -65,7 +65,7 @@ export interface StackInfo {
   readonly name: string;
   readonly queries: Tokens;
   readonly keys: Tokens;
-  /** How many queries, evenly spread, thumbnails and measures are made from; null for all. */
+  /** The number of queries, evenly spread, that thumbnails and measures come from; null for all. */
   readonly sampled: number | null;
   readonly layers: readonly LayerInfo[];
 }

@@ -29,7 +29,7 @@ export function readManifest(sent: unknown): Manifest {
     throw new Error("This is not an attnwidget record.");
   }
   const wrong = check(manifest);
-  if (wrong !== null) throw new Error(`This record is damaged: its manifest${wrong} cannot be.`);
+  if (wrong !== null) throw new Error(`This record is damaged: its manifest${wrong} is not valid.`);
   const stacks = manifest.stacks.map((stack) => ({
     ...stack,
     keys: stack.keys ?? stack.queries,

@@ -1,4 +1,4 @@
-/** A layer that is too large to be sent: its rows and columns come one by one, as they are looked at. */
+/** A layer that is too large to be sent whole: its rows and columns are requested one by one. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { type Arrays, bytesIn } from "./arrays.ts";

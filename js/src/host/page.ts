@@ -4,7 +4,7 @@ import { mount } from "../app.ts";
 import { fields, integer, list, oneOf, orNull, text } from "../data/check.ts";
 import { blockTitle } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
-import type { Packed } from "../data/packed.ts";
+import type { PackedHeader } from "../data/packed.ts";
 import { readManifest } from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
 import { leftOut } from "../parts/absent.ts";
@@ -34,7 +34,7 @@ const CONTENT = fields({
   widgets: list(fields({ record: integer(0), choices: fields({}) })),
 });
 
-interface Embedded extends Packed {
+interface Embedded extends PackedHeader {
   data: string;
 }
 
@@ -49,7 +49,7 @@ function start(): void {
   try {
     const content = read<Content>(document.querySelector("[data-content]"));
     const wrong = CONTENT(content);
-    if (wrong !== null) throw new Error(`its content${wrong} cannot be`);
+    if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
     for (const { record, choices } of content.widgets) {
       try {
         show(main, content, record, choices);

@@ -3,7 +3,7 @@
 import { mount } from "../app.ts";
 import type { BlockName } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
-import type { Packed } from "../data/packed.ts";
+import type { PackedHeader } from "../data/packed.ts";
 import { readManifest } from "../data/read-manifest.ts";
 import { bytesOf, type Channel, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
@@ -17,7 +17,7 @@ import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
 import { choose, createState, type State } from "../state/state.ts";
 
-/** What of anywidget's model is used. */
+/** The part of anywidget's model that is used. */
 interface Model extends Channel {
   get(name: string): unknown;
   set(name: string, value: unknown): void;
@@ -30,7 +30,7 @@ interface Model extends Channel {
 function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
   const scope = new Scope();
   const { signal } = scope;
-  // Where a host keeps the script for itself, the page does without a worker.
+  // Some hosts do not pass the script on; there the page does without a worker.
   const script = model.get("_esm");
   if (typeof script === "string") workWith(script, "module");
   try {
@@ -39,11 +39,11 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     const store = new Store(manifest, bytesOf(model.get("_overview")), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
     const state = bindState(model, manifest, scope);
-    const tell = () => {
+    const showNote = () => {
       state.note.value = `${model.get("_note") ?? ""}`;
     };
-    tell();
-    listen(model, "change:_note", tell, signal);
+    showNote();
+    listen(model, "change:_note", showNote, signal);
     listen(
       model,
       "msg:custom",
@@ -66,7 +66,7 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
 }
 
 /** A layer in the widget's own state. */
-type Saved = Packed & { readonly data: ArrayBufferView };
+type Saved = PackedHeader & { readonly data: ArrayBufferView };
 
 /** Layers from the widget's own state where they are embedded, else from the kernel. */
 function sourceOf(
@@ -128,7 +128,7 @@ function bindState(model: Model, manifest: Manifest, scope: Scope): State {
       }
       if (JSON.stringify(value) === JSON.stringify(model.get(name))) return;
       model.set(name, value);
-      // What changes within a frame arrives in the kernel together, and only as it is at its end.
+      // All changes of a frame go to the kernel together, in their last state.
       saving ??= nextFrame(save);
     });
   }

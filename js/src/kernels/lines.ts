@@ -5,7 +5,7 @@ import type { Kernels } from "./kernels.ts";
 import { lightFor } from "./light.ts";
 import { typescript } from "./typescript.ts";
 
-/** Of 0 to 255 each. */
+/** Each component from 0 to 255. */
 type Color = readonly [red: number, green: number, blue: number];
 
 export class LineField {
@@ -17,7 +17,7 @@ export class LineField {
 
   readonly #columns: number;
 
-  /** How many numbers it holds. */
+  /** The number of floats that it holds. */
   static numbers(width: number, height: number, stretch = 1): number {
     const columns = Math.ceil(width / stretch);
     return 5 * columns * height + 2 * columns;

@@ -1,4 +1,4 @@
-/** What is said where a layer is not there, and what the reader can do about it. */
+/** Messages for layers that are not there, and what the reader can do about it. */
 
 import { type BlockName, blockTitle } from "../data/codec.ts";
 import { Absent } from "../data/resource-cache.ts";
@@ -19,7 +19,7 @@ export function notSaved(layer: BlockName, saved: readonly number[]): Absent {
   );
 }
 
-/** How long a kernel may be silent before the reader is asked what to do. */
+/** The time that a kernel may be silent before the reader is asked what to do. */
 export const SILENCE_MS = 15_000;
 
 /** @param what was asked for, as "layer 3". */

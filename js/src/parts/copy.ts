@@ -14,7 +14,7 @@ export interface Copy {
   first(): void;
 }
 
-/** @param say tells the reader what was copied. */
+/** @param say shows the reader what was copied. */
 export function copyMenu(
   scope: Scope,
   tables: ReadonlySignal<readonly Table[]>,

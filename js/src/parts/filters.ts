@@ -1,4 +1,4 @@
-/** What of the record is shown: which stack of layers, and of a text pair which part. */
+/** The filters of the header: the stack of layers, and the segments of a text pair. */
 
 import type { Manifest } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";

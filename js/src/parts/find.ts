@@ -24,7 +24,7 @@ export interface Find {
 
 export interface FindOptions {
   readonly state: State;
-  /** The option of the token that is looked at, to scroll to. */
+  /** The option of the focused token, to scroll to. */
   option(side: Side): HTMLElement | null;
   /** Gives the focus to the view. */
   leave(): void;
@@ -43,7 +43,7 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
   const count = el("span", { class: "count", "aria-live": "polite" });
   const element = el("label", { class: "control find" }, icon("search"), box, count);
 
-  /** Where it is found: among the queries, or, if there is none, among the keys. */
+  /** The tokens found: among the queries, or, if there are none, among the keys. */
   const found = computed<{ side: Side; positions: readonly number[] }>(() => {
     const stack = state.shown.stack.value;
     const shown = shownTokens(state.segments.value, stack);
@@ -96,7 +96,7 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") {
-      // What is locked stays.
+      // Locked tokens stay locked.
       event.stopPropagation();
       state.find.value = "";
       go(undefined);

@@ -1,4 +1,4 @@
-/** The lines under the view: the numbers of what is looked at, and what the view shows as a whole. */
+/** The lines under the view: the numbers of the focused tokens, and the legend of the view. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
@@ -15,7 +15,7 @@ export function footer(
   const filled = new Map<HTMLElement, string>();
   const fill = (line: HTMLElement, phrase: Phrase) => {
     const content = JSON.stringify(phrase);
-    // What is said again stays: to lay it out anew would be work for every move of the pointer.
+    // The same text stays: a new layout would be work for every move of the pointer.
     if (filled.get(line) === content) return;
     filled.set(line, content);
     line.replaceChildren(...phrase.map(piece));
@@ -36,7 +36,7 @@ function piece(part: string | Marked): Node | string {
   return element;
 }
 
-/** Of a longer label, how much of its end is always seen. */
+/** The number of letters at the end of a longer label that always show. */
 const TAIL = 5;
 /** Shorter labels are shown whole. */
 const WHOLE = 12;

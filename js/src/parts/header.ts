@@ -37,7 +37,7 @@ export function header(
     set: (to) => goTo(state, { head: to }),
   });
   scope.effect(() => {
-    // Where several are shown as one, which of them is chosen makes no difference.
+    // The chosen one makes no difference where several are shown as one.
     const together = state.view.value === "head" ? state.combine.value : "none";
     const all = together.startsWith("layers_");
     layer.classList.toggle("idle", all);

@@ -7,7 +7,7 @@ import { type IconName, icon, iconButton } from "./icons.ts";
 
 export interface MenuItem {
   readonly name: string;
-  /** Of choices that exclude each other; left out for what is simply done. */
+  /** For choices that exclude each other; left out for actions. */
   readonly checked?: boolean;
   choose(): void;
 }
@@ -85,7 +85,7 @@ export function menuButton(scope: Scope, options: MenuOptions): HTMLElement {
   });
   scope.effect(() => {
     const any = options.items().length > 0;
-    // What has the focus is about to go.
+    // The focused item is about to go.
     if (!any && !list.hidden) close(true);
     // A button that is truly disabled would lose the focus.
     setAttributes(button, { "aria-disabled": any ? null : "true" });

@@ -8,11 +8,11 @@ import { el } from "./dom.ts";
 import { menuButton } from "./menu.ts";
 
 export interface SaveOptions {
-  /** What is shown, and what its file is called, without an ending; null while nothing is. */
+  /** The figure, and its file name without an ending; null while nothing is shown. */
   figure(): { readonly scene: Scene; readonly name: string } | null;
-  /** Of every figure. */
+  /** The title of every figure. */
   readonly title: string;
-  /** Tells the reader what came of it. */
+  /** Shows the result to the reader. */
   say(text: string): void;
 }
 
@@ -54,7 +54,7 @@ export function saveMenu(scope: Scope, { figure, title, say }: SaveOptions): Sav
   return { element, first: () => void save("svg") };
 }
 
-/** How long a browser may take to begin. */
+/** The time that a browser may take to begin. */
 const PATIENCE_MS = 60_000;
 
 function download(blob: Blob, name: string): void {

@@ -7,7 +7,7 @@ import { el, setAttributes } from "./dom.ts";
 export interface StepperOptions {
   readonly name: string;
   readonly value: ReadonlySignal<number>;
-  /** What there is to step through, in increasing order; numbers may be missing. */
+  /** The values to step through, in increasing order; numbers may be missing. */
   readonly values: ReadonlySignal<readonly number[]>;
   set(value: number): void;
 }

@@ -19,12 +19,12 @@ export interface TokenColumnOptions {
   readonly width: number;
   /** The positions shown, top to bottom. */
   readonly positions: readonly number[];
-  /** How strongly each position takes part in what is shown, 0 to 1; null for all alike. */
+  /** The emphasis of each position, 0 to 1; null for all alike. */
   readonly emphasis: ReadonlySignal<Float32Array | null>;
   /** As in a list of tokens: of a long column, the part that is there, and what scrolls it. */
   readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
   readonly reveal?: ((at: number) => void) | undefined;
-  /** What a click does, or Enter. */
+  /** Called on a click, or Enter. */
   toggle(position: number, event: MouseEvent | KeyboardEvent): void;
 }
 
@@ -51,7 +51,7 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
     range: options.range,
     reveal: options.reveal,
     emphasis: options.emphasis,
-    looked: computed(() => {
+    focused: computed(() => {
       const at = state.focus.value[side];
       return at !== null && known.has(at) ? [at] : [];
     }),

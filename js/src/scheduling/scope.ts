@@ -1,4 +1,4 @@
-/** The lifetime of something on the page, such as one view of a widget: when it ends, all that it began ends. */
+/** The lifetime of something on the page, such as one view of a widget: it ends all that it owns. */
 
 import { effect } from "@preact/signals-core";
 
@@ -18,7 +18,7 @@ export class Scope {
     return child;
   }
 
-  /** Run `run` now and whenever a signal that it read changes; what it returns runs before the next run. */
+  /** Run now and whenever a signal that was read changes; what it returns runs before the next run. */
   effect(run: Parameters<typeof effect>[0]): void {
     this.onEnd(effect(run));
   }

@@ -102,7 +102,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       range: window?.range,
       reveal: window?.reveal,
       emphasis: emphasis(side),
-      looked,
+      focused: looked,
       locked,
       found,
       look(unit) {
