@@ -75,7 +75,8 @@ export function fewest(contributed: Float64Array, share: number): readonly numbe
 /** The component that a rotary embedding turned together with n; null where it turned n with none. */
 export function partnerOf(rotary: LayerInfo["rotary"], n: number): number | null {
   if (!rotary || n < rotary.start || n >= rotary.start + rotary.dims) return null;
-  const [at, half] = [n - rotary.start, rotary.dims / 2];
+  const at = n - rotary.start;
+  const half = rotary.dims / 2;
   if (rotary.pairs === "neighbours") return at % 2 ? n - 1 : n + 1;
   return at < half ? n + half : n - half;
 }

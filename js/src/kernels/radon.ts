@@ -122,7 +122,8 @@ export class RadonField {
     light: number,
   ): void {
     const last = this.size - 1;
-    const [middle, wide] = [rise * last, Math.max(1, reach * last)];
+    const middle = rise * last;
+    const wide = Math.max(1, reach * last);
     const first = Math.max(0, Math.ceil(middle - wide));
     const end = Math.min(last, Math.floor(middle + wide));
     const near = (line: number) => Math.max(0, 1 - Math.abs(line - middle) / wide);

@@ -45,8 +45,10 @@ export class Mixer {
 
   /** Returns what all matrices together give to the keys shown. */
   mix(query: number): number {
-    const [keys, rows] = [this.#keys, this.#rows];
-    let [all, end] = [0, 0];
+    const keys = this.#keys;
+    const rows = this.#rows;
+    let all = 0;
+    let end = 0;
     this.matrices.forEach((matrix, n) => {
       const weights = matrix.row(query, true);
       const own = endOf(weights);
@@ -80,7 +82,10 @@ function endOf(weights: Float32Array): number {
 
 /** As several sums, so that one addition need not wait for another. */
 function sumOf(values: Float32Array, count: number): number {
-  let [a, b, c, d] = [0, 0, 0, 0];
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
   const whole = count - (count % 4);
   for (let n = 0; n < whole; n += 4) {
     a += values[n];

@@ -39,7 +39,8 @@ export function* paintCells(
     const row = kernels.floats(4 * size);
     const queries = placesOf(from, spacing / cell, cell);
     const keys = placesOf(to, spacing / cell, cell);
-    let [drawn, done] = [0, 0];
+    let drawn = 0;
+    let done = 0;
     const due = pacer();
     for (let round = 0; round < ROUNDS; round++) {
       for (let at = round; at < rows.length; at += ROUNDS) {

@@ -24,7 +24,8 @@ export function run<Of extends Kind>(
   show: Show<Of>,
 ): () => void {
   const here = () => sliced(PAINTERS[kind](matrices, job, show));
-  const [source, worker] = [sourceOf(matrices), pageWorker()];
+  const source = sourceOf(matrices);
+  const worker = pageWorker();
   if (!source || !worker || worker.refused || isQuick(kind, matrices, job)) return here();
   let stopHere = () => {};
   const failed = () => {
