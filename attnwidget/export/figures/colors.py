@@ -1,4 +1,4 @@
-"""Colours, light and dark: those of `js/src/theme.ts`, `head-colors.ts` and `ramp.ts`."""
+"""Colours, light and dark: those of `js/src/styles/theme.ts`, `head-colors.ts` and `ramp.ts`."""
 
 from __future__ import annotations
 

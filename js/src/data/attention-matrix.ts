@@ -1,12 +1,11 @@
 /** A matrix of weights as it is shown: of one head, of several combined, between tokens or words. */
 
 import { largestOf } from "./extremes.ts";
+import type { Layer, Overview } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
-import type { RemoteLayer } from "./remote-layer.ts";
-import { cropped } from "./thumbnails.ts";
 import type { Units } from "./units.ts";
 
-/** How a matrix follows from its source. */
+/** The way that a matrix follows from its source. */
 export type MatrixSpec =
   | { readonly kind: "head"; readonly head: number }
   | { readonly kind: "matrix"; readonly name: string; readonly keys: number }
@@ -29,39 +28,32 @@ export type Source = LayerData | Float32Array;
 
 export const isMatrix = (source: Source): source is Float32Array => ArrayBuffer.isView(source);
 
-/** Which tokens each unit is made of. */
+/** The tokens of each unit. */
 type Joined = Pick<Units, "tokens">;
 
 export interface AttentionMatrix {
   readonly name: string;
-  /** Which head's colour it has; null where it is of several. */
+  /** The head whose colour it has; null for several heads. */
   readonly head: number | null;
   readonly spec: MatrixSpec;
   /** Null if there are several. */
   readonly source: Source | null;
   /**
-   * How much a query attends to each key.
+   * The weights of a query for each key.
    *
    * @param passing whether the next row of any matrix may overwrite this one: of long texts, to make room
    * for every row takes longer than to compute it.
    */
   row(query: number, passing?: boolean): Float32Array;
-  /** How much each query attends to a key. */
+  /** The weights of each query for a key. */
   column(key: number): Float32Array;
   /**
-   * Whether columns are there at once; if not, a signal that this reads tells when they are. Until
+   * True where columns are there at once; if not, a signal that this reads changes when they are. Until
    * then, asking for one takes as long as computing all rows.
    */
   hasColumns(): boolean;
-  /** Where not all of it is here: what pictures are drawn from instead. */
+  /** The coarse picture to draw where not all rows are here. */
   readonly overview?: Overview | undefined;
-}
-
-/** The largest weight in each of a few cells, [rows, columns]. */
-export interface Overview {
-  readonly rows: number;
-  readonly columns: number;
-  readonly values: Float32Array;
 }
 
 /** The same matrix from the same source, or a copy of it. */
@@ -94,32 +86,18 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
   }
 }
 
-export const headMatrix = (data: LayerData, head: number): AttentionMatrix => ({
+/** @param segments the queries and the keys that its pictures show, as "ab"; "all" for the whole. */
+export const headMatrix = (layer: Layer, head: number, segments = "all"): AttentionMatrix => ({
   name: `Head ${head}`,
   head,
   spec: { kind: "head", head },
-  source: data,
-  row: (query, passing) => (passing ? data.passingRow(head, query) : data.weightRow(head, query)),
-  column: (key) => data.weightColumn(head, key),
-  hasColumns: () => data.hasColumns(head),
+  // A layer that comes row by row cannot be copied: a copy could not ask for the missing rows.
+  source: layer.whole,
+  row: (query, passing) => (passing ? layer.passingRow(head, query) : layer.weightRow(head, query)),
+  column: (key) => layer.weightColumn(head, key),
+  hasColumns: () => layer.hasColumns(head),
+  overview: layer.overview(head, segments),
 });
-
-/** @param segments which queries and which keys its pictures show, as "ab"; "all" for the whole. */
-export function remoteMatrix(data: RemoteLayer, head: number, segments: string): AttentionMatrix {
-  const { rows, columns, levels } = cropped(data.thumbnails[head], data.stack, segments);
-  return {
-    name: `Head ${head}`,
-    head,
-    spec: { kind: "head", head },
-    // It stays where it is: no copy of it could ask for what is missing.
-    source: null,
-    row: (query) => data.weightRow(head, query),
-    column: (key) => data.weightColumn(head, key),
-    hasColumns: () => true,
-    // Levels are of the square root.
-    overview: { rows, columns, values: Float32Array.from(levels, (level) => (level / 15) ** 2) },
-  };
-}
 
 /** @param values [queries, keys], row by row. */
 export const storedMatrix = (

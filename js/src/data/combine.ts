@@ -11,7 +11,7 @@ export interface Combined {
   readonly rounding: number;
 }
 
-/** How long computing may hold up the page at a time. */
+/** The longest time that computing holds up the page. */
 const SLICE_MS = 12;
 
 const pause = () => new Promise((resolve) => setTimeout(resolve));

@@ -1,4 +1,4 @@
-/** One layer's arrays: weights, scores and vectors of its heads, computed when asked for. */
+/** A layer with all of its arrays: weights, scores and vectors of its heads, computed when asked for. */
 
 import { signal } from "@preact/signals-core";
 import { kernelsFor } from "../kernels/compiled.ts";
@@ -7,7 +7,7 @@ import { typescript } from "../kernels/typescript.ts";
 import { sliced } from "../scheduling/slices.ts";
 import type { Arrays, NumberArray } from "./arrays.ts";
 import type { BlockError } from "./codec.ts";
-import type { LayerInfo, StackInfo } from "./manifest.ts";
+import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 import { without } from "./neurons.ts";
 import { type Normalized, Normalizers } from "./normalizers.ts";
 import {
@@ -21,7 +21,7 @@ import {
   type Table,
 } from "./scores.ts";
 
-/** What a layer is made of. */
+/** The content of a layer. */
 export interface LayerContent {
   readonly stack: StackInfo;
   readonly info: LayerInfo;
@@ -34,6 +34,7 @@ const AT_ONCE = 8e6;
 /** Kernels take four numbers at a time, and may write three more. */
 const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 
+/** Has all that `Layer` asks for. */
 export class LayerData {
   readonly numQueries: number;
   readonly numKeys: number;
@@ -42,7 +43,7 @@ export class LayerData {
   readonly #programs: (HeadProgram | null)[] = [];
   /** Per head, as far as its rows were computed. */
   readonly #normalizers: Normalizers[] = [];
-  /** Counts what was learnt of rows, for what waits for it: while nothing does, no work is done for it. */
+  /** Counts what was learnt of normalizers, for signals that wait for it; without any, work stops. */
   readonly #learnt = signal(0, { unwatched: () => this.#stop?.() });
   /** The heads whose columns are waited for. */
   readonly #wanted = new Set<number>();
@@ -64,20 +65,34 @@ export class LayerData {
     const [row, column] = [padded(this.numKeys), padded(this.numQueries)];
     const { heads, program, dim } = info;
     const multiplied = program ? ["queries", "keys"] : [];
-    const given = multiplied.map((name) => arrays.get(name)?.values.length ?? 0);
+    const multipliedSizes = multiplied.map((name) => arrays.get(name)?.values.length ?? 0);
     // Four vectors are computed with at a time, so that after the last one there must be others.
     const work = row + column * (1 + 2 * heads) + 5 * (dim ?? 0);
-    const numbers = given.reduce((sum, count) => sum + count, work);
+    const numbers = multipliedSizes.reduce((sum, count) => sum + count, work);
     this.#kernels = program ? kernelsFor(numbers) : typescript;
     this.#arrays = new Map([...arrays].map(([name, array]) => [name, this.#placed(name, array)]));
     this.#query = this.#kernels.floats(dim ?? 0);
     this.#row = this.#kernels.floats(row);
     this.#column = this.#kernels.floats(column);
     for (let head = 0; head < heads; head++) {
-      const made = this.#program(head);
-      this.#programs.push(made);
-      if (made) this.#normalizers.push(new Normalizers(this.#kernels, this.numQueries, column));
+      const headProgram = this.#program(head);
+      this.#programs.push(headProgram);
+      if (headProgram)
+        this.#normalizers.push(new Normalizers(this.#kernels, this.numQueries, column));
     }
+  }
+
+  get whole(): LayerData {
+    return this;
+  }
+
+  overview(): undefined {
+    return undefined;
+  }
+
+  pending(side: Side): string | null {
+    // Each weight of a column is a share of its own row.
+    return side === "key" ? "going once through every row …" : null;
   }
 
   /** For a copy of it. */
@@ -90,7 +105,7 @@ export class LayerData {
     return this.error?.largest ?? 0;
   }
 
-  /** Of how many sampled rows; null where of all. */
+  /** The number of sampled rows that it was measured in; null for all. */
   get roundingRows(): number | null {
     return this.error?.rows ?? null;
   }
@@ -111,7 +126,7 @@ export class LayerData {
   }
 
   /**
-   * What went into the softmax of row i; null where only weights were recorded.
+   * The scores of row i, before the softmax; null where only weights were recorded.
    *
    * @param muted components that are left out of q · k.
    */
@@ -121,7 +136,7 @@ export class LayerData {
     return this.#scores(program, i, muted).slice(0, this.numKeys);
   }
 
-  /** What is added to the products of row i with the keys that it can see; null where nothing is. */
+  /** The bias of row i, which is added to its scaled products; null where there is none. */
   biasRow(head: number, i: number): Float32Array | null {
     const program = this.#programs[head];
     if (!program?.bias && !program?.relative) return null;
@@ -146,7 +161,7 @@ export class LayerData {
     if (!program) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
     const row = this.#scores(program, i, muted);
     const [first, end] = seenBy(program, i);
-    // What is masked on both sides need not go through the exponential. Kernels take four at a time.
+    // Masked keys on both sides need not go through the exponential. Kernels take four at a time.
     const seen = row.subarray(4 * Math.floor(first / 4), 4 * Math.ceil(end / 4));
     const { peak, factor } = softmax(this.#kernels, seen, sinkOf(program));
     if (muted.length === 0) this.#normalizers[head].set(i, peak, factor);
@@ -189,13 +204,13 @@ export class LayerData {
     return false;
   }
 
-  /** What a copy found out about a head's rows. */
+  /** Take over the normalizers that a copy computed. */
   learn(head: number, normalized: Normalized): void {
     this.#normalizers[head].learn(normalized);
     this.#learnt.value++;
   }
 
-  /** What is known of a head's rows; null where there is nothing to know. */
+  /** The normalizers of a head's rows, as far as they are known; null where the head needs none. */
   normalized(head: number): Normalized | null {
     return this.#normalizers[head]?.known() ?? null;
   }
@@ -285,7 +300,7 @@ export class LayerData {
     return this.#array(name).values.subarray(index * size, (index + 1) * size);
   }
 
-  /** What is multiplied lies where the kernels reach it, and stays there. */
+  /** Copies queries and keys to where the kernels reach them. */
   #placed(name: string, array: NumberArray): NumberArray {
     if (!this.info.program || !(name === "queries" || name === "keys")) return array;
     const values = this.#kernels.floats(array.values.length);

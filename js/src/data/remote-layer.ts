@@ -1,16 +1,14 @@
-/** A layer that is too large to be sent: its rows and columns come one by one, as they are looked at. */
+/** A layer that is too large to be sent whole: its rows and columns are requested one by one. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { type Arrays, bytesIn } from "./arrays.ts";
 import { checkParts, rowShapes } from "./check-block.ts";
 import { type Block, decodeBlock, type Thumbnail } from "./codec.ts";
-import type { LayerData } from "./layer-data.ts";
+import type { Layer, Overview } from "./layer.ts";
 import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 import type { Loaded, ResourceCache } from "./resource-cache.ts";
 import { logSumExp } from "./scores.ts";
-
-/** Whole, or row by row. */
-export type Layer = LayerData | RemoteLayer;
+import { cropped } from "./thumbnails.ts";
 
 /**
  * The row of a query, of every head: "scores" [heads, keys], or "weights" where only those were
@@ -25,7 +23,7 @@ export type RowCache = ResourceCache<Arrays>;
  * Numbers that have not arrived are NaN. They are asked for while a `computed` or an `effect` depends
  * on them, which runs again when they have come.
  */
-export class RemoteLayer {
+export class RemoteLayer implements Layer {
   readonly numQueries: number;
   readonly numKeys: number;
 
@@ -33,7 +31,7 @@ export class RemoteLayer {
   constructor(
     readonly stack: StackInfo,
     readonly info: LayerInfo,
-    readonly thumbnails: readonly Thumbnail[],
+    private readonly thumbnails: readonly Thumbnail[],
     private readonly rows: Rows,
     private readonly cache: RowCache,
   ) {
@@ -42,11 +40,11 @@ export class RemoteLayer {
   }
 
   /** The kernel computes from the record's own numbers, and sends them as they are. */
+  readonly whole = null;
   readonly rounding = 0;
   readonly roundingRows = null;
 
-  /** What the reader waits for in a row or column that is not there; null where it is. */
-  missing(side: Side, position: number): string | null {
+  pending(side: Side, position: number): string | null {
     const { value } = this.#row(side, position);
     if (value.status === "ready") return null;
     if (value.status === "failed") return value.message;
@@ -55,12 +53,10 @@ export class RemoteLayer {
     return `asking the kernel${first} …`;
   }
 
-  /** What went into the softmax of row i; null where only weights were recorded. */
   scoreRow(head: number, i: number): Float32Array | null {
     return this.info.program && this.#part("query", i, "scores", head, this.numKeys);
   }
 
-  /** The weights of row i: how much query i attends to each key. */
   weightRow(head: number, i: number): Float32Array {
     if (!this.info.program) return this.#part("query", i, "weights", head, this.numKeys);
     const row = this.#part("query", i, "scores", head, this.numKeys);
@@ -68,9 +64,22 @@ export class RemoteLayer {
     return row.map((score) => Math.exp(score - normalizer));
   }
 
-  /** The weights of column j: how much each query attends to key j. */
+  passingRow(head: number, i: number): Float32Array {
+    return this.weightRow(head, i);
+  }
+
   weightColumn(head: number, j: number): Float32Array {
     return this.#part("key", j, "weights", head, this.numQueries);
+  }
+
+  hasColumns(): boolean {
+    return true;
+  }
+
+  overview(head: number, segments: string): Overview {
+    const { rows, columns, levels } = cropped(this.thumbnails[head], this.stack, segments);
+    // Levels are of the square root.
+    return { rows, columns, values: Float32Array.from(levels, (level) => (level / 15) ** 2) };
   }
 
   #row(side: Side, position: number): ReadonlySignal<Loaded<Arrays>> {

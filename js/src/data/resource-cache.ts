@@ -1,5 +1,5 @@
 /**
- * What was asked for, as far as it has arrived, within a budget of bytes.
+ * A cache of things that take time to arrive, within a budget of bytes.
  *
  * Things are asked for when someone begins to watch them, and kept while someone does. Of the others,
  * those that were watched or fetched longest ago go first; watched again, they are asked for again.
@@ -13,14 +13,14 @@ export type Loaded<Data> =
   | {
       readonly status: "failed";
       readonly message: string;
-      /** Whether it is not there, rather than broken. */
+      /** True where it is absent, rather than broken. */
       readonly absent?: true | undefined;
     };
 
 /** Said instead of what is not there though nothing is broken: it was left out, or the kernel is gone. */
 export class Absent extends Error {}
 
-/** What arrived, and how much room it takes. */
+/** A thing that arrived, and its size. */
 export interface Delivery<Data> {
   readonly data: Data;
   readonly bytes: number;
@@ -41,7 +41,7 @@ interface Item<Data> {
 const LOADING = { status: "loading" } as const;
 
 export class ResourceCache<Data> {
-  /** What was watched last, or fetched for a reader who may watch it next, stands last. */
+  /** In the order of use: what was watched or prefetched last stands last. */
   readonly #items = new Map<string, Item<Data>>();
 
   /** @param changed called when something arrived, or is watched that is there already. */
@@ -56,7 +56,7 @@ export class ResourceCache<Data> {
     return known.state as ReadonlySignal<Loaded<unknown>> as ReadonlySignal<Loaded<Kind>>;
   }
 
-  /** Whether anything that is watched has still to come. */
+  /** True while anything that is watched has still to arrive. */
   get waiting(): boolean {
     return [...this.#items.values()].some(({ watched, asking }) => watched && asking);
   }
@@ -142,7 +142,7 @@ export class ResourceCache<Data> {
         if (item.watched) void this.#load(item);
         return;
       }
-      // What nobody has seen fail may as well never have been asked for.
+      // A failure that nobody watches leaves it as if it had not been asked for.
       if (item.watched) {
         const message = error instanceof Error ? error.message : `${error}`;
         const absent = error instanceof Absent || undefined;

@@ -3,15 +3,17 @@
 import { mount } from "../app.ts";
 import { fields, integer, list, oneOf, orNull, text } from "../data/check.ts";
 import { blockTitle } from "../data/codec.ts";
-import { type Manifest, readManifest } from "../data/manifest.ts";
-import type { Packed } from "../data/packed.ts";
+import type { Manifest } from "../data/manifest.ts";
+import type { PackedHeader } from "../data/packed.ts";
+import { readManifest } from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
+import { leftOut } from "../parts/absent.ts";
 import { isInUse, watchErrors } from "../parts/alert.ts";
 import { el } from "../parts/dom.ts";
 import { capitalized } from "../parts/text.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
-import { leftOut } from "../state/absent.ts";
+import { Scope } from "../scheduling/scope.ts";
 import { type Choices, VIEWS, type ViewName } from "../state/choices.ts";
 import { createState } from "../state/state.ts";
 
@@ -32,7 +34,7 @@ const CONTENT = fields({
   widgets: list(fields({ record: integer(0), choices: fields({}) })),
 });
 
-interface Embedded extends Packed {
+interface Embedded extends PackedHeader {
   data: string;
 }
 
@@ -47,7 +49,7 @@ function start(): void {
   try {
     const content = read<Content>(document.querySelector("[data-content]"));
     const wrong = CONTENT(content);
-    if (wrong !== null) throw new Error(`its content${wrong} cannot be`);
+    if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
     for (const { record, choices } of content.widgets) {
       try {
         show(main, content, record, choices);
@@ -69,7 +71,7 @@ function show(main: HTMLElement, content: Content, record: number, choices: Choi
   const thumbnails = overview === null ? null : bytes(overview);
   const store = new Store(manifest, thumbnails, sourceOf(content, record, manifest));
   const state = createState(manifest, choices, content.views);
-  mount(main, store, state);
+  mount(new Scope(), main, store, state);
   const host = main.lastElementChild as Element;
   // Nothing else runs in this page.
   watchErrors(state, () => isInUse(host, [...main.querySelectorAll(":scope > div")]));

@@ -1,22 +1,23 @@
 /** The notebook side: an anywidget model becomes a store and a state. */
 
-import { effect } from "@preact/signals-core";
 import { mount } from "../app.ts";
 import type { BlockName } from "../data/codec.ts";
-import { type Manifest, readManifest } from "../data/manifest.ts";
-import type { Packed } from "../data/packed.ts";
+import type { Manifest } from "../data/manifest.ts";
+import type { PackedHeader } from "../data/packed.ts";
+import { readManifest } from "../data/read-manifest.ts";
 import { bytesOf, type Channel, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
+import { notSaved } from "../parts/absent.ts";
 import { watchErrors } from "../parts/alert.ts";
 import { el } from "../parts/dom.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { nextFrame } from "../scheduling/frame.ts";
-import { notSaved } from "../state/absent.ts";
+import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
 import { choose, createState, type State } from "../state/state.ts";
 
-/** What of anywidget's model is used. */
+/** The part of anywidget's model that is used. */
 interface Model extends Channel {
   get(name: string): unknown;
   set(name: string, value: unknown): void;
@@ -27,9 +28,9 @@ interface Model extends Channel {
 
 /** Everything lives per view: hosts differ in what they share between the views of a model. */
 function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
-  const controller = new AbortController();
-  const { signal } = controller;
-  // Where a host keeps the script for itself, the page does without a worker.
+  const scope = new Scope();
+  const { signal } = scope;
+  // Some hosts do not pass the script on; there the page does without a worker.
   const script = model.get("_esm");
   if (typeof script === "string") workWith(script, "module");
   try {
@@ -37,12 +38,12 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     const source = sourceOf(model, manifest, parent, signal);
     const store = new Store(manifest, bytesOf(model.get("_overview")), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
-    const state = bindState(model, manifest, signal);
-    const tell = () => {
+    const state = bindState(model, manifest, scope);
+    const showNote = () => {
       state.note.value = `${model.get("_note") ?? ""}`;
     };
-    tell();
-    listen(model, "change:_note", tell, signal);
+    showNote();
+    listen(model, "change:_note", showNote, signal);
     listen(
       model,
       "msg:custom",
@@ -54,19 +55,18 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
       },
       signal,
     );
-    const unmount = mount(parent, store, state);
-    signal.addEventListener("abort", unmount);
+    mount(scope.child(), parent, store, state);
     // Everything of the view is bundled into this file.
     watchErrors(state, ({ filename }) => filename === import.meta.url, { signal });
   } catch (error) {
     // Without this a reader would see an empty cell.
     parent.append(el("p", { role: "alert" }, error instanceof Error ? error.message : `${error}`));
   }
-  return () => controller.abort();
+  return () => scope.end();
 }
 
 /** A layer in the widget's own state. */
-type Saved = Packed & { readonly data: ArrayBufferView };
+type Saved = PackedHeader & { readonly data: ArrayBufferView };
 
 /** Layers from the widget's own state where they are embedded, else from the kernel. */
 function sourceOf(
@@ -107,7 +107,7 @@ function sourceOf(
 }
 
 /** Signals that follow the model's traits, and traits that follow the signals. */
-function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State {
+function bindState(model: Model, manifest: Manifest, scope: Scope): State {
   const choices = Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
   const state = createState(manifest, choices as Partial<Choices>);
   let saving: (() => void) | null = null;
@@ -117,16 +117,9 @@ function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State
   };
   for (const name of CHOICES) {
     // Always model.get: what the event carries differs between hosts.
-    listen(
-      model,
-      `change:${name}`,
-      () => {
-        choose(state, name, model.get(name));
-      },
-      signal,
-    );
+    listen(model, `change:${name}`, () => choose(state, name, model.get(name)), scope.signal);
     let first = true;
-    const dispose = effect(() => {
+    scope.effect(() => {
       const { value } = state[name];
       // The state began as the model is, and some hosts leave out what has its default.
       if (first) {
@@ -135,12 +128,11 @@ function bindState(model: Model, manifest: Manifest, signal: AbortSignal): State
       }
       if (JSON.stringify(value) === JSON.stringify(model.get(name))) return;
       model.set(name, value);
-      // What changes within a frame arrives in the kernel together, and only as it is at its end.
+      // All changes of a frame go to the kernel together, in their last state.
       saving ??= nextFrame(save);
     });
-    signal.addEventListener("abort", dispose);
   }
-  signal.addEventListener("abort", () => {
+  scope.onEnd(() => {
     saving?.();
     if (saving) save();
   });

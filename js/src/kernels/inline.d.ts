@@ -1,4 +1,4 @@
-/** Made by `inline.mjs`. */
+/** The modules that `inline.mjs` builds. */
 
 declare module "inline:kernels" {
   /** WebAssembly in base64. */

@@ -37,7 +37,7 @@ export interface Kernels {
     out: Float32Array,
   ): void;
 
-  // Of the next four, arrays have a length that is a multiple of four.
+  // The arrays of the next four have a length that is a multiple of four.
 
   largest(values: Float32Array): number;
   /** Each becomes the exponential of its distance from the largest. Returns their sum. */

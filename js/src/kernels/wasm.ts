@@ -2,7 +2,7 @@
 
 import type { Kernels } from "./kernels.ts";
 
-/** What `assembly/index.ts` exports; arrays are given by where they begin, in bytes. */
+/** The exports of `assembly/index.ts`; an array is its first byte's address. */
 interface Exports {
   dots(...args: number[]): void;
   largest(...args: number[]): number;

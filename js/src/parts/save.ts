@@ -1,13 +1,14 @@
 /** The menu that saves what is shown as a figure. Nothing leaves the page but for the reader's disk. */
 
 import type { FigureKind } from "../painting/figure.ts";
+import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
 import { menuButton } from "./menu.ts";
 
 export interface SaveOptions {
-  /** What is shown, and what its file is called, without an ending; null while nothing is. */
+  /** Paints what is shown, and names its file without an ending; null while nothing is shown. */
   figure(kind: FigureKind): { readonly name: string; readonly file: Promise<Blob> } | null;
-  /** Tells the reader what came of it. */
+  /** Shows the result to the reader. */
   say(text: string): void;
 }
 
@@ -15,12 +16,11 @@ export interface Save {
   readonly element: HTMLElement;
   /** Saves as SVG. */
   first(): void;
-  dispose(): void;
 }
 
 const KINDS: readonly FigureKind[] = ["svg", "png"];
 
-export function saveMenu({ figure, say }: SaveOptions): Save {
+export function saveMenu(scope: Scope, { figure, say }: SaveOptions): Save {
   async function save(kind: FigureKind): Promise<void> {
     try {
       const found = figure(kind);
@@ -35,16 +35,16 @@ export function saveMenu({ figure, say }: SaveOptions): Save {
       say(`Figure not saved: ${error instanceof Error ? error.message : error}`);
     }
   }
-  const [element, dispose] = menuButton({
+  const element = menuButton(scope, {
     name: "Save figure",
     title: "Save what is shown as a figure (s)",
     icon: () => "download",
     items: () => KINDS.map((kind) => ({ name: kind.toUpperCase(), choose: () => void save(kind) })),
   });
-  return { element, first: () => void save("svg"), dispose };
+  return { element, first: () => void save("svg") };
 }
 
-/** How long a browser may take to begin. */
+/** The time that a browser may take to begin. */
 const PATIENCE_MS = 60_000;
 
 function download(blob: Blob, name: string): void {

@@ -4,7 +4,7 @@ import { release } from "../state/locks.ts";
 import { goTo, stepLayer } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 
-/** What is not a choice, and so not in the state. */
+/** Actions that are not choices, and so not in the state. */
 export interface KeyActions {
   help(): void;
   find(): void;
@@ -59,5 +59,5 @@ export function bindKeys(
 
 const ONCE = new Set(["?", "/", "c", "s"]);
 
-/** What letters and digits are typed into; in a list of options they choose one. */
+/** Elements that take letters and digits; in a list of options they choose one. */
 const TYPED = "input, textarea, select";

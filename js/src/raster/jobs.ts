@@ -1,4 +1,4 @@
-/** What a picture is to show, and how it is made: as a page and its worker tell it to each other. */
+/** The kinds of pictures, with their jobs and painters: the same on a page and in its worker. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { LinesJob } from "./lines-job.ts";
@@ -10,7 +10,7 @@ interface Jobs {
   readonly matrix: MatrixJob;
 }
 
-/** What `show` gets: numbers of its own, and how much of the picture they are. */
+/** The arguments of `show`: an array of its own, and how much of the picture is in it. */
 interface Shown {
   readonly lines: readonly [pixels: Uint8ClampedArray<ArrayBuffer>, share: number | null];
   readonly matrix: readonly [largest: Float32Array<ArrayBuffer>, done: boolean];

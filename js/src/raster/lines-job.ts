@@ -1,4 +1,4 @@
-/** What the picture of all lines is to show. */
+/** The description of a picture of all lines. */
 
 import type { Ink } from "./mixer.ts";
 

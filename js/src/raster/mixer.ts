@@ -1,4 +1,4 @@
-/** What all matrices give from one query to each key shown, as one. */
+/** Mixes the weights of all matrices, from one query to each key shown, into one row of colours. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { Kernels } from "../kernels/kernels.ts";
@@ -7,19 +7,19 @@ import type { Kernels } from "../kernels/kernels.ts";
 export type Ink = readonly [number, number, number];
 
 export class Mixer {
-  /** Of all that the queries attend to so far, also outside of what is shown. */
+  /** The sum of all weights so far, also to keys that are not shown. */
   total = 0;
   readonly #mixed: Float32Array;
   /** [matrices, keys shown] */
   readonly #rows: Float32Array;
   readonly #inks: Float32Array;
   readonly #keys: Uint32Array;
-  /** Whether the keys shown are the first of all, with none left out. */
+  /** True where the keys shown are the first of all, with none left out. */
   readonly #unbroken: boolean;
   /** So many keys, at most, come before the end of what the query sees. */
   #seen = 0;
 
-  /** How many numbers it holds. */
+  /** The number of floats that it holds. */
   static numbers(matrices: number, columns: number): number {
     return (matrices + 4) * columns + 4 * matrices;
   }
@@ -45,8 +45,10 @@ export class Mixer {
 
   /** Returns what all matrices together give to the keys shown. */
   mix(query: number): number {
-    const [keys, rows] = [this.#keys, this.#rows];
-    let [all, end] = [0, 0];
+    const keys = this.#keys;
+    const rows = this.#rows;
+    let all = 0;
+    let end = 0;
     this.matrices.forEach((matrix, n) => {
       const weights = matrix.row(query, true);
       const own = endOf(weights);
@@ -62,7 +64,7 @@ export class Mixer {
     return this.#unbroken && this.#seen === end ? all : sumOf(rows, rows.length);
   }
 
-  /** What all matrices together give to the key in this place. */
+  /** The weight that all matrices together give to the key in this place. */
   given(place: number): number {
     const { length } = this.#keys;
     let sum = 0;
@@ -80,7 +82,10 @@ function endOf(weights: Float32Array): number {
 
 /** As several sums, so that one addition need not wait for another. */
 function sumOf(values: Float32Array, count: number): number {
-  let [a, b, c, d] = [0, 0, 0, 0];
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
   const whole = count - (count % 4);
   for (let n = 0; n < whole; n += 4) {
     a += values[n];

@@ -39,11 +39,12 @@ export function* paintCells(
     const row = kernels.floats(4 * size);
     const queries = placesOf(from, spacing / cell, cell);
     const keys = placesOf(to, spacing / cell, cell);
-    let [given, done] = [0, 0];
+    let drawn = 0;
+    let done = 0;
     const due = pacer();
     for (let round = 0; round < ROUNDS; round++) {
       for (let at = round; at < rows.length; at += ROUNDS) {
-        given += mixer.mix(rows[at]);
+        drawn += mixer.mix(rows[at]);
         const { mixed } = mixer;
         const [first, share] = [queries.first[at], queries.share[at]];
         const last = mixed.length ? keys.first[mixed.length / 4 - 1] + 1 : 0;
@@ -60,7 +61,7 @@ export function* paintCells(
         show(yield* field.pixels(cell, gains), null);
       }
     }
-    show(yield* field.pixels(cell, steepness.gains()), shareOf(given, mixer.total));
+    show(yield* field.pixels(cell, steepness.gains()), shareOf(drawn, mixer.total));
   } finally {
     release();
   }

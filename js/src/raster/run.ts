@@ -1,4 +1,4 @@
-/** Where a picture is painted: on the page at once if it is quick, else in the worker. */
+/** Paints a picture: on the page at once if it is quick, else in the worker. */
 
 import { type AttentionMatrix, headsOf, isMatrix } from "../data/attention-matrix.ts";
 import { compiledModule } from "../kernels/compiled.ts";
@@ -13,7 +13,7 @@ const QUICK_MS = 24;
 const WASM_SPEED = 2e6;
 const TYPESCRIPT_SPEED = 3e5;
 
-/** What drawing one curve costs, in multiplications. */
+/** The cost of drawing one curve, in multiplications. */
 const CURVE = 1500;
 
 /** Returns what stops it. */
@@ -24,7 +24,8 @@ export function run<Of extends Kind>(
   show: Show<Of>,
 ): () => void {
   const here = () => sliced(PAINTERS[kind](matrices, job, show));
-  const [source, worker] = [sourceOf(matrices), pageWorker()];
+  const source = sourceOf(matrices);
+  const worker = pageWorker();
   if (!source || !worker || worker.refused || isQuick(kind, matrices, job)) return here();
   let stopHere = () => {};
   const failed = () => {
@@ -37,7 +38,7 @@ export function run<Of extends Kind>(
   };
 }
 
-/** What all of them are made of; null if there is more than one. */
+/** The source that all of them share; null if there are several. */
 const sourceOf = (matrices: readonly AttentionMatrix[]) =>
   matrices.every(({ source }) => source === matrices[0].source)
     ? (matrices[0]?.source ?? null)

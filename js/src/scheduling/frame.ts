@@ -1,4 +1,4 @@
-/** What happens often is dealt with once per frame: put off to the next, or at once and no more until then. */
+/** Work once per frame: put off to the next frame, or done at once and no more until then. */
 
 /** Pages that nobody sees have no frames. */
 const AT_LATEST_MS = 100;

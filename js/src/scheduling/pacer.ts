@@ -1,12 +1,12 @@
-/** When to show what there is so far. */
+/** Decides when to show an unfinished picture. */
 
-/** The first time soon, so that there is something to see; then so that showing costs little. */
+/** Soon at first, so that there is something to see; later rarely, so that showing costs little. */
 const FIRST_MS = 24;
 const EVERY_MS = 150;
-/** Of the time, at most one part in so many goes into showing. */
+/** Showing takes at most one part in so many of the time. */
 const SHARE = 5;
 
-/** Tells whether it is time to show; what happens from then on until it is asked again is showing. */
+/** Returns a function that says if it is time to show; until its next call counts as showing. */
 export function pacer(): () => boolean {
   let next = performance.now() + FIRST_MS;
   let since: number | null = null;

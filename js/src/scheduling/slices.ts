@@ -1,6 +1,6 @@
 /** Long work, a little at a time, so that the page answers in between. */
 
-/** How long it may hold up the page at a time. */
+/** The longest time that a slice holds up the page. */
 const SLICE_MS = 8;
 
 /** Do work that pauses often, the first slice of it at once. Returns what stops it. */

@@ -8,7 +8,7 @@ const PATIENCE_MS = 1000;
 export class Turns {
   readonly #waiting: (() => Promise<unknown>)[] = [];
   #cancel: (() => void) | null = null;
-  /** What frees the place of the request that is under way. */
+  /** Ends the turn of the request that is under way. */
   #over: (() => void) | null = null;
 
   /** @param end ends all of it. */

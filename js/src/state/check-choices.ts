@@ -1,4 +1,4 @@
-/** Whether a choice is one: a page or a saved notebook may hold anything in its place. */
+/** Checks of the choices: a page or a saved notebook may hold anything in their place. */
 
 import { type Check, flag, integer, list, oneOf, orNull, text } from "../data/check.ts";
 import { MEASURES } from "../data/check-manifest.ts";
@@ -10,7 +10,7 @@ const MOST = 2 ** 20;
 const index = integer(0);
 const several = list(index, integer(0, MOST));
 
-/** Of those that there may be; whether this record has them is seen where they are used. */
+/** Checked by type alone: the code that uses a choice sees if this record has it. */
 export const CHECKS: Readonly<Record<keyof Choices, Check>> = {
   view: oneOf(VIEWS),
   stack: text(),

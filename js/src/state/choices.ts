@@ -1,4 +1,4 @@
-/** What the reader can choose: the traits of `attnwidget/widget/choices.py`. */
+/** The choices of the reader: the traits of `attnwidget/widget/choices.py`. */
 
 import type { Measure } from "../data/manifest.ts";
 

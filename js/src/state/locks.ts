@@ -3,7 +3,7 @@
 import { batch, untracked } from "@preact/signals-core";
 import type { Place, Side, State } from "./state.ts";
 
-/** What is locked in one column, the one locked last at the front. */
+/** The locked tokens of one column, the one locked last at the front. */
 export function lockedOn(state: State, side: Side): readonly number[] {
   const own = state[side].value;
   if (own === null) return [];

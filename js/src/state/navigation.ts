@@ -52,7 +52,7 @@ export function goToStack(state: State, name: string): void {
 const sameText = (a: Tokens, b: Tokens): boolean =>
   a.labels.length === b.labels.length && a.labels.every((label, at) => label === b.labels[at]);
 
-/** Where the reader was in a text has nothing to do with another. */
+/** Forget the position in a text, which means nothing in another text. */
 function leaveText(state: State, side: Side): void {
   state.begin[side] = null;
   state.cursor[side] = -1;

@@ -1,4 +1,4 @@
-/** Which tokens are shown, as the reader chose a part of a text pair. */
+/** The tokens that are shown of a text pair, by the chosen segments. */
 
 import type { StackInfo, Tokens } from "../data/manifest.ts";
 import type { Segments } from "./choices.ts";
@@ -10,7 +10,7 @@ export interface Shown {
   readonly keys: readonly number[];
 }
 
-/** Whether a stack's attention can be split by the texts of a pair. */
+/** True where a stack's attention can be split by the two texts of a pair. */
 export const isPair = ({ queries, keys }: StackInfo): boolean =>
   queries.segments !== null && keys.segments !== null;
 

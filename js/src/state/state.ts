@@ -1,4 +1,4 @@
-/** What the reader chose, as signals, and where the pointer is. */
+/** The state of one view: the reader's choices as signals, and the pointer. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import {
@@ -26,14 +26,14 @@ export interface Zoom {
   /** The first row and column shown. */
   readonly row: number;
   readonly column: number;
-  /** How many of the longer side are shown. */
+  /** The number of cells shown of the longer side. */
   readonly span: number;
 }
 
 export type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[Name]> };
 
 export interface State extends ChoiceSignals {
-  /** Those that there are: a page may have been made with some of them. */
+  /** The views that can be chosen: a page may have only some of them. */
   readonly views: readonly ViewName[];
   /** The choices as this record has them: a trait may name, if only for a moment, what it has not. */
   readonly shown: {
@@ -43,21 +43,21 @@ export interface State extends ChoiceSignals {
   };
   /** Under the pointer or the keyboard's cursor; never leaves the browser. */
   readonly hover: Signal<Place | null>;
-  /** What is looked at: hovered, else locked. */
+  /** The focused place: the hovered one, else the locked one. */
   readonly focus: ReadonlySignal<Place>;
-  /** Where the keyboard was last in either column, for when it comes back. */
+  /** The last position of the keyboard in either column, for when it comes back. */
   readonly cursor: { query: number; key: number };
   /** The part of the matrix that is shown, kept from layer to layer; null for all of it. */
   readonly zoom: Signal<Zoom | null>;
-  /** Where either column of a long text begins in sight: a place among its tokens, or null before. */
+  /** The scroll position of either column of a long text, in tokens; null until it is known. */
   readonly begin: { query: number | null; key: number | null };
-  /** Where the reader went without pointing there: whoever shows a part of a text shows this part. */
+  /** The place that find, jump and the like went to: what shows a part of a text scrolls there. */
   readonly sought: Signal<Place | null>;
-  /** What the reader looks for among the tokens; "" for nothing. */
+  /** The text to find among the tokens; "" for none. */
   readonly find: Signal<string>;
-  /** What went wrong outside of the view, as in the kernel; until the reader closes it. */
+  /** The message of an error outside of the view, as in the kernel, until the reader closes it. */
   readonly error: Signal<string | null>;
-  /** What is said of the layers that were saved for readers without a kernel; "" for nothing. */
+  /** A note about the layers that are saved for readers without a kernel; "" for none. */
   readonly note: Signal<string>;
 }
 
@@ -68,12 +68,13 @@ export function createState(
   views: readonly ViewName[] = VIEWS,
 ): State {
   const all: Choices = defaults(stacks[0].name);
-  const [find, error] = [signal(""), signal<string | null>(null)];
+  const find = signal("");
+  const error = signal<string | null>(null);
   for (const name of CHOICES) {
     const value = choices[name];
     if (value === undefined) continue;
     if (CHECKS[name](value) === null) Object.assign(all, { [name]: value });
-    else error.value = cannotBe(name);
+    else error.value = invalid(name);
   }
   const signals = Object.fromEntries(
     CHOICES.map((name) => [name, signal(all[name])]),
@@ -109,18 +110,19 @@ export function createState(
   };
 }
 
-/** Take over a choice from outside, or say that it is none. */
+/** Take over a choice from outside, or report that its value is invalid. */
 export function choose(state: State, name: keyof Choices, value: unknown): void {
   if (CHECKS[name](value) === null) (state[name] as Signal<unknown>).value = value;
-  else if (value !== undefined) state.error.value = cannotBe(name);
+  else if (value !== undefined) state.error.value = invalid(name);
 }
 
-const cannotBe = (name: string) => `What ${name} was set to cannot be, so it is left as it was.`;
+const invalid = (name: string) =>
+  `The new value of ${name} is not valid, so the view keeps the old one.`;
 
 /** The nearest index of `count`. */
 export const within = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1);
 
-/** Whether there is such a token. */
+/** True where the tokens have this position. */
 export const has = ({ labels }: Tokens, position: number | null): boolean =>
   position !== null && position < labels.length;
 

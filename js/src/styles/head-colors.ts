@@ -23,7 +23,7 @@ const MORE_DARK: readonly string[] = [
 /** The most heads that get a colour each. */
 const DISTINCT = FEW.length + MORE_LIGHT.length;
 
-/** How far the last head of a family is from the first, on the way to the text colour. */
+/** The distance of a family's last head from its first, on the way to the text colour. */
 const FAMILY_RANGE = 0.45;
 
 /** A colour per head of a layer; with more than 32, neighbours are shades of one family. */

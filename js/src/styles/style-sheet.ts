@@ -8,7 +8,7 @@ import { MODEL } from "./css/model.ts";
 import { NEURON } from "./css/neuron.ts";
 import { PARTS } from "./css/parts.ts";
 
-/** What adapts to a place comes last, since it changes what stands before. */
+/** Rules that adapt to a place come last, since they change those before. */
 const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, ADAPT, FIGURE].join("");
 
 let sheet: CSSStyleSheet | undefined;

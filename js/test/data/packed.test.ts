@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { decodeBlock, type Part } from "../../src/data/codec.ts";
-import { readManifest } from "../../src/data/manifest.ts";
 import { unpack } from "../../src/data/packed.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { type Source, Store } from "../../src/data/store.ts";
 import { blockOf, bytes, RECORD, ROUNDED } from "../support/vectors.ts";
 import { watch } from "../support/watch.ts";

@@ -3,7 +3,8 @@
 import { computed } from "@preact/signals-core";
 import { describe, expect, test, vi } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
-import { readManifest, type Side } from "../../src/data/manifest.ts";
+import type { Side } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
 import { ResourceCache } from "../../src/data/resource-cache.ts";
 import { expectClose, type Numbers, RECORD } from "../support/vectors.ts";
@@ -57,7 +58,7 @@ describe.for([0, 1, 2])("layer %i", (layer) => {
     const { made, asked } = remote(layer);
     const row = computed(() => made.weightRow(1, 4));
     const column = computed(() => made.weightColumn(1, 3));
-    const missing = computed(() => made.missing("query", 4));
+    const missing = computed(() => made.pending("query", 4));
     for (const value of [row, column, missing]) watch(value);
     expect([...row.value, ...column.value].every(Number.isNaN)).toBe(true);
     expect(missing.value).toBe("asking the kernel …");
@@ -101,7 +102,7 @@ test("nothing is asked for by who does not wait for it", () => {
 
 test("why a row does not come is said in its place", async () => {
   const { made, asked } = remote(0);
-  const missing = computed(() => made.missing("key", 0));
+  const missing = computed(() => made.pending("key", 0));
   watch(missing);
   expect(missing.value).toBe("asking the kernel, which once goes through every row …");
   asked[0].fail(new Error("The kernel is gone."));

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { LayerData } from "../../src/data/layer-data.ts";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { RemoteLayer } from "../../src/data/remote-layer.ts";
 import type { Loaded } from "../../src/data/resource-cache.ts";
 import { BUDGET, LARGEST_BLOCK, type Source, Store } from "../../src/data/store.ts";

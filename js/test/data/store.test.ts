@@ -2,7 +2,7 @@ import { effect } from "@preact/signals-core";
 import { describe, expect, test, vi } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import type { Loaded } from "../../src/data/resource-cache.ts";
 import { type Source, Store } from "../../src/data/store.ts";
 import { matrixOf } from "../support/matrix-of.ts";

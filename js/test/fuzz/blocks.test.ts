@@ -5,8 +5,8 @@ import { checkNumbers, checkParts, layerShapes } from "../../src/data/check-bloc
 import { type Block, decodeBlock } from "../../src/data/codec.ts";
 import { decodeIntegers } from "../../src/data/integers.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
-import { readManifest } from "../../src/data/manifest.ts";
 import { unpack } from "../../src/data/packed.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { Requests } from "../../src/data/requests.ts";
 import { FakeModel } from "../support/model.ts";
 import { blockOf, bytes, CODED, RECORD } from "../support/vectors.ts";

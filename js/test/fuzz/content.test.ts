@@ -1,7 +1,7 @@
 /** What a page or a notebook holds: a manifest, thumbnails and choices. */
 
 import { test } from "vitest";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { Store } from "../../src/data/store.ts";
 import { splitOf } from "../../src/data/thumbnails.ts";
 import { hasWords, unitsOf } from "../../src/data/units.ts";

@@ -2,8 +2,9 @@
 
 import { test, vi } from "vitest";
 import { mount } from "../../src/app.ts";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { Store } from "../../src/data/store.ts";
+import { Scope } from "../../src/scheduling/scope.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { createState, type State } from "../../src/state/state.ts";
 import { sourceOf } from "../support/mounted.ts";
@@ -25,7 +26,8 @@ class Undrawn extends Error {}
 async function draw(store: Store, state: State): Promise<void> {
   const parent = document.createElement("div");
   document.body.append(parent);
-  const unmount = mount(parent, store, state);
+  const scope = new Scope();
+  mount(scope, parent, store, state);
   try {
     const body = parent.firstElementChild?.shadowRoot?.querySelector(".body");
     const said = () => body?.querySelector(SAID)?.textContent ?? "Waiting";
@@ -34,7 +36,7 @@ async function draw(store: Store, state: State): Promise<void> {
     await new Promise((resolve) => requestAnimationFrame(resolve));
     if (body?.textContent.includes("cannot be shown")) throw new Error(body.textContent);
   } finally {
-    unmount();
+    scope.end();
     parent.remove();
   }
 }

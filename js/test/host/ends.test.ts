@@ -1,7 +1,7 @@
 /** How a widget ends, and what it says where it cannot begin. */
 
 import { describe, expect, test } from "vitest";
-import { VERSION } from "../../src/data/manifest.ts";
+import { VERSION } from "../../src/data/read-manifest.ts";
 import { twoFrames } from "../support/place.ts";
 import { expectNoProblems } from "../support/problems.ts";
 import { RECORD } from "../support/vectors.ts";

@@ -108,7 +108,7 @@ const PAINTED: Readonly<Record<string, (painter: Painter) => void>> = {
     hatch(painter, "#a00", 25, 20, 30, 7);
   },
   "words at either end and in the middle, and upwards": (painter) => {
-    painter.font = "600 12px sans-serif";
+    painter.font = "600 12px system-ui, sans-serif";
     painter.textAlign = "right";
     painter.fillText("left", 55, 12);
     painter.textAlign = "center";

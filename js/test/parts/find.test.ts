@@ -6,6 +6,7 @@ import type { Side } from "../../src/state/state.ts";
 import { stateOf } from "../support/choices.ts";
 import { LABELS } from "../support/numbers.ts";
 import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 import { OVERVIEW, type SentRecord } from "../support/vectors.ts";
 
 describe("matches", () => {
@@ -30,8 +31,8 @@ function mounted(choices: Partial<Choices> = {}, record?: SentRecord) {
     looked.push(`${side} ${state.hover.peek()?.[side]}`);
     return null;
   };
-  const find = findBox({ state, option, leave });
-  place(find.element, find.dispose);
+  const find = findBox(testScope(), { state, option, leave });
+  place(find.element);
   return { state, leave, looked, find };
 }
 

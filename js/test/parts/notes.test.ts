@@ -4,6 +4,7 @@ import { notes } from "../../src/parts/notes.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { stateOf } from "../support/choices.ts";
 import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 import { OVERVIEW, RECORD, type SentRecord } from "../support/vectors.ts";
 
 function mounted(
@@ -12,8 +13,8 @@ function mounted(
   record: SentRecord = RECORD,
 ) {
   const state = stateOf(choices, record);
-  const [element, dispose] = notes(state, missing);
-  place(element, dispose);
+  const element = notes(testScope(), state, missing);
+  place(element);
   return { state, element };
 }
 

@@ -6,6 +6,7 @@ import type { Choices } from "../../src/state/choices.ts";
 import { luminance, palette, type RGB } from "../../src/styles/theme.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
 import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 
 const colors = signal(palette(false));
 
@@ -13,7 +14,7 @@ const colors = signal(palette(false));
 function mounted(choices: Partial<Choices> = {}) {
   const state = stateOf(choices);
   const { heads } = storeOf().stack("self").layers[state.layer.value];
-  place(...swatches(state, heads, colors));
+  place(swatches(testScope(), state, heads, colors));
   return state;
 }
 
@@ -168,7 +169,7 @@ describe("the two beside them", () => {
 
   test("are not there for a head that is alone", () => {
     const state = stateOf();
-    place(...swatches(state, 1, colors));
+    place(swatches(testScope(), state, 1, colors));
     expect(page.getByRole("button").elements().length).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import {
   halfPrecision,
   keptAsWeights,

@@ -1,6 +1,6 @@
 import { effect } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { CHOICES } from "../../src/state/choices.ts";
 import { toggleLock } from "../../src/state/locks.ts";
 import { activeHeads, goTo, goToStack, stepLayer } from "../../src/state/navigation.ts";
@@ -310,12 +310,14 @@ describe("shownTokens", () => {
   });
 });
 
-test("a choice that cannot be is left as it was, and said", () => {
+test("an invalid choice changes nothing, and an error says so", () => {
   const state = stateOf({ head: 1 });
   expect(state.error.value).toBeNull();
   choose(state, "head", "2");
   expect(state.head.value).toBe(1);
-  expect(state.error.value).toBe("What head was set to cannot be, so it is left as it was.");
+  expect(state.error.value).toBe(
+    "The new value of head is not valid, so the view keeps the old one.",
+  );
   choose(state, "head", 2);
   expect(state.head.value).toBe(2);
 });

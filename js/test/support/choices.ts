@@ -1,6 +1,6 @@
 /** A record's store, and what a reader chose in it. */
 
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { type Source, Store } from "../../src/data/store.ts";
 import type { Choices, ViewName } from "../../src/state/choices.ts";
 import { createState, type State } from "../../src/state/state.ts";

@@ -4,6 +4,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { page } from "vitest/browser";
 import { mount } from "../../src/app.ts";
 import type { Source, Store } from "../../src/data/store.ts";
+import { Scope } from "../../src/scheduling/scope.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import type { State } from "../../src/state/state.ts";
 import { stateOf, storeOf } from "./choices.ts";
@@ -63,7 +64,9 @@ export async function mountApp({
   parent.style.width = `${width}px`;
   document.body.append(parent);
   const [state, store] = [stateOf(choices, record), storeOf(record, source)];
-  const unmount = mount(parent, store, state);
+  const scope = new Scope();
+  mount(scope, parent, store, state);
+  const unmount = () => scope.end();
   onTestFinished(() => {
     unmount();
     parent.remove();

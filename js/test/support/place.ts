@@ -3,12 +3,9 @@
 import { onTestFinished } from "vitest";
 import { userEvent } from "vitest/browser";
 
-export function place<Type extends HTMLElement>(element: Type, dispose?: () => void): Type {
+export function place<Type extends HTMLElement>(element: Type): Type {
   document.body.append(element);
-  onTestFinished(() => {
-    dispose?.();
-    element.remove();
-  });
+  onTestFinished(() => element.remove());
   return element;
 }
 

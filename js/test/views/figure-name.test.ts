@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { Store } from "../../src/data/store.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { createState } from "../../src/state/state.ts";
@@ -11,15 +11,22 @@ import { headView } from "../../src/views/head/head.ts";
 import { modelView } from "../../src/views/model/model.ts";
 import { slowSource, sourceOf } from "../support/mounted.ts";
 import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 import { bytes, OVERVIEW, RECORD, type SentRecord } from "../support/vectors.ts";
 
 function mounted(choices: Partial<Choices>, source = sourceOf(), record: SentRecord = RECORD) {
   const manifest = readManifest(record.manifest);
   const state = createState(manifest, choices);
   const store = new Store(manifest, bytes(record.overview), source);
-  const context = { state, store, palette: signal(palette(false)), width: signal(1100) };
+  const context = {
+    scope: testScope(),
+    state,
+    store,
+    palette: signal(palette(false)),
+    width: signal(1100),
+  };
   const view = (state.view.value === "model" ? modelView : headView)(context);
-  place(view.element, view.dispose);
+  place(view.element);
   return { state, view, name: () => view.figure()?.name };
 }
 

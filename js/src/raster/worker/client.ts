@@ -17,7 +17,7 @@ const ROOM = 48 * 2 ** 20;
 
 export class Client {
   #worker: Worker | null = null;
-  /** Whether there can be none. */
+  /** True where the page cannot have a worker. */
   #refused = false;
   readonly #tasks = new Map<number, Task>();
   #count = 0;
@@ -63,7 +63,7 @@ export class Client {
   #begin(): Worker {
     const started = this.start();
     started.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#receive(data);
-    // A page's policy may also refuse it after it was made.
+    // A page's policy may also refuse the worker after it was created.
     started.onerror = (event) => {
       event.preventDefault();
       this.#fail();

@@ -6,7 +6,7 @@ import { useModule } from "../../kernels/compiled.ts";
 import { type Kind, PAINTERS, type Painter } from "../jobs.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 
-/** How long messages wait at most. */
+/** The longest time that messages wait. */
 const SLICE_MS = 12;
 
 interface Task {
@@ -20,7 +20,7 @@ const tasks = new Map<number, Task>();
 // A message to itself comes after those that wait already, and sooner than a timer.
 const { port1: ring, port2: bell } = new MessageChannel();
 
-/** Whether this script runs as a worker. */
+/** True where this script runs as a worker. */
 export const isWorker = typeof document === "undefined";
 
 export function serve(): void {

@@ -1,4 +1,4 @@
-/** What a page and its worker send each other. */
+/** The messages of a page and its worker. */
 
 import type { MatrixSpec } from "../../data/attention-matrix.ts";
 import type { LayerContent } from "../../data/layer-data.ts";
@@ -7,7 +7,7 @@ import type { Normalized } from "../../data/normalizers.ts";
 export type ToWorker =
   /** The first of all: the kernels, if they could be compiled. */
   | { readonly op: "start"; readonly module: WebAssembly.Module | null }
-  /** What pictures are made of, kept until it is dropped. */
+  /** The source of pictures, kept until it is dropped. */
   | { readonly op: "keep"; readonly source: number; readonly content: LayerContent | Float32Array }
   | { readonly op: "drop"; readonly source: number }
   | {
@@ -22,7 +22,7 @@ export type ToWorker =
 
 export interface FromWorker {
   readonly task: number;
-  /** What `show` is called with. */
+  /** The arguments of `show`. */
   readonly shown?: readonly unknown[];
   /** At the end, what was found out about the rows of heads. */
   readonly learnt?: readonly (readonly [head: number, Normalized])[];

@@ -1,4 +1,4 @@
-/** How the view adapts to little room, fingers, and what readers asked of their system. */
+/** Adaptations to little room, to fingers, and to the settings of the reader's system. */
 
 export const ADAPT = `
 @container (max-width: 1320px) {

@@ -1,4 +1,4 @@
-/** What is around the views: find box, menus, dialogs, notes. */
+/** The parts around the views: find box, menus, dialogs, notes. */
 
 export const PARTS = `
 .find { flex: 0 1 200px; gap: 6px; min-width: 100px; color: var(--muted); cursor: text }

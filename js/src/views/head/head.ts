@@ -2,11 +2,11 @@
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import type { Layer } from "../../data/remote-layer.ts";
-import { disposeAll } from "../../parts/dispose.ts";
+import type { Layer } from "../../data/layer.ts";
 import { el } from "../../parts/dom.ts";
 import { swatches } from "../../parts/swatches.ts";
 import { rowHeight } from "../../parts/tokens.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import type { Choices } from "../../state/choices.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { axesOf, lookOf } from "../shared/axes.ts";
@@ -33,21 +33,21 @@ const GAP = 32;
 const LARGEST_MATRIX = 620;
 
 export function headView(context: Context): View {
-  const { state, store } = context;
-  const [tools, disposeTools] = headTools(state);
+  const { scope, state, store } = context;
+  const tools = headTools(scope, state);
   const shown = signal<Pictured | null>(null);
-  const links = jump(state, shown);
+  const links = jump(scope, state, shown);
   // Apart from its answer: one that it failed must not be a reason to ask again.
   const wanted = computed(() =>
     showsStack(state) ? store.combined(state.shown.stack.value.name) : null,
   );
-  const view = layerView(context, (data) => {
+  const view = layerView(context, (data, own) => {
     const combined = wanted.value?.value;
-    if (!combined) return inside(context, data, shown, null);
+    if (!combined) return inside(own, context, data, shown, null);
     if (combined.status === "failed") return notice(combined.message, "alert", combined.absent);
     if (combined.status === "loading") return null;
     const heads = data.stack.layers.reduce((sum, layer) => sum + layer.heads, 0);
-    return inside(context, data, shown, {
+    return inside(own, context, data, shown, {
       matrix: (axes) => stackMatrix(state, combined.data, heads, axes),
       rounding: combined.data.rounding,
       combine: state.combine.value,
@@ -57,7 +57,6 @@ export function headView(context: Context): View {
     ...view,
     tools: [...tools, links.element],
     jump: links.go,
-    dispose: disposeAll([view.dispose, disposeTools, links.dispose]),
   };
 }
 
@@ -71,6 +70,7 @@ interface Whole {
 
 /** @param shown is told which matrix is pictured. */
 function inside(
+  scope: Scope,
   context: Context,
   data: Layer,
   shown: Signal<Pictured | null>,
@@ -104,7 +104,7 @@ function inside(
   const matrixWidth = beside
     ? Math.min(Math.round(width * BESIDE), width - LINES_NEED - GAP)
     : Math.min(width, LARGEST_MATRIX);
-  const drawn = pairs({
+  const drawn = pairs(scope, {
     state,
     palette,
     axes,
@@ -116,7 +116,7 @@ function inside(
     colors,
     look,
   });
-  const picture = matrixView({
+  const picture = matrixView(scope, {
     state,
     palette,
     axes,
@@ -126,15 +126,10 @@ function inside(
     width: matrixWidth,
     namesRows: !beside || width >= NAMED_FROM,
   });
-  const [buttons, disposeButtons] = swatches(state, heads, palette);
+  const buttons = swatches(scope, state, heads, palette);
   buttons.hidden = all !== null;
   const left = el("div", { class: "left" }, buttons, drawn.element);
-  const element = el(
-    "div",
-    { class: `head-view ${beside ? "beside" : ""}` },
-    left,
-    picture.element,
-  );
+  const element = el("div", { class: `head-view ${beside ? "beside" : ""}` }, left, picture);
 
   const rounding = (whole ?? data).rounding;
   const seen = { state, data, axes, where, look, matrices, pictured, strips: drawn.strips };
@@ -152,6 +147,5 @@ function inside(
         cropped: false,
       };
     },
-    dispose: disposeAll([disposeButtons, drawn.dispose, picture.dispose]),
   };
 }

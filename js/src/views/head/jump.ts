@@ -1,8 +1,9 @@
 /** From one of a head's strongest links to the next. */
 
-import { batch, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
+import { batch, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Axes, placeOf } from "../shared/axes.ts";
@@ -13,7 +14,6 @@ export interface Jump {
   readonly element: HTMLElement;
   /** Lock the link that is `by` links after this one. */
   go(by: 1 | -1): void;
-  dispose(): void;
 }
 
 /** A matrix, and what its sides stand for. */
@@ -26,7 +26,7 @@ const WHAT =
   "Strongest links between two tokens of the matrix: j, Shift+J. Left out are those of a token to " +
   "itself, to the first, and from or to special tokens.";
 
-export function jump(state: State, pictured: ReadonlySignal<Pictured | null>): Jump {
+export function jump(scope: Scope, state: State, pictured: ReadonlySignal<Pictured | null>): Jump {
   const links = signal<readonly Link[] | null>(null);
   /** How much of the matrix is looked through, 0 to 1; null before it is asked for. */
   const done = signal<number | null>(null);
@@ -77,36 +77,28 @@ export function jump(state: State, pictured: ReadonlySignal<Pictured | null>): J
     });
   }
 
-  const disposers = [
-    effect(() => {
-      pictured.value?.matrix.value;
-      // Of another head, they are others.
-      stop();
-      batch(() => {
-        links.value = null;
-        done.value = null;
-        at.value = -1;
-      });
-    }),
-    effect(() => {
-      const shown = pictured.value;
-      // Of what is not all here, nobody knows them. In a short text, they are seen at once.
-      const known = shown?.matrix.value.overview === undefined;
-      element.hidden = !shown || !known || (!isLong(shown.axes) && done.value === null);
-    }),
-    effect(() => {
-      const found = links.value;
-      if (done.value === null) count.textContent = `– of ${KEPT}`;
-      else if (!found) count.textContent = `${Math.floor(100 * done.value)}%`;
-      else count.textContent = found.length ? `${at.value + 1} of ${found.length}` : "none";
-    }),
-  ];
-  return {
-    element,
-    go,
-    dispose() {
-      stop();
-      for (const dispose of disposers) dispose();
-    },
-  };
+  scope.effect(() => {
+    pictured.value?.matrix.value;
+    // Of another head, they are others.
+    stop();
+    batch(() => {
+      links.value = null;
+      done.value = null;
+      at.value = -1;
+    });
+  });
+  scope.effect(() => {
+    const shown = pictured.value;
+    // Of what is not all here, nobody knows them. In a short text, they are seen at once.
+    const known = shown?.matrix.value.overview === undefined;
+    element.hidden = !shown || !known || (!isLong(shown.axes) && done.value === null);
+  });
+  scope.effect(() => {
+    const found = links.value;
+    if (done.value === null) count.textContent = `– of ${KEPT}`;
+    else if (!found) count.textContent = `${Math.floor(100 * done.value)}%`;
+    else count.textContent = found.length ? `${at.value + 1} of ${found.length}` : "none";
+  });
+  scope.onEnd(() => stop());
+  return { element, go };
 }

@@ -4,12 +4,11 @@ import {
   type AttentionMatrix,
   combinedMatrix,
   headMatrix,
-  remoteMatrix,
   storedMatrix,
   wordMatrix,
 } from "../../data/attention-matrix.ts";
 import type { Combined } from "../../data/combine.ts";
-import { type Layer, RemoteLayer } from "../../data/remote-layer.ts";
+import type { Layer } from "../../data/layer.ts";
 import { shownSegments } from "../../data/thumbnails.ts";
 import { activeHeads } from "../../state/navigation.ts";
 import type { State } from "../../state/state.ts";
@@ -19,10 +18,7 @@ const HOW = { mean: "Mean", max: "Largest" } as const;
 
 /** One head of a layer. */
 export function shownMatrix(state: State, data: Layer, axes: Axes, head: number): AttentionMatrix {
-  const matrix =
-    data instanceof RemoteLayer
-      ? remoteMatrix(data, head, shownSegments(state.segments.value, data.stack))
-      : headMatrix(data, head);
+  const matrix = headMatrix(data, head, shownSegments(state.segments.value, data.stack));
   return state.words.value ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
 }
 

@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { type Layer, RemoteLayer } from "../../data/remote-layer.ts";
+import type { Layer } from "../../data/layer.ts";
 import { hint, number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
@@ -61,10 +61,8 @@ export function headStatus(seen: Seen): Phrase {
 
 /** What keeps the numbers of the tokens looked at from being told. */
 function missing({ data, look }: Seen, { side, units }: Axis): string {
-  // Each weight of a column is a share of its own row.
-  if (!(data instanceof RemoteLayer)) return side === "key" ? "going once through every row …" : "";
   const positions = look.value[side].flatMap((unit) => units.tokens[unit]);
-  return positions.map((position) => data.missing(side, position)).find(Boolean) ?? "";
+  return positions.map((position) => data.pending(side, position)).find(Boolean) ?? "";
 }
 
 const joined = (...parts: readonly string[]) => parts.filter(Boolean).join(" · ");

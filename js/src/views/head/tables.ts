@@ -1,6 +1,6 @@
 /** What can be copied from the head view. */
 
-import { LayerData } from "../../data/layer-data.ts";
+import type { LayerData } from "../../data/layer-data.ts";
 import type { Table } from "../../parts/table.ts";
 import { otherSide } from "../../state/locks.ts";
 import { type Axis, sideOf } from "../shared/axes.ts";
@@ -12,7 +12,7 @@ import type { Seen } from "./status.ts";
 export function headTables(seen: Seen): readonly Table[] {
   const { data, axes } = seen;
   // Of a layer that does not come as a whole, only what is looked at can be copied.
-  const whole = data instanceof LayerData ? wholeTables(seen, data) : [];
+  const whole = data.whole ? wholeTables(seen, data.whole) : [];
   const side = sideOf(seen.look.value);
   if (!side || !seen.strips.value) return whole;
   const row: Table = {

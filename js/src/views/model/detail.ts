@@ -1,9 +1,9 @@
 /** One head of one layer, opened within the model view: its lines, and its matrix. */
 
 import { computed } from "@preact/signals-core";
-import { type Layer, RemoteLayer } from "../../data/remote-layer.ts";
-import { disposeAll } from "../../parts/dispose.ts";
+import type { Layer } from "../../data/layer.ts";
 import { el } from "../../parts/dom.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { shownMatrix } from "../head/matrices.ts";
 import { headStatus } from "../head/status.ts";
@@ -28,10 +28,10 @@ const NAMED_FROM = 1000;
 
 /** @param width in CSS pixels. */
 export function detail(context: Context, width: number): Omit<View, "tools"> {
-  return layerView(context, (data) => inside(context, data, width));
+  return layerView(context, (data, own) => inside(own, context, data, width));
 }
 
-function inside({ state, palette }: Context, data: Layer, width: number): Inside {
+function inside(scope: Scope, { state, palette }: Context, data: Layer, width: number): Inside {
   const axes = axesOf(state, data.stack);
   const look = lookOf(state, axes);
   const [rows, columns] = [axes.query.shown.length, axes.key.shown.length];
@@ -44,7 +44,7 @@ function inside({ state, palette }: Context, data: Layer, width: number): Inside
   const namesRows = !beside || (most > SHORT && width >= NAMED_FROM);
   const fitting = ((HEIGHT - NAMES) * most) / rows + (namesRows ? NAMES : 0);
   const matrixWidth = Math.min(fitting, beside ? (width - GAP) / 2 : width);
-  const drawn = pairs({
+  const drawn = pairs(scope, {
     state,
     palette,
     axes,
@@ -57,7 +57,7 @@ function inside({ state, palette }: Context, data: Layer, width: number): Inside
     look,
   });
   const where = `Layer ${data.info.number}`;
-  const picture = matrixView({
+  const picture = matrixView(scope, {
     state,
     palette,
     axes,
@@ -70,19 +70,11 @@ function inside({ state, palette }: Context, data: Layer, width: number): Inside
   });
   const seen = { state, data, axes, where, look, matrices, pictured: matrix, strips: drawn.strips };
   return {
-    element: el(
-      "div",
-      { class: `head-view ${beside ? "beside" : ""}` },
-      drawn.element,
-      picture.element,
-    ),
+    element: el("div", { class: `head-view ${beside ? "beside" : ""}` }, drawn.element, picture),
     status: computed(() => headStatus(seen)),
-    legend: computed(() =>
-      data instanceof RemoteLayer ? ["   the opened head is drawn from its overview"] : [],
-    ),
+    legend: computed(() => (!data.whole ? ["   the opened head is drawn from its overview"] : [])),
     tables: computed(() => headTables(seen)),
     // It is a part of the model view's.
     figure: () => null,
-    dispose: disposeAll([drawn.dispose, picture.dispose]),
   };
 }

@@ -1,8 +1,7 @@
 /** The neuron view without vectors: queries, curves as opaque as the weights, keys, softmax bars. */
 
-import { computed, effect } from "@preact/signals-core";
+import { computed } from "@preact/signals-core";
 import { headMatrix } from "../../data/attention-matrix.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { uniformTrack } from "../../parts/track.ts";
@@ -17,7 +16,7 @@ import { paintCurves } from "./paint.ts";
 import { besideRows } from "./whole.ts";
 
 export function collapsedColumns(options: ColumnsOptions): Columns {
-  const { facts, palette, labels, rows, queries, keys } = options;
+  const { scope, facts, palette, labels, rows, queries, keys } = options;
   const rowHeight = rows.height;
   const overview = besideRows(options);
   const width = options.width - overview.room;
@@ -30,7 +29,7 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
   const weights = { left, width: bars, end: left + bars + NUMBER_WIDTH };
 
   const drawn = rows.long ? null : allLines(options, curves);
-  const [sink, disposeSink] = sinkLabel(facts, keyLabels, labels, rowHeight);
+  const sink = sinkLabel(scope, facts, keyLabels, labels, rowHeight);
   const canvas = el("canvas", { "aria-hidden": "true" });
   const names = upTo(keyLabels, queries);
   const between = drawn ? [drawn.element] : [];
@@ -43,51 +42,48 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
   const heads = el("div", { class: "column-heads" });
   const beside = overview.place(weights.end);
   const element = el("div", { class: "neuron-view" }, heads, stage);
-  const disposers = [
-    effect(() =>
-      drawHeads(heads, [
-        {
-          name: ["Attention"],
-          detail: rows.long
-            ? [`of ${tokenNames(facts.data.stack.queries)[facts.explanation.value.query]}`]
-            : facts.muted.value.length
-              ? ["the model’s own"]
-              : [],
-          left: labels + gap,
-          width: curves,
-        },
-        ...barHeads({ bias: null, scores: null, weights, width: weights.end }, facts),
-        ...beside,
-      ]),
-    ),
-    effect(() => {
-      const range = rows.range.value;
-      const ends = [labels + gap, labels + gap + curves] as const;
-      paintRows(canvas, weights.end, rows, (painter) => {
-        const picture = { painter, rowHeight, range, palette: palette.value };
-        paintBars(picture, facts, { bias: null, scores: null, weights });
-        // Of a long text, not all lines but those of the query explained.
-        if (!drawn) paintCurves({ ...picture, curves: ends }, facts);
-      });
-    }),
-  ];
+  scope.effect(() =>
+    drawHeads(heads, [
+      {
+        name: ["Attention"],
+        detail: rows.long
+          ? [`of ${tokenNames(facts.data.stack.queries)[facts.explanation.value.query]}`]
+          : facts.muted.value.length
+            ? ["the model’s own"]
+            : [],
+        left: labels + gap,
+        width: curves,
+      },
+      ...barHeads({ bias: null, scores: null, weights, width: weights.end }, facts),
+      ...beside,
+    ]),
+  );
+  scope.effect(() => {
+    const range = rows.range.value;
+    const ends = [labels + gap, labels + gap + curves] as const;
+    paintRows(canvas, weights.end, rows, (painter) => {
+      const picture = { painter, rowHeight, range, palette: palette.value };
+      paintBars(picture, facts, { bias: null, scores: null, weights });
+      // Of a long text, not all lines but those of the query explained.
+      if (!drawn) paintCurves({ ...picture, curves: ends }, facts);
+    });
+  });
   return {
     element,
     stage,
     leftOut: [],
-    dispose: disposeAll([...disposers, disposeSink, overview.dispose, () => drawn?.dispose()]),
   };
 }
 
 /** The lines of all queries, or of the one looked at. */
-function allLines({ state, facts, palette, rows }: ColumnsOptions, across: number): Lines {
+function allLines({ scope, state, facts, palette, rows }: ColumnsOptions, across: number): Lines {
   const { data, shown, head } = facts;
   const look = computed(() => {
     const query = state.focus.value.query ?? state.query.value;
     return { query: shown.queries.filter((at) => at === query), key: [] };
   });
   const matrix = computed(() => headMatrix(data, head.value));
-  return lines({
+  return lines(scope, {
     // Neurons are of tokens, also while words are chosen.
     axes: axesOf(state, data.stack, false),
     tracks: {

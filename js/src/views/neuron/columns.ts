@@ -1,11 +1,12 @@
 /** What the neuron view is made of, with and without its vectors. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
+import type { ReadonlySignal } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import { number } from "../../parts/text.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import type { Shown } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/theme.ts";
@@ -19,10 +20,10 @@ export interface Columns {
   readonly stage: HTMLElement;
   /** The vectors that there is no room for. */
   readonly leftOut: readonly string[];
-  dispose(): void;
 }
 
 export interface ColumnsOptions {
+  readonly scope: Scope;
   readonly state: State;
   readonly facts: Facts;
   readonly palette: ReadonlySignal<Palette>;
@@ -71,20 +72,21 @@ export function upTo(keyLabels: number, queries: HTMLElement): HTMLElement {
 
 /** The name of the row below the keys; hidden where the head has no sink. */
 export function sinkLabel(
+  scope: Scope,
   { data, head, shown, explanation }: Facts,
   left: number,
   width: number,
   rowHeight: number,
-): [HTMLElement, () => void] {
+): HTMLElement {
   const label = el("div", { class: "sink" }, "sink");
   stand(label, left, width, MARKS + shown.keys.length * rowHeight);
   label.style.height = `${rowHeight}px`;
-  const dispose = effect(() => {
+  scope.effect(() => {
     const logit = data.sink(head.value);
     label.hidden = logit === null;
     if (logit === null) return;
     const share = explanation.value.shown.sink ?? 0;
     label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share.toFixed(3)} of the softmax`;
   });
-  return [label, dispose];
+  return label;
 }

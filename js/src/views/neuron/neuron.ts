@@ -2,17 +2,15 @@
 
 import {
   computed,
-  effect,
   type ReadonlySignal,
   type Signal,
   signal,
   untracked,
 } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
-import { RemoteLayer } from "../../data/remote-layer.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { columnWidth } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Side, State } from "../../state/state.ts";
 import { figureName } from "../shared/figure.ts";
@@ -32,38 +30,38 @@ import { neuronTables } from "./tables.ts";
 import { neuronTools } from "./tools.ts";
 
 export function neuronView(context: Context): View {
-  const { state } = context;
+  const { scope, state } = context;
   // Something is always explained: the query looked at, else the locked one, else what last was.
   const explained = signal(0);
-  const keep = effect(() => {
+  scope.effect(() => {
     const query = state.focus.value.query ?? state.query.value;
     if (query !== null) explained.value = query;
   });
-  const tell = effect(() => {
+  scope.effect(() => {
     // Positions of one stack mean nothing in another.
     state.shown.stack.value;
     untracked(() => {
-      explained.value = state.focus.value.query ?? tellingWord(state);
+      explained.value = state.focus.value.query ?? firstWord(state);
     });
   });
   const step = signal<Strongest | null>(null);
-  const view = layerView(context, (data) =>
-    data instanceof RemoteLayer
+  const view = layerView(context, ({ whole }, own) =>
+    whole === null
       ? notice(
           "This layer is too large to be sent as a whole, which this view needs. " +
             "The head view has all its weights; capture(…, layers=…) of a shorter text comes here too.",
         )
-      : data.info.dim === null
-        ? noVectors(data)
-        : inside(context, data, explained, step),
+      : whole.info.dim === null
+        ? noVectors(whole)
+        : inside(own, context, whole, explained, step),
   );
-  const [tools, disposeTools] = neuronTools(state, explained, step);
+  const tools = neuronTools(scope, state, explained, step);
   const jump: Step = (by) => step.peek()?.go(by);
-  return { ...view, tools, jump, dispose: disposeAll([keep, tell, view.dispose, disposeTools]) };
+  return { ...view, tools, jump };
 }
 
 /** The first word, or the last where words see only those before them. */
-function tellingWord({ shown }: State): number {
+function firstWord({ shown }: State): number {
   const { queries } = shown.stack.peek();
   const mask = shown.layer.peek().program?.mask;
   const words = queries.labels.map((_, at) => at).filter((at) => !queries.special.includes(at));
@@ -82,6 +80,7 @@ function noVectors({ info }: LayerData): Inside {
 }
 
 function inside(
+  scope: Scope,
   context: Context,
   data: LayerData,
   wanted: ReadonlySignal<number>,
@@ -106,7 +105,7 @@ function inside(
   const toggle = (side: Side) => (at: number, event: MouseEvent | KeyboardEvent) =>
     lockBy(event, state, side, at, facts.explanation.peek().query);
 
-  const [queries, disposeQueries] = tokenColumn({
+  const queries = tokenColumn(scope, {
     side: "query",
     tokens: stack.queries,
     state,
@@ -122,7 +121,7 @@ function inside(
       return only;
     }),
   });
-  const [keys, disposeKeys] = tokenColumn({
+  const keys = tokenColumn(scope, {
     side: "key",
     tokens: stack.keys,
     state,
@@ -134,6 +133,7 @@ function inside(
     emphasis: computed(() => null),
   });
   const columns = (state.expanded.value ? expandedColumns : collapsedColumns)({
+    scope,
     state,
     facts,
     palette,
@@ -145,18 +145,18 @@ function inside(
   });
 
   const before = state.sought.peek();
-  const seek = effect(() => {
+  scope.effect(() => {
     const place = state.sought.value;
     if (!place || place === before || !rows.long) return;
     const row = facts.places.key[place.key ?? -1] ?? facts.places.query[place.query ?? -1] ?? -1;
     if (row >= 0) untracked(() => rows.reveal(row));
   });
-  const unfollow = rows.follow(columns.stage);
+  rows.follow(scope, columns.stage);
   const own = strongestKeys(state, facts, rows);
   step.value = own;
-  const leave = () => {
+  scope.onEnd(() => {
     if (step.peek() === own) step.value = null;
-  };
+  });
 
   return {
     element: columns.element,
@@ -177,7 +177,6 @@ function inside(
         cropped: rows.long,
       };
     },
-    dispose: disposeAll([leave, seek, unfollow, disposeQueries, disposeKeys, columns.dispose]),
   };
 }
 

@@ -1,11 +1,11 @@
 /** The whole softmax of the query explained beside the rows of a long text: where its weight lies. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
+import type { ReadonlySignal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { perFrame } from "../../scheduling/frame.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/theme.ts";
 import type { ColumnHead } from "./column-headers.ts";
@@ -32,12 +32,11 @@ export interface Beside {
   readonly room: number;
   /** Puts it there; what it is called. */
   place(left: number): readonly ColumnHead[];
-  dispose(): void;
 }
 
-export function besideRows({ state, facts, rows, palette }: ColumnsOptions): Beside {
-  if (!rows.long) return { elements: [], room: 0, place: () => [], dispose() {} };
-  const [element, dispose] = wholeSoftmax(state, facts, rows, palette);
+export function besideRows({ scope, state, facts, rows, palette }: ColumnsOptions): Beside {
+  if (!rows.long) return { elements: [], room: 0, place: () => [] };
+  const element = wholeSoftmax(scope, state, facts, rows, palette);
   const title = `Softmax over all ${facts.shown.keys.length} keys, the largest wherever several share a place; click to go there`;
   element.title = title;
   const head = { name: ["All"], detail: ["keys"], title, width: WIDTH };
@@ -48,20 +47,20 @@ export function besideRows({ state, facts, rows, palette }: ColumnsOptions): Bes
       element.style.marginLeft = `${left + GAP}px`;
       return [{ ...head, left: left + GAP }];
     },
-    dispose,
   };
 }
 
 function wholeSoftmax(
+  scope: Scope,
   state: State,
   facts: Facts,
   rows: Rows,
   palette: ReadonlySignal<Palette>,
-): [HTMLElement, () => void] {
+): HTMLElement {
   const { shown, places } = facts;
   const canvas = el("canvas");
   const element = el("div", { class: "whole", "aria-hidden": "true" }, canvas);
-  const dispose = effect(() => {
+  scope.effect(() => {
     const height = Math.floor(rows.room.value);
     paintCanvas(canvas, WIDTH, height, (painter) => paintStrip(painter, height));
   });
@@ -117,6 +116,7 @@ function wholeSoftmax(
     if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
   };
   const point = perFrame(go);
+  scope.onEnd(point.cancel);
   const yOf = (event: PointerEvent) => event.clientY - canvas.getBoundingClientRect().top;
   canvas.addEventListener("pointermove", (event) => point(yOf(event)));
   canvas.addEventListener("pointerdown", (event) => {
@@ -133,7 +133,7 @@ function wholeSoftmax(
     point.cancel();
     state.hover.value = null;
   });
-  return [element, disposeAll([dispose, point.cancel])];
+  return element;
 }
 
 /** A triangle that points to a place from the left. */

@@ -1,9 +1,10 @@
 /** A view of one layer: waits for its data, and builds its inside anew when layer or size change. */
 
-import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
-import type { Layer } from "../../data/remote-layer.ts";
+import { computed, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
+import type { Layer } from "../../data/layer.ts";
+import { SILENCE_MS, unanswered } from "../../parts/absent.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
-import { SILENCE_MS, unanswered } from "../../state/absent.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { type State, within } from "../../state/state.ts";
 import type { Context, View } from "./view.ts";
 
@@ -16,13 +17,13 @@ const NOTHING: ReadonlySignal<readonly []> = signal([]);
 
 /**
  * @param build makes the inside for a layer's data, or null if it waits for more of them. Signals
- * read while it runs make it run again.
+ * read while it runs make it run again. The scope ends when something else takes the inside's place.
  */
 export function layerView(
   context: Context,
-  build: (data: Layer) => Inside | null,
+  build: (data: Layer, scope: Scope) => Inside | null,
 ): Omit<View, "tools"> {
-  const { state, store } = context;
+  const { scope, state, store } = context;
   const element = el("div", { class: "layer-view" });
   const inside = signal<Inside | null>(null);
   const { stack, layer: shown } = state.shown;
@@ -30,19 +31,23 @@ export function layerView(
   const wanted = computed(() => store.layer(stack.value.name, shown.value.number));
   const layer = computed(() => wanted.value.value);
   let timer = 0;
+  let shownScope = scope.child();
 
-  const dispose = effect(() => {
+  scope.onEnd(() => clearTimeout(timer));
+  scope.effect(() => {
     // Two layers that have both to come look alike, but what is waited for is another.
     wanted.value;
     const current = layer.value;
     clearTimeout(timer);
     if (current.status === "ready") {
       if (context.width.value <= 0) return;
+      const own = scope.child();
       try {
-        const next = build(current.data);
-        if (next) replace(next, next.element);
+        const next = build(current.data, own);
+        if (next) replace(next, next.element, own);
         else wait("all layers");
       } catch (error) {
+        own.end();
         fail(`Layer ${current.data.info.number} cannot be shown: ${error}`);
       }
     } else if (current.status === "failed") fail(current.message, current.absent);
@@ -78,10 +83,11 @@ export function layerView(
     replace(null, el("p", { class: noticeClass(absent), role: "alert" }, message));
   }
 
-  function replace(next: Inside | null, content: HTMLElement): void {
+  function replace(next: Inside | null, content: HTMLElement, own = scope.child()): void {
     untracked(() => {
       const root = element.firstChild ? null : element.closest<HTMLElement>(".root");
-      inside.value?.dispose();
+      shownScope.end();
+      shownScope = own;
       replaceContent(element, content);
       inside.value = next;
       // The keyboard waited there for something to go on with.
@@ -95,11 +101,6 @@ export function layerView(
     legend: computed(() => (inside.value?.legend ?? NOTHING).value),
     tables: computed(() => (inside.value?.tables ?? NOTHING).value),
     figure: () => inside.peek()?.figure() ?? null,
-    dispose() {
-      dispose();
-      clearTimeout(timer);
-      inside.peek()?.dispose();
-    },
   };
 }
 
@@ -112,7 +113,6 @@ export const notice = (message: string, role?: "alert", absent?: boolean): Insid
   legend: NOTHING,
   tables: NOTHING,
   figure: () => null,
-  dispose() {},
 });
 
 /** The current head, as far as this layer has it: its data may be those of the layer before. */

@@ -1,15 +1,15 @@
 /** The middle of the head view: all lines underneath, the looked-at tokens' own ribbons on top. */
 
-import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { asPicture, canvasRatio, paintCanvas, paintInFigures } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import { type Ink, type LinesJob, linesPicture } from "../../raster/lines.ts";
 import { overviewOf } from "../../raster/overview.ts";
 import { areFew } from "../../raster/paint-curves.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
 import { rgb } from "../../styles/theme.ts";
@@ -36,10 +36,9 @@ export interface Lines {
   readonly element: HTMLElement;
   /** The share of attention that is drawn, in percent; null while there is more to draw. */
   readonly share: ReadonlySignal<number | null>;
-  dispose(): void;
 }
 
-export function lines(options: LinesOptions): Lines {
+export function lines(scope: Scope, options: LinesOptions): Lines {
   const { axes, tracks, across, horizontal, matrices, colors, look, strips } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
@@ -60,10 +59,10 @@ export function lines(options: LinesOptions): Lines {
         }
       : paint;
 
-  const disposeBase = effect(() => {
+  scope.effect(() => {
     return paintAll(matrices.value, colors.value.map(rgb));
   });
-  const disposeOverlay = effect(() => {
+  scope.effect(() => {
     const side = sideOf(look.value);
     base.classList.toggle("dimmed", side !== null);
     if (!strips.value || !side) {
@@ -124,5 +123,5 @@ export function lines(options: LinesOptions): Lines {
     });
   }
 
-  return { element, share, dispose: disposeAll([disposeBase, disposeOverlay]) };
+  return { element, share };
 }

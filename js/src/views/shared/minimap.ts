@@ -3,13 +3,13 @@
  * whole, with a bracket around that part, and a funnel from there to its labels.
  */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
+import type { ReadonlySignal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import type { ListWindow } from "../../parts/window.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { alpha, type Palette } from "../../styles/theme.ts";
 import type { Axis } from "./axes.ts";
 import { FAINTEST, shadeOf } from "./ribbons.ts";
@@ -44,7 +44,7 @@ const LOWEST = 6;
 /** How far from the pointer the strongest is the one that is pointed at. */
 const NEAR = 2;
 
-export function minimap(options: MinimapOptions): { element: HTMLElement; dispose(): void } {
+export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
   const { axis, window, labels, ends, length, horizontal, palette } = options;
   const { side, shown, places } = axis;
   const marks = el("canvas");
@@ -73,10 +73,8 @@ export function minimap(options: MinimapOptions): { element: HTMLElement; dispos
     painter.bezierCurveTo(FUNNEL / 2, from, FUNNEL / 2, to, FUNNEL, to);
   };
 
-  const disposers = [
-    effect(() => paintUpright(marks, paintMarks)),
-    effect(() => paintUpright(lines, paintLines)),
-  ];
+  scope.effect(() => paintUpright(marks, paintMarks));
+  scope.effect(() => paintUpright(lines, paintLines));
 
   function paintMarks(painter: Painter): void {
     const { border, accent, highlight, muted } = palette.value;
@@ -187,7 +185,7 @@ export function minimap(options: MinimapOptions): { element: HTMLElement; dispos
   }
   strip.addEventListener("pointerleave", () => options.look(null));
 
-  return { element, dispose: disposeAll(disposers) };
+  return element;
 }
 
 /** The largest of the weights of a unit, and the matrix that it is of. */

@@ -1,12 +1,12 @@
 /** Queries and keys with the lines between them. */
 
-import { computed, effect, type ReadonlySignal, untracked } from "@preact/signals-core";
+import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { matches } from "../../parts/find.ts";
 import { tokenList } from "../../parts/token-list.ts";
 import { cursorOf } from "../../parts/tokens.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
 import { pointAt, type Side, type State } from "../../state/state.ts";
 import type { Palette } from "../../styles/theme.ts";
@@ -39,10 +39,9 @@ export interface Pairs {
   readonly share: ReadonlySignal<number | null>;
   /** Which tokens of a long text are named. */
   named(): string;
-  dispose(): void;
 }
 
-export function pairs(options: PairsOptions): Pairs {
+export function pairs(scope: Scope, options: PairsOptions): Pairs {
   const { state, axes, horizontal, matrices, look, palette, colors } = options;
   const strips = computed(() => {
     const side = sideOf(look.value);
@@ -62,11 +61,10 @@ export function pairs(options: PairsOptions): Pairs {
     });
 
   const { columns, length, across } = columnsOf(options);
-  const [windows, disposeWindows] = windowsOf(state, axes, columns, length, horizontal);
-  const disposers = [disposeWindows];
+  const windows = windowsOf(scope, state, axes, columns, length, horizontal);
   const queries = side("query");
   const keys = side("key");
-  const drawn = lines({
+  const drawn = lines(scope, {
     axes,
     tracks: { query: columns.query.ends, key: columns.key.ends },
     across,
@@ -92,7 +90,7 @@ export function pairs(options: PairsOptions): Pairs {
       lockedOn(state, side).flatMap((position) => axis.units.of[position] ?? []),
     );
     const found = computed(() => matches(axis.units.labels, state.find.value));
-    const [list, disposeList] = tokenList({
+    const list = tokenList(scope, {
       side,
       labels: axis.units.labels,
       names: axis.names,
@@ -106,7 +104,7 @@ export function pairs(options: PairsOptions): Pairs {
       range: window?.range,
       reveal: window?.reveal,
       emphasis: emphasis(side),
-      looked,
+      focused: looked,
       locked,
       found,
       look(unit) {
@@ -122,19 +120,25 @@ export function pairs(options: PairsOptions): Pairs {
       },
       cursor: cursorIn(side),
     });
-    disposers.push(disposeList);
     if (!horizontal) list.style.width = `${column.across}px`;
     if (!window) return [list];
     window.element.append(list);
-    const joint = minimap({
-      ...{ axis, palette, window, length, horizontal, looked, locked, found, colors },
+    const joint = minimap(scope, {
+      axis,
+      palette,
+      window,
+      length,
+      horizontal,
+      looked,
+      locked,
+      found,
+      colors,
       labels: column.labels,
       ends: column.ends,
       met: computed(() => (sideOf(look.value) === otherSide(side) ? strips.value : null)),
       look: (unit) => lookBeside(side, unit),
     });
-    disposers.push(joint.dispose);
-    return [window.element, joint.element];
+    return [window.element, joint];
   }
 
   /** Look at a token of the whole; with a query that is locked, at what it gives to a key. */
@@ -165,7 +169,7 @@ export function pairs(options: PairsOptions): Pairs {
   }
 
   /** Of a long line, show what is locked. */
-  const disposeReveal = effect(() => {
+  scope.effect(() => {
     const side = sideOf(look.value);
     if (!horizontal || !side || windows[side] || untracked(() => state.hover.value)) return;
     const at = axes[side].places[look.value[side][0]];
@@ -178,13 +182,7 @@ export function pairs(options: PairsOptions): Pairs {
     }
   });
 
-  return {
-    element,
-    strips,
-    share: drawn.share,
-    named: () => namesInSight(windows, axes),
-    dispose: disposeAll([...disposers, disposeReveal, drawn.dispose]),
-  };
+  return { element, strips, share: drawn.share, named: () => namesInSight(windows, axes) };
 }
 
 /** Whether all columns are there; asked of all, so that work on all begins. */

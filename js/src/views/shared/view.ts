@@ -4,11 +4,14 @@ import type { ReadonlySignal } from "@preact/signals-core";
 import type { Store } from "../../data/store.ts";
 import type { Table } from "../../parts/table.ts";
 import type { Phrase } from "../../parts/text.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/theme.ts";
 import type { Figure } from "./figure.ts";
 
 export interface Context {
+  /** Ends with the view. */
+  readonly scope: Scope;
   readonly store: Store;
   readonly state: State;
   readonly palette: ReadonlySignal<Palette>;
@@ -30,5 +33,4 @@ export interface View {
   figure(): Figure | null;
   /** Go to the next of what stands out, or to the one before; nothing where nothing does. */
   readonly jump?: ((by: 1 | -1) => void) | undefined;
-  dispose(): void;
 }

@@ -1,8 +1,8 @@
 /** What of the columns of a long text is in sight, and how the two move together. */
 
-import { effect, untracked } from "@preact/signals-core";
-import { disposeAll } from "../../parts/dispose.ts";
+import { untracked } from "@preact/signals-core";
 import { type ListWindow, listWindow } from "../../parts/window.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide } from "../../state/locks.ts";
 import type { Side, State } from "../../state/state.ts";
 import { type Axes, type Axis, positionOf, sameColumns } from "./axes.ts";
@@ -14,16 +14,19 @@ export type Windows = Readonly<Record<Side, ListWindow | null>>;
 const SIDES = ["query", "key"] as const;
 
 export function windowsOf(
+  scope: Scope,
   state: State,
   axes: Axes,
   columns: Readonly<Record<Side, Column>>,
   length: number,
   horizontal: boolean,
-): [Windows, () => void] {
+): Windows {
   const windowOn = (side: Side) =>
     columns[side].long
       ? listWindow({
-          ...{ track: columns[side].labels, length, horizontal },
+          track: columns[side].labels,
+          length,
+          horizontal,
           scrolled: (by) => follow(otherSide(side), by),
         })
       : null;
@@ -38,28 +41,26 @@ export function windowsOf(
   }
 
   const sought = state.sought.peek();
-  const disposers = [
-    ...SIDES.map((side) => {
-      begin(side);
-      return effect(() => keep(side));
-    }),
-    effect(() => {
-      const place = state.sought.value;
-      if (!place || place === sought) return;
-      const both = place.query !== null && place.key !== null;
-      untracked(() => {
-        for (const side of SIDES) {
-          const [window, at] = [windows[side], placeIn(axes[side], place[side])];
-          if (!window || at < 0) continue;
-          const [first, end] = window.sight.value;
-          if (!both) window.reveal(at);
-          // A pair: each comes to its own place.
-          else if (at <= first || at >= end - 1) centre(side, at);
-        }
-      });
-    }),
-  ];
-  return [windows, disposeAll(disposers)];
+  for (const side of SIDES) {
+    begin(side);
+    scope.effect(() => keep(side));
+  }
+  scope.effect(() => {
+    const place = state.sought.value;
+    if (!place || place === sought) return;
+    const both = place.query !== null && place.key !== null;
+    untracked(() => {
+      for (const side of SIDES) {
+        const [window, at] = [windows[side], placeIn(axes[side], place[side])];
+        if (!window || at < 0) continue;
+        const [first, end] = window.sight.value;
+        if (!both) window.reveal(at);
+        // A pair: each comes to its own place.
+        else if (at <= first || at >= end - 1) centre(side, at);
+      }
+    });
+  });
+  return windows;
 
   /** Begin where the column began that was here before, or at what is locked. */
   function begin(side: Side): void {

@@ -11,17 +11,20 @@ import { stateOf, storeOf } from "../../support/choices.ts";
 import { sourceOf } from "../../support/mounted.ts";
 import { LABELS, sum, weightAt } from "../../support/numbers.ts";
 import { place } from "../../support/place.ts";
+import { testScope } from "../../support/test-scope.ts";
 import { expectClose } from "../../support/vectors.ts";
 import { watch } from "../../support/watch.ts";
 
 async function mounted(choices: Partial<Choices>): Promise<View> {
   const [state, store] = [stateOf(choices), storeOf(undefined, sourceOf())];
   const view = headView({
-    ...{ state, store },
+    scope: testScope(),
+    state,
+    store,
     palette: signal(palette(false)),
     width: signal(1000),
   });
-  place(view.element, view.dispose);
+  place(view.element);
   await vi.waitFor(() => expect(view.tables.value.length).toBeGreaterThan(0));
   return view;
 }

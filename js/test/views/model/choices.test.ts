@@ -15,6 +15,7 @@ import { focus, parts } from "../../support/locators.ts";
 import { type App, find, pixel } from "../../support/mounted.ts";
 import { mountModel } from "../../support/mounted-model.ts";
 import { expectNoProblems } from "../../support/problems.ts";
+import { testScope } from "../../support/test-scope.ts";
 import { OVERVIEW } from "../../support/vectors.ts";
 
 expectNoProblems();
@@ -268,6 +269,7 @@ describe("a part of the model", () => {
 test("a table has every head with its pattern and all numbers", () => {
   const state = stateOf({ sort: "entropy" });
   const view = modelView({
+    scope: testScope(),
     state,
     store: storeOf(),
     palette: signal(palette(false)),
@@ -290,7 +292,6 @@ test("a table has every head with its pattern and all numbers", () => {
     const expected = head.slice(3).map((name) => measures[name as Measure][Number(number)]);
     expect(values.map(Number)).toEqual(expected);
   }
-  view.dispose();
 });
 
 test("the numbers stay in sight where there is too much to fit", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readManifest } from "../../../src/data/manifest.ts";
+import { readManifest } from "../../../src/data/read-manifest.ts";
 import { sampledText } from "../../../src/views/model/status.ts";
 import { RECORD } from "../../support/vectors.ts";
 

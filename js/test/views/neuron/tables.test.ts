@@ -4,7 +4,7 @@ import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { decodeBlock } from "../../../src/data/codec.ts";
 import { LayerData } from "../../../src/data/layer-data.ts";
-import { readManifest } from "../../../src/data/manifest.ts";
+import { readManifest } from "../../../src/data/read-manifest.ts";
 import type { Choices } from "../../../src/state/choices.ts";
 import { shownTokens } from "../../../src/state/shown.ts";
 import { neuronFacts } from "../../../src/views/neuron/facts.ts";

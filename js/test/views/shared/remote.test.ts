@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals-core";
 import { expect, test, vi } from "vitest";
-import { readManifest } from "../../../src/data/manifest.ts";
+import { readManifest } from "../../../src/data/read-manifest.ts";
 import { LARGEST_BLOCK, type Source, Store } from "../../../src/data/store.ts";
 import type { ViewName } from "../../../src/state/choices.ts";
 import { palette } from "../../../src/styles/theme.ts";
@@ -13,6 +13,7 @@ import { stateOf } from "../../support/choices.ts";
 import { painted } from "../../support/mounted.ts";
 import { LABELS, NAMES, strongest, weightAt } from "../../support/numbers.ts";
 import { place } from "../../support/place.ts";
+import { testScope } from "../../support/test-scope.ts";
 import { bytes, RECORD } from "../../support/vectors.ts";
 
 /** Weights of a layer without scores; its rows come when the test says so. */
@@ -42,9 +43,15 @@ function mounted(name: ViewName = "head") {
   };
   const state = stateOf({ layer: 1, view: name });
   const store = new Store(readManifest(manifest), bytes(RECORD.overview), source);
-  const context = { state, store, palette: signal(palette(false)), width: signal(1000) };
+  const context = {
+    scope: testScope(),
+    state,
+    store,
+    palette: signal(palette(false)),
+    width: signal(1000),
+  };
   const view: View = (name === "head" ? headView : neuronView)(context);
-  place(view.element, view.dispose);
+  place(view.element);
   const text = ({ value }: View["status"]) =>
     value.map((part) => (typeof part === "string" ? part : part.text)).join("");
   return { state, view, asked, status: () => text(view.status), legend: () => text(view.legend) };

@@ -1,11 +1,11 @@
 /** Weights as a matrix, all of it or the part zoomed to, with a cross-hair on what is looked at. */
 
-import { computed, effect, type ReadonlySignal, untracked } from "@preact/signals-core";
+import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { paintCanvas } from "../../../painting/canvas.ts";
-import { disposeAll } from "../../../parts/dispose.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
 import { perFrame } from "../../../scheduling/frame.ts";
+import type { Scope } from "../../../scheduling/scope.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { type Place, pointAt, type State } from "../../../state/state.ts";
 import type { Palette } from "../../../styles/theme.ts";
@@ -37,7 +37,7 @@ const LABEL_ROOM = 76;
 const NARROW_ROOM = 48;
 const FRAME = 1;
 
-export function matrixView(options: MatrixOptions): { element: HTMLElement; dispose(): void } {
+export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   const { state, palette, axes, matrix, look, width } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const { left, top, room, zoomable } = roomFor(options);
@@ -51,7 +51,7 @@ export function matrixView(options: MatrixOptions): { element: HTMLElement; disp
     () => [left + part.value.across + 2 * FRAME, top + part.value.down + 2 * FRAME] as const,
   );
   const least = partOf(whole, null).cell * devicePixelRatio;
-  const tiles = matrixTiles({ matrix, rows, columns, part, least });
+  const tiles = matrixTiles(scope, { matrix, rows, columns, part, least });
   const gestures = zoomable
     ? bindGestures({
         stage,
@@ -64,7 +64,7 @@ export function matrixView(options: MatrixOptions): { element: HTMLElement; disp
       })
     : null;
   const words = computed(() => describe(axes, part.value, Math.ceil(1 / tiles.scale.value)));
-  const [title, disposeTitle] = matrixTitle({
+  const title = matrixTitle(scope, {
     title: options.title,
     words,
     part,
@@ -76,35 +76,33 @@ export function matrixView(options: MatrixOptions): { element: HTMLElement; disp
   const plot = matrixPlot({ axes, matrix, palette, tiles, left, top, overview, whole });
 
   const before = state.sought.peek();
-  const disposers = [
-    effect(() => {
-      const { value } = part;
-      paintCanvas(picture, ...size.value, (painter) => {
-        painter.translate(left + FRAME, top + FRAME);
-        plot(painter, value);
-      });
-    }),
-    effect(() => {
-      const { query, key } = look.value;
-      const [down, across] = [
-        query.map((unit) => axes.query.places[unit]),
-        key.map((unit) => axes.key.places[unit]),
-      ];
-      const [colors, shown] = [palette.value, part.value];
-      paintCanvas(cross, ...size.value, (painter) => {
-        painter.translate(left + FRAME, top + FRAME);
-        paintCross(painter, colors, shown, down, across);
-      });
-    }),
-    effect(() => {
-      const place = state.sought.value;
-      if (place && place !== before) untracked(() => show(place));
-    }),
-    effect(() => {
-      if (zoomable) stage.setAttribute("aria-description", words.value);
-      stage.classList.toggle("part", !part.value.whole);
-    }),
-  ];
+  scope.effect(() => {
+    const { value } = part;
+    paintCanvas(picture, ...size.value, (painter) => {
+      painter.translate(left + FRAME, top + FRAME);
+      plot(painter, value);
+    });
+  });
+  scope.effect(() => {
+    const { query, key } = look.value;
+    const [down, across] = [
+      query.map((unit) => axes.query.places[unit]),
+      key.map((unit) => axes.key.places[unit]),
+    ];
+    const [colors, shown] = [palette.value, part.value];
+    paintCanvas(cross, ...size.value, (painter) => {
+      painter.translate(left + FRAME, top + FRAME);
+      paintCross(painter, colors, shown, down, across);
+    });
+  });
+  scope.effect(() => {
+    const place = state.sought.value;
+    if (place && place !== before) untracked(() => show(place));
+  });
+  scope.effect(() => {
+    if (zoomable) stage.setAttribute("aria-description", words.value);
+    stage.classList.toggle("part", !part.value.whole);
+  });
   if (zoomable) setAttributes(stage, { tabindex: 0, role: "group", "aria-label": "Matrix" });
 
   /** Bring what the reader went to into the part shown, in the middle where it is not in it. */
@@ -142,6 +140,7 @@ export function matrixView(options: MatrixOptions): { element: HTMLElement; disp
   }
 
   const point = perFrame((place: Place | null) => pointAt(state, place));
+  scope.onEnd(point.cancel);
   stage.addEventListener("pointermove", (event) => {
     if (!gestures?.moving()) point(placeAt(event));
   });
@@ -161,10 +160,7 @@ export function matrixView(options: MatrixOptions): { element: HTMLElement; disp
     else toggleLock(state, place);
   });
 
-  return {
-    element,
-    dispose: disposeAll([...disposers, disposeTitle, tiles.dispose, point.cancel]),
-  };
+  return element;
 }
 
 /** What names take, and what is left to the cells; a text whose cells are too small for them is zoomed. */

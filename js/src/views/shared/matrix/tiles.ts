@@ -1,8 +1,9 @@
 /** The pictures that a matrix is shown by: all of it, and the part shown where that has more to it. */
 
-import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { matrixPicture } from "../../../raster/matrix.ts";
+import type { Scope } from "../../../scheduling/scope.ts";
 import { columnsOf, type Part, rowsOf, type Span } from "./part.ts";
 
 /** A part of a matrix, in pixels. */
@@ -31,7 +32,6 @@ export interface Tiles {
   readonly sharp: ReadonlySignal<Tile | null>;
   /** Pixels per cell in the picture of the part shown, as far as it is there. */
   readonly scale: ReadonlySignal<number>;
-  dispose(): void;
 }
 
 export interface TilesOptions {
@@ -49,7 +49,10 @@ const AROUND = 0.25;
 /** A part is drawn when it has been the one for so long; until then what is there is scaled. */
 const SETTLED_MS = 60;
 
-export function matrixTiles({ matrix, rows, columns, part, least }: TilesOptions): Tiles {
+export function matrixTiles(
+  scope: Scope,
+  { matrix, rows, columns, part, least }: TilesOptions,
+): Tiles {
   const [whole, sharp] = [signal<Tile | null>(null), signal<Tile | null>(null)];
   const all = {
     rows: { first: 0, end: rows.length },
@@ -76,7 +79,7 @@ export function matrixTiles({ matrix, rows, columns, part, least }: TilesOptions
   }
 
   let running: { readonly wanted: Wanted; stop(): void } | null = null;
-  const dispose = effect(() => {
+  scope.effect(() => {
     const job = next.value;
     // What is being drawn may do for a part a little further on as well.
     if (job && running && covers(running.wanted, job[0])) return;
@@ -132,15 +135,9 @@ export function matrixTiles({ matrix, rows, columns, part, least }: TilesOptions
       : finest(matrix.value);
   });
 
-  return {
-    whole,
-    sharp,
-    scale,
-    dispose() {
-      dispose();
-      running?.stop();
-    },
-  };
+  scope.onEnd(() => running?.stop());
+
+  return { whole, sharp, scale };
 }
 
 /** Fewer pixels, each the largest of those that it stands for. */

@@ -1,9 +1,9 @@
 /** The line above a matrix: whose it is, which part of it is shown and how, and what zooms it. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
-import { disposeAll } from "../../../parts/dispose.ts";
+import type { ReadonlySignal } from "@preact/signals-core";
 import { el } from "../../../parts/dom.ts";
 import { textMeasure } from "../../../parts/text.ts";
+import type { Scope } from "../../../scheduling/scope.ts";
 import type { Axes, Axis } from "../axes.ts";
 import { columnsOf, LARGEST_CELL, type Part, rowsOf, type Span } from "./part.ts";
 
@@ -30,17 +30,15 @@ export interface ZoomActions {
   whole(): void;
 }
 
-export function matrixTitle(options: TitleOptions): [HTMLElement, () => void] {
+export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
   const { title, words, part, zoom, width } = options;
   const text = el("div");
   const element = el("div", { class: "title" }, text);
   const longest = textMeasure(FONT)(`${title.peek()}  ${words.peek()}`);
-  const disposers = [
-    effect(() => {
-      const of = title.value;
-      text.replaceChildren(...(of ? [el("strong", {}, of), "  "] : []), words.value);
-    }),
-  ];
+  scope.effect(() => {
+    const of = title.value;
+    text.replaceChildren(...(of ? [el("strong", {}, of), "  "] : []), words.value);
+  });
   if (zoom) {
     const out = button("Zoom out", "−", zoom.further);
     const near = button("Zoom in", "+", zoom.nearer);
@@ -52,15 +50,13 @@ export function matrixTitle(options: TitleOptions): [HTMLElement, () => void] {
     // Words of another part may be shorter; what is pointed at stays where it is.
     const lines = Math.ceil((ROOMY * longest) / (width - BUTTONS));
     text.style.minHeight = `${lines * LINE}em`;
-    disposers.push(
-      effect(() => {
-        // Not "disabled", which would take the focus away from who zooms with them.
-        for (const one of [out, whole]) one.setAttribute("aria-disabled", `${part.value.whole}`);
-        near.setAttribute("aria-disabled", `${part.value.cell >= LARGEST_CELL}`);
-      }),
-    );
+    scope.effect(() => {
+      // Not "disabled", which would take the focus away from who zooms with them.
+      for (const one of [out, whole]) one.setAttribute("aria-disabled", `${part.value.whole}`);
+      near.setAttribute("aria-disabled", `${part.value.cell >= LARGEST_CELL}`);
+    });
   }
-  return [element, disposeAll(disposers)];
+  return element;
 }
 
 function button(name: string, content: string, act: () => void): HTMLElement {

@@ -1,9 +1,9 @@
-/** What is said where a layer is not there, and what the reader can do about it. */
+/** Messages for layers that are not there, and what the reader can do about it. */
 
 import { type BlockName, blockTitle } from "../data/codec.ts";
 import { Absent } from "../data/resource-cache.ts";
-import { capitalized } from "../parts/text.ts";
-import { layerNames } from "../parts/trust.ts";
+import { capitalized } from "./text.ts";
+import { layerNames } from "./trust.ts";
 
 /** @param there numbers of the layers of this stack that the page has. */
 export function leftOut(layer: BlockName, there: readonly number[]): Absent {
@@ -19,7 +19,7 @@ export function notSaved(layer: BlockName, saved: readonly number[]): Absent {
   );
 }
 
-/** How long a kernel may be silent before the reader is asked what to do. */
+/** The time that a kernel may be silent before the reader is asked what to do. */
 export const SILENCE_MS = 15_000;
 
 /** @param what was asked for, as "layer 3". */
