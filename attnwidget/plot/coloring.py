@@ -1,21 +1,22 @@
-"""What numbers and colours of the model view say of a head."""
+"""Numbers and colours of heads in the model view."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from attnwidget.lens import MEASURES
-from attnwidget.record import Stack
+import numpy as np
+from numpy.typing import NDArray
 
-from .colors import layer_color, ramp
-from .content import Content
+from attnwidget.lens import MEASURES, survey
+from attnwidget.record import Layer, Stack
+from attnwidget.wire import decode_overview
+
+from .colors import Palette, layer_color, ramp
+from .shown import Shown
 from .text import number, weight
-
-if TYPE_CHECKING:
-    from .model import Row
 
 PATTERN_NAMES = {
     "previous": "previous token",
@@ -27,7 +28,62 @@ PATTERN_NAMES = {
 }
 # In this order, so that [CLS], which is both first and special, counts as special.
 _NAMED = ("previous", "same", "next", "special", "first")
-_SQUARES = 7
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    """A layer, its heads from left to right, and what is known of all its heads.
+
+    Attributes:
+        measures: by measure, a number per head of the layer.
+        levels: per head, the thumbnail's levels 0 to 15.
+    """
+
+    layer: Layer
+    heads: Sequence[int]
+    measures: Mapping[str, Sequence[float]]
+    levels: Sequence[NDArray[np.uint8]]
+
+    def values(self, measure: str) -> list[float]:
+        """The number of every head, from left to right."""
+        return [self.measures[measure][head] for head in self.heads]
+
+
+def layer_rows(shown: Shown) -> list[LayerRow]:
+    """The layers and heads that are chosen, sorted as chosen; all of them if none is there."""
+    layers, heads = shown.include_layers, shown.include_heads
+    sort, _, _ = known_choices(shown)
+    every = all_layers(shown)
+    rows = []
+    for row in every:
+        drawn = [head for head in row.heads if heads is None or head in heads]
+        if sort != "model":
+            drawn.sort(key=lambda head: (-row.measures[sort][head], head))
+        if drawn and (layers is None or row.layer.number in layers):
+            rows.append(LayerRow(row.layer, drawn, row.measures, row.levels))
+    return rows or every
+
+
+def all_layers(shown: Shown) -> list[LayerRow]:
+    """Every layer of the stack, with all heads as the model has them."""
+    stack = shown.current_stack
+    rows = []
+    if shown.overview is None:
+        for layer in stack.layers:
+            heads = survey(stack, layer)
+            measures: Mapping[Any, list[float]] = {
+                name: [head.measures[name] for head in heads] for name in MEASURES
+            }
+            levels = [head.levels for head in heads]
+            rows.append(LayerRow(layer, range(layer.num_heads), measures, levels))
+        return rows
+    manifest, packed = shown.overview
+    name = shown.stack or shown.record.stacks[0]
+    sent = manifest["stacks"][shown.record.stacks.index(name)]["layers"]
+    found = decode_overview(shown.record, packed)[name]
+    for layer, info, levels in zip(stack.layers, sent, found, strict=True):
+        rows.append(LayerRow(layer, range(layer.num_heads), info["measures"], levels))
+    return rows
 
 
 def is_self(stack: Stack) -> bool:
@@ -39,12 +95,11 @@ def measures_of(stack: Stack) -> Sequence[str]:
     return MEASURES if is_self(stack) else ("entropy", "first", "special")
 
 
-def known(content: Content) -> tuple[str, str, str]:
+def known_choices(shown: Shown) -> tuple[str, str, str]:
     """(sort, color, measure): the choices as far as the stack has them, and the number shown."""
-    there = measures_of(content.stack)
-    sort, color = content.choices["sort"], content.choices["color"]
-    sort = sort if sort in there else "model"
-    color = color if color in ("pattern", "layer", *there) else "pattern"
+    there = measures_of(shown.current_stack)
+    sort = shown.sort if shown.sort in there else "model"
+    color = shown.color if shown.color in ("pattern", "layer", *there) else "pattern"
     if color not in ("pattern", "layer"):
         return sort, color, color
     return sort, color, "entropy" if sort == "model" else sort
@@ -65,51 +120,44 @@ def long_name(measure: str) -> str:
     return f"share on {measure} {'tokens' if measure == 'special' else 'token'}"
 
 
-def measured(measure: str, value: float) -> str:
-    if measure == "entropy":
-        return f"{number(value)} nats"
-    return f"{number(value, 1)} tokens" if measure == "distance" else weight(value)
+def unit_of(measure: str) -> str:
+    return {"entropy": "nats", "distance": "tokens"}.get(measure, "")
 
 
 def brief(measure: str, value: float) -> str:
     return number(value, 1 if measure == "distance" else 2)
 
 
-@dataclass(frozen=True)
-class Coloring:
-    """The colour of a head, and pieces of a legend: a colour, or None, and what is beside it."""
+def measured(measure: str, value: float) -> str:
+    """The value with its unit."""
+    if unit_of(measure):
+        return f"{brief(measure, value)} {unit_of(measure)}"
+    return weight(value)
 
-    of: Callable[[Row, int], str]
-    legend: Sequence[tuple[str | None, str]]
 
-
-def coloring(content: Content, rows: Sequence[Row], color: str) -> Coloring:
-    palette, stack = content.palette, content.stack
-    heads = [(row, head) for row in rows for head in row.heads]
+def head_inks(
+    shown: Shown, rows: Sequence[LayerRow], palette: Palette
+) -> tuple[list[list[str]], list[tuple[str, str]]]:
+    """The colour of every head by row, and (colour, words) of a legend."""
+    stack, (_, color, _) = shown.current_stack, known_choices(shown)
     if color == "pattern":
-        counts = Counter(pattern_of(row.measures, head, stack) for row, head in heads)
+        patterns = [[pattern_of(row.measures, h, stack) for h in row.heads] for row in rows]
+        counts = Counter(pattern for line in patterns for pattern in line)
         legend = [
-            (getattr(palette, pattern), f"{count} {PATTERN_NAMES[pattern]}")
+            (str(getattr(palette, pattern)), f"{count} {PATTERN_NAMES[pattern]}")
             for pattern, count in counts.most_common()
         ]
-        return Coloring(
-            lambda row, head: str(getattr(palette, pattern_of(row.measures, head, stack))), legend
-        )
+        return [[str(getattr(palette, pattern)) for pattern in line] for line in patterns], legend
     if color == "layer":
-
-        def of_layer(row: Row, head: int = 0) -> str:
-            return layer_color(stack.numbers.index(row.layer.number), palette.dark)
-
-        last = f"{rows[-1].layer.number}" if len(rows) > 1 else ""
-        squares = [(of_layer(row), "") for row in rows[:-1]] + [(of_layer(rows[-1]), last)]
-        return Coloring(of_layer, [(None, f"layer {rows[0].layer.number}"), *squares])
-    values = [row.measures[color][head] for row, head in heads]
-    lowest, highest = min(values), max(values)
+        # The number beside each row has the same colour.
+        inks = [layer_color(stack.numbers.index(r.layer.number), palette.dark) for r in rows]
+        return [[ink] * len(row.heads) for ink, row in zip(inks, rows, strict=True)], []
+    values = [row.values(color) for row in rows]
+    lowest, highest = min(map(min, values)), max(map(max, values))
     whole = (highest - lowest) or 1
-    ends = measured(color, lowest), measured(color, highest)
-    steps = [(ramp(n / (_SQUARES - 1), palette.dark), "") for n in range(_SQUARES - 1)]
-    steps.append((ramp(1, palette.dark), ends[1]))
-    return Coloring(
-        lambda row, head: ramp((row.measures[color][head] - lowest) / whole, palette.dark),
-        [(None, f"{long_name(color)} {ends[0]}"), *steps],
-    )
+    legend = [
+        (ramp(0, palette.dark), f"{long_name(color)} {measured(color, lowest)}"),
+        (ramp(0.5, palette.dark), measured(color, (lowest + highest) / 2)),
+        (ramp(1, palette.dark), measured(color, highest)),
+    ]
+    return [[ramp((v - lowest) / whole, palette.dark) for v in line] for line in values], legend

@@ -1,170 +1,227 @@
-"""The middle of the head view: all lines, or those of what is looked at with strips beside them."""
+"""Lines from queries to keys: all of them, or those of what is locked with strips beside them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.path import Path
+from numpy.typing import NDArray
 
 from attnwidget.record import Floats
 
-from .colors import Palette, mixed, rgb
-from .columns import Columns
-from .content import SIDES, Axes, Side, other, pooled_bounds
-from .scene import Layout
-from .sheets import Sheet
+from .shown import SIDES, Side, TokenAxes, group_bounds, other
 from .text import share
+from .weights import ShownMatrix
 
 # Weights below this are not drawn, nor more lines than a file should hold.
-_FAINTEST = 0.0005
-_MOST = 2000
-# Of more tokens, neighbours share a line.
-_APART = 64
-_THINNEST = 0.9
-_THICKER = 1.6
+FAINTEST = 0.0005
+_MOST_LINES = 2000
+# Over so many tokens, neighbours share a line.
+MOST_APART = 64
+# Widths of lines in points, of a weight of 0 and of what a weight of 1 adds.
+_THINNEST = 0.7
+_THICKER = 1.2
 # The mean opacity of all lines together, at most.
 _DENSEST = 0.45
 
-_STRIP = 9
+# Strips beside the tokens that get attention: width of each, and share of the room of all.
+_STRIP = 7
 _STRIPS_AT_MOST = 0.3
-_WIDEST = 7
-_OF_ROW = 0.85
-_RIBBON = 1.2
 _TRACE = 0.05
-# More strips than these are a picture.
-_RECTS = 800
 _STRIP_ROWS = 360
+# Lines of what is locked: the widest, the thinnest, and the share of a row that they fill.
+_WIDEST = 5
+_RIBBON = 0.9
+_OF_ROW = 0.85
+
+_CURVE = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LineRoom:
+    """Room for lines between the queries and the keys.
+
+    Attributes:
+        edges: by side, where each token begins, and where the last one ends.
+        query, key: the coordinates of both sides across the tokens.
+        across: points between them; along: points per unit of the edges.
+        horizontal: whether tokens stand side by side, so that lines go from top to bottom.
+    """
+
+    edges: dict[Side, Points]
+    query: float
+    key: float
+    across: float
+    along: float
+    horizontal: bool = False
+
+    def middles(self, side: Side) -> Points:
+        edges = self.edges[side]
+        return (edges[:-1] + edges[1:]) / 2
+
+    def curve(self, start: tuple[float, float], end: tuple[float, float]) -> Path:
+        """From a point (across, along) to another, level at both ends."""
+        third = (end[0] - start[0]) / 3
+        points = [start, (start[0] + third, start[1]), (end[0] - third, end[1]), end]
+        return Path([self.point(*point) for point in points], _CURVE)
+
+    def point(self, across: float, along: float) -> tuple[float, float]:
+        return (along, across) if self.horizontal else (across, along)
 
 
 def all_lines(
-    body: Layout, axes: Axes, columns: Columns, sheets: Sequence[Sheet], colors: Sequence[str]
-) -> str:
-    """One line per pair, in the colours of the strongest heads there; says what is drawn."""
-    rows, keys = (pooled_bounds(len(axes[side].shown), _APART) for side in SIDES)
-    counts = np.diff(rows)[:, None]
-    most = np.zeros((len(rows) - 1, len(keys) - 1), np.float32)
-    given, parts = np.zeros(most.shape), np.zeros(most.shape)
-    inks, total = np.zeros((*most.shape, 3)), 0.0
-    place = np.ix_(axes.query.shown, axes.key.shown)
-    for sheet, color in zip(sheets, colors, strict=True):
-        weights = sheet.weights()
-        total += float(weights[axes.query.shown].sum(dtype=np.float64))
-        pooled = np.add.reduceat(weights[place], rows[:-1], axis=0)
-        pooled = np.add.reduceat(pooled, keys[:-1], axis=1)
-        given += pooled
-        pooled = pooled / counts
-        np.maximum(most, pooled, out=most)
-        # The strongest heads give the colour: the plain mean of twelve colours is none.
-        part = pooled.astype(np.float64) ** 3
-        parts += part
-        inks += part[..., None] * np.array(rgb(color), np.float64)
-    inks /= np.where(parts > 0, parts, 1)[..., None]
-
-    drawn = np.flatnonzero(most >= _FAINTEST)
-    if len(drawn) > _MOST:
-        strongest = np.argsort(-most.ravel()[drawn], kind="stable")[:_MOST]
-        drawn = np.sort(drawn[strongest])
-    tips = {
-        side: [(columns[side].ends[a] + columns[side].ends[b]) / 2 for a, b in pairwise(bounds)]
-        for side, bounds in zip(SIDES, (rows, keys), strict=True)
-    }
-    lines, ink = [], 0.0
-    for at in drawn:
-        row, key = divmod(int(at), len(keys) - 1)
-        weight = min(1.0, float(most[row, key]))
-        start, end = tips["query"][row], tips["key"][key]
-        width = _THINNEST + _THICKER * weight
-        ink += width * weight * math.hypot(1, (end - start) / columns.across)
-        color = "#" + "".join(f"{math.floor(part + 0.5):02x}" for part in inks[row, key])
-        lines.append((start, end, color, width, weight))
-    light = min(1.0, _DENSEST * columns.length / ink) if ink else 1.0
-    for start, end, color, width, weight in lines:
-        body.bend(0, start, columns.across, end, color, width, opacity=weight * light)
-    notes = [_share(100 * float(given.ravel()[drawn].sum()) / total if total else 100)]
-    if most.shape != (len(axes.query.shown), len(axes.key.shown)):
-        group = (math.ceil(len(axes[side].shown) / _APART) for side in SIDES)
-        notes.append("each line of up to {} × {} tokens".format(*group))
-    return " · ".join(filter(None, notes))
-
-
-def ribbons(
-    body: Layout,
     axes: Axes,
-    columns: Columns,
-    side: Side,
-    looked: Sequence[int],
-    strips: Sequence[Floats],
+    room: LineRoom,
+    tokens: TokenAxes,
+    matrices: Sequence[ShownMatrix],
     colors: Sequence[str],
-    palette: Palette,
-) -> str:
-    """From what is looked at to every token of the other side; says what is drawn."""
-    own, far_side = axes[side], axes[other(side)]
-    near_column, column = columns[side], columns[other(side)]
-    inset = min(_STRIP * len(strips), columns.across * _STRIPS_AT_MOST)
-    stripe = inset / len(strips)
-    near, far, left = (
-        (0.0, columns.across - inset, columns.across - inset)
-        if side == "query"
-        else (columns.across, inset, 0.0)
-    )
-    table = np.array(strips, np.float64)[:, far_side.shown]
+) -> list[str]:
+    """One line per pair, in the colours of the strongest heads there; returns what is left out."""
+    bounds = {side: group_bounds(len(tokens[side].shown), MOST_APART) for side in SIDES}
+    rows, keys = bounds["query"], bounds["key"]
+    counts = np.diff(rows)[:, None]
+    shape = len(rows) - 1, len(keys) - 1
+    most, drawn_sums, shares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    inks, total = np.zeros((*shape, 3)), 0.0
+    place = np.ix_(tokens.query.shown, tokens.key.shown)
+    for matrix, color in zip(matrices, colors, strict=True):
+        weights = matrix.weights()
+        total += float(weights[tokens.query.shown].sum(dtype=np.float64))
+        sums = np.add.reduceat(weights[place], rows[:-1], axis=0, dtype=np.float64)
+        sums = np.add.reduceat(sums, keys[:-1], axis=1)
+        drawn_sums += sums
+        means = sums / counts
+        np.maximum(most, means, out=most)
+        # The strongest heads give the colour: the plain mean of twelve colours is none.
+        shares += means**3
+        inks += (means**3)[..., None] * np.array(to_rgb(color))
+    inks /= np.where(shares > 0, shares, 1)[..., None]
+
+    drawn = _strongest(most)
+    ends = {
+        side: [(room.edges[side][a] + room.edges[side][b]) / 2 for a, b in pairwise(bounds[side])]
+        for side in SIDES
+    }
+    weights = np.minimum(most[drawn], 1)
+    widths = _THINNEST + _THICKER * weights
+    starts, stops = np.array(ends["query"])[drawn[0]], np.array(ends["key"])[drawn[1]]
+    lengths = np.hypot(1, (stops - starts) * room.along / room.across)
+    ink = float((widths * weights * lengths).sum())
+    whole = (max(edges[-1] for edges in room.edges.values())) * room.along
+    light = min(1.0, _DENSEST * whole / ink) if ink else 1.0
+    paths = [
+        room.curve((room.query, start), (room.key, stop))
+        for start, stop in zip(starts, stops, strict=True)
+    ]
+    _add_curves(axes, paths, np.column_stack([inks[drawn], weights * light]), widths)
+    notes = [_drawn_share(float(drawn_sums[drawn].sum()), total)]
+    if shape != (len(tokens.query.shown), len(tokens.key.shown)):
+        group = (math.ceil(len(tokens[side].shown) / MOST_APART) for side in SIDES)
+        notes.append("each line of up to {} × {} tokens".format(*group))
+    return notes
+
+
+def locked_lines(
+    axes: Axes,
+    room: LineRoom,
+    tokens: TokenAxes,
+    side: Side,
+    units: Sequence[int],
+    weights: Sequence[Floats],
+    colors: Sequence[str],
+) -> list[str]:
+    """From the locked units of a side to every token of the other; returns what is left out.
+
+    Args:
+        weights: of every matrix, to all units of the other side.
+    """
+    far_side = other(side)
+    sign = 1 if side == "query" else -1
+    width = min(_STRIP * len(weights), room.across * _STRIPS_AT_MOST) / room.across
+    strips = abs(room.key - room.query) * width
+    near, outer = (room.query, room.key) if side == "query" else (room.key, room.query)
+    inner = outer - sign * strips
+
+    table = np.array(weights, np.float64)[:, tokens[far_side].shown]
     totals = table.sum(axis=0)
     largest = max(1.0, float(table.max()))
-    narrowest = min(column.height(at) for at in range(len(far_side.shown)))
-    widest = min(_WIDEST, _OF_ROW * narrowest / max(1.0, float(totals.max())))
-
-    drawn = np.flatnonzero(table >= _FAINTEST)
-    if len(drawn) > _MOST:
-        strongest = np.argsort(-table.ravel()[drawn], kind="stable")[:_MOST]
-        drawn = np.sort(drawn[strongest])
-    below = np.cumsum(table, axis=0) * widest
-    for at in drawn:
-        sheet, to = divmod(int(at), table.shape[1])
-        weight = table[sheet, to]
-        end = column.tip(to) - widest * totals[to] / 2 + below[sheet, to] - widest * weight / 2
-        opacity = float(weight / largest) ** 0.75
-        for unit in looked:
-            start = near_column.tip(own.places[unit])
-            width = max(_RIBBON, widest * weight)
-            body.bend(near, start, far, float(end), colors[sheet], float(width), opacity=opacity)
-    _strips(body.at(left, 0), columns, other(side), table / largest, stripe, colors, palette)
-    # Nothing, where a query sees no key or gives all to a sink.
-    total = float(np.array(strips).sum())
-    return _share(100 * float(table.ravel()[drawn].sum()) / total if total else 100)
+    lowest = float(np.diff(room.edges[far_side]).min()) * room.along
+    widest = min(_WIDEST, _OF_ROW * lowest / max(1.0, float(totals.max())))
+    # At one token, the lines of several heads lie side by side.
+    below = np.cumsum(table, axis=0) - table / 2 - totals / 2
+    starts, ends = room.middles(side), room.middles(far_side)
+    paths, looks, widths = [], [], []
+    drawn = _strongest(table)
+    for matrix, to in zip(*drawn, strict=True):
+        weight = float(table[matrix, to])
+        end = float(ends[to] + widest * below[matrix, to] / room.along)
+        for unit in units:
+            start = float(starts[tokens[side].places[unit]])
+            paths.append(room.curve((near, start), (inner, end)))
+            looks.append(to_rgba(colors[matrix], (weight / largest) ** 0.75))
+            widths.append(max(_RIBBON, widest * weight))
+    _add_curves(axes, paths, looks, widths)
+    left = min(inner, outer)
+    _strips(axes, room, room.edges[far_side], table / largest, (left, strips), colors)
+    # Nothing is drawn where a query sees no key or gives all to a sink.
+    return [_drawn_share(float(table[drawn].sum()), float(np.array(weights).sum()))]
 
 
 def _strips(
-    body: Layout,
-    columns: Columns,
-    side: Side,
-    table: np.ndarray,
-    stripe: float,
+    axes: Axes,
+    room: LineRoom,
+    edges: Points,
+    table: NDArray[np.float64],
+    place: tuple[float, float],
     colors: Sequence[str],
-    palette: Palette,
 ) -> None:
     """Beside the tokens, how much each gets of every head."""
-    column, count = columns[side], table.shape[1]
-    if table.size <= _RECTS:
-        for sheet, color in enumerate(colors):
-            body.rect(*(sheet * stripe, 0, stripe, column.ends[-1]), fill=color, opacity=_TRACE)
-            for at in range(count):
-                if table[sheet, at] < _FAINTEST:
-                    continue
-                place = sheet * stripe, column.ends[at] + 1, stripe, column.height(at) - 2
-                body.rect(*place, fill=color, opacity=float(table[sheet, at]) ** 0.75)
-        return
-    bounds = pooled_bounds(count, _STRIP_ROWS)
+    bounds = group_bounds(table.shape[1], _STRIP_ROWS)
     largest = np.maximum.reduceat(table, bounds[:-1], axis=1)
-    pixels = "".join(
-        mixed(palette.background, color, max(_TRACE, float(largest[sheet, row]) ** 0.75))
-        for row in range(len(bounds) - 1)
-        for sheet, color in enumerate(colors)
+    stripe = place[1] / len(table)
+    corners, looks = [], []
+    for head, color in enumerate(colors):
+        left = place[0] + head * stripe
+        rows = [(edges[0], edges[-1], _TRACE)]
+        rows += [
+            (edges[a], edges[b], float(weight) ** 0.75)
+            for (a, b), weight in zip(pairwise(bounds), largest[head], strict=True)
+            if weight >= FAINTEST
+        ]
+        for top, bottom, opacity in rows:
+            box = [(left, top), (left + stripe, top), (left + stripe, bottom), (left, bottom)]
+            corners.append([room.point(*corner) for corner in box])
+            looks.append(to_rgba(color, opacity))
+    axes.add_collection(PolyCollection(corners, facecolors=looks, linewidths=0), autolim=False)
+
+
+def _add_curves(
+    axes: Axes, paths: Sequence[Path], colors: Points | Sequence[object], widths: object
+) -> None:
+    curves = PathCollection(
+        paths, facecolors="none", edgecolors=colors, linewidths=widths, capstyle="butt"
     )
-    body.cells(0, 0, stripe * len(colors), column.ends[-1], len(colors), pixels)
+    axes.add_collection(curves, autolim=False)
 
 
-def _share(percent: float) -> str:
-    # What is left of the sum's rounding is none of the attention.
+def _strongest(weights: NDArray[np.float64]) -> tuple[NDArray[np.intp], ...]:
+    """Where the weights are that are drawn, in the order of rows and columns."""
+    found = np.flatnonzero(weights >= FAINTEST)
+    if len(found) > _MOST_LINES:
+        order = np.argsort(-weights.ravel()[found], kind="stable")
+        found = np.sort(found[order[:_MOST_LINES]])
+    return np.unravel_index(found, weights.shape)
+
+
+def _drawn_share(drawn: float, total: float) -> str:
+    percent = 100 * drawn / total if total else 100
+    # The rest of a sum's rounding is none of the attention.
     return "" if percent > 99.9999 else f"{share(percent)} of attention drawn"

@@ -3,99 +3,86 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
+from matplotlib.patches import Rectangle
 
-from attnwidget.record import Floats
+from .axes import (
+    add_note,
+    font_size,
+    name_tokens,
+    named_places,
+    palette_of,
+    size_in_points,
+    to_ink,
+)
+from .shown import SIDES, Shown, group_bounds
+from .text import clean
+from .weights import ShownMatrix
 
-from .colors import Palette, rgb
-from .content import Axes, Axis, Content, pooled_bounds
-from .scene import Layout
-from .text import shorten, text_width
-
-_ROOM = 470
-_LARGEST_CELL = 26
-# Names of all need cells at least this large; else there are places, this far apart at least.
-_NAMES_FROM = 10
-_TICKS_APART = 24
-_LABELS = 80
-_PLACES = 48
-_TITLE = 14
-_TOP = 26
 # Cells along a side of the picture, at the most.
 _MOST_CELLS = 400
+_LONGEST_LABEL = 14
 
 
-def matrix(
-    layout: Layout,
-    content: Content,
-    axes: Axes,
-    weights: Floats,
-    title: str,
-    looked: Mapping[str, Sequence[int]],
-) -> tuple[float, float]:
-    """Draws it from a place on; returns the width and height that it takes."""
-    palette = content.palette
-    rows, columns = len(axes.query.shown), len(axes.key.shown)
-    cell = min(_LARGEST_CELL, _ROOM / max(rows, columns))
-    room = _LABELS if cell >= _NAMES_FROM else _PLACES
-    across, down = columns * cell, rows * cell
-    layout.text(0, _TITLE / 2, title, _TITLE, palette.text, bold=True)
-    tops, lefts = pooled_bounds(rows, _MOST_CELLS), pooled_bounds(columns, _MOST_CELLS)
-    note = "rows: queries · columns: keys · shade: √weight"
-    if max(rows, columns) > _MOST_CELLS:
-        group = math.ceil(max(rows, columns) / _MOST_CELLS)
-        note += f" · each cell the largest of up to {group} × {group}"
-    layout.text(0, _TOP + 4, note, 12, palette.muted)
-
-    cells = layout.at(room, _TOP + 16 + room)
-    shown = weights[np.ix_(axes.query.shown, axes.key.shown)]
-    largest = np.maximum.reduceat(shown, tops[:-1], axis=0)
+def draw_matrix(axes: Axes, shown: Shown, matrix: ShownMatrix, title: str) -> None:
+    """Rows are queries, columns keys; the shade is the square root of the weight."""
+    palette, tokens = palette_of(axes), shown.token_axes
+    weights = matrix.weights()[np.ix_(tokens.query.shown, tokens.key.shown)]
+    rows, columns = weights.shape
+    width, height = size_in_points(axes)
+    # A cell lower than a point could not be seen.
+    most = int(min(_MOST_CELLS, max(width, height)))
+    tops, lefts = group_bounds(rows, most), group_bounds(columns, most)
+    largest = np.maximum.reduceat(weights, tops[:-1], axis=0)
     largest = np.maximum.reduceat(largest, lefts[:-1], axis=1)
-    cells.cells(0, 0, across, down, len(lefts) - 1, shades(np.sqrt(largest), palette))
-    for at in axes.query.borders:
-        cells.rect(0, at * cell - 0.5, across, 1, fill=palette.muted)
-    for at in axes.key.borders:
-        cells.rect(at * cell - 0.5, 0, 1, down, fill=palette.muted)
-    cells.rect(-0.5, -0.5, across + 1, down + 1, stroke=palette.border)
-    _names(cells, axes.query, cell, room, palette)
-    _names(cells, axes.key, cell, room, palette)
-    line = 1 if cell < 6 else 2
-    for unit in looked["query"]:
-        top = axes.query.places[unit] * cell
-        cells.rect(0, top, across, cell, stroke=palette.accent, line=line)
-    for unit in looked["key"]:
-        left = axes.key.places[unit] * cell
-        cells.rect(left, 0, cell, down, stroke=palette.accent, line=line)
-    width = max(room + across, text_width(note, 12), text_width(title, _TITLE, bold=True))
-    return width, _TOP + 16 + room + down
+    axes.imshow(
+        largest,
+        cmap=to_ink(palette, palette.ink),
+        norm=PowerNorm(0.5, 0, 1),
+        extent=(0, columns, rows, 0),
+        interpolation="none",
+    )
+    axes.set_title(clean(title), parse_math=False)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_color(palette.border)
 
+    axes.hlines(tokens.query.borders, 0, columns, color=palette.muted, linewidth=0.75)
+    axes.vlines(tokens.key.borders, 0, rows, color=palette.muted, linewidth=0.75)
+    locked = {side: tokens[side].units(shown.locked(side)) for side in SIDES}
+    cell = min(width / columns, height / rows)
+    look: dict[str, Any] = {"facecolor": "none", "edgecolor": palette.accent}
+    look |= {"linewidth": min(1.5, 0.5 + cell / 8), "clip_on": False, "zorder": 3}
+    for unit in locked["query"]:
+        axes.add_patch(Rectangle((0, tokens.query.places[unit]), columns, 1, **look))
+    for unit in locked["key"]:
+        axes.add_patch(Rectangle((tokens.key.places[unit], 0), 1, rows, **look))
 
-def shades(shares: Floats, palette: Palette) -> str:
-    """Cells from the background (0) to the ink (1)."""
-    below, above = (np.array(rgb(c), np.float64) for c in (palette.background, palette.ink))
-    # Weights that were only recorded may exceed 1.
-    mixed = below + (above - below) * np.minimum(shares, 1).astype(np.float64)[..., None]
-    return np.floor(mixed + 0.5).astype(np.uint8).tobytes().hex()
-
-
-def _names(cells: Layout, axis: Axis, cell: float, room: float, palette: Palette) -> None:
-    """The name of every row or column, or the places of some."""
-    every = 1 if cell >= _NAMES_FROM else round_step(_TICKS_APART / cell)
-    size = min(12, cell * 0.85) if cell >= _NAMES_FROM else 11
-    for at, unit in enumerate(axis.shown):
-        if every > 1 and unit % every:
-            continue
-        name = f"{unit}" if every > 1 else shorten(axis.labels[unit], room - 10, size)
-        middle = (at + 0.5) * cell
-        if axis.side == "query":
-            cells.text(-6, middle, name, size, palette.muted, anchor="end")
-        else:
-            cells.text(middle, -6, name, size, palette.muted, turned=True)
-
-
-def round_step(least: float) -> int:
-    """The smallest of 1, 2, 5, 10, 20, ... that is not less."""
-    power = 10 ** math.floor(math.log10(least)) if least > 1 else 1
-    return next(int(power * n) for n in (1, 2, 5, 10) if power * n >= least)
+    axes.set_xlim(0, columns)
+    axes.set_ylim(rows, 0)
+    axes.xaxis.tick_top()
+    size = font_size(cell, "xtick.labelsize")
+    for side, axis in zip(SIDES, (axes.yaxis, axes.xaxis), strict=True):
+        units = tokens[side]
+        places = [units.places[unit] for unit in locked[side]]
+        name_tokens(
+            axis,
+            units,
+            np.arange(0.5, len(units.shown)),
+            named_places(len(units.shown), size / cell, places),
+            size=size,
+            locked=locked[side],
+            colors=[palette.muted] * len(units.labels),
+            palette=palette,
+            most=_LONGEST_LABEL,
+            rotation=90 if side == "key" else 0,
+        )
+    notes = ["rows: queries", "columns: keys", "shade: √weight"]
+    if max(rows, columns) > most:
+        group = math.ceil(max(rows, columns) / most)
+        notes.append(f"each cell the largest of up to {group} × {group}")
+    add_note(axes, notes, palette, width)

@@ -1,169 +1,296 @@
-"""The model view as a figure: every head's thumbnail, with the means of a number beside them."""
+"""The model view as a plot: every head's thumbnail, or a number of every head."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.colors import Colormap, ListedColormap, Normalize, to_rgb, to_rgba
+from matplotlib.patches import FancyBboxPatch, Patch
+from matplotlib.path import Path
+from numpy.typing import ArrayLike, NDArray
 
-from attnwidget.lens import MEASURES, sampled_rows, survey
+from attnwidget.lens import sampled_rows
 from attnwidget.lens.thumbnail import split_cells
-from attnwidget.record import Layer, Tokens
-from attnwidget.wire import decode_overview
+from attnwidget.record import Tokens
 
-from .colors import mixed
-from .content import Content, shown_tokens
-from .head import MARGIN, head_part, small_print
-from .measures import brief, coloring, known, long_name
-from .scene import Layout, Scene
-from .text import text_width
+from .axes import (
+    LETTER,
+    add_legend,
+    diverging,
+    font_size,
+    hide_frame,
+    palette_of,
+    size_in_points,
+)
+from .coloring import (
+    LayerRow,
+    all_layers,
+    brief,
+    head_inks,
+    known_choices,
+    layer_rows,
+    long_name,
+    measures_of,
+    unit_of,
+)
+from .colors import Palette, ramp
+from .shown import Shown, is_pair, shown_tokens
 
-_LEFT = 52
-_TOP = 36
-_ROOM = 1200
-_SUMMARY = 104
-_LARGEST = 200
-_SMALLEST = 32
-# Of all pictures, as far as they can be told apart: a figure is for a page.
-_HEIGHT = 1200
-_GAPS = (4, 12)
-_BAR = 6
-_CAPTION = 15
-_NUMBER = 20
-# Of the curves of a head, so many of the strongest are drawn.
-_CURVES = 160
+# Pixels along the longer side of a thumbnail in the picture of all, at the least, and between two.
+_PIXELS = 48
+_GAP = 5
+# Below a thumbnail, a bar of its colour and the gaps around it.
+_BAR = (2, 2)
+# Room for the number of a head below it, where heads are sorted.
+_CAPTION = 10
+# Of the lines of a head, so many of the strongest are drawn.
+_LINES = 160
+# Room for the means, in widths and heights of a thumbnail: their bars, and the numbers after.
+_MEANS = 1.3
+_BELOW = 0.6
 
 
-Surveyed = tuple[Mapping[Any, Sequence[float]], Sequence[NDArray[np.uint8]]]
+def draw_model(axes: Axes, shown: Shown, *, marked: bool = False) -> None:
+    """Thumbnails of the layers and heads shown, with the means of a number at both sides.
+
+    Args:
+        marked: whether the current head has a frame.
+    """
+    palette, rows = palette_of(axes), layer_rows(shown)
+    sort, color, measure = known_choices(shown)
+    inks, legend = head_inks(shown, rows, palette)
+    count = max(len(row.heads) for row in rows)
+    lines = shown.thumbnails == "lines"
+    cell = Cell(shown)
+    blank = np.array(to_rgb(palette.background))
+    picture = np.tile(blank, (len(rows) * cell.height, count * cell.width, 1))
+    for n, (row, colors) in enumerate(zip(rows, inks, strict=True)):
+        for at, (head, ink) in enumerate(zip(row.heads, colors, strict=True)):
+            levels = _cropped(shown, row.levels[head])
+            place = picture[
+                n * cell.height : (n + 1) * cell.height, at * cell.width : (at + 1) * cell.width
+            ]
+            cell.paint(place, np.zeros_like(levels) if lines else levels, ink, palette)
+            if lines:
+                _add_lines(axes, levels, (at, n), cell, ink)
+    axes.imshow(picture, extent=(0, count, len(rows), 0), aspect=cell.height / cell.width)
+
+    hide_frame(axes)
+    axes.set_xlim(0, count + _MEANS)
+    axes.set_ylim(len(rows) + _BELOW, 0)
+    axes.xaxis.tick_top()
+    width, height = size_in_points(axes)
+    unit = min(width / (count + _MEANS), height / (len(rows) + _BELOW) * cell.width / cell.height)
+    size = font_size(unit * cell.height / cell.width)
+    axes.set_yticks(
+        [n + cell.middle for n in range(len(rows))],
+        labels=[f"{row.layer.number}" for row in rows],
+        fontsize=size,
+        color=palette.muted,
+    )
+    if color == "layer":
+        for label, colors in zip(axes.get_yticklabels(), inks, strict=True):
+            label.set_color(colors[0])
+    look: dict[str, Any] = {
+        "fontsize": min(size, font_size(unit / LETTER / 2)),
+        "color": palette.muted,
+    }
+    if sort == "model":
+        longest = max((row.heads for row in rows), key=len)
+        axes.set_xticks(np.arange(count) + 0.5, labels=[f"{head}" for head in longest], **look)
+        axes.set_ylabel("layer", color=palette.muted, fontsize=size)
+    else:
+        axes.set_xticks([])
+        axes.set_title(f"{long_name(sort)}, highest to lowest from left to right")
+        for n, row in enumerate(rows):
+            for at, head in enumerate(row.heads):
+                y = n + 1 - cell.caption / 2
+                axes.text(at + 0.5, y, f"{head}", ha="center", va="center", **look)
+    _means(axes, rows, measure, cell, palette, unit)
+    if marked:
+        _mark(axes, shown, rows, palette)
+    handles = [Patch(facecolor=ink, label=words) for ink, words in legend]
+    add_legend(axes, handles, _notes(shown), palette, width)
 
 
-@dataclass(frozen=True)
-class Row:
-    """A layer, its heads from left to right, and what is known of all its heads.
+class Cell:
+    """The picture of one head in the picture of all: a thumbnail, and a bar of its colour below.
 
     Attributes:
-        measures: by measure, a number per head of the layer.
-        levels: per head, the thumbnail's levels 0 to 15.
+        width, height: in pixels, with the gaps around it.
+        middle, caption: the middle of its thumbnail, and the height of its caption, as shares.
     """
 
-    layer: Layer
-    heads: Sequence[int]
-    measures: Mapping[Any, Sequence[float]]
-    levels: Sequence[NDArray[np.uint8]]
+    def __init__(self, shown: Shown) -> None:
+        queries, keys = shown_tokens(shown.current_stack, _segments(shown))
+        square = shown.thumbnails == "lines"
+        captioned = known_choices(shown)[0] != "model"
+        aspect = 1.0 if square else min(max(len(keys) / len(queries), 1 / 3), 3)
+        self.across = round(_PIXELS * max(1, aspect))
+        self.down = round(self.across / aspect)
+        below = sum(_BAR) + (_CAPTION if captioned else 0)
+        self.width, self.height = self.across + _GAP, self.down + below + _GAP
+        self.top = self.left = _GAP // 2
+        self.middle = (self.top + self.down / 2) / self.height
+        self.caption = (_CAPTION + _GAP / 2) / self.height
+
+    def paint(
+        self,
+        place: NDArray[np.float64],
+        levels: NDArray[np.uint8],
+        ink: str,
+        palette: Palette,
+    ) -> None:
+        """Into the pixels [height, width, 3] of a head."""
+        paper, color = np.array(to_rgb(palette.paper)), np.array(to_rgb(ink))
+        rows = np.arange(self.down) * levels.shape[0] // self.down
+        columns = np.arange(self.across) * levels.shape[1] // self.across
+        shares = levels[np.ix_(rows, columns)][..., None] / 15
+        box = slice(self.left, self.left + self.across)
+        place[self.top : self.top + self.down, box] = paper + (color - paper) * shares
+        bar = self.top + self.down + _BAR[0]
+        place[bar : bar + _BAR[1], box] = color
+
+    def point(self, corner: tuple[int, int], x: float, y: float) -> tuple[float, float]:
+        """A place in the thumbnail, in shares of it, in data coordinates."""
+        return (
+            corner[0] + (self.left + x * self.across) / self.width,
+            corner[1] + (self.top + y * self.down) / self.height,
+        )
 
 
-def model_scene(content: Content) -> Scene:
-    scene = Scene(0, 0, content.palette.background)
-    layout = Layout(scene.shapes, MARGIN, MARGIN)
-    rows = _rows(content)
-    queries, keys = shown_tokens(content.stack, _segments(content))
-    lines = content.choices["thumbnails"] == "lines"
-    aspect = 1.0 if lines else min(max(len(keys) / len(queries), 1 / 3), 3)
-    sort, color, measure = known(content)
-    columns = max(len(row.heads) for row in rows)
-    largest = min(max(_HEIGHT / len(rows), _SMALLEST), _LARGEST)
-    fitting = (_ROOM - _LEFT - _SUMMARY) / columns
-    gap = min(max(2 * int(fitting // 16), _GAPS[0]), _GAPS[1])
-    pitch = max(_SMALLEST + gap, min(largest + gap, fitting))
-    across = int(min(pitch - gap, largest * aspect))
-    down = math.floor(across / aspect + 0.5)
-    step = across + gap
-    below = _BAR + (_CAPTION if sort != "model" else 0)
-    row_pitch = max(down + below + max(gap - 4, 6), _NUMBER)
-    width: float = _LEFT + columns * step + _SUMMARY
+def _add_lines(
+    axes: Axes, levels: NDArray[np.uint8], corner: tuple[int, int], cell: Cell, ink: str
+) -> None:
+    rows, columns = levels.shape
+    flat = levels.ravel().astype(np.intp)
+    strongest = np.argsort(-flat, kind="stable")[:_LINES]
+    paths, colors = [], []
+    for at in np.sort(strongest[flat[strongest] > 0]):
+        row, column = divmod(int(at), columns)
+        start, end = (row + 0.5) / rows, (column + 0.5) / columns
+        points = ((0, start), (1 / 3, start), (2 / 3, end), (1, end))
+        codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+        paths.append(Path([cell.point(corner, *point) for point in points], codes))
+        colors.append(to_rgba(ink, float(flat[at] / 15) ** 1.5))
+    curves = PathCollection(paths, facecolors="none", edgecolors=colors, linewidths=0.6)
+    axes.add_collection(curves, autolim=False)
 
-    paint = coloring(content, rows, color)
-    palette = content.palette
-    _column_names(layout, content, rows, sort, step, measure, width)
+
+def _means(
+    axes: Axes,
+    rows: Sequence[LayerRow],
+    measure: str,
+    cell: Cell,
+    palette: Palette,
+    unit: float,
+) -> None:
+    """Bars that start at zero and share one scale, for the rows and for the columns."""
+    table = [row.values(measure) for row in rows]
+    count = max(map(len, table))
+    columns = [[values[at] for values in table if at < len(values)] for at in range(count)]
+    bars: list[tuple[tuple[float, float], tuple[float, float]]] = []
+    tracks: list[tuple[tuple[float, float], tuple[float, float]]] = []
+
+    def bar(x: float, y: float, length: float, value: float, values: Sequence[float]) -> None:
+        lowest, highest = min(0, *values), max(0, *values)
+        scale = length / ((highest - lowest) or 1)
+        tracks.append(((x, y), (x + length, y)))
+        bars.append(((x - lowest * scale, y), (x + (value - lowest) * scale, y)))
+
+    size = min(font_size(name="xtick.labelsize"), font_size(unit / LETTER / 4 * 1.15))
+    look: dict[str, Any] = {"fontsize": size, "color": palette.muted, "va": "center"}
+    by_row = [sum(values) / len(values) for values in table]
+    for n, value in enumerate(by_row):
+        y = n + cell.middle
+        bar(count + 0.15, y, 0.5, value, by_row)
+        axes.text(count + 0.75, y, brief(measure, value), **look)
+    by_column = [sum(values) / len(values) for values in columns]
+    y = len(rows) + 0.1
+    below = y + (size + 3) / unit
+    for at, value in enumerate(by_column):
+        bar(at + 0.1, y, 0.8, value, by_column)
+        axes.text(at + 0.5, below, brief(measure, value), ha="center", **look)
+    axes.text(count + 0.15, y, f"mean {measure}", **look)
+    for segments, color in ((tracks, palette.border), (bars, palette.muted)):
+        lines = LineCollection(segments, colors=color, linewidths=min(3, 0.06 * unit))
+        lines.set_capstyle("butt")
+        axes.add_collection(lines, autolim=False)
+
+
+def _mark(axes: Axes, shown: Shown, rows: Sequence[LayerRow], palette: Palette) -> None:
     for n, row in enumerate(rows):
-        y = _TOP + n * row_pitch
-        number = layout.at(_LEFT / 2, y + down / 2)
-        number.text(0, 0, f"{row.layer.number}", 12, palette.muted, anchor="middle")
-        for column, head in enumerate(row.heads):
-            x = _LEFT + column * step + gap / 2
-            ink = paint.of(row, head)
-            place = layout.at(x, y)
-            levels = _cropped(content, row.levels[head])
-            _thumbnail(place, content, levels, (across, down), ink, lines)
-            place.rect(4, down + 3, across - 8, 2.5, fill=ink)
-            if sort != "model":
-                place.text(across / 2, down + 14, f"{head}", 11, palette.muted, anchor="middle")
-            if row.layer is content.layer and head == content.head:
-                place.rect(
-                    *(-2.5, -2.5, across + 5, down + below + 5),
-                    stroke=palette.accent,
-                    line=2.5,
-                    radius=6,
-                )
-    bottom: float = _TOP + len(rows) * row_pitch
-    _means(layout, content, rows, measure, (across, down, step, row_pitch), width, bottom)
-    bottom = _legend(layout, paint.legend, bottom + 48, content)
-    if content.choices["opened"] and any(
-        row.layer is content.layer and content.head in row.heads for row in rows
-    ):
-        alone = {**content.choices, "heads": [content.head], "combine": "none"}
-        alone["orientation"] = "vertical"
-        part = layout.at(0, bottom + 30)
-        opened = head_part(replace(content, choices=alone), part, notes=False)
-        width, bottom = max(width, opened[0]), bottom + 30 + opened[1]
-    notes = [_notes(content), content.record.model]
-    scene.width = width + 2 * MARGIN
-    scene.height = small_print(layout, width, bottom - 8, notes, content) + 2 * MARGIN
-    return scene
+        if row.layer is shown.current_layer and shown.head in row.heads:
+            corner = row.heads.index(shown.head) + 0.01, n + 0.01
+            style = "round,pad=0,rounding_size=0.06"
+            frame = FancyBboxPatch(corner, 0.98, 0.98, style)
+            frame.set(facecolor="none", edgecolor=palette.accent, linewidth=2, clip_on=False)
+            axes.add_patch(frame)
 
 
-def _rows(content: Content) -> list[Row]:
-    choices, stack = content.choices, content.stack
-    sort, _, _ = known(content)
+def metric_of(shown: Shown, metric: str | ArrayLike) -> tuple[NDArray[np.float64], str]:
+    """(numbers [layers, heads], their name); NaN where a layer has fewer heads.
 
-    def has(name: str, number: int) -> bool:
-        return choices[name] is None or number in choices[name]
-
-    surveyed = _surveyed(content)
-    rows = []
-    for layer, (measures, levels) in zip(stack.layers, surveyed, strict=True):
-        heads = [head for head in range(layer.num_heads) if has("include_heads", head)]
-        if sort != "model":
-            heads.sort(key=lambda head: (-measures[sort][head], head))
-        if heads and has("include_layers", layer.number):
-            rows.append(Row(layer, heads, measures, levels))
-    if rows:
-        return rows
-    every = {**choices, "include_layers": None, "include_heads": None}
-    return _rows(replace(content, choices=every))
-
-
-def _surveyed(content: Content) -> list[Surveyed]:
-    """Per layer of the stack, its measures and thumbnails."""
-    if content.overview is None:
-        found = [survey(content.stack, layer) for layer in content.stack.layers]
-        return [
-            (
-                {name: [head.measures[name] for head in heads] for name in MEASURES},
-                [head.levels for head in heads],
-            )
-            for heads in found
-        ]
-    manifest, packed = content.overview
-    names = content.record.stacks
-    sent = manifest["stacks"][names.index(content.stack_name)]["layers"]
-    levels = decode_overview(content.record, packed)[content.stack_name]
-    return [(info["measures"], own) for info, own in zip(sent, levels, strict=True)]
+    Raises:
+        ValueError: there is no such number, or an array has another shape.
+    """
+    stack = shown.current_stack
+    heads = max(layer.num_heads for layer in stack.layers)
+    if isinstance(metric, str):
+        there = measures_of(stack)
+        if metric not in there:
+            raise ValueError(f"no metric {metric!r}; there are {', '.join(there)}")
+        values = np.full((len(stack.layers), heads), np.nan)
+        for n, row in enumerate(all_layers(shown)):
+            values[n, : row.layer.num_heads] = row.values(metric)
+        unit = unit_of(metric)
+        return values, long_name(metric) + (f" ({unit})" if unit else "")
+    values = np.asarray(metric, np.float64)
+    if values.shape != (len(stack.layers), heads):
+        raise ValueError(
+            f"metric has the shape {list(values.shape)}; expected [layers, heads], which is "
+            f"{[len(stack.layers), heads]}"
+        )
+    return values, ""
 
 
-def _segments(content: Content) -> str:
+def draw_metric(axes: Axes, shown: Shown, values: NDArray[np.float64], name: str) -> None:
+    """A number of every head, layers × heads; NaN where a layer has fewer heads."""
+    palette = palette_of(axes)
+    found = values[np.isfinite(values)]
+    signed = bool(len(found)) and float(found.min()) < 0
+    if signed:
+        most = float(np.abs(found).max())
+        cmap: Colormap = diverging(palette)
+        norm = Normalize(-most, most)
+    else:
+        steps = [ramp(n / 255, palette.dark) for n in range(256)]
+        cmap, norm = ListedColormap(steps), Normalize()
+    image = axes.imshow(
+        np.ma.masked_invalid(values), cmap=cmap, norm=norm, aspect="auto", interpolation="none"
+    )
+    axes.grid(visible=False)
+    axes.figure.colorbar(image, ax=axes, label=name)
+    numbers = shown.current_stack.numbers
+    _, height = size_in_points(axes)
+    every = max(1, round(1.3 * font_size() / (height / len(numbers))))
+    axes.set_yticks(range(0, len(numbers), every), labels=[f"{n}" for n in numbers[::every]])
+    axes.set(xlabel="head", ylabel="layer")
+
+
+def _segments(shown: Shown) -> str:
     """The segments chosen, as far as thumbnails show them apart."""
-    stack = content.stack
+    stack = shown.current_stack
     apart = stack.queries.split is not None and stack.keys.split is not None
-    return str(content.choices["segments"]) if apart else "all"
+    return shown.segments if apart else "all"
 
 
-def _cropped(content: Content, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    segments = _segments(content)
+def _cropped(shown: Shown, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    segments, stack = _segments(shown), shown.current_stack
     if segments == "all":
         return levels
 
@@ -172,126 +299,18 @@ def _cropped(content: Content, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         first = split_cells(count, tokens.split, len(tokens))
         return slice(0, first) if text == "a" else slice(first, count)
 
-    rows = cells(content.stack.queries, levels.shape[0], segments[0])
-    return levels[rows, cells(content.stack.keys, levels.shape[1], segments[1])]
+    rows = cells(stack.queries, levels.shape[0], segments[0])
+    return levels[rows, cells(stack.keys, levels.shape[1], segments[1])]
 
 
-def _thumbnail(
-    place: Layout,
-    content: Content,
-    levels: NDArray[np.uint8],
-    size: tuple[float, float],
-    ink: str,
-    lines: bool,
-) -> None:
-    across, down = size
-    paper = content.palette.paper
-    rows, columns = levels.shape
-    if not lines:
-        table = np.array([list(bytes.fromhex(mixed(paper, ink, n / 15))) for n in range(16)])
-        pixels = table.astype(np.uint8)[levels].tobytes().hex()
-        place.cells(0, 0, across, down, columns, pixels)
-        return
-    place.rect(0, 0, across, down, fill=paper, radius=4)
-    flat = levels.ravel().astype(np.intp)
-    strongest = np.argsort(-flat, kind="stable")[:_CURVES]
-    width = min(1.0, down / max(rows, columns) / 3)
-    for at in np.sort(strongest[flat[strongest] > 0]):
-        row, column = divmod(int(at), columns)
-        start, end = (row + 0.5) / rows * down, (column + 0.5) / columns * down
-        opacity = float(flat[at] / 15) ** 1.5
-        place.bend(0, start, across, end, ink, width, opacity=opacity)
-
-
-def _column_names(
-    layout: Layout,
-    content: Content,
-    rows: Sequence[Row],
-    sort: str,
-    step: float,
-    measure: str,
-    width: float,
-) -> None:
-    muted = content.palette.muted
-    middle = (_TOP - 6) / 2
-    if sort == "model":
-        layout.text(_LEFT - 6, middle - 7, "head →", 12, muted, anchor="end")
-        layout.text(_LEFT - 6, middle + 8, "layer ↓", 12, muted, anchor="end")
-        longest = max((row.heads for row in rows), key=len)
-        for column, head in enumerate(longest):
-            x = _LEFT + (column + 0.5) * step
-            layout.text(x, middle, f"{head}", 12, muted, anchor="middle")
-    else:
-        layout.text(_LEFT - 6, middle, "layer ↓", 12, muted, anchor="end")
-        layout.text(_LEFT + 2, middle, f"{long_name(sort)}, highest → lowest", 12, muted)
-    layout.text(width - _SUMMARY + 10, middle, f"mean {measure}", 12, muted)
-
-
-def _means(
-    layout: Layout,
-    content: Content,
-    rows: Sequence[Row],
-    measure: str,
-    sizes: tuple[float, float, float, float],
-    width: float,
-    bottom: float,
-) -> None:
-    """Bars that start at zero and share one scale, for the rows and for the columns."""
-    across, down, step, row_pitch = sizes
-    palette = content.palette
-    table = [[row.measures[measure][head] for head in row.heads] for row in rows]
-    longest = max(map(len, table))
-    by_row = [sum(values) / len(values) for values in table]
-    by_column = []
-    for column in range(longest):
-        values = [line[column] for line in table if column < len(line)]
-        by_column.append(sum(values) / len(values))
-
-    def bar(place: Layout, value: float, values: Sequence[float], length: float) -> None:
-        lowest, highest = min(0, *values), max(0, *values)
-        whole = (highest - lowest) or 1
-        start = (min(0, value) - lowest) / whole * length
-        place.rect(0, -2, length, 4, fill=palette.border, radius=2)
-        place.rect(start, -2, abs(value) / whole * length, 4, fill=palette.muted, radius=2)
-
-    for n, value in enumerate(by_row):
-        place = layout.at(width - _SUMMARY + 10, _TOP + n * row_pitch + down / 2)
-        bar(place, value, by_row, 52)
-        place.text(60, 0, brief(measure, value), 12, palette.muted)
-    for n, word in enumerate(("mean", measure)):
-        layout.text(_LEFT - 6, bottom + 6 + 14 * n, word, 12, palette.muted, anchor="end")
-    for n, value in enumerate(by_column):
-        place = layout.at(_LEFT + n * step + (step - across) / 2, bottom + 6)
-        bar(place, value, by_column, across)
-        if step >= 34:
-            place.text(across / 2, 13, brief(measure, value), 12, palette.muted, anchor="middle")
-
-
-def _legend(
-    layout: Layout, legend: Sequence[tuple[str | None, str]], y: float, content: Content
-) -> float:
-    """Squares of colours with what they say; returns what is below them."""
-    x = 0.0
-    for color, words in legend:
-        if color is not None:
-            layout.rect(x, y - 5, 10, 10, fill=color)
-            x += 14
-        layout.text(x, y, words, 12, content.palette.muted)
-        x += text_width(words, 12) + (16 if words and color is not None else 4)
-    return y + 8
-
-
-def _notes(content: Content) -> str:
-    parts = []
-    if content.choices["thumbnails"] == "lines":
-        parts.append(f"of each head up to {_CURVES} lines, the strongest")
-    sampled = sampled_rows(len(content.stack.queries))
+def _notes(shown: Shown) -> list[str]:
+    stack, notes = shown.current_stack, []
+    if shown.thumbnails == "lines":
+        notes.append(f"of each head up to {_LINES} lines, the strongest")
+    sampled = sampled_rows(len(stack.queries))
     if sampled is not None:
-        parts.append(
-            f"pictures and numbers from {sampled:,} of {len(content.stack.queries):,} queries"
-        )
-    pair = content.stack.queries.segments is not None and content.stack.keys.segments is not None
-    if content.choices["segments"] != "all" and pair:
-        whole = "pictures and numbers are" if _segments(content) == "all" else "numbers are"
-        parts.append(f"{whole} of whole heads")
-    return " · ".join(parts)
+        notes.append(f"pictures and numbers from {sampled:,} of {len(stack.queries):,} queries")
+    if shown.segments != "all" and is_pair(stack):
+        whole = "pictures and numbers are" if _segments(shown) == "all" else "numbers are"
+        notes.append(f"{whole} of whole heads")
+    return notes

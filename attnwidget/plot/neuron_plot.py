@@ -1,302 +1,292 @@
-"""The neuron view as a figure: query, key, their products, q.k and softmax of one query."""
+"""The neuron view as a plot: query, key, their products, q.k and softmax of one query."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.colors import Normalize, to_rgba
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.path import Path
 
-from attnwidget.record import Floats
+from .axes import (
+    LETTER,
+    PLAIN,
+    add_legend,
+    diverging,
+    font_size,
+    hide_frame,
+    locked_box,
+    name_tokens,
+    palette_of,
+    size_in_points,
+)
+from .bars import draw_bars
+from .colors import Palette, head_colors, mixed
+from .explanation import HeadExplanation
+from .headings import headings_of
+from .lines import LineRoom, Points, all_lines, locked_lines
+from .neuron_columns import IN_FULL, NeuronColumns, columns_of
+from .shown import Shown, Side
+from .text import number, shorten
+from .weights import head_matrix
 
-from .bars import bars, hatch
-from .colors import head_colors, mixed
-from .columns import Column, Columns, font_size
-from .content import Axis, Content
-from .explained import Facts
-from .head import MARGIN, small_print
-from .heads import Head, heads_of
-from .lines import all_lines, ribbons
-from .places import IN_FULL, MARKS, Places, in_rows, places_of
-from .scene import Layout, Scene
-from .sheets import head_sheet
-from .text import number, shorten, text_width
-
-_TOP = 78
+_FADED = 0.62
 _FAINT = 0.4
 _FAINTEST = 0.01
-_TRIANGLES = 5
+# Above the rows, in rows: room for the marks of neurons.
+_MARKS = 0.7
+WEIGHTS_ALONE = (
+    "This layer was recorded as attention weights alone, without the query and key vectors that "
+    "this view explains them by."
+)
 
 
-def neuron_scene(content: Content) -> Scene:
-    palette = content.palette
-    scene = Scene(0, 0, palette.background)
-    layout = Layout(scene.shapes, MARGIN, MARGIN)
-    title = f"Layer {content.layer.number} · Head {content.head}"
-    layout.text(0, 7, title, 14, palette.text, bold=True)
-    if content.layer.queries is None:
-        said = (
-            "This layer was recorded as attention weights alone, without the query and key "
-            "vectors that this view explains them by."
-        )
-        layout.text(0, 34, said, 12, palette.muted)
-        scene.width, scene.height = text_width(said, 12) + 2 * MARGIN, 50 + 2 * MARGIN
-        return scene
-    facts = Facts(content)
-    expanded = bool(content.choices["expanded"])
-    places = places_of(facts, expanded)
-    body = layout.at(0, _TOP)
-    if expanded:
-        _focus(body, facts, places)
-        _strips(body, facts, places)
-        _marks(body, facts, places)
-    bars(body, facts, places)
-    if expanded or len(facts.axes.key.shown) > IN_FULL:
-        _curves(body, facts, places)
-    else:
-        _lines(body, facts, places)
-    _labels(body, facts, places)
-    _heads(layout, heads_of(facts, places, expanded), content)
-    bottom = _TOP + places.top(places.end) + 10
-    bottom = _legend(layout, facts, places, expanded, bottom)
-    width = places.weights.end
-    scene.width = width + 2 * MARGIN
-    notes = [*_notes(facts, places, expanded), content.record.model]
-    scene.height = small_print(layout, width, bottom - 12, notes, content) + 2 * MARGIN
-    return scene
-
-
-def _focus(body: Layout, facts: Facts, places: Places) -> None:
-    """Around the row of the key that is locked."""
-    if facts.focus_key is None:
+def draw_neuron(axes: Axes, shown: Shown) -> None:
+    """How the query and key vectors of the current head make the weights of one query."""
+    palette = palette_of(axes)
+    axes.set_title(f"Layer {shown.layer} · Head {shown.head}")
+    hide_frame(axes)
+    if shown.current_layer.queries is None:
+        axes.set(xticks=[], yticks=[])
+        axes.text(0, 1, WEIGHTS_ALONE, va="top", color=palette.muted, wrap=True)
         return
-    row = facts.axes.key.places[facts.focus_key]
-    if places.drawn(row):
-        x = places.key_labels + 1
-        body.rect(
-            *(x, places.top(row) + 1, places.weights.end - x - 1, places.row - 2),
-            stroke=facts.content.palette.accent,
-            line=1.5,
-        )
+    head = HeadExplanation(shown)
+    columns = columns_of(head, shown.expanded)
+    axes.set_xlim(0, columns.weights.end)
+    axes.set_ylim(columns.end, columns.first - _MARKS)
+    width, height = size_in_points(axes)
+    unit = width / columns.weights.end
+    row = height / (columns.end - columns.first + _MARKS)
+
+    if shown.expanded:
+        _strips(axes, head, columns, row, palette)
+        _marks(axes, head, columns, unit, palette)
+    draw_bars(axes, head, columns, row, palette)
+    if shown.expanded or len(head.axes.key.shown) > IN_FULL:
+        _curves(axes, head, columns, palette)
+    else:
+        _lines(axes, head, columns, unit, row, palette)
+    _labels(axes, head, columns, unit, row, palette)
+
+    headings = headings_of(head, columns, shown.expanded)
+    size = font_size(name="xtick.labelsize")
+    texts = [heading.text(size * LETTER / unit) for heading in headings]
+    axes.xaxis.tick_top()
+    axes.set_xticks([h.left for h in headings], labels=texts, ha="left", fontsize=size, **PLAIN)
+    for heading, label in zip(headings, axes.get_xticklabels(), strict=True):
+        label.set_color(palette.negative if heading.altered else palette.muted)
+    handles, notes = [], _notes(head, columns, shown.expanded)
+    if shown.expanded:
+        vector, product = head.scales()
+        handles = [
+            Patch(facecolor=palette.positive, label="positive"),
+            Patch(facecolor=palette.negative, label="negative"),
+        ]
+        notes.insert(0, f"strongest colour ±{number(vector)} (q, k), ±{number(product)} (q × k)")
+    add_legend(axes, handles, notes, palette, width)
 
 
-def _strips(body: Layout, facts: Facts, places: Places) -> None:
-    vector, product = facts.scales()
-    explained = [one for one in (facts.explanation, facts.comparison) if one is not None]
-    queries = [one.query for one in explained]
-    for row, query in in_rows(facts.axes.query, places):
-        opacity = 1 if query in queries else _FAINT
-        _strip(
-            body,
-            places.queries,
-            places.band(row),
-            places,
-            facts.queries[query],
-            vector,
-            opacity,
-            facts,
-        )
-    for row, key in in_rows(facts.axes.key, places):
-        opacity = 1 if any(one.sees(key) for one in explained) else _FAINT
-        _strip(body, places.keys, places.band(row), places, facts.keys[key], vector, opacity, facts)
-        for part, one in enumerate(explained):
-            if one.sees(key):
-                terms = facts.queries[one.query] * facts.keys[key]
-                band = places.band(row, part, len(explained))
-                _strip(body, places.products, band, places, terms, product, 1, facts)
-
-
-def _strip(
-    body: Layout,
-    x: float,
-    band: tuple[float, float],
-    places: Places,
-    vector: Floats,
-    scale: float,
-    opacity: float,
-    facts: Facts,
+def _strips(
+    axes: Axes, head: HeadExplanation, columns: NeuronColumns, row: float, palette: Palette
 ) -> None:
-    palette = facts.content.palette
-    pixels = "".join(
-        mixed(
-            palette.background,
-            palette.negative if vector[n] < 0 else palette.positive,
-            min(1, abs(float(vector[n])) / scale) * opacity,
-        )
-        for n in facts.order
-    )
-    body.cells(x, band[0], places.strip, band[1], facts.dim, pixels)
-
-
-def _marks(body: Layout, facts: Facts, places: Places) -> None:
-    palette, dim = facts.content.palette, facts.dim
-    cell = places.strip / dim
-    shown = facts.axes.query.shown, facts.axes.key.shown
-    rows = [min(len(side), places.end) - places.first for side in shown]
-    strips = [(places.queries, rows[0]), (places.keys, rows[1]), (places.products, rows[1])]
-
-    rotary = facts.layer.rotary
-    if rotary is not None and facts.order == list(range(dim)):
-        end = rotary.start + rotary.dims
-        for x, count in strips:
-            borders = [n for n in (rotary.start, end) if 0 < n < dim]
-            if rotary.pairs == "halves":
-                borders.append(rotary.start + rotary.dims // 2)
-            else:
-                for n in range(rotary.start, end, 2):
-                    width = max(1, 2 * cell - 1.5)
-                    body.rect(x + n * cell + 0.5, MARKS, width, 1.5, fill=palette.muted)
-            for n in borders:
-                body.rect(x + n * cell - 0.5, MARKS, 1, count * places.row, fill=palette.muted)
-
-    for n in facts.muted:
-        for x, count in strips:
-            box = x + facts.order.index(n) * cell, MARKS, cell, count * places.row
-            body.rect(*box, fill=palette.background, opacity=0.7)
-            body.lines(hatch(*box), palette.muted, 1.2, opacity=0.55)
-
-    for one in (facts.explanation, facts.comparison):
-        row = -1 if one is None else facts.axes.query.places[one.query]
-        if not places.drawn(row):
+    """The vectors of the rows drawn: a cell per neuron, as strong in colour as its number."""
+    vector, product = head.scales()
+    queries = [position for _, position in columns.tokens(head.axes.query)]
+    keys = [position for _, position in columns.tokens(head.axes.key)]
+    explained = head.explained
+    chosen = [1.0 if q in [one.query for one in explained] else _FAINT for q in queries]
+    seen = [1.0 if any(one.sees(key) for one in explained) else _FAINT for key in keys]
+    # Of two queries that are compared, each has a half of every row.
+    products = [
+        head.queries[one.query] * head.keys[key] if one.sees(key) else np.full(head.dim, np.nan)
+        for key in keys
+        for one in explained
+    ]
+    for left, vectors, alpha, scale, parts in (
+        (columns.queries, head.queries[queries], chosen, vector, 1),
+        (columns.keys, head.keys[keys], seen, vector, 1),
+        (columns.products, np.array(products), [1.0] * len(products), product, len(explained)),
+    ):
+        if not len(vectors):
             continue
-        top, height = places.band(row)
-        body.rect(
-            *(places.queries - 2, top - 2, places.strip + 4, height + 4),
-            stroke=palette.accent,
-            line=2,
-            dash=(6, 4) if one is facts.comparison else (),
+        bottom = columns.first + len(vectors) / parts
+        right = left + columns.strip
+        values = np.ma.masked_invalid(vectors[:, head.order])
+        axes.imshow(
+            values,
+            cmap=diverging(palette),
+            norm=Normalize(-scale, scale),
+            alpha=np.broadcast_to(np.array(alpha)[:, None], values.shape),
+            extent=(left, right, bottom, columns.first),
+            aspect="auto",
+            interpolation="none",
+            zorder=0,
         )
-
-    half = min(4, cell * 0.45)
-    for n in facts.telling or ():
-        x = places.products + (facts.order.index(n) + 0.5) * cell
-        if cell < _TRIANGLES:
-            width = 1 if cell < 3 else 2
-            body.rect(x - width / 2, MARKS - 8, width, 6, fill=palette.text)
-        else:
-            points = (x - half, MARKS - 8, x + half, MARKS - 8, x, MARKS - 2)
-            body.polygon(points, palette.text)
+        gaps = np.arange(columns.first, bottom + 1 / parts, 1 / parts)
+        widths = [0.28 * row if n % parts == 0 else 1 for n in range(len(gaps))]
+        axes.hlines(gaps, left, right, color=palette.background, linewidth=widths, zorder=0.5)
+    axes.set_xlim(0, columns.weights.end)
+    axes.set_ylim(columns.end, columns.first - _MARKS)
 
 
-def _curves(body: Layout, facts: Facts, places: Places) -> None:
+def _marks(
+    axes: Axes, head: HeadExplanation, columns: NeuronColumns, unit: float, palette: Palette
+) -> None:
+    """What marks neurons (rotary pairs, muted ones, those that decide) and queries."""
+    top, cell = columns.first, columns.strip / head.dim
+    sides = head.axes.query, head.axes.key, head.axes.key
+    lefts = columns.queries, columns.keys, columns.products
+    bottoms = [min(len(side.shown), columns.end) for side in sides]
+    rotary = head.layer.rotary
+    if rotary is not None and head.order == list(range(head.dim)):
+        end = rotary.start + rotary.dims
+        borders = [n for n in (rotary.start, end) if 0 < n < head.dim]
+        if rotary.pairs == "halves":
+            borders.append(rotary.start + rotary.dims // 2)
+        for left, bottom in zip(lefts, bottoms, strict=True):
+            places = [left + n * cell for n in borders]
+            axes.vlines(places, top, bottom, color=palette.muted, linewidth=0.75)
+            if rotary.pairs != "halves":
+                pairs = np.arange(rotary.start, end, 2) * cell + left
+                starts, ends = pairs + 0.2 * cell, pairs + 1.8 * cell
+                axes.hlines([top] * len(pairs), starts, ends, color=palette.muted, linewidth=1)
+    for n in head.muted:
+        for left, bottom in zip(lefts, bottoms, strict=True):
+            corner = left + head.order.index(n) * cell, top
+            faded = to_rgba(palette.background, 0.7)
+            hatched = Rectangle(corner, cell, bottom - top, hatch="//////", linewidth=0)
+            hatched.set(facecolor=faded, edgecolor=palette.muted)
+            axes.add_patch(hatched)
+    for one in head.explained:
+        row = head.axes.query.places[one.query]
+        if columns.first <= row < columns.end:
+            style = "--" if one is head.comparison else "-"
+            box = Rectangle((columns.queries, row), columns.strip, 1, linestyle=style)
+            box.set(facecolor="none", edgecolor=palette.accent, linewidth=1.5, clip_on=False)
+            axes.add_patch(box)
+    deciding = [head.order.index(n) for n in head.deciding or ()]
+    middles = columns.products + (np.array(deciding) + 0.5) * cell
+    size = min(5.0, 0.9 * cell * unit)
+    height = [top - _MARKS / 2] * len(deciding)
+    axes.plot(middles, height, "v", color=palette.text, markersize=size, markeredgewidth=0)
+
+
+def _curves(axes: Axes, head: HeadExplanation, columns: NeuronColumns, palette: Palette) -> None:
     """From the query to each key, as opaque as the weight; dashed from the query compared with."""
-    left, right = places.curves
+    left, right = columns.curves
     middle = (left + right) / 2
 
     def centre(row: int) -> float:
-        within = max(places.first - 1, min(places.end, row))
-        return places.top(within) + places.row / 2
+        return max(columns.first - 1, min(columns.end, row)) + 0.5
 
-    for one in (facts.explanation, facts.comparison):
-        if one is None:
-            continue
-        from_ = facts.axes.query.places[one.query]
-        for to, key in enumerate(facts.axes.key.shown):
+    for one in head.explained:
+        start = head.axes.query.places[one.query]
+        paths, colors = [], []
+        for to, key in enumerate(head.axes.key.shown):
             value = float(one.shown.weights[key])
-            if value < _FAINTEST or not (places.drawn(from_) or places.drawn(to)):
+            inside = any(columns.first <= row < columns.end for row in (start, to))
+            if value < _FAINTEST or not inside:
                 continue
-            start, end = centre(from_), centre(to)
-            points = (left, start, middle, start, middle, end, right, end)
-            dash = (5.0, 4.0) if one is facts.comparison else ()
-            color = facts.content.palette.positive
-            body.curve(points, color, 2.5, opacity=min(1.0, value), dash=dash)
+            points = [(left, centre(start)), (middle, centre(start))]
+            points += [(middle, centre(to)), (right, centre(to))]
+            paths.append(Path(points, [Path.MOVETO, *[Path.CURVE4] * 3]))
+            colors.append(to_rgba(palette.positive, min(1.0, value)))
+        style = (0, (2, 1.6)) if one is head.comparison else "-"
+        curves = PathCollection(
+            paths, facecolors="none", edgecolors=colors, linewidths=1.9, linestyles=[style]
+        )
+        axes.add_collection(curves, autolim=False)
 
 
-def _lines(body: Layout, facts: Facts, places: Places) -> None:
+def _lines(
+    axes: Axes,
+    head: HeadExplanation,
+    columns: NeuronColumns,
+    unit: float,
+    row: float,
+    palette: Palette,
+) -> None:
     """Without vectors: the lines of all queries, or of the locked one."""
-    content, axes = facts.content, facts.axes
-    left, right = places.curves
-
-    def column(axis: Axis) -> Column:
-        starts = list(accumulate([places.row] * len(axis.shown), initial=0.0))
-        return Column(starts, starts, 0, len(axis.shown), False, 0, 14)
-
-    sides = column(axes.query), column(axes.key)
-    columns = Columns(*sides, max(side.ends[-1] for side in sides), right - left)
-    between = body.at(left, MARKS)
-    sheets = [head_sheet(content, axes, facts.head)]
-    colors = [head_colors(facts.layer.num_heads, content.palette.dark)[facts.head]]
-    looked = axes.query.looked(content.locked("query")[:1])
-    if looked:
-        strip = sheets[0].weights()[looked[0]]
-        ribbons(between, axes, columns, "query", looked, [strip], colors, content.palette)
+    shown, tokens = head.shown, head.axes
+    edges: dict[Side, Points] = {
+        "query": np.arange(len(tokens.query.shown) + 1.0),
+        "key": np.arange(len(tokens.key.shown) + 1.0),
+    }
+    left, right = columns.curves
+    room = LineRoom(edges, left, right, (right - left) * unit, row)
+    matrix = head_matrix(shown, shown.head)
+    colors = [head_colors(head.layer.num_heads, palette.dark)[shown.head]]
+    locked = tokens.query.units(shown.locked("query")[:1])
+    if locked:
+        weights = [matrix.weights()[locked[0]]]
+        locked_lines(axes, room, tokens, "query", locked, weights, colors)
     else:
-        all_lines(between, axes, columns, sheets, colors)
+        all_lines(axes, room, tokens, [matrix], colors)
 
 
-def _labels(body: Layout, facts: Facts, places: Places) -> None:
-    content, font = facts.content, font_size(places.row)
-    palette = content.palette
-    explained = [one.query for one in (facts.explanation, facts.comparison) if one is not None]
-    for axis, x in ((facts.axes.query, 0.0), (facts.axes.key, places.key_labels)):
-        locked = content.locked(axis.side)
-        for row, position in in_rows(axis, places):
-            top, bold = places.top(row), position in locked
-            if bold:
-                body.rect(
-                    *(x, top, places.labels, places.row),
-                    fill=palette.highlight,
-                    stroke=palette.accent,
-                    line=1.5,
-                    radius=4,
-                )
-            color = palette.text
-            if axis.side == "query":
-                kept = 1.0 if position in explained else 0.62
-                color = f"#{mixed(palette.background, palette.text, kept)}"
-            elif position in axis.special and not bold:
-                color = palette.muted
-            text = shorten(axis.labels[position], places.labels - 14, font, bold=True)
-            side = axis.side == "query"
-            place = x + (places.labels - 8 if side else 8), top + places.row / 2
-            anchor = "end" if side else "start"
-            body.text(*place, text, font, color, anchor=anchor, bold=bold)
-    row = len(facts.axes.key.shown)
-    if facts.sink is not None and places.drawn(row):
-        place = places.key_labels + 8, places.top(row) + places.row / 2
-        body.text(*place, "sink", font, palette.muted)
+def _labels(
+    axes: Axes,
+    head: HeadExplanation,
+    columns: NeuronColumns,
+    unit: float,
+    row: float,
+    palette: Palette,
+) -> None:
+    """Queries as tick labels at the left, keys within."""
+    size = font_size(row)
+    queries, keys = head.axes.query, head.axes.key
+    explained = [one.query for one in head.explained]
+    colors = [
+        mixed(palette.background, palette.text, 1 if at in explained else _FADED)
+        for at in range(len(queries.labels))
+    ]
+    rows = [row for row, _ in columns.tokens(queries)]
+    positions = (np.arange(len(queries.shown)) + 0.5).tolist()
+    locked = head.shown.locked("query")
+    name_tokens(
+        axes.yaxis,
+        queries,
+        positions,
+        rows,
+        size=size,
+        locked=locked,
+        colors=colors,
+        palette=palette,
+        boxed=True,
+    )
+    most = (columns.labels - 10) * unit / (size * LETTER)
+    x = columns.key_labels + 6
+    for at, position in columns.tokens(keys):
+        text = axes.text(
+            x, at + 0.5, shorten(keys.labels[position], most), fontsize=size, va="center", **PLAIN
+        )
+        text.set_color(palette.muted if position in keys.special else palette.text)
+        if position in head.shown.locked("key"):
+            text.set(color=palette.text, fontweight="bold", bbox=locked_box(palette))
+    at = len(keys.shown)
+    if head.sink is not None and columns.first <= at < columns.end:
+        axes.text(x, at + 0.5, "sink", fontsize=size, va="center", color=palette.muted)
+    if head.focus_key is not None and columns.first <= keys.places[head.focus_key] < columns.end:
+        corner = columns.key_labels, keys.places[head.focus_key]
+        box = Rectangle(corner, columns.weights.end - corner[0], 1)
+        box.set(facecolor="none", edgecolor=palette.accent, linewidth=1.2)
+        axes.add_patch(box)
 
 
-def _heads(layout: Layout, heads: Sequence[Head], content: Content) -> None:
-    """The names of the columns, and what is to be said of each, as far as there is room."""
-    palette = content.palette
-    for head in heads:
-        name = next((n for n in head.names if text_width(n, 13) <= head.width), head.names[-1])
-        layout.text(head.left, _TOP - 34, name, 13, palette.muted)
-        found = (d for d in head.details if text_width(d, 12) <= head.width)
-        detail = next(found, "")
-        color = palette.negative if head.altered else palette.text
-        if detail:
-            layout.text(head.left, _TOP - 16, detail, 12, color)
-
-
-def _legend(layout: Layout, facts: Facts, places: Places, expanded: bool, bottom: float) -> float:
-    if not expanded:
-        return bottom
-    palette, x = facts.content.palette, 0.0
-    vector, product = facts.scales()
-    strongest = f"strongest colour ±{number(vector)} (q, k), ±{number(product)} (q × k)"
-    y = bottom + 12
-    for color, words in ((palette.positive, "positive"), (palette.negative, "negative")):
-        layout.rect(x, y - 5, 10, 10, fill=color)
-        layout.text(x + 14, y, words, 12, palette.muted)
-        x += 14 + text_width(words, 12) + 16
-    layout.text(x, y, strongest, 12, palette.muted)
-    return y + 8
-
-
-def _notes(facts: Facts, places: Places, expanded: bool) -> list[str]:
-    notes = []
-    axes, rotary = facts.axes, facts.layer.rotary
+def _notes(head: HeadExplanation, columns: NeuronColumns, expanded: bool) -> list[str]:
+    notes, axes, rotary = [], head.axes, head.layer.rotary
     total = max(len(axes.query.shown), len(axes.key.shown))
     if total > IN_FULL:
-        last = min(places.end, total) - 1
-        notes.append(f"rows {places.first}–{last} of {total}")
-    if facts.muted:
+        last = min(columns.end, total) - 1
+        notes.append(f"rows {columns.first}–{last} of {total}")
+    if head.muted:
         notes.append("hatched: muted, outlined: the model’s own")
-    if facts.comparison:
+    if head.comparison:
         notes.append("hatched bars: compared query")
     if rotary is not None and expanded:
         pairs = f"n pairs with n + {rotary.dims // 2}"
         notes.append(f"rotary: {pairs if rotary.pairs == 'halves' else 'neighbours are pairs'}")
-    if facts.layer.program is None:
+    if head.layer.program is None:
         notes.append("kept as weights")
     return notes

@@ -1,4 +1,4 @@
-"""Labels and numbers of a figure, measured without a font: alike on every machine."""
+"""Labels and numbers as a plot writes them."""
 
 from __future__ import annotations
 
@@ -9,66 +9,32 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
-# What XML has no sign for, among it halves of characters.
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML cannot hold, halves of characters among them, and the mark of the byte order,
+# which is invisible and which matplotlib's PDF cannot write.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _SPACES = re.compile("[\t\n\r]")
-
-# Widths of Arial's letters, in shares of the size.
-_NARROW = frozenset("iljI.,:;'|!` ")
-_SLIM = frozenset('frt()[]{}/\\-"*')
-_BROAD = frozenset("mwMW@%")
-_EAST_ASIAN = (
-    (0x1100, 0x115F),
-    (0x2E80, 0xA4CF),
-    (0xAC00, 0xD7A3),
-    (0xF900, 0xFAFF),
-    (0xFE30, 0xFE6F),
-    (0xFF00, 0xFF60),
-    (0xFFE0, 0xFFE6),
-    (0x1F000, 0x3FFFF),
-)
-_BOLD = 1.06
 
 
 def clean(text: str) -> str:
-    """What a file can hold of it, in one line."""
+    """The text as far as a file can hold it, in one line."""
     return _SPACES.sub(" ", _UNWRITABLE.sub("", text))
 
 
-def text_width(text: str, size: float, bold: bool = False) -> float:
-    return sum(map(_em, text)) * size * (_BOLD if bold else 1)
-
-
-def _em(letter: str) -> float:
-    if letter in _NARROW:
-        return 0.28
-    if letter in _SLIM:
-        return 0.36
-    if letter in _BROAD:
-        return 0.88
-    if "A" <= letter <= "Z":
-        return 0.7
-    code = ord(letter)
-    if code < 0x300:
-        return 0.56
-    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-        return 0
-    return 1 if any(first <= code <= last for first, last in _EAST_ASIAN) else 0.6
-
-
-def shorten(label: str, width: float, size: float, bold: bool = False) -> str:
-    """The label, shortened in the middle if it is wider than `width`."""
+def shorten(label: str, most: float) -> str:
+    """The label in at most so many letters of usual width, shortened in the middle."""
     text = clean(label)
-    if text_width(text, size, bold) <= width:
-        return text
-    kept = min(len(text) - 1, int(width / size / 0.25))
-    while kept > 1:
-        head = math.ceil(kept / 2)
-        short = f"{text[:head]}…{text[len(text) - (kept - head) :]}"
-        if text_width(short, size, bold) <= width:
-            return short
+    kept = len(text)
+    short = text
+    while kept > 2 and num_letters(short) > most:
         kept -= 1
-    return text[:1]
+        first = math.ceil(kept / 2)
+        short = f"{text[:first]}…{text[len(text) - (kept - first) :]}"
+    return short
+
+
+def num_letters(text: str) -> int:
+    """The width of a text in letters: wide ones, as Chinese, count twice."""
+    return len(text) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
 
 
 def names(labels: Sequence[str]) -> list[str]:
@@ -85,7 +51,7 @@ def _subscript(number: int) -> str:
 
 
 def fixed(value: float, digits: int) -> str:
-    """As JavaScript's toFixed: halves go up, and from 1e21 on there is an exponent."""
+    """The number with so many decimals; halves go up, and from 1e21 on there is an exponent."""
     if abs(value) >= 1e21:
         return str(float(value))
     unit = Decimal(1).scaleb(-digits)
@@ -111,5 +77,5 @@ def precise(value: float) -> str:
 
 
 def share(percent: float) -> str:
-    """Rounded down: "100%" is said only of everything."""
+    """A percentage rounded down: "100%" is said only of everything."""
     return f"{math.floor(percent * 10) / 10:g}%"

@@ -10,18 +10,18 @@ import numpy as np
 from attnwidget.lens import combined
 from attnwidget.record import Floats
 
-from .content import Axes, Content
+from .shown import Shown, Side, TokenAxes
 
-_HOW = {"mean": "Mean", "max": "Largest"}
+_COMBINED = {"mean": "Mean", "max": "Largest"}
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ShownMatrix:
     """A matrix as it is shown.
 
     Attributes:
-        head: whose colour it has; None where it is of several.
-        weights: makes the matrix, float32 [query units, key units].
+        head: the head whose colour it has; None where it is of several.
+        weights: computes the matrix, float32 [query units, key units].
     """
 
     name: str
@@ -29,58 +29,59 @@ class Sheet:
     weights: Callable[[], Floats]
 
 
-def sheets_of(content: Content, axes: Axes) -> list[Sheet]:
+def shown_matrices(shown: Shown) -> list[ShownMatrix]:
     """The heads that are switched on, each or together, or every head of every layer as one."""
-    how = content.choices["combine"]
+    how = shown.combine
     if how.startswith("layers_"):
-        return [_of_stack(content, axes, how == "layers_max")]
-    sheets = [head_sheet(content, axes, head) for head in content.heads]
+        return [_of_stack(shown, how == "layers_max")]
+    matrices = [head_matrix(shown, head) for head in shown.drawn_heads]
     if how == "none":
-        return sheets
-    what = f"head {sheets[0].head}" if len(sheets) == 1 else f"{len(sheets)} heads"
-
+        return matrices
+    what = f"head {matrices[0].head}" if len(matrices) == 1 else f"{len(matrices)} heads"
     fold = np.add if how == "mean" else np.maximum
 
     def weights() -> Floats:
-        out: Floats = sheets[0].weights().copy()
-        for sheet in sheets[1:]:
-            fold(out, sheet.weights(), out=out)
+        out: Floats = matrices[0].weights().copy()
+        for matrix in matrices[1:]:
+            fold(out, matrix.weights(), out=out)
         if how == "mean":
-            out /= np.float32(len(sheets))
+            out /= np.float32(len(matrices))
         return out
 
-    return [Sheet(f"{_HOW[how]} of {what}", None, weights)]
+    return [ShownMatrix(f"{_COMBINED[how]} of {what}", None, weights)]
 
 
-def head_sheet(content: Content, axes: Axes, head: int) -> Sheet:
-    layer = content.layer
-    return Sheet(f"Head {head}", head, lambda: joined(layer.head_weights(head), axes))
+def head_matrix(shown: Shown, head: int) -> ShownMatrix:
+    layer, axes = shown.current_layer, shown.token_axes
+    return ShownMatrix(f"Head {head}", head, lambda: joined(layer.head_weights(head), axes))
 
 
-def _of_stack(content: Content, axes: Axes, largest: bool) -> Sheet:
-    count = sum(layer.num_heads for layer in content.stack.layers)
-    name = f"{_HOW['max' if largest else 'mean']} of all {count} heads"
+def _of_stack(shown: Shown, largest: bool) -> ShownMatrix:
+    stack, axes = shown.current_stack, shown.token_axes
+    count = sum(layer.num_heads for layer in stack.layers)
+    name = f"{_COMBINED['max' if largest else 'mean']} of all {count} heads"
     # Of sums over words there is no maximum here, so the largest is that between their tokens.
-    if largest and content.choices["words"]:
+    if largest and shown.words:
         name += ", by token"
-    return Sheet(name, None, lambda: joined(combined(content.stack)[largest], axes, largest))
+    return ShownMatrix(name, None, lambda: joined(combined(stack)[largest], axes, largest))
 
 
-def joined(weights: Floats, axes: Axes, largest: bool = False) -> Floats:
+def joined(weights: Floats, axes: TokenAxes, largest: bool = False) -> Floats:
     """Between words: attention to one is the sum over its tokens, that from one the mean."""
+    fold = np.maximum if largest else np.add
     if axes.key.joined:
-        fold = np.maximum if largest else np.add
         weights = fold.reduceat(weights, axes.key.starts, axis=1)
     if axes.query.joined:
-        fold = np.maximum if largest else np.add
         weights = fold.reduceat(weights, axes.query.starts, axis=0)
         if not largest:
             weights /= np.array([[len(tokens)] for tokens in axes.query.tokens], np.float32)
     return weights
 
 
-def strips_of(sheets: Sequence[Sheet], axes: Axes, looked: dict[str, list[int]]) -> list[Floats]:
-    """Per sheet, the row or column of what is looked at, summed where several are."""
-    if looked["query"]:
-        return [sheet.weights()[looked["query"]].sum(axis=0) for sheet in sheets]
-    return [sheet.weights()[:, looked["key"]].sum(axis=1) for sheet in sheets]
+def locked_weights(
+    matrices: Sequence[ShownMatrix], side: Side, units: Sequence[int]
+) -> list[Floats]:
+    """Of each matrix, the weights of what is locked to every unit of the other side, summed."""
+    if side == "query":
+        return [matrix.weights()[units].sum(axis=0) for matrix in matrices]
+    return [matrix.weights()[:, units].sum(axis=1) for matrix in matrices]
