@@ -179,8 +179,7 @@ def needs_matplotlib() -> None:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "plots and figures need matplotlib, which is not installed: "
-            "pip install 'attnwidget[figures]'"
+            "plots need matplotlib, which is not installed: pip install 'attnwidget[figures]'"
         ) from error
 
 

@@ -169,9 +169,9 @@ def picture(shown: Shown) -> Picture:
         if shown.opened and _is_included(shown):
             across, down = head_and_matrix_size(opened)
             figure = new((max(width, across), height + down))
-            above, below = figure.subfigures(2, 1, height_ratios=[height, down])
-            draw_model(above.subplots(), shown, marked=True)
-            head_and_matrix(below, opened)
+            parts: Any = figure.subfigures(2, 1, height_ratios=[height, down])
+            draw_model(parts[0].subplots(), shown, marked=True)
+            head_and_matrix(parts[1], opened)
         else:
             figure = new((width, height))
             axes = figure.subplots()

@@ -12,7 +12,7 @@ from .explanation import HeadExplanation
 from .neuron_columns import NeuronColumns
 from .text import clean, num_letters, precise
 
-_GAP = 6
+_GAP = 4
 
 
 @dataclass(frozen=True)

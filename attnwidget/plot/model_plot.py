@@ -202,7 +202,8 @@ def _means(
         tracks.append(((x, y), (x + length, y)))
         bars.append(((x - lowest * scale, y), (x + (value - lowest) * scale, y)))
 
-    size = min(font_size(name="xtick.labelsize"), font_size(unit / LETTER / 4 * 1.15))
+    # Four letters below a thumbnail.
+    size = font_size(unit / (4 * LETTER))
     look: dict[str, Any] = {"fontsize": size, "color": palette.muted, "va": "center"}
     by_row = [sum(values) / len(values) for values in table]
     for n, value in enumerate(by_row):
@@ -214,7 +215,9 @@ def _means(
     below = y + (size + 3) / unit
     for at, value in enumerate(by_column):
         bar(at + 0.1, y, 0.8, value, by_column)
-        axes.text(at + 0.5, below, brief(measure, value), ha="center", **look)
+        if size * 4 * LETTER <= unit:
+            axes.text(at + 0.5, below, brief(measure, value), ha="center", **look)
+            axes.set_ylim(below + size / unit, 0)
     axes.text(count + 0.15, y, f"mean {measure}", **look)
     for segments, color in ((tracks, palette.border), (bars, palette.muted)):
         lines = LineCollection(segments, colors=color, linewidths=min(3, 0.06 * unit))

@@ -26,7 +26,7 @@ from .colors import Palette, head_colors, mixed
 from .explanation import HeadExplanation
 from .headings import headings_of
 from .lines import LineRoom, Points, all_lines, locked_lines
-from .neuron_columns import IN_FULL, NeuronColumns, columns_of
+from .neuron_columns import IN_FULL, NeuronColumns, columns_of, rows_of
 from .shown import Shown, Side
 from .text import number, shorten
 from .weights import head_matrix
@@ -52,26 +52,25 @@ def draw_neuron(axes: Axes, shown: Shown) -> None:
         axes.text(0, 1, WEIGHTS_ALONE, va="top", color=palette.muted, wrap=True)
         return
     head = HeadExplanation(shown)
-    columns = columns_of(head, shown.expanded)
-    axes.set_xlim(0, columns.weights.end)
-    axes.set_ylim(columns.end, columns.first - _MARKS)
     width, height = size_in_points(axes)
-    unit = width / columns.weights.end
-    row = height / (columns.end - columns.first + _MARKS)
+    first, end = rows_of(head)
+    row = height / (end - first + _MARKS)
+    columns = columns_of(head, shown.expanded, width, font_size(row) * LETTER)
 
     if shown.expanded:
         _strips(axes, head, columns, row, palette)
-        _marks(axes, head, columns, unit, palette)
+        _marks(axes, head, columns, palette)
     draw_bars(axes, head, columns, row, palette)
     if shown.expanded or len(head.axes.key.shown) > IN_FULL:
         _curves(axes, head, columns, palette)
     else:
-        _lines(axes, head, columns, unit, row, palette)
-    _labels(axes, head, columns, unit, row, palette)
+        _lines(axes, head, columns, row, palette)
+    _labels(axes, head, columns, row, palette)
+    axes.set(xlim=(0, columns.width), ylim=(end, first - _MARKS))
 
     headings = headings_of(head, columns, shown.expanded)
     size = font_size(name="xtick.labelsize")
-    texts = [heading.text(size * LETTER / unit) for heading in headings]
+    texts = [heading.text(size * LETTER) for heading in headings]
     axes.xaxis.tick_top()
     axes.set_xticks([h.left for h in headings], labels=texts, ha="left", fontsize=size, **PLAIN)
     for heading, label in zip(headings, axes.get_xticklabels(), strict=True):
@@ -126,13 +125,9 @@ def _strips(
         gaps = np.arange(columns.first, bottom + 1 / parts, 1 / parts)
         widths = [0.28 * row if n % parts == 0 else 1 for n in range(len(gaps))]
         axes.hlines(gaps, left, right, color=palette.background, linewidth=widths, zorder=0.5)
-    axes.set_xlim(0, columns.weights.end)
-    axes.set_ylim(columns.end, columns.first - _MARKS)
 
 
-def _marks(
-    axes: Axes, head: HeadExplanation, columns: NeuronColumns, unit: float, palette: Palette
-) -> None:
+def _marks(axes: Axes, head: HeadExplanation, columns: NeuronColumns, palette: Palette) -> None:
     """What marks neurons (rotary pairs, muted ones, those that decide) and queries."""
     top, cell = columns.first, columns.strip / head.dim
     sides = head.axes.query, head.axes.key, head.axes.key
@@ -167,7 +162,7 @@ def _marks(
             axes.add_patch(box)
     deciding = [head.order.index(n) for n in head.deciding or ()]
     middles = columns.products + (np.array(deciding) + 0.5) * cell
-    size = min(5.0, 0.9 * cell * unit)
+    size = min(5.0, 0.9 * cell)
     height = [top - _MARKS / 2] * len(deciding)
     axes.plot(middles, height, "v", color=palette.text, markersize=size, markeredgewidth=0)
 
@@ -203,7 +198,6 @@ def _lines(
     axes: Axes,
     head: HeadExplanation,
     columns: NeuronColumns,
-    unit: float,
     row: float,
     palette: Palette,
 ) -> None:
@@ -214,7 +208,7 @@ def _lines(
         "key": np.arange(len(tokens.key.shown) + 1.0),
     }
     left, right = columns.curves
-    room = LineRoom(edges, left, right, (right - left) * unit, row)
+    room = LineRoom(edges, left, right, right - left, row)
     matrix = head_matrix(shown, shown.head)
     colors = [head_colors(head.layer.num_heads, palette.dark)[shown.head]]
     locked = tokens.query.units(shown.locked("query")[:1])
@@ -229,7 +223,6 @@ def _labels(
     axes: Axes,
     head: HeadExplanation,
     columns: NeuronColumns,
-    unit: float,
     row: float,
     palette: Palette,
 ) -> None:
@@ -255,8 +248,8 @@ def _labels(
         palette=palette,
         boxed=True,
     )
-    most = (columns.labels - 10) * unit / (size * LETTER)
-    x = columns.key_labels + 6
+    most = columns.labels / (size * LETTER) - 1.5
+    x = columns.key_labels + size / 2
     for at, position in columns.tokens(keys):
         text = axes.text(
             x, at + 0.5, shorten(keys.labels[position], most), fontsize=size, va="center", **PLAIN
@@ -269,7 +262,7 @@ def _labels(
         axes.text(x, at + 0.5, "sink", fontsize=size, va="center", color=palette.muted)
     if head.focus_key is not None and columns.first <= keys.places[head.focus_key] < columns.end:
         corner = columns.key_labels, keys.places[head.focus_key]
-        box = Rectangle(corner, columns.weights.end - corner[0], 1)
+        box = Rectangle(corner, columns.width - corner[0], 1)
         box.set(facecolor="none", edgecolor=palette.accent, linewidth=1.2)
         axes.add_patch(box)
 

@@ -6,7 +6,7 @@ from .coloring import layer_rows
 from .explanation import HeadExplanation
 from .lines import MOST_APART
 from .model_plot import Cell
-from .neuron_columns import columns_of
+from .neuron_columns import rows_of
 from .shown import SIDES, Shown, TokenAxis
 from .text import num_letters
 
@@ -31,6 +31,9 @@ _LARGEST_CELL = 26
 _MODEL = (1200, 1200)
 _THUMBNAIL = (36, 200)
 _NARROWEST = 400
+
+# Of the neuron view, without labels.
+_NEURON = 1100
 
 
 def head_size(shown: Shown) -> Size:
@@ -79,11 +82,15 @@ def neuron_size(shown: Shown) -> Size:
     if shown.current_layer.queries is None:
         return _inches(700, 100)
     head = HeadExplanation(shown)
-    columns = columns_of(head, shown.expanded)
-    rows = columns.end - columns.first
+    first, end = rows_of(head)
+    rows = end - first
     row = max(row_height(rows), 28 if head.comparison else 0)
-    labels = _labels(head.axes.query)
-    return _inches(columns.weights.end + labels + 20, (rows + 1) * row + 2 * _ABOVE_AND_BELOW - 40)
+    width = (
+        _labels(head.axes.query)
+        + _labels(head.axes.key)
+        + (_NEURON if shown.expanded else _NEURON / 2)
+    )
+    return _inches(width, (rows + 1) * row + 2 * _ABOVE_AND_BELOW - 40)
 
 
 def row_height(count: int) -> int:
