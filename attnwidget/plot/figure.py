@@ -107,6 +107,9 @@ def figure_bytes(shown: Shown, kind: FigureKind, quality: FigureQuality = "print
         matplotlib.rcdefaults()
         palette = DARK if shown.theme == "dark" else LIGHT
         look: dict[Any, Any] = {**_LOOK, **_colors(palette), "font.family": _fonts()}
+        if kind != "png":
+            # Pictures stay small, and their cells sharp at every size.
+            look["image.interpolation"] = "none"
         matplotlib.rcParams.update(look)
         figure = picture(shown)
         out = io.BytesIO()

@@ -82,8 +82,7 @@ def draw_head(axes: Axes, shown: Shown) -> None:
 
 def titled(shown: Shown, name: str) -> str:
     """A title of what stands in a layer, or in all of them."""
-    all_layers = shown.view != "model" and shown.combine.startswith("layers_")
-    layer = "" if all_layers else f"Layer {shown.layer}"
+    layer = "" if shown.combine.startswith("layers_") else f"Layer {shown.layer}"
     stack = shown.stack if len(shown.record.stacks) > 1 else ""
     return " · ".join(filter(None, (stack, layer, name)))
 

@@ -61,60 +61,81 @@ def draw_model(axes: Axes, shown: Shown, *, marked: bool = False) -> None:
         marked: whether the current head has a frame.
     """
     palette, rows = palette_of(axes), layer_rows(shown)
-    sort, color, measure = known_choices(shown)
+    _, _, measure = known_choices(shown)
     inks, legend = head_inks(shown, rows, palette)
     count = max(len(row.heads) for row in rows)
-    lines = shown.thumbnails == "lines"
     cell = Cell(shown)
-    blank = np.array(to_rgb(palette.background))
-    picture = np.tile(blank, (len(rows) * cell.height, count * cell.width, 1))
-    for n, (row, colors) in enumerate(zip(rows, inks, strict=True)):
-        for at, (head, ink) in enumerate(zip(row.heads, colors, strict=True)):
-            levels = _cropped(shown, row.levels[head])
-            place = picture[
-                n * cell.height : (n + 1) * cell.height, at * cell.width : (at + 1) * cell.width
-            ]
-            cell.paint(place, np.zeros_like(levels) if lines else levels, ink, palette)
-            if lines:
-                _add_lines(axes, levels, (at, n), cell, ink)
+    picture = _picture(axes, shown, rows, inks, cell, palette)
     axes.imshow(picture, extent=(0, count, len(rows), 0), aspect=cell.height / cell.width)
 
     hide_frame(axes)
-    axes.set_xlim(0, count + _MEANS)
-    axes.set_ylim(len(rows) + _BELOW, 0)
-    axes.xaxis.tick_top()
+    axes.set(xlim=(0, count + _MEANS), ylim=(len(rows) + _BELOW, 0))
     width, height = size_in_points(axes)
     unit = min(width / (count + _MEANS), height / (len(rows) + _BELOW) * cell.width / cell.height)
-    size = font_size(unit * cell.height / cell.width)
-    axes.set_yticks(
-        [n + cell.middle for n in range(len(rows))],
-        labels=[f"{row.layer.number}" for row in rows],
-        fontsize=size,
-        color=palette.muted,
-    )
-    if color == "layer":
-        for label, colors in zip(axes.get_yticklabels(), inks, strict=True):
-            label.set_color(colors[0])
-    look: dict[str, Any] = {
-        "fontsize": min(size, font_size(unit / LETTER / 2)),
-        "color": palette.muted,
-    }
-    if sort == "model":
-        longest = max((row.heads for row in rows), key=len)
-        axes.set_xticks(np.arange(count) + 0.5, labels=[f"{head}" for head in longest], **look)
-        axes.set_ylabel("layer", color=palette.muted, fontsize=size)
-    else:
-        axes.set_xticks([])
-        axes.set_title(f"{long_name(sort)}, highest to lowest from left to right")
-        for n, row in enumerate(rows):
-            for at, head in enumerate(row.heads):
-                y = n + 1 - cell.caption / 2
-                axes.text(at + 0.5, y, f"{head}", ha="center", va="center", **look)
+    _name_heads(axes, shown, rows, inks, cell, palette, unit)
     _means(axes, rows, measure, cell, palette, unit)
     if marked:
         _mark(axes, shown, rows, palette)
     handles = [Patch(facecolor=ink, label=words) for ink, words in legend]
     add_legend(axes, handles, _notes(shown), palette, width)
+
+
+def _picture(
+    axes: Axes,
+    shown: Shown,
+    rows: Sequence[LayerRow],
+    inks: Sequence[Sequence[str]],
+    cell: Cell,
+    palette: Palette,
+) -> NDArray[np.float64]:
+    """One picture of all thumbnails [height, width, 3]; where these are lines, of their paper."""
+    lines = shown.thumbnails == "lines"
+    count = max(len(row.heads) for row in rows)
+    blank = np.array(to_rgb(palette.background))
+    picture = np.tile(blank, (len(rows) * cell.height, count * cell.width, 1))
+    for n, (row, colors) in enumerate(zip(rows, inks, strict=True)):
+        line = picture[n * cell.height : (n + 1) * cell.height]
+        for at, (head, ink) in enumerate(zip(row.heads, colors, strict=True)):
+            levels = _cropped(shown, row.levels[head])
+            if lines:
+                _add_lines(axes, levels, (at, n), cell, ink)
+                levels = np.zeros_like(levels)
+            cell.paint(line[:, at * cell.width : (at + 1) * cell.width], levels, ink, palette)
+    return picture
+
+
+def _name_heads(
+    axes: Axes,
+    shown: Shown,
+    rows: Sequence[LayerRow],
+    inks: Sequence[Sequence[str]],
+    cell: Cell,
+    palette: Palette,
+    unit: float,
+) -> None:
+    """Numbers of layers at the left, and of heads above, or below each where they are sorted."""
+    sort, color, _ = known_choices(shown)
+    size = font_size(unit * cell.height / cell.width)
+    middles = [n + cell.middle for n in range(len(rows))]
+    axes.set_yticks(middles, labels=[f"{row.layer.number}" for row in rows], fontsize=size)
+    for label, colors in zip(axes.get_yticklabels(), inks, strict=True):
+        label.set_color(colors[0] if color == "layer" else palette.muted)
+    # Two letters above a thumbnail.
+    size = min(size, font_size(unit / LETTER / 2))
+    axes.xaxis.tick_top()
+    if sort == "model":
+        longest = max((row.heads for row in rows), key=len)
+        middles = [at + 0.5 for at in range(len(longest))]
+        axes.set_xticks(middles, labels=[f"{head}" for head in longest], fontsize=size)
+        axes.tick_params(axis="x", labelcolor=palette.muted)
+        axes.set_ylabel("layer", color=palette.muted, fontsize=size)
+        return
+    axes.set_xticks([])
+    axes.set_title(f"{long_name(sort)}, highest to lowest from left to right")
+    for n, row in enumerate(rows):
+        for at, head in enumerate(row.heads):
+            text = axes.text(at + 0.5, n + 1 - cell.caption / 2, f"{head}", fontsize=size)
+            text.set(color=palette.muted, ha="center", va="center")
 
 
 class Cell:
