@@ -41,6 +41,8 @@ _LOOK = {
     "axes.titleweight": "bold",
     "axes.titlesize": 10.5,
     "font.size": 9.5,
+    # Pictures stay small, and their cells sharp at every size.
+    "image.interpolation": "none",
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "attnwidget",
@@ -107,9 +109,6 @@ def figure_bytes(shown: Shown, kind: FigureKind, quality: FigureQuality = "print
         matplotlib.rcdefaults()
         palette = DARK if shown.theme == "dark" else LIGHT
         look: dict[Any, Any] = {**_LOOK, **_colors(palette), "font.family": _fonts()}
-        if kind != "png":
-            # Pictures stay small, and their cells sharp at every size.
-            look["image.interpolation"] = "none"
         matplotlib.rcParams.update(look)
         figure = picture(shown)
         out = io.BytesIO()

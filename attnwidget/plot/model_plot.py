@@ -14,7 +14,7 @@ from matplotlib.path import Path
 from numpy.typing import ArrayLike, NDArray
 
 from attnwidget.lens import sampled_rows
-from attnwidget.lens.thumbnail import split_cells
+from attnwidget.lens.thumbnail import THUMBNAIL_SIZE, split_cells
 from attnwidget.record import Tokens
 
 from .axes import (
@@ -40,13 +40,12 @@ from .coloring import (
 from .colors import Palette, ramp
 from .shown import Shown, is_pair, shown_tokens
 
-# Pixels along the longer side of a thumbnail in the picture of all, at the least, and between two.
-_PIXELS = 48
-_GAP = 5
-# Below a thumbnail, a bar of its colour and the gaps around it.
-_BAR = (2, 2)
+# Pixels between two thumbnails in the picture of all.
+_GAP = 3
+# Below a thumbnail, the gap to the bar of its colour, and that bar.
+_BAR = (1, 1)
 # Room for the number of a head below it, where heads are sorted.
-_CAPTION = 10
+_CAPTION = 7
 # Of the lines of a head, so many of the strongest are drawn.
 _LINES = 160
 # Room for the means, in widths and heights of a thumbnail: their bars, and the numbers after.
@@ -147,12 +146,16 @@ class Cell:
     """
 
     def __init__(self, shown: Shown) -> None:
-        queries, keys = shown_tokens(shown.current_stack, _segments(shown))
-        square = shown.thumbnails == "lines"
+        stack = shown.current_stack
+        counts = [min(len(side), THUMBNAIL_SIZE) for side in (stack.queries, stack.keys)]
+        rows, columns = _cropped(shown, np.zeros(counts, np.uint8)).shape
+        queries, keys = shown_tokens(stack, _segments(shown))
+        aspect = 1.0 if shown.thumbnails == "lines" else len(keys) / len(queries)
+        aspect = min(max(aspect, 1 / 3), 3)
+        # Whole pixels per cell, so that all cells are alike.
+        self.across = columns * max(1, round(THUMBNAIL_SIZE * min(1, aspect) / columns))
+        self.down = rows * max(1, round(THUMBNAIL_SIZE / max(1, aspect) / rows))
         captioned = known_choices(shown)[0] != "model"
-        aspect = 1.0 if square else min(max(len(keys) / len(queries), 1 / 3), 3)
-        self.across = round(_PIXELS * max(1, aspect))
-        self.down = round(self.across / aspect)
         below = sum(_BAR) + (_CAPTION if captioned else 0)
         self.width, self.height = self.across + _GAP, self.down + below + _GAP
         self.top = self.left = _GAP // 2

@@ -73,9 +73,9 @@ def model_size(shown: Shown) -> Size:
     pitch = min(most, (_MODEL[0] - 100) / count, _MODEL[1] / len(rows))
     pitch = max(least, pitch)
     cell = Cell(shown)
-    width = (count + 1.3) * pitch + 60
+    width = (count + 1.3) * pitch + 80
     height = (len(rows) + 0.6) * pitch * cell.height / cell.width
-    return _inches(max(_NARROWEST, width), height + _ABOVE_AND_BELOW)
+    return _inches(max(_NARROWEST, width), height + _ABOVE_AND_BELOW - 10)
 
 
 def neuron_size(shown: Shown) -> Size:
