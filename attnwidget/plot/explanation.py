@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnwidget.record import Floats
 
-from .content import Axes, Content, axes_of
+from .shown import Shown, TokenAxes
 
 Doubles = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ _ENOUGH = 128
 
 
 @dataclass(frozen=True)
-class Reading:
+class RowNumbers:
     """One query against every key.
 
     Attributes:
@@ -42,12 +42,12 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """With all neurons (`own`), and without those that are muted (`shown`)."""
+class QueryNumbers:
+    """The numbers of a query with all neurons (`own`), and without the muted ones (`shown`)."""
 
     query: int
-    own: Reading
-    shown: Reading
+    own: RowNumbers
+    shown: RowNumbers
     bias: Floats | None
 
     def sees(self, key: int) -> bool:
@@ -56,30 +56,42 @@ class Explanation:
         return bool(self.own.scores[key] > -np.inf)
 
 
-class Facts:
-    """What the neuron view explains: of the locked query, else of the first word, or the last one
-    where words see only those before them."""
+class HeadExplanation:
+    """The numbers of one head, for one query.
 
-    def __init__(self, content: Content) -> None:
-        self.content, self.layer, self.head = content, content.layer, content.head
-        self.axes: Axes = axes_of(content, joined=False)
+    The query is the locked one, else the first word, or the last word where words see only those
+    before them.
+
+    Attributes:
+        comparison: the numbers of a second query that is locked, or None.
+        focus_key: the locked key, or None; key: this, or the one that gets most attention.
+        muted: the neurons left out of q.k.
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self.shown, self.layer, self.head = shown, shown.current_layer, shown.head
+        self.axes: TokenAxes = shown.single_tokens
         self.queries = np.asarray(self.layer.head_queries(self.head))
         self.keys = np.asarray(self.layer.head_keys(self.head))
         self.dim = self.queries.shape[1]
-        self.muted = [n for n in dict.fromkeys(content.choices["muted"]) if n < self.dim]
-        locked = content.locked("query")
-        wanted = locked[0] if locked else self._telling_word()
-        shown = self.axes.query.shown
-        self.query = wanted if self.axes.query.places[wanted] >= 0 else shown[0]
+        self.muted = [n for n in dict.fromkeys(shown.muted) if n < self.dim]
+        locked = shown.locked("query")
+        wanted = locked[0] if locked else self._usual_query()
+        places = self.axes.query.places
+        self.query = wanted if places[wanted] >= 0 else self.axes.query.shown[0]
         self.explanation = self._explain(self.query)
-        second = locked[1] if len(locked) > 1 else None
-        compared = second is not None and second != self.query and second in shown
-        self.comparison = self._explain(second) if compared and second is not None else None
-        keys = self.axes.key.looked(content.locked("key"))
+        second = next((q for q in locked[1:2] if q != self.query and places[q] >= 0), None)
+        self.comparison = None if second is None else self._explain(second)
+        keys = self.axes.key.units(shown.locked("key"))
         self.focus_key = keys[0] if keys else None
         weights = self.explanation.own.weights
         strongest = max(self.axes.key.shown, key=lambda key: weights[key])
         self.key = strongest if self.focus_key is None else self.focus_key
+
+    @property
+    def explained(self) -> list[QueryNumbers]:
+        """The query's numbers, and those of the one compared with it."""
+        return [one for one in (self.explanation, self.comparison) if one is not None]
 
     @property
     def scale(self) -> float:
@@ -99,7 +111,7 @@ class Facts:
     @cached_property
     def order(self) -> list[int]:
         """The neurons from left to right."""
-        by = self.content.choices["neurons"]
+        by = self.shown.neurons
         if by == "model":
             return list(range(self.dim))
         keys = [self.key] if by == "pair" else self._seen
@@ -108,7 +120,7 @@ class Facts:
         return [int(n) for n in np.argsort(-sums, kind="stable")]
 
     @cached_property
-    def telling(self) -> list[int] | None:
+    def deciding(self) -> list[int] | None:
         """The fewest neurons that make 80% of what sets the key apart; None where none can be seen
         beside it."""
         others = [key for key in self._seen if key != self.key]
@@ -134,22 +146,22 @@ class Facts:
         vectors = np.concatenate([self.queries[_sample(self.axes.query.shown)], keys])
         return _full_color(vectors), _full_color(self.queries[self.query] * keys)
 
-    def _telling_word(self) -> int:
-        tokens, program = self.content.stack.queries, self.layer.program
+    def _usual_query(self) -> int:
+        tokens, program = self.shown.current_stack.queries, self.layer.program
         words = [at for at in range(len(tokens)) if at not in tokens.special]
         last = program is not None and program.mask in ("causal", "window")
         return words[-1 if last else 0] if words else 0
 
-    def _explain(self, query: int) -> Explanation:
+    def _explain(self, query: int) -> QueryNumbers:
         own = self._read(query, [])
         shown = self._read(query, self.muted) if self.muted else own
         program, bias = self.layer.program, None
         if program is not None and (program.bias is not None or program.relative is not None):
             rows = np.array([query])
             bias = program.added(self.head, rows, *self.layer.shape)[0]
-        return Explanation(query, own, shown, bias)
+        return QueryNumbers(query, own, shown, bias)
 
-    def _read(self, query: int, muted: Sequence[int]) -> Reading:
+    def _read(self, query: int, muted: Sequence[int]) -> RowNumbers:
         program, rows = self.layer.program, np.array([query])
         queries = self.queries
         if muted:
@@ -157,14 +169,14 @@ class Facts:
             queries[query, list(muted)] = 0
         dots = self.keys.astype(np.float64) @ queries[query].astype(np.float64)
         if program is None:
-            return Reading(dots, None, self.layer.head_weights(self.head, rows)[0], None)
+            return RowNumbers(dots, None, self.layer.head_weights(self.head, rows)[0], None)
         scores = program.scores(queries, self.keys, self.head, rows)
         weights = program.softmax(scores, self.head)[0]
         if self.sink is None:
-            return Reading(dots, scores[0], weights, None)
+            return RowNumbers(dots, scores[0], weights, None)
         logits = np.append(scores[0].astype(np.float64), self.sink)
         shares = np.exp(logits - logits.max())
-        return Reading(dots, scores[0], weights, float(shares[-1] / shares.sum()))
+        return RowNumbers(dots, scores[0], weights, float(shares[-1] / shares.sum()))
 
 
 def _sample(tokens: Sequence[int]) -> list[int]:

@@ -99,9 +99,9 @@ def rgb(color: str) -> RGB:
 
 
 def mixed(below: str, above: str, share: float) -> str:
-    """The first colour with so much of the second: six hexadecimal digits."""
+    """The first colour with so much of the second."""
     pairs = zip(rgb(below), rgb(above), strict=True)
-    return "".join(f"{_byte(a + (b - a) * share):02x}" for a, b in pairs)
+    return "#" + "".join(f"{_byte(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def _byte(value: float) -> int:
@@ -116,7 +116,7 @@ def head_colors(count: int, dark: bool) -> Sequence[str]:
     size = math.ceil(count / len(_FEW))
     end = "#ffffff" if dark else "#000000"
     return [
-        "#" + mixed(_FEW[head // size], end, _FAMILY_RANGE * (head % size) / (size - 1))
+        mixed(_FEW[head // size], end, _FAMILY_RANGE * (head % size) / (size - 1))
         for head in range(count)
     ]
 

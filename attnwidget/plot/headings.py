@@ -1,25 +1,22 @@
-"""What stands above the columns of the neuron view: their names, and the formula of this head."""
+"""Headings of the neuron view's columns: their names, and the formula of this head."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from attnwidget.record import Layer, ScoreProgram
 
-from .explained import Facts
-from .text import clean, precise
+from .explanation import HeadExplanation
+from .neuron_columns import NeuronColumns
+from .text import clean, num_letters, precise
 
-if TYPE_CHECKING:
-    from .places import Places
-
-_GAP = 6
+_GAP = 4
 
 
 @dataclass(frozen=True)
-class Head:
+class Heading:
     """Names and details, each in full and then ever shorter: the first that has room is shown."""
 
     names: Sequence[str]
@@ -28,69 +25,81 @@ class Head:
     width: float
     altered: bool = False
 
+    def text(self, letter: float) -> str:
+        """Name and detail below each other, as far as there is room for letters so wide."""
+        name = next((n for n in self.names if self._fits(n, letter)), self.names[-1])
+        detail = next((d for d in self.details if self._fits(d, letter)), "")
+        return f"{name}\n{detail}"
 
-def heads_of(facts: Facts, places: Places, expanded: bool) -> list[Head]:
-    bars = _of_bars(facts, places)
+    def _fits(self, text: str, letter: float) -> bool:
+        return num_letters(text) * letter <= self.width
+
+
+def headings_of(head: HeadExplanation, columns: NeuronColumns, expanded: bool) -> list[Heading]:
+    bars = _of_bars(head, columns)
     if expanded:
-        return [*_of_vectors(facts, places), *bars]
-    left, right = places.curves
-    detail = ["the model’s own"] if facts.muted else []
-    return [Head(["Attention"], detail, left, right - left), *bars]
+        return [*_of_vectors(head, columns), *bars]
+    left, right = columns.curves
+    detail = ["the model’s own"] if head.muted else []
+    return [Heading(["Attention"], detail, left, right - left), *bars]
 
 
-def _of_vectors(facts: Facts, places: Places) -> list[Head]:
-    names = [clean(name) for name in facts.axes.query.names]
-    dim, muted = facts.dim, len(facts.muted)
+def _of_vectors(head: HeadExplanation, columns: NeuronColumns) -> list[Heading]:
+    names = [clean(name) for name in head.axes.query.names]
+    dim, muted = head.dim, len(head.muted)
     details = []
-    if facts.comparison is not None:
-        details = [f"{names[facts.query]} above, {names[facts.comparison.query]} below"]
+    if head.comparison is not None:
+        details = [f"{names[head.query]} above, {names[head.comparison.query]} below"]
         details.append("2 queries")
     elif muted:
         details = [f"{muted} muted"]
-    elif facts.telling is not None:
-        count = f"▾ {len(facts.telling)}"
+    elif head.deciding is not None:
+        count = f"▾ {len(head.deciding)}"
         details = [f"{count} of {dim} make 80%", f"{count} of {dim}", count]
-    after = (places.bias or places.scores or places.weights).left
+    after = (columns.bias or columns.scores or columns.weights).left
     return [
-        Head(["Query q"], [names[facts.query]], places.queries, places.strip),
-        Head(
+        Heading(["Query q"], [names[head.query]], columns.queries, columns.strip),
+        Heading(
             ["Key k"],
-            _sharing(facts.layer, facts.head),
-            places.keys,
-            places.products - places.keys - _GAP,
+            _sharing(head.layer, head.head),
+            columns.keys,
+            columns.products - columns.keys - _GAP,
         ),
-        Head(
+        Heading(
             ["q × k"],
             details,
-            places.products,
-            after - places.products - _GAP,
-            altered=facts.comparison is None and muted > 0,
+            columns.products,
+            after - columns.products - _GAP,
+            altered=head.comparison is None and muted > 0,
         ),
     ]
 
 
-def _of_bars(facts: Facts, places: Places) -> list[Head]:
-    program, muted = facts.layer.program, len(facts.muted)
+def _of_bars(head: HeadExplanation, columns: NeuronColumns) -> list[Heading]:
+    program, muted = head.layer.program, len(head.muted)
     heads = []
-    if places.bias is not None:
-        bias = places.bias
-        heads.append(Head(["+ bias"], [], bias.left, bias.end - bias.left))
-    if places.scores is not None:
-        scale, *steps = scaling(program, facts.head, facts.dim) if program else [""]
+    if columns.bias is not None:
+        bias = columns.bias
+        heads.append(Heading(["+ bias"], [], bias.left, bias.end - bias.left))
+    if columns.scores is not None:
+        scale, *steps = scaling(program, head.head, head.dim) if program else [""]
         rules = [*steps, masking(program)] if program else ["scores not recorded"]
         said = [one for one in (f"{muted} muted" if muted else "", *rules) if one]
         details = [", ".join(said[: len(said) - n]) for n in range(len(said))]
-        width = places.weights.left - places.scores.left - _GAP
+        width = columns.weights.left - columns.scores.left - _GAP
         name = f"q·k {scale}".strip()
-        heads.append(Head([name, "q·k"], details, places.scores.left, width, muted > 0))
-    details = [] if facts.sink is None else ["with a sink", "sink"]
+        heads.append(Heading([name, "q·k"], details, columns.scores.left, width, muted > 0))
+    details = [] if head.sink is None else ["with a sink", "sink"]
     if muted:
         details = ["not the model’s own", "not model’s own", "altered"]
         if program is None:
             details = ["the model’s own", "own"]
-    weights = places.weights
+    weights = columns.weights
     altered = muted > 0 and program is not None
-    return [*heads, Head(["Softmax"], details, weights.left, weights.end - weights.left, altered)]
+    return [
+        *heads,
+        Heading(["Softmax"], details, weights.left, weights.end - weights.left, altered),
+    ]
 
 
 def scaling(program: ScoreProgram, head: int, dim: int) -> list[str]:
