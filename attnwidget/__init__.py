@@ -6,6 +6,7 @@ aw.show(model, tokenizer, "The dog was tired because it ran.")
 
 from importlib.metadata import version
 
+from . import plot
 from .capture import capture
 from .record import AttentionRecord
 from .show import head_view, model_view, neuron_view, show
@@ -20,6 +21,7 @@ __all__ = [
     "head_view",
     "model_view",
     "neuron_view",
+    "plot",
     "save_html",
     "show",
     "to_html",

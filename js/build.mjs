@@ -12,7 +12,7 @@ const MAX_GZIP_KB = 90;
 const local = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const bundle = (name, format) => ({
-  entryPoints: [local(`src/${name}.ts`)],
+  entryPoints: [local(`src/host/${name}.ts`)],
   outfile: local(`../attnwidget/static/${name}.js`),
   format,
   bundle: true,

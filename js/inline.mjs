@@ -34,7 +34,7 @@ async function kernels() {
 
 const NAME = "inline:kernels";
 
-const STYLES = local("src/styles/");
+const STYLES = local("src/styles/css/");
 
 /** The styles stand in template strings, which esbuild leaves as they are. */
 export const esbuildStyles = {

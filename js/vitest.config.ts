@@ -1,7 +1,7 @@
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
 import { viteInline } from "./inline.mjs";
-import { PATIENCE } from "./test/patience.ts";
+import { PATIENCE } from "./test/support/patience.ts";
 
 // The last five keep a machine without network from waiting for, or logging, Chromium's own lookups.
 const args = [

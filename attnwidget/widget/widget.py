@@ -32,7 +32,7 @@ from .selection import Selection, select
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from attnwidget.export.figures import Figure, FigureKind, FigureQuality
+    from attnwidget.plot.figure import Figure, FigureKind, FigureQuality
 
 
 class AttentionWidget(Choices, anywidget.AnyWidget):
@@ -185,7 +185,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         Raises:
             ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
-        from attnwidget.export.figures import Figure
+        from attnwidget.plot.figure import Figure
 
         return Figure(self._drawn("png", "print"))
 
@@ -197,19 +197,19 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         Raises:
             ValueError: the path ends otherwise.
             OSError: it cannot be written.
-            ImportError: matplotlib, which draws PDF and PNG, is not installed
-                (`pip install 'attnwidget[figures]'`).
+            ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
-        from attnwidget.export.figures import kind_of
+        from attnwidget.plot.figure import kind_of
 
         write_whole(path, self._drawn(kind_of(path), "print"))
 
     def _drawn(self, kind: FigureKind, quality: FigureQuality) -> bytes:
-        from attnwidget.export.figures import figure_bytes
+        from attnwidget.plot.figure import figure_bytes
+        from attnwidget.plot.shown import Shown
 
         overview = self._manifest, self._overview
-        choices = choice_values(self)
-        return figure_bytes(self._record, choices, kind, overview=overview, quality=quality)
+        shown = Shown(self._record, **choice_values(self), overview=overview)
+        return figure_bytes(shown, kind, quality)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take over what the reader chose. A failure, as of an observer, shows in the view."""

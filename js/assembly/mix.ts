@@ -1,7 +1,7 @@
 /** Mirrors src/kernels/mix.ts: red, green, blue and the rest are the four lanes. */
 export function mix(
   rows: usize,
-  sheets: i32,
+  matrices: i32,
   keys: i32,
   count: i32,
   inks: usize,
@@ -12,7 +12,7 @@ export function mix(
     let sum = f32x4.splat(0);
     let most: f32 = 0;
     let at = rows + key;
-    for (let n = 0; n < sheets; n++, at += stride) {
+    for (let n = 0; n < matrices; n++, at += stride) {
       const weight = load<f32>(at);
       const part = f32x4.splat(weight * weight * weight);
       sum = f32x4.add(sum, f32x4.mul(part, v128.load(inks + (n << 4))));

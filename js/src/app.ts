@@ -1,27 +1,33 @@
 /** The whole view in one element: header, the chosen view, status line. Knows no notebook. */
 
-import { computed, effect, signal, untracked } from "@preact/signals-core";
-import type { ViewName } from "./choices.ts";
+import { computed, signal, untracked } from "@preact/signals-core";
 import type { Store } from "./data/store.ts";
-import { bindKeys } from "./keys.ts";
+import { type FigureKind, figure } from "./painting/figure.ts";
 import { alertBar } from "./parts/alert.ts";
 import { copyMenu } from "./parts/copy.ts";
-import { disposeAll } from "./parts/dispose.ts";
 import { el } from "./parts/dom.ts";
 import { findBox } from "./parts/find.ts";
-import { footer } from "./parts/footer.ts";
+import { footer, printed } from "./parts/footer.ts";
 import { header } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
 import { notes } from "./parts/notes.ts";
 import { saveMenu } from "./parts/save.ts";
+import { bindKeys } from "./parts/shortcuts.ts";
 import { themeMenu } from "./parts/theme-menu.ts";
-import type { Side, State } from "./state.ts";
-import { styleSheet } from "./styles.ts";
-import { isDark, palette as paletteOf, watchResolution, watchSurroundings } from "./theme.ts";
+import type { Scope } from "./scheduling/scope.ts";
+import type { ViewName } from "./state/choices.ts";
+import type { Side, State } from "./state/state.ts";
+import { styleSheet } from "./styles/style-sheet.ts";
+import {
+  isDark,
+  palette as paletteOf,
+  watchResolution,
+  watchSurroundings,
+} from "./styles/theme.ts";
 import { headView } from "./views/head/head.ts";
 import { modelView } from "./views/model/model.ts";
 import { neuronView } from "./views/neuron/neuron.ts";
-import type { Context, View } from "./views/view.ts";
+import type { Context, View } from "./views/shared/view.ts";
 
 const VIEWS: Record<ViewName, (context: Context) => View> = {
   head: headView,
@@ -29,48 +35,41 @@ const VIEWS: Record<ViewName, (context: Context) => View> = {
   neuron: neuronView,
 };
 
-/** Show a record inside `parent`. Returns the clean-up. */
-export function mount(parent: HTMLElement, store: Store, state: State): () => void {
-  const controller = new AbortController();
+/** Show a record inside `parent`, until the scope ends. Where that fails, the scope has ended. */
+export function mount(scope: Scope, parent: HTMLElement, store: Store, state: State): void {
   // Letters and digits are shortcuts in notebooks, unless the focused element says this. JupyterLab
   // sees the host of the shadow root as focused, and nothing inside.
   const host = el("div", { "data-lm-suppress-shortcuts": "true" });
-  const disposers: (() => void)[] = [() => controller.abort(), () => host.remove()];
-  const dispose = disposeAll(disposers);
+  scope.onEnd(() => host.remove());
   parent.append(host);
   try {
-    build(host, store, state, controller.signal, disposers);
+    build(scope, host, store, state);
   } catch (error) {
-    dispose();
+    scope.end();
     throw error;
   }
-  return dispose;
 }
 
-function build(
-  host: HTMLElement,
-  store: Store,
-  state: State,
-  abort: AbortSignal,
-  disposers: (() => void)[],
-): void {
+function build(scope: Scope, host: HTMLElement, store: Store, state: State): void {
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [styleSheet()];
 
   const dark = signal(false);
+  /** While a figure is painted: most pages are white. */
+  const onPaper = signal(false);
   const palette = computed(() => {
     const { value } = state.theme;
-    return paletteOf(value === "auto" ? dark.value : value === "dark");
+    return paletteOf(value === "auto" ? dark.value && !onPaper.value : value === "dark");
   });
   const width = signal(0);
   const resolution = signal(devicePixelRatio);
   const look = () => {
     if (host.isConnected) dark.value = isDark(host);
   };
-  watchSurroundings(look, abort);
+  watchSurroundings(look, scope.signal);
   watchResolution(() => {
     resolution.value = devicePixelRatio;
-  }, abort);
+  }, scope.signal);
 
   const view = signal<View | null>(null);
   const tools = el("div", { class: "tools" });
@@ -89,24 +88,47 @@ function build(
   const keys = help(state.views);
   // By what is looked at, since a token may be shown as a part of a word.
   const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
-  const find = findBox({ state, option, leave });
-  const copy = copyMenu(tables, (text) => {
+  const find = findBox(scope, { state, option, leave });
+  const copy = copyMenu(scope, tables, (text) => {
     said.value = text;
   });
-  const save = saveMenu({
-    figure: () => view.peek()?.figure() ?? null,
-    title: store.manifest.model ? `Attention of ${store.manifest.model}` : "Attention",
+  const save = saveMenu(scope, {
+    figure: savedAs,
     say: (text) => {
       said.value = text;
     },
   });
-  const [theme, disposeTheme] = themeMenu(state);
+  function savedAs(kind: FigureKind) {
+    const shown = view.peek();
+    const found = shown?.figure();
+    if (!shown || !found) return null;
+    onPaper.value = true;
+    try {
+      const { model } = store.manifest;
+      const notes = [shown.status.value, shown.legend.value, [found.note]];
+      const file = figure(kind, {
+        root,
+        body,
+        heading: el("div", { class: "figure-heading" }, found.heading),
+        caption: el("div", { class: "figure-caption" }, ...notes.map(printed)),
+        cropped: found.cropped,
+        background: palette.value.background,
+        title: model ? `Attention of ${model}` : "Attention",
+        name: found.name,
+      });
+      return { name: found.name, file };
+    } finally {
+      onPaper.value = false;
+    }
+  }
+
+  const theme = themeMenu(scope, state);
   const common = [find.element, copy.element, save.element, theme, keys.button];
-  const [head, disposeHeader] = header(state, store, tools, ...common);
-  const [alert, disposeAlert] = alertBar(state, leave);
-  const [note, disposeNotes] = notes(state, store.manifest.missing);
+  const head = header(scope, state, store, tools, ...common);
+  const alert = alertBar(scope, state, leave);
+  const note = notes(scope, state, store.manifest.missing);
   const spoken = computed(() => (said.value === null ? status.value : [said.value]));
-  const [foot, disposeFooter] = footer(spoken, legend);
+  const foot = footer(scope, spoken, legend);
   root.append(head, alert, note, body, foot, keys.panel);
   shadow.append(root);
   bindKeys(
@@ -119,7 +141,7 @@ function build(
       save: save.first,
       jump: (by) => view.peek()?.jump?.(by),
     },
-    abort,
+    scope.signal,
   );
 
   // At first the host is detached, or has no width; both come before the observer's first call.
@@ -127,52 +149,39 @@ function build(
     look();
     width.value = Math.floor(body.clientWidth - 2 * PADDING);
   };
-  // A frame later, because what changes size while sizes are observed is a complaint in the console.
-  const observer = new ResizeObserver(() => requestAnimationFrame(measure));
-  observer.observe(body);
+  scope.onResize(body, measure);
 
-  const context: Context = { store, state, palette, width };
-  disposers.push(
-    disposeHeader,
-    disposeTheme,
-    disposeAlert,
-    disposeNotes,
-    disposeFooter,
-    find.dispose,
-    copy.dispose,
-    save.dispose,
-    () => observer.disconnect(),
-    () => view.peek()?.dispose(),
-    effect(() => {
-      root.dataset.theme = palette.value.dark ? "dark" : "light";
-      for (const [name, value] of Object.entries(palette.value)) {
-        root.style.setProperty(`--${name}`, `${value}`);
-      }
-    }),
-    effect(() => {
-      const name = state.view.value;
-      // Canvases are made for one resolution.
-      resolution.value;
-      untracked(() => {
-        state.hover.value = null;
-        const active = shadow.activeElement;
-        const focused = body.contains(active) || tools.contains(active);
-        view.value?.dispose();
-        const next = VIEWS[name](context);
-        body.replaceChildren(next.element);
-        tools.replaceChildren(...next.tools);
-        body.setAttribute("aria-labelledby", `tab-${name}`);
-        view.value = next;
-        root.dataset.view = name;
-        // The keyboard stays in the view, or keys would go to the page around it.
-        if (focused) leave();
-      });
-    }),
-    effect(() => {
-      status.value;
-      said.value = null;
-    }),
-  );
+  scope.effect(() => {
+    root.dataset.theme = palette.value.dark ? "dark" : "light";
+    for (const [name, value] of Object.entries(palette.value)) {
+      root.style.setProperty(`--${name}`, `${value}`);
+    }
+  });
+  let viewScope = scope.child();
+  scope.effect(() => {
+    const name = state.view.value;
+    // Canvases are made for one resolution.
+    resolution.value;
+    untracked(() => {
+      state.hover.value = null;
+      const active = shadow.activeElement;
+      const focused = body.contains(active) || tools.contains(active);
+      viewScope.end();
+      viewScope = scope.child();
+      const next = VIEWS[name]({ scope: viewScope, store, state, palette, width });
+      body.replaceChildren(next.element);
+      tools.replaceChildren(...next.tools);
+      body.setAttribute("aria-labelledby", `tab-${name}`);
+      view.value = next;
+      root.dataset.view = name;
+      // The keyboard stays in the view, or keys would go to the page around it.
+      if (focused) leave();
+    });
+  });
+  scope.effect(() => {
+    status.value;
+    said.value = null;
+  });
 }
 
 const PADDING = 20;

@@ -8,21 +8,23 @@ import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
-from attnwidget.export.figures import figure_bytes
-from attnwidget.export.figures.text import clean
 from attnwidget.interop.bertviz import head_view
+from attnwidget.plot.text import clean
 from tests import hostile
-from tests.browser.test_figure import choose, elements, saved
+from tests.browser.test_figure import choose, saved
 from tests.browser.view import View, expect_lines
 from tests.browser.visit import Visit
 from tests.hostile import CALL, NAMES, TEXTS, shown
 from tests.hosts.hostile_texts import expect_text_alone
 
-# A figure names the 40 queries around the one that is locked.
+# A figure names the 40 queries around the one that is locked at least.
 LOCKED = range(20, len(TEXTS) + 20, 40)
 
 # Of what a figure is made.
 ELEMENTS = {"svg", "title", "rect", "path", "polygon", "image", "text"}
+# Of what one of matplotlib is made besides.
+MATPLOTLIB = {"defs", "style", "clipPath", "g", "use", "tspan", "pattern", "metadata"}
+MATPLOTLIB |= {"RDF", "Work", "type", "format", "creator", "Agent"}
 
 FIND = """() => [...document.querySelectorAll("*")].map(
   (node) => [node.localName, node.childElementCount ? "" : node.textContent])"""
@@ -34,28 +36,28 @@ def record() -> aw.AttentionRecord:
 
 
 def test_a_figure_in_which_one_runs_is_caught(visit: Visit, record: aw.AttentionRecord) -> None:
-    svg = figure_bytes(record, {}, "svg").decode()
+    svg = of_python(record).decode()
     visit.open(svg.replace("</svg>", f"<script>{CALL}</script></svg>"), "figure.svg")
     assert any("hostile code ran" in event for event in visit.events)
 
 
-@pytest.mark.parametrize("view", ["head", "neuron"])
-def test_in_a_figure_of_python_they_are_text(
-    visit: Visit, record: aw.AttentionRecord, view: str
-) -> None:
-    choices = ({"view": view, "query": min(query, len(TEXTS) - 1)} for query in LOCKED)
-    expect_all_named(visit, (figure_bytes(record, each, "svg") for each in choices))
+def test_in_a_figure_of_python_they_are_text(visit: Visit, record: aw.AttentionRecord) -> None:
+    queries = (min(query, len(TEXTS) - 1) for query in LOCKED)
+    figures = (of_python(record, view="neuron", query=query) for query in queries)
+    expect_all_named(visit, figures, ELEMENTS | MATPLOTLIB)
+    found = visit.open(of_python(record).decode(), "figure.svg").evaluate(FIND)
+    assert {name for name, _ in found} <= ELEMENTS | MATPLOTLIB
+    assert visit.events == []
 
 
 @pytest.mark.parametrize("view", ["head", "model", "neuron"])
-def test_the_page_draws_them_as_python_does(
+def test_in_figures_of_every_view_they_are_no_elements(
     visit: Visit, record: aw.AttentionRecord, view: str
 ) -> None:
     choices: dict[str, Any] = {"view": view, "query": None if view == "model" else 10}
     html = aw.AttentionWidget(record, **choices).to_html(quality="exact")
     page = opened(visit, html, view)
     _, svg = saved(page, choose(page, "SVG"))
-    assert elements(svg)[0] == elements(figure_bytes(record, choices, "svg"))[0]
     found = visit.open(svg.decode(), "figure.svg").evaluate(FIND)
     assert {name for name, _ in found} <= ELEMENTS
     assert visit.events == []
@@ -69,7 +71,11 @@ def test_in_figures_of_the_page_they_are_text(visit: Visit, record: aw.Attention
         view.page.keyboard.press("PageDown")
         view.page.keyboard.press("PageDown")
         figures.append(saved(view, lambda: view.page.keyboard.press("s"))[1])
-    expect_all_named(visit, figures)
+    expect_all_named(visit, figures, ELEMENTS)
+
+
+def of_python(record: aw.AttentionRecord, **choices: Any) -> bytes:
+    return aw.AttentionWidget(record, **choices)._drawn("svg", "print")
 
 
 def opened(visit: Visit, html: str, name: str) -> View:
@@ -79,12 +85,12 @@ def opened(visit: Visit, html: str, name: str) -> View:
     return view
 
 
-def expect_all_named(visit: Visit, figures: Iterable[bytes]) -> None:
+def expect_all_named(visit: Visit, figures: Iterable[bytes], elements: set[str]) -> None:
     """Opened as documents, they have no element that is not a figure's, and name every text."""
     named = set()
     for svg in figures:
         found = visit.open(svg.decode(), "figure.svg").evaluate(FIND)
-        assert {name for name, _ in found} <= ELEMENTS
+        assert {name for name, _ in found} <= elements
         named |= {text for name, text in found if name == "text"}
     # Longer ones are shortened.
     assert {clean(shown(text)) for text in TEXTS if len(text) <= 6} - named <= {""}

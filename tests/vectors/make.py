@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.vectors import blocks, coded, figures, measures, records, scores
+from tests.vectors import blocks, coded, measures, records, scores
 
 FOLDER = Path(__file__).parent
 
@@ -38,5 +38,3 @@ def _object(value: dict[str, Any]) -> str:
 if __name__ == "__main__":
     for name, text in files().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-    # Of our own making, to hold the other language to: not exact on every machine.
-    figures.write()

@@ -58,7 +58,8 @@ function turned(
     const { buffer, byteOffset } = kernels.floats(2 * count);
     return new Float64Array(buffer, byteOffset, count);
   };
-  const [matrix, work] = [doubles(dim * dim), doubles(4 * dim)];
+  const matrix = doubles(dim * dim);
+  const work = doubles(4 * dim);
   const [from, to] = [kernels.floats(size), kernels.floats(size + 3 * dim)];
   const out = new Float32Array(values.length);
   for (let head = 0; head < heads; head++) {

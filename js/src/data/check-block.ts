@@ -1,11 +1,11 @@
-/** Whether the parts of a block are those of a layer, before there is memory for what they claim. */
+/** Checks the parts of a block against its layer, before memory is allocated for them. */
 
 import type { Arrays } from "./arrays.ts";
 import { type Check, fields, integer, list, number, optional, orNull, text } from "./check.ts";
 import { checkPart, count, type Part } from "./codec.ts";
 import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 
-/** How many entries each axis of a part may have, by the part's name. */
+/** The number of entries that each axis of a part may have, by the part's name. */
 export type Shapes = ReadonlyMap<string, readonly (readonly number[])[]>;
 
 /** Coded integers take no more bytes each, and no more for their tables. */
@@ -57,7 +57,7 @@ export function checkParts(sent: unknown, error: unknown, shapes: Shapes): void 
   }
 }
 
-/** What only some rounded layers have. */
+/** Parts that only some rounded layers have. */
 const OPTIONAL = ["step", "outer", "turns"];
 
 /** Throws where a layer's numbers are none, so that no attention follows from them. */
@@ -67,13 +67,13 @@ export function checkNumbers(arrays: Arrays): void {
     const masks = name === "bias" || name === "relative";
     let sum = 0;
     if (masks) for (let n = 0; n < values.length; n++) sum += Number(!(values[n] < Infinity));
-    // Of any finite number, 0; else NaN.
+    // The sum is 0 for finite numbers, else NaN.
     else for (let n = 0; n < values.length; n++) sum += values[n] * 0;
     if (sum !== 0) throw new Error(`The ${name} of this layer are damaged.`);
   }
 }
 
-/** Of the block of a layer. */
+/** The shapes of the parts of a layer's block. */
 export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent: unknown): Shapes {
   const [rows, columns] = [queries.labels.length, keys.labels.length];
   const { heads, key_heads, dim, program } = layer;
@@ -82,7 +82,7 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
   const parts = isParts(sent) === null ? (sent as readonly Part[]) : [];
   const turned = program !== null && parts.some(({ name }) => name === "inner");
   if (dim !== null) {
-    // Where components of all tokens are coded together, they stand before the tokens.
+    // Components that are coded together for all tokens come before the tokens.
     const vectors = (tokens: number) => (turned ? [[dim], [tokens]] : [[tokens], [dim]]);
     add("queries", [heads], ...vectors(rows));
     add("keys", [key_heads], ...vectors(columns));
@@ -106,13 +106,13 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
   return shapes;
 }
 
-/** Of what combines all layers. */
+/** The shapes of the block that combines all layers. */
 export function combinedShapes({ queries, keys }: StackInfo): Shapes {
   const axes = [[queries.labels.length], [keys.labels.length]];
   return new Map(["mean", "max"].map((name) => [name, axes]));
 }
 
-/** Of a row, or a column, of every head of a layer. */
+/** The shapes of one row, or one column, of every head of a layer. */
 export function rowShapes({ queries, keys }: StackInfo, layer: LayerInfo, side: Side): Shapes {
   const name = side === "query" && layer.program ? "scores" : "weights";
   return new Map([[name, [[layer.heads], [(side === "query" ? keys : queries).labels.length]]]]);

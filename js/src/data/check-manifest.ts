@@ -1,4 +1,4 @@
-/** Whether a manifest is one, so that nothing that is made of it need ask again. */
+/** Checks a manifest once, so that the code that uses it need not. */
 
 import {
   type Check,
@@ -38,7 +38,8 @@ const tokens: Check = (value) => {
   const wrong = fields({ labels: list(text(), count), words: orNull(words) })(value);
   if (wrong !== null) return wrong;
   const { labels, words: known } = value as Tokens;
-  const [each, { length }] = [integer(labels.length, labels.length), labels];
+  const each = integer(labels.length, labels.length);
+  const { length } = labels;
   if (known && known.of.length !== length) return ".words.of";
   return fields({
     segments: orNull(list(integer(0, 1), each)),

@@ -1,4 +1,4 @@
-/** What comes from outside may be anything: checks that say where it is not what it should be. */
+/** Checks of data from outside: each returns the path to what is wrong, or null. */
 
 /** Null for what is right; else the way to what is wrong, as ".layers[3].heads", or "" for all of it. */
 export type Check = (value: unknown) => string | null;

@@ -17,14 +17,14 @@ export interface Part {
 export interface Block {
   readonly parts: readonly Part[];
   readonly buffers: readonly Uint8Array[];
-  /** How far weights computed from it lie from the record's: said of every layer. */
+  /** The largest difference of weights computed from it from the record's. */
   readonly error?: BlockError | undefined;
 }
 
 export interface BlockError {
   /** The largest difference of a weight. */
   readonly largest: number;
-  /** Of how many sampled rows; without it, of all. */
+  /** The number of sampled rows that it was measured in; all where it is missing. */
   readonly rows?: number;
   /**
    * The mean over all rows of half the sum of differences: the share of attention that moved, where

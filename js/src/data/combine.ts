@@ -1,6 +1,6 @@
 /** Every head of every layer as one matrix, where no kernel computes it. */
 
-import type { LayerData } from "./layer.ts";
+import type { LayerData } from "./layer-data.ts";
 import type { StackInfo } from "./manifest.ts";
 
 /** Every head of every layer of a stack as one, [Tq, Tk] row by row. */
@@ -11,7 +11,7 @@ export interface Combined {
   readonly rounding: number;
 }
 
-/** How long computing may hold up the page at a time. */
+/** The longest time that computing holds up the page. */
 const SLICE_MS = 12;
 
 const pause = () => new Promise((resolve) => setTimeout(resolve));

@@ -1,13 +1,13 @@
 /** One query against every key, from q · k to the softmax, with and without the muted neurons. */
 
-import type { LayerData } from "./layer.ts";
+import type { LayerData } from "./layer-data.ts";
 import { dot, without } from "./neurons.ts";
 import { logSumExp } from "./scores.ts";
 
 export interface Reading {
   /** q · k. */
   readonly dots: Float64Array;
-  /** What goes into the softmax; null where it is not recorded. */
+  /** The scores before the softmax; null where they are not recorded. */
   readonly scores: Float32Array | null;
   readonly weights: Float32Array;
   /** The weight that goes to the sink, where there is one. */
@@ -19,7 +19,7 @@ export interface Explanation {
   readonly own: Reading;
   /** Without the muted neurons; `own` itself where there are none. */
   readonly shown: Reading;
-  /** What is added to each scaled product, or null. */
+  /** The bias that is added to each scaled product, or null. */
   readonly bias: Float32Array | null;
 }
 
@@ -47,7 +47,7 @@ function read(data: LayerData, head: number, query: number, muted: readonly numb
   return { dots, scores, weights, sink: logit === null ? null : Math.exp(logit - normalizer) };
 }
 
-/** Whether the query can see the key at all. */
+/** True where the query can see the key. */
 export function sees({ own }: Explanation, key: number): boolean {
   return own.scores ? own.scores[key] > Number.NEGATIVE_INFINITY : own.weights[key] > 0;
 }

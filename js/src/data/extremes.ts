@@ -1,4 +1,4 @@
-/** Of long lists: as arguments of `Math.max`, they would fill the stack. */
+/** The extremes of long lists, which as arguments of `Math.max` would fill the stack. */
 
 export function largestOf(values: ArrayLike<number>): number {
   let most = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,7 @@ const LEAST = 1 << 16;
 const SMALL = 16;
 /** The coarsest unit of a centre, as a shift. */
 const COARSEST = 22;
-/** How many tokens integers become at most. */
+/** The largest number of tokens that integers become. */
 const MOST_TOKENS = 96;
 
 /** Said of bytes that are not what the encoder wrote. */
@@ -77,7 +77,7 @@ export function decodeIntegers(bytes: Uint8Array, count: number): Int32Array {
   return out;
 }
 
-/** Of each table the token of every slot, and of each token its first slot. */
+/** For each table the token of every slot, and for each token its first slot. */
 function slots(frequencies: Uint16Array, tables: number, size: number) {
   const tokens = new Uint8Array(tables * TOTAL);
   const starts = new Uint16Array(tables * size);

@@ -1,301 +1,38 @@
-/** One layer's arrays: weights, scores and vectors of its heads, computed when asked for. */
+/** One layer of a record: the same questions whether it is here as a whole, or comes row by row. */
 
-import { signal } from "@preact/signals-core";
-import { kernelsFor } from "../kernels/compiled.ts";
-import type { Kernels } from "../kernels/kernels.ts";
-import { typescript } from "../kernels/typescript.ts";
-import { sliced } from "../slices.ts";
-import type { Arrays, NumberArray } from "./arrays.ts";
-import type { BlockError } from "./codec.ts";
-import type { LayerInfo, StackInfo } from "./manifest.ts";
-import { without } from "./neurons.ts";
-import { type Normalized, Normalizers } from "./normalizers.ts";
-import {
-  addBias,
-  type HeadProgram,
-  scoreColumn,
-  scoreRow,
-  seenBy,
-  sinkOf,
-  softmax,
-  type Table,
-} from "./scores.ts";
+import type { LayerData } from "./layer-data.ts";
+import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 
-/** What a layer is made of. */
-export interface LayerContent {
+export interface Layer {
   readonly stack: StackInfo;
   readonly info: LayerInfo;
-  readonly arrays: Arrays;
-}
-
-/** Up to so many multiplications, all heads together, what a column needs is computed at once. */
-const AT_ONCE = 8e6;
-
-/** Kernels take four numbers at a time, and may write three more. */
-const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
-
-export class LayerData {
   readonly numQueries: number;
   readonly numKeys: number;
-  readonly #arrays: Arrays;
-  readonly #kernels: Kernels;
-  readonly #programs: (HeadProgram | null)[] = [];
-  /** Per head, as far as its rows were computed. */
-  readonly #normalizers: Normalizers[] = [];
-  /** Counts what was learnt of rows, for what waits for it: while nothing does, no work is done for it. */
-  readonly #learnt = signal(0, { unwatched: () => this.#stop?.() });
-  /** The heads whose columns are waited for. */
-  readonly #wanted = new Set<number>();
-  /** While they are worked on, what stops it. */
-  #stop: (() => void) | null = null;
-  // One row, one column and one vector to work on.
-  readonly #row: Float32Array;
-  readonly #column: Float32Array;
-  readonly #query: Float32Array;
-
-  constructor(
-    readonly stack: StackInfo,
-    readonly info: LayerInfo,
-    arrays: Arrays,
-    private readonly error: BlockError | null = null,
-  ) {
-    this.numQueries = stack.queries.labels.length;
-    this.numKeys = stack.keys.labels.length;
-    const [row, column] = [padded(this.numKeys), padded(this.numQueries)];
-    const { heads, program, dim } = info;
-    const multiplied = program ? ["queries", "keys"] : [];
-    const given = multiplied.map((name) => arrays.get(name)?.values.length ?? 0);
-    // Four vectors are computed with at a time, so that after the last one there must be others.
-    const work = row + column * (1 + 2 * heads) + 5 * (dim ?? 0);
-    const numbers = given.reduce((sum, count) => sum + count, work);
-    this.#kernels = program ? kernelsFor(numbers) : typescript;
-    this.#arrays = new Map([...arrays].map(([name, array]) => [name, this.#placed(name, array)]));
-    this.#query = this.#kernels.floats(dim ?? 0);
-    this.#row = this.#kernels.floats(row);
-    this.#column = this.#kernels.floats(column);
-    for (let head = 0; head < heads; head++) {
-      const made = this.#program(head);
-      this.#programs.push(made);
-      if (made) this.#normalizers.push(new Normalizers(this.#kernels, this.numQueries, column));
-    }
-  }
-
-  /** For a copy of it. */
-  get content(): LayerContent {
-    return { stack: this.stack, info: this.info, arrays: this.#arrays };
-  }
-
+  /** The layer with all of its arrays, for what needs every row; null where rows come one by one. */
+  readonly whole: LayerData | null;
   /** The largest difference of a weight from the record's. */
-  get rounding(): number {
-    return this.error?.largest ?? 0;
-  }
-
-  /** Of how many sampled rows; null where of all. */
-  get roundingRows(): number | null {
-    return this.error?.rows ?? null;
-  }
-
-  /** The largest difference of a component of q or k; null where they are float16. */
-  get vectorRounding(): number | null {
-    return this.error?.vectors ?? null;
-  }
-
-  /** Query vector i of a head: [dim], or null where the layer has none. */
-  query(head: number, i: number): Float32Array | null {
-    return this.#vector("queries", head, i, this.numQueries);
-  }
-
-  /** Key vector j, of the key head that this query head uses. */
-  key(head: number, j: number): Float32Array | null {
-    return this.#vector("keys", this.#keyHead(head), j, this.numKeys);
-  }
-
-  /**
-   * What went into the softmax of row i; null where only weights were recorded.
-   *
-   * @param muted components that are left out of q · k.
-   */
-  scoreRow(head: number, i: number, muted: readonly number[] = []): Float32Array | null {
-    const program = this.#programs[head];
-    if (!program) return null;
-    return this.#scores(program, i, muted).slice(0, this.numKeys);
-  }
-
-  /** What is added to the products of row i with the keys that it can see; null where nothing is. */
-  biasRow(head: number, i: number): Float32Array | null {
-    const program = this.#programs[head];
-    if (!program?.bias && !program?.relative) return null;
-    const row = new Float32Array(this.numKeys);
-    addBias(program, i, 0, row.length, row);
-    return row;
-  }
-
-  /** The logit of the head's sink; null where it has none. */
-  sink(head: number): number | null {
-    return this.info.program?.sinks?.[head] ?? null;
-  }
-
-  /** The weights of row i: how much query i attends to each key. */
-  weightRow(head: number, i: number, muted: readonly number[] = []): Float32Array {
-    return this.passingRow(head, i, muted).slice();
-  }
-
+  readonly rounding: number;
+  /** How many sampled rows that was measured in; null for all. */
+  readonly roundingRows: number | null;
+  /** The scores of row i, [keys], before the softmax; null where only weights were recorded. */
+  scoreRow(head: number, i: number): Float32Array | null;
+  /** The weights of row i, [keys]: how much query i attends to each key. NaN while they are missing. */
+  weightRow(head: number, i: number): Float32Array;
   /** The same, in an array that the next call for any row may overwrite. */
-  passingRow(head: number, i: number, muted: readonly number[] = []): Float32Array {
-    const program = this.#programs[head];
-    if (!program) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
-    const row = this.#scores(program, i, muted);
-    const [first, end] = seenBy(program, i);
-    // What is masked on both sides need not go through the exponential. Kernels take four at a time.
-    const seen = row.subarray(4 * Math.floor(first / 4), 4 * Math.ceil(end / 4));
-    const { peak, factor } = softmax(this.#kernels, seen, sinkOf(program));
-    if (muted.length === 0) this.#normalizers[head].set(i, peak, factor);
-    row.fill(0, 0, first).fill(0, end);
-    return row.subarray(0, this.numKeys);
-  }
+  passingRow(head: number, i: number): Float32Array;
+  /** The weights of column j, [queries]: how much each query attends to key j. NaN while they are missing. */
+  weightColumn(head: number, j: number): Float32Array;
+  /** Whether columns can be asked for without holding up the page. Signals read here tell when it changes. */
+  hasColumns(head: number): boolean;
+  /** What the reader waits for while a row or column is missing, as text; null where it is here. */
+  pending(side: Side, position: number): string | null;
+  /** A coarse picture of a head, where not all rows are here. `segments` as in `Choices`. */
+  overview(head: number, segments: string): Overview | undefined;
+}
 
-  /**
-   * The weights of column j: how much each query attends to key j. Of rows that were not computed
-   * before, what they divide by is computed first, which takes as long as the whole matrix.
-   */
-  weightColumn(head: number, j: number): Float32Array {
-    const program = this.#programs[head];
-    if (!program) {
-      const weights = this.#weights(head);
-      return Float32Array.from(
-        { length: this.numQueries },
-        (_, i) => weights[i * this.numKeys + j],
-      );
-    }
-    for (const _ of this.#complete(head));
-    const { peaks, factors } = this.#normalizers[head];
-    const column = this.#column;
-    scoreColumn(this.#kernels, program, j, column);
-    this.#kernels.weights(column, peaks, factors);
-    return column.slice(0, this.numQueries);
-  }
-
-  /**
-   * Whether the head's columns can be had without holding up the page. If not, work on it begins, one
-   * head after the other, and whatever signal asked is told of its end.
-   */
-  hasColumns(head: number): boolean {
-    const missing = this.#normalizers[head]?.missing ?? 0;
-    const work = missing * this.numKeys * (this.info.dim ?? 0) * this.info.heads;
-    if (work <= AT_ONCE) return true;
-    this.#learnt.value;
-    this.#wanted.add(head);
-    this.#stop ??= this.#begin();
-    return false;
-  }
-
-  /** What a copy found out about a head's rows. */
-  learn(head: number, normalized: Normalized): void {
-    this.#normalizers[head].learn(normalized);
-    this.#learnt.value++;
-  }
-
-  /** What is known of a head's rows; null where there is nothing to know. */
-  normalized(head: number): Normalized | null {
-    return this.#normalizers[head]?.known() ?? null;
-  }
-
-  *#complete(head: number): Generator<void> {
-    const normalizers = this.#normalizers[head];
-    for (let i = 0; normalizers.missing > 0 && i < this.numQueries; i++) {
-      if (normalizers.has(i)) continue;
-      this.passingRow(head, i);
-      yield;
-    }
-  }
-
-  #begin(): () => void {
-    let stopWork = () => {};
-    // Not within a computed value, which must not change what it follows from.
-    const frame = requestAnimationFrame(() => {
-      stopWork = sliced(this.#completed());
-    });
-    return () => {
-      cancelAnimationFrame(frame);
-      stopWork();
-      this.#wanted.clear();
-      this.#stop = null;
-    };
-  }
-
-  *#completed(): Generator<void> {
-    for (const head of this.#wanted) {
-      yield* this.#complete(head);
-      this.#wanted.delete(head);
-      this.#learnt.value++;
-    }
-    this.#stop = null;
-  }
-
-  /** With -Infinity after the last key. The next call overwrites it. */
-  #scores(program: HeadProgram, i: number, muted: readonly number[]): Float32Array {
-    const { queries, dim } = program;
-    const own = queries.subarray(i * dim, (i + 1) * dim);
-    if (muted.length) this.#query.set(without(own, muted));
-    scoreRow(this.#kernels, program, i, muted.length ? this.#query : own, this.#row);
-    return this.#row;
-  }
-
-  #program(head: number): HeadProgram | null {
-    const { program, dim } = this.info;
-    if (!program || dim === null) return null;
-    return {
-      program,
-      head,
-      dim,
-      queries: this.#slice("queries", head, this.numQueries * dim),
-      keys: this.#slice("keys", this.#keyHead(head), this.numKeys * dim),
-      bias: program.bias ? this.#table("bias", head) : null,
-      relative: program.relative ? this.#perHead("relative", head) : null,
-      visible: program.mask === "explicit" ? this.#table("visible", head) : null,
-    };
-  }
-
-  #keyHead(head: number): number {
-    return Math.floor((head * this.info.key_heads) / this.info.heads);
-  }
-
-  #weights(head: number): Float32Array {
-    return this.#slice("weights", head, this.numQueries * this.numKeys);
-  }
-
-  #table(name: string, head: number): Table {
-    return { values: this.#perHead(name, head), columns: this.#array(name).shape[2] };
-  }
-
-  /** A head's part of an array that is either one for all heads or one per head. */
-  #perHead(name: string, head: number): Float32Array {
-    const { shape, values } = this.#array(name);
-    return this.#slice(name, head % shape[0], values.length / shape[0]);
-  }
-
-  #vector(name: string, head: number, position: number, tokens: number): Float32Array | null {
-    const { dim } = this.info;
-    if (dim === null) return null;
-    const start = (head * tokens + position) * dim;
-    return this.#array(name).values.subarray(start, start + dim);
-  }
-
-  #slice(name: string, index: number, size: number): Float32Array {
-    return this.#array(name).values.subarray(index * size, (index + 1) * size);
-  }
-
-  /** What is multiplied lies where the kernels reach it, and stays there. */
-  #placed(name: string, array: NumberArray): NumberArray {
-    if (!this.info.program || !(name === "queries" || name === "keys")) return array;
-    const values = this.#kernels.floats(array.values.length);
-    values.set(array.values);
-    return { shape: array.shape, values };
-  }
-
-  #array(name: string): NumberArray {
-    const array = this.#arrays.get(name);
-    if (!array) throw new Error(`This layer came without its ${name}.`);
-    return array;
-  }
+/** The largest weight in each of a few cells, [rows, columns]. */
+export interface Overview {
+  readonly rows: number;
+  readonly columns: number;
+  readonly values: Float32Array;
 }

@@ -1,10 +1,5 @@
 /** The manifest: what `attnwidget/wire/manifest.py` writes. */
 
-import { manifest as check } from "./check-manifest.ts";
-
-/** The newest format that this reader knows. */
-export const VERSION = 1;
-
 export type Side = "query" | "key";
 
 export interface Tokens {
@@ -27,7 +22,7 @@ export interface Program {
   readonly softcap: number | null;
   /** Null where a head's sink is switched off. */
   readonly sinks: readonly (number | null)[] | null;
-  /** Whether the block carries a bias, and a relative one. */
+  /** True where the block carries a bias, and a relative one. */
   readonly bias: boolean;
   readonly relative: boolean;
 }
@@ -53,12 +48,12 @@ export interface LayerInfo {
   readonly bytes: number;
   /** Null where the layer is there as weights alone. */
   readonly program: Program | null;
-  /** Whether weights are all that the page needs of it, though a program gives them. */
+  /** True where the page needs nothing but weights, though a program gives them. */
   readonly bare?: boolean;
   readonly fidelity: {
     readonly exact: boolean | null;
     readonly module: string;
-    /** What rounding alone can amount to in the precision that the model computes in. */
+    /** The largest difference that rounding alone makes in the precision of the model. */
     readonly tolerance: number;
   };
   readonly measures: Readonly<Record<Measure, readonly number[]>>;
@@ -70,7 +65,7 @@ export interface StackInfo {
   readonly name: string;
   readonly queries: Tokens;
   readonly keys: Tokens;
-  /** How many queries, evenly spread, thumbnails and measures are made from; null for all. */
+  /** The number of queries, evenly spread, that thumbnails and measures come from; null for all. */
   readonly sampled: number | null;
   readonly layers: readonly LayerInfo[];
 }
@@ -81,39 +76,6 @@ export interface Manifest {
   /** Attention that is not in the record, as "module: reason". */
   readonly missing: readonly string[];
   readonly stacks: readonly StackInfo[];
-}
-
-interface SentStack extends Omit<StackInfo, "keys"> {
-  /** Null where the keys are the queries' own sequence. */
-  readonly keys: Tokens | null;
-}
-
-interface Sent extends Omit<Manifest, "version" | "stacks"> {
-  readonly version?: unknown;
-  readonly stacks: readonly SentStack[];
-}
-
-/** A manifest as sent becomes one with every stack's keys filled in. */
-export function readManifest(sent: unknown): Manifest {
-  const manifest = sent as Sent | null;
-  if (typeof manifest?.version === "number" && manifest.version > VERSION) {
-    throw new Error(
-      `This record has format ${manifest.version}, and this view reads up to ${VERSION}: ` +
-        "it was made by a newer attnwidget, so update the one that shows it.",
-    );
-  }
-  if (typeof manifest?.version !== "number" || !Array.isArray(manifest.stacks)) {
-    throw new Error("This is not an attnwidget record.");
-  }
-  const wrong = check(manifest);
-  if (wrong !== null) throw new Error(`This record is damaged: its manifest${wrong} cannot be.`);
-  const stacks = manifest.stacks.map((stack) => ({
-    ...stack,
-    keys: stack.keys ?? stack.queries,
-    sampled: stack.sampled ?? null,
-  }));
-  const { version, model, missing } = manifest;
-  return { version, model, missing, stacks };
 }
 
 /** The layer of this number; where the stack has none, the one before it, or else the first. */

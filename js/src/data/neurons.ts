@@ -1,4 +1,4 @@
-/** How the components of a query and a key, its neurons, add up to what sets one key apart. */
+/** The contributions of neurons, the components of a query and a key, to what sets one key apart. */
 
 import type { LayerInfo } from "./manifest.ts";
 
@@ -40,7 +40,7 @@ export function magnitudes(q: Float32Array, keys: readonly Float32Array[]): Floa
 }
 
 /**
- * What each component contributes to the difference D between the scaled dot product of one key and
+ * The contribution of each component to the difference D between the scaled dot product of one key and
  * the mean of those of the others: c_n = scale · q_n · (k_n − mean of the others' k_n), Σ c_n = D.
  *
  * @param mean of the others' keys.
@@ -75,7 +75,8 @@ export function fewest(contributed: Float64Array, share: number): readonly numbe
 /** The component that a rotary embedding turned together with n; null where it turned n with none. */
 export function partnerOf(rotary: LayerInfo["rotary"], n: number): number | null {
   if (!rotary || n < rotary.start || n >= rotary.start + rotary.dims) return null;
-  const [at, half] = [n - rotary.start, rotary.dims / 2];
+  const at = n - rotary.start;
+  const half = rotary.dims / 2;
   if (rotary.pairs === "neighbours") return at % 2 ? n - 1 : n + 1;
   return at < half ? n + half : n - half;
 }

@@ -1,8 +1,8 @@
-/** What a head's rows divide by: with it, a column needs no other row's scores. */
+/** The softmax normalizers of a head's rows: with them, a column needs no other scores of its rows. */
 
 import type { Kernels } from "../kernels/kernels.ts";
 
-/** What another copy of the layer has found out. */
+/** The normalizers that another copy of the layer computed. */
 export interface Normalized {
   readonly peaks: Float32Array;
   readonly factors: Float32Array;
@@ -25,7 +25,7 @@ export class Normalizers {
     this.#missing = queries;
   }
 
-  /** How many rows are not known. */
+  /** The number of rows whose normalizer is missing. */
   get missing(): number {
     return this.#missing;
   }

@@ -1,19 +1,19 @@
-/** A block as one compressed chunk: mirrors `attnwidget/wire/compression/pack.py`. */
+/** A block as one compressed buffer: mirrors `attnwidget/wire/compression/pack.py`. */
 
 import { type Block, type BlockError, byteLength, type Part } from "./codec.ts";
 
-/** What says how a chunk is read. */
-export interface Packed {
+/** The header of a packed block. */
+export interface PackedHeader {
   readonly parts: readonly Part[];
   readonly error: BlockError | null;
 }
 
-/** A chunk with its bytes: the parts', one after the other, as zlib writes them. */
-export interface Chunk extends Packed {
+/** A packed block with its bytes: those of its parts, one after the other, as zlib writes them. */
+export interface PackedBlock extends PackedHeader {
   readonly data: Uint8Array;
 }
 
-export async function unpack({ parts, error, data }: Chunk): Promise<Block> {
+export async function unpack({ parts, error, data }: PackedBlock): Promise<Block> {
   const lengths = parts.map(byteLength);
   const all = await inflate(
     data,
@@ -28,7 +28,7 @@ export async function unpack({ parts, error, data }: Chunk): Promise<Block> {
   return { parts, buffers, error: error ?? undefined };
 }
 
-/** As many bytes as are due, and never more: a damaged chunk cannot fill the memory. */
+/** Inflates exactly `length` bytes, and never more: a damaged block cannot fill the memory. */
 async function inflate(data: Uint8Array, length: number): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined") {
     throw new Error(

@@ -1,11 +1,11 @@
 /** Requests to the kernel: {id, op, …} out, a reply with the same id in. */
 
+import { Turns } from "../scheduling/turns.ts";
 import { type Block, type BlockError, type BlockName, blockTitle, type Part } from "./codec.ts";
 import type { Side } from "./manifest.ts";
-import { Absent } from "./shelf.ts";
-import { Turns } from "./turns.ts";
+import { Absent } from "./resource-cache.ts";
 
-/** What of an anywidget model a conversation needs. */
+/** The part of an anywidget model that requests need. */
 export interface Channel {
   send(content: unknown): void;
   on(event: "msg:custom", handler: (content: unknown, buffers: unknown) => void): void;
@@ -15,7 +15,7 @@ export interface Channel {
 interface Reply {
   id?: unknown;
   error?: string;
-  /** Instead of an answer that nobody wants any more. */
+  /** True instead of an answer to a request that was aborted. */
   aborted?: true;
   parts?: Part[];
   rounding?: BlockError | null;
@@ -25,7 +25,7 @@ interface Reply {
 export function bytesOf(data: unknown): Uint8Array {
   if (ArrayBuffer.isView(data))
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  // Of whatever frame; and of a number, `Uint8Array` would make as many bytes.
+  // An ArrayBuffer of any frame. From a number, `Uint8Array` would make as many bytes.
   if (Object.prototype.toString.call(data) === "[object ArrayBuffer]") {
     return new Uint8Array(data as ArrayBuffer);
   }

@@ -27,7 +27,7 @@ export interface HeadProgram {
 }
 
 /**
- * What goes into the softmax of query i: -Infinity where the key is masked, and after the last key.
+ * The scores of query i, before the softmax: -Infinity where the key is masked, and after the last key.
  *
  * @param query the vector of query i, or one that stands in for it.
  * @param out longer than there are keys, by four at least.
@@ -49,7 +49,7 @@ export function scoreRow(
 }
 
 /**
- * What goes into every query's softmax for key j.
+ * The scores of every query for key j, before the softmax.
  *
  * @param out longer than there are queries, by four at least.
  */
@@ -119,7 +119,7 @@ export function addBias(
   }
 }
 
-/** Where a table has query i and key j. The keys after j follow, as far as the block goes. */
+/** The index of query i and key j in a table. The keys after j follow, as far as the block goes. */
 function cell({ values, columns }: Table, i: number, j: number): number {
   return (i % (values.length / columns)) * columns + (j % columns);
 }

@@ -12,28 +12,29 @@ import {
   type Thumbnail,
 } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
-import { LayerData } from "./layer.ts";
+import type { Layer } from "./layer.ts";
+import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
-import { type Chunk, unpack } from "./packed.ts";
-import { type Layer, RemoteLayer, type RowShelf, type Rows } from "./remote.ts";
-import { type Delivery, type Loaded, Shelf } from "./shelf.ts";
+import { type PackedBlock, unpack } from "./packed.ts";
+import { RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
+import { type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
-/** Where layers come from: a kernel, or the page itself. */
+/** The source of layers: a kernel, or the page itself. */
 export interface Source {
   /**
-   * The block of the layer of this number, or the chunk that it is in; of whatever it claims, nothing
-   * need be checked. Rejects with a message for the reader.
+   * The block of the layer of this number, or its packed form. The store checks it. Rejects with a
+   * message for the reader.
    *
    * @param signal aborted when nobody wants it any more.
    */
-  block(stack: string, layer: BlockName, signal: AbortSignal): Promise<Block | Chunk>;
+  block(stack: string, layer: BlockName, signal: AbortSignal): Promise<Block | PackedBlock>;
   /** Single rows of a layer; null where only its block can be had. */
   rows?(stack: string, layer: number): Rows | null;
   /** False where it cannot be asked for what combines all layers, and the browser computes it. */
   combines?(): boolean;
 }
 
-/** What sending a weight as float16 changes it by at most. */
+/** The largest change of a weight that is sent as float16. */
 const FLOAT16 = 2 ** -12;
 
 /** Room for the decoded arrays of layers, in bytes. */
@@ -45,7 +46,7 @@ const ROWS_BUDGET = 32 * 2 ** 20;
 /** A layer whose block has more bytes is not sent as a whole, if there is another way. */
 export const LARGEST_BLOCK = 32 * 2 ** 20;
 
-/** How long prefetching waits in browsers that do not tell when they have nothing to do. */
+/** The delay of prefetching in browsers that do not report when they are idle. */
 const IDLE_MS = 200;
 
 const whenIdle: (work: () => void) => void =
@@ -63,10 +64,10 @@ interface Near {
 }
 
 export class Store {
-  readonly #shelf = new Shelf<Layer | Combined>(BUDGET, () => this.#planPrefetch());
-  readonly #rows: RowShelf = new Shelf(ROWS_BUDGET);
+  readonly #cache = new ResourceCache<Layer | Combined>(BUDGET, () => this.#planPrefetch());
+  readonly #rows: RowCache = new ResourceCache(ROWS_BUDGET);
   readonly #thumbnails: Thumbnail[][][];
-  /** What is around the layer asked for last, which is the one in view. */
+  /** The neighbours of the layer asked for last, which is the one in view. */
   #near: Near | null = null;
   #planned = false;
 
@@ -80,7 +81,7 @@ export class Store {
     void compiled(); // while the first layer is on its way
   }
 
-  /** Whether the source knows what combines all layers, as a kernel does and a page does not. */
+  /** True where the source combines all layers, as a kernel does and a page does not. */
   get combines(): boolean {
     return this.source.combines?.() !== false;
   }
@@ -100,12 +101,12 @@ export class Store {
     if (this.#near?.stack !== stack || this.#near.number !== layer) {
       this.#near = { stack, number: layer, layers: this.#neighbours(stack, layer), bytes: 0 };
     }
-    return this.#shelf.get(keyOf(stack, layer), (signal) => this.#askLayer(stack, layer, signal));
+    return this.#cache.get(keyOf(stack, layer), (signal) => this.#askLayer(stack, layer, signal));
   }
 
-  /** What combines all layers of a stack, asked for likewise. */
+  /** The combination of all layers of a stack, asked for likewise. */
   combined(stack: string): ReadonlySignal<Loaded<Combined>> {
-    return this.#shelf.get(keyOf(stack, "combined"), async (signal) => {
+    return this.#cache.get(keyOf(stack, "combined"), async (signal) => {
       const data = this.combines
         ? await this.#askCombined(stack, signal)
         : await combine(this.stack(stack), this.#allLayers(stack, signal));
@@ -115,12 +116,12 @@ export class Store {
 
   /** Ask again for what failed, because the source has changed. */
   retry(): void {
-    this.#shelf.retry();
+    this.#cache.retry();
   }
 
   /** Ask once more for the blocks that have not come. */
   again(): void {
-    this.#shelf.again();
+    this.#cache.again();
   }
 
   async #askLayer(name: string, layer: number, signal: AbortSignal): Promise<Delivery<Layer>> {
@@ -133,7 +134,7 @@ export class Store {
       );
       return { data: new RemoteLayer(stack, info, thumbnails, rows, this.#rows), bytes: 0 };
     }
-    // A layer stays with the kernels that it was made with.
+    // A layer keeps the kernels that it was created with.
     const [sent] = await Promise.all([this.source.block(name, layer, signal), compiled()]);
     checkParts(sent.parts, sent.error, layerShapes(stack, info, sent.parts));
     const block = "data" in sent ? await unpack(sent) : sent;
@@ -161,15 +162,15 @@ export class Store {
   /** Ask for one layer beside the one in view. What it brings calls for the other. */
   #prefetch(): void {
     const near = this.#near;
-    if (!near || this.#shelf.waiting) return;
+    if (!near || this.#cache.waiting) return;
     if (this.layer(near.stack, near.number).peek().status !== "ready") return;
     for (let next = near.layers.shift(); next; next = near.layers.shift()) {
       const { number, bytes } = next;
       // Numbers of 16 bits become numbers of 32.
-      const room = BUDGET - this.#shelf.held - near.bytes;
+      const room = BUDGET - this.#cache.held - near.bytes;
       if (bytes > LARGEST_BLOCK || 2 * bytes > room) continue;
       near.bytes += 2 * bytes;
-      const asked = this.#shelf.fetch(keyOf(near.stack, number), (signal) =>
+      const asked = this.#cache.fetch(keyOf(near.stack, number), (signal) =>
         this.#askLayer(near.stack, number, signal),
       );
       if (asked) return;
@@ -190,8 +191,8 @@ export class Store {
     for (const { number } of this.stack(stack).layers) {
       signal.throwIfAborted();
       const { data } = await this.#askLayer(stack, number, signal);
-      if (!(data instanceof LayerData)) throw new Error(`Layer ${number} is too large for that.`);
-      yield data;
+      if (!data.whole) throw new Error(`Layer ${number} is too large for that.`);
+      yield data.whole;
     }
   }
 

@@ -8,7 +8,7 @@ interface Sides {
   readonly keys: Tokens;
 }
 
-/** Where the second text of a pair begins; null unless one follows the other. */
+/** The first token of a pair's second text; null unless one text follows the other. */
 export function splitOf({ segments, labels }: Tokens): number | null {
   const at = segments?.indexOf(1) ?? -1;
   if (!segments || at <= 0) return null;

@@ -1,4 +1,4 @@
-/** What a row or a column of a matrix stands for: a token, or a word of several. */
+/** The units of a matrix's rows or columns: tokens, or words of several tokens. */
 
 import type { StackInfo, Tokens } from "./manifest.ts";
 
@@ -12,7 +12,7 @@ export interface Units {
   readonly of: readonly number[];
 }
 
-/** Whether joining tokens to words would change anything. */
+/** True where joining tokens to words would change anything. */
 export const hasWords = ({ queries, keys }: StackInfo): boolean =>
   [queries, keys].some(({ words, labels }) => words && words.labels.length < labels.length);
 

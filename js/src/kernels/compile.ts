@@ -5,7 +5,7 @@ import { useModule } from "./compiled.ts";
 
 let asked: Promise<void> | null = null;
 
-/** When it is known whether WebAssembly is to be had: not where a page's policy forbids it. */
+/** Resolves when WebAssembly is compiled, or known to be forbidden by the page's policy. */
 export function compiled(): Promise<void> {
   asked ??= compile();
   return asked;

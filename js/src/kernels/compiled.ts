@@ -1,4 +1,4 @@
-/** Which kernels to work with: WebAssembly where the page may have it, else TypeScript. */
+/** The choice of kernels: WebAssembly where the page may have it, else TypeScript. */
 
 import type { Kernels } from "./kernels.ts";
 import { typescript } from "./typescript.ts";
@@ -8,7 +8,7 @@ let module: WebAssembly.Module | null = null;
 
 export const compiledModule = (): WebAssembly.Module | null => module;
 
-/** From here on, what is made works with these. */
+/** Use these kernels for everything that is created from now on. */
 export function useModule(compiled: WebAssembly.Module | null): void {
   module = compiled;
 }

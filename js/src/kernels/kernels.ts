@@ -37,7 +37,7 @@ export interface Kernels {
     out: Float32Array,
   ): void;
 
-  // Of the next four, arrays have a length that is a multiple of four.
+  // The arrays of the next four have a length that is a multiple of four.
 
   largest(values: Float32Array): number;
   /** Each becomes the exponential of its distance from the largest. Returns their sum. */
@@ -47,10 +47,10 @@ export interface Kernels {
   weights(scores: Float32Array, peaks: Float32Array, factors: Float32Array): void;
 
   /**
-   * What several sheets give to each key: the colour, and the largest weight.
+   * What several matrices give to each key: the colour, and the largest weight.
    *
-   * @param rows [sheets, keys]
-   * @param inks [sheets, 4]: red, green, blue, 1
+   * @param rows [matrices, keys]
+   * @param inks [matrices, 4]: red, green, blue, 1
    * @param out [keys, 4]: red, green, blue, weight; of the first keys, as many as it has room for
    */
   mix(rows: Float32Array, inks: Float32Array, out: Float32Array): void;

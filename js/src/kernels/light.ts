@@ -1,4 +1,4 @@
-/** How brightly lines are drawn: where they cover each other, all of them are dimmed alike. */
+/** The brightness of lines: where they cover each other, all of them are dimmed alike. */
 
 /** The mean opacity of a picture at most, before any pixel is cut off at 1. */
 const DENSEST = 0.45;

@@ -1,10 +1,12 @@
 /** Thousands of translucent curves, added up pixel by pixel instead of stroked one by one. */
 
-import type { RGB } from "../theme.ts";
 import { ease, steepness } from "./ease.ts";
 import type { Kernels } from "./kernels.ts";
 import { lightFor } from "./light.ts";
 import { typescript } from "./typescript.ts";
+
+/** Each component from 0 to 255. */
+type Color = readonly [red: number, green: number, blue: number];
 
 export class LineField {
   /** Premultiplied red, green, blue and opacity sums per pixel. */
@@ -15,7 +17,7 @@ export class LineField {
 
   readonly #columns: number;
 
-  /** How many numbers it holds. */
+  /** The number of floats that it holds. */
   static numbers(width: number, height: number, stretch = 1): number {
     const columns = Math.ceil(width / stretch);
     return 5 * columns * height + 2 * columns;
@@ -45,7 +47,7 @@ export class LineField {
    * Add a curve from (0, from) to (width, to): the cubic with control points at a third and two
    * thirds of the width, level with its ends. Colour components are 0 to 255.
    */
-  add(from: number, to: number, thickness: number, [r, g, b]: RGB, opacity: number): void {
+  add(from: number, to: number, thickness: number, [r, g, b]: Color, opacity: number): void {
     const { height } = this;
     this.kernels.curve(this.#sums, height, this.#bends, from, to, thickness, r, g, b, opacity);
   }

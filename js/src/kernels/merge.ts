@@ -4,7 +4,8 @@ export const merge: Kernels["merge"] = (left, right, span, rise) => {
   const cells = left.length / 4;
   // Further down there is nothing yet: lines of this span rise by less.
   for (let n = 4 * (cells / 2 - (2 * span - 1)); n < left.length; n++) {
-    const [own, at] = [left[n], n + 4 * rise];
+    const own = left[n];
+    const at = n + 4 * rise;
     left[n] = own + (at < right.length ? right[at] : 0);
     right[n] = own + (at + 4 < right.length ? right[at + 4] : 0);
   }

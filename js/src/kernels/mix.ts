@@ -1,11 +1,16 @@
 import type { Kernels } from "./kernels.ts";
 
 export const mix: Kernels["mix"] = (rows, inks, out) => {
-  const [sheets, count] = [inks.length / 4, out.length / 4];
-  const keys = rows.length / sheets;
+  const matrices = inks.length / 4;
+  const count = out.length / 4;
+  const keys = rows.length / matrices;
   for (let key = 0, at = 0; key < count; key++, at += 4) {
-    let [r, g, b, parts, most] = [0, 0, 0, 0, 0];
-    for (let n = 0; n < sheets; n++) {
+    let r = 0;
+    let g = 0;
+    let b = 0;
+    let parts = 0;
+    let most = 0;
+    for (let n = 0; n < matrices; n++) {
       const weight = rows[n * keys + key];
       // The strongest heads give the colour: the plain mean of twelve colours is none.
       const part = weight ** 3;

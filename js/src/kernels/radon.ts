@@ -18,11 +18,11 @@ export class RadonField {
   readonly #cells: Float32Array;
   /** [lines, 2 size, 4]: where each line starts, from -size on; lines in bit-reversed order. */
   readonly #lines: Float32Array;
-  /** Of one column of the picture. */
+  /** The sums of one column of the picture. */
   readonly #sums: Float32Array;
   readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
 
-  /** How many numbers it holds. */
+  /** The number of floats that it holds. */
   static numbers(size: number, width: number, height: number): number {
     return 12 * size * size + (width + 4) * height;
   }
@@ -48,7 +48,7 @@ export class RadonField {
   }
 
   /**
-   * The picture so far. Stops after every step, that it can be made in slices.
+   * The picture so far. Pauses after every step, so that it can be computed in slices.
    *
    * @param cell height of a cell in pixels
    * @param gains by column, what a weight of one adds to a pixel, if its line is spread over one
@@ -96,7 +96,7 @@ export class RadonField {
 
   *#transform(): Generator<void> {
     const { size, kernels } = this;
-    // What was merged is merged again as soon as it can be, while it is still at hand.
+    // Merged columns are merged again as soon as possible, while they are in the processor's cache.
     for (let end = 2; end <= size; end += 2) {
       for (let span = 1; end % (2 * span) === 0; span *= 2) {
         const left = end - 2 * span;
@@ -122,7 +122,8 @@ export class RadonField {
     light: number,
   ): void {
     const last = this.size - 1;
-    const [middle, wide] = [rise * last, Math.max(1, reach * last)];
+    const middle = rise * last;
+    const wide = Math.max(1, reach * last);
     const first = Math.max(0, Math.ceil(middle - wide));
     const end = Math.min(last, Math.floor(middle + wide));
     const near = (line: number) => Math.max(0, 1 - Math.abs(line - middle) / wide);
@@ -148,7 +149,7 @@ export class RadonField {
 const doubles = ({ buffer, byteOffset, length }: Float32Array) =>
   new Float64Array(buffer, byteOffset, length / 2);
 
-/** Which line of `count`, a power of two, has this place after all merging; and the other way round. */
+/** The line of `count`, a power of two, that has this place after all merging; its own inverse. */
 function reversed(index: number, count: number): number {
   let out = 0;
   for (let bit = 1; bit < count; bit *= 2) {

@@ -2,7 +2,7 @@
 
 import type { Kernels } from "./kernels.ts";
 
-/** What `assembly/index.ts` exports; arrays are given by where they begin, in bytes. */
+/** The exports of `assembly/index.ts`; an array is its first byte's address. */
 interface Exports {
   dots(...args: number[]): void;
   largest(...args: number[]): number;
@@ -56,8 +56,8 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
       wasm.weights(at(scores), scores.length, at(peaks), at(factors));
     },
     mix(rows, inks, out) {
-      const sheets = inks.length / 4;
-      wasm.mix(at(rows), sheets, rows.length / sheets, out.length / 4, at(inks), at(out));
+      const matrices = inks.length / 4;
+      wasm.mix(at(rows), matrices, rows.length / matrices, out.length / 4, at(inks), at(out));
     },
     curve(sums, height, bends, ...rest) {
       wasm.curve(at(sums), bends.length / 2, height, at(bends), ...rest);

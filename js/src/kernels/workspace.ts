@@ -16,7 +16,7 @@ interface Room {
 
 let idle: Room | null = null;
 
-/** What is this much larger than needed is left to be freed. */
+/** A workspace this many times larger than needed is left to be freed. */
 const WASTE = 4;
 
 /** @param numbers that all arrays hold together. */

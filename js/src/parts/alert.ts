@@ -1,11 +1,11 @@
 /** The bar that says what went wrong, until the reader closes it. */
 
-import { effect } from "@preact/signals-core";
-import type { State } from "../state.ts";
+import type { Scope } from "../scheduling/scope.ts";
+import type { State } from "../state/state.ts";
 import { el } from "./dom.ts";
 
 /** @param leave gives the focus to the view. */
-export function alertBar({ error }: State, leave: () => void): [HTMLElement, () => void] {
+export function alertBar(scope: Scope, { error }: State, leave: () => void): HTMLElement {
   const message = el("span", { class: "message" });
   const dismiss = el("button", { type: "button", class: "control" }, "Dismiss");
   dismiss.addEventListener("click", () => {
@@ -13,11 +13,11 @@ export function alertBar({ error }: State, leave: () => void): [HTMLElement, () 
     error.value = null;
   });
   const element = el("div", { class: "alert", role: "alert" }, message, dismiss);
-  const dispose = effect(() => {
+  scope.effect(() => {
     element.hidden = error.value === null;
     message.textContent = error.value;
   });
-  return [element, dispose];
+  return element;
 }
 
 /** Whether, of several views of a page, this is in use: none in use, any may be. */

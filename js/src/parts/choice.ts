@@ -1,6 +1,6 @@
 /** A labelled choice of one out of several, and a labelled switch. */
 
-import { effect } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
 
 export interface Option {
@@ -17,15 +17,15 @@ export interface ChoiceOptions {
 }
 
 /** A combobox with its name before it. */
-export function choice({ name, options, value, set }: ChoiceOptions): [HTMLElement, () => void] {
+export function choice(scope: Scope, { name, options, value, set }: ChoiceOptions): HTMLElement {
   const select = el("select", { "aria-label": name });
   for (const option of options) select.append(el("option", { value: option.value }, option.label));
   select.addEventListener("change", () => set(select.value));
   const label = el("span", { class: "label", "aria-hidden": "true" }, name);
-  const dispose = effect(() => {
+  scope.effect(() => {
     select.value = value();
   });
-  return [el("label", { class: "control" }, label, select), dispose];
+  return el("label", { class: "control" }, label, select);
 }
 
 export interface ToggleOptions {
@@ -37,9 +37,9 @@ export interface ToggleOptions {
 }
 
 /** A button that stays pressed. */
-export function toggle({ name, title, value, set }: ToggleOptions): [HTMLElement, () => void] {
+export function toggle(scope: Scope, { name, title, value, set }: ToggleOptions): HTMLElement {
   const button = el("button", { type: "button", class: "control toggle", title }, name);
   button.addEventListener("click", () => set(!value()));
-  const dispose = effect(() => button.setAttribute("aria-pressed", `${value()}`));
-  return [button, dispose];
+  scope.effect(() => button.setAttribute("aria-pressed", `${value()}`));
+  return button;
 }

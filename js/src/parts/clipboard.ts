@@ -18,7 +18,7 @@ export async function copyText(text: string, within: HTMLElement): Promise<void>
   }
 }
 
-/** Whether a frame has no permission, as far as a browser tells: trying would be an error in its console. */
+/** True where a frame has no permission, as far as browsers say: trying would log an error. */
 function isForbidden(): boolean {
   const { featurePolicy } = document as {
     featurePolicy?: { allowsFeature(name: string): boolean };

@@ -1,6 +1,7 @@
 /** The copy menu: the numbers of the view as tab-separated text. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
 import { copyText } from "./clipboard.ts";
 import { dialog } from "./dialog.ts";
 import { el } from "./dom.ts";
@@ -11,11 +12,11 @@ export interface Copy {
   readonly element: HTMLElement;
   /** Copies the first table there is. */
   first(): void;
-  dispose(): void;
 }
 
-/** @param say tells the reader what was copied. */
+/** @param say shows the reader what was copied. */
 export function copyMenu(
+  scope: Scope,
   tables: ReadonlySignal<readonly Table[]>,
   say: (text: string) => void,
 ): Copy {
@@ -44,7 +45,7 @@ export function copyMenu(
     say(`${table.name} copied: ${lines} ${lines === 1 ? "line" : "lines"}`);
   }
 
-  const [menu, dispose] = menuButton({
+  const menu = menuButton(scope, {
     name: "Copy",
     title: "Copy numbers for a spreadsheet (c)",
     icon: () => "copy",
@@ -58,6 +59,5 @@ export function copyMenu(
       const [table] = tables.peek();
       if (table) void copy(table);
     },
-    dispose,
   };
 }

@@ -21,30 +21,6 @@ export function setAttributes(element: Element, attributes: Attributes): void {
   }
 }
 
-/** Safari draws nothing on a canvas with a longer side than this. */
-const LONGEST = 16384;
-
-/** Canvas pixels per CSS pixel: the screen's, as far as browsers allow. */
-export function canvasRatio(width: number, height: number): number {
-  return Math.min(devicePixelRatio, LONGEST / Math.max(width, height, 1));
-}
-
-/** A canvas of CSS size width x height, drawn in CSS pixels at the screen's resolution. */
-export function sizeCanvas(
-  canvas: HTMLCanvasElement,
-  width: number,
-  height: number,
-): CanvasRenderingContext2D {
-  const ratio = canvasRatio(width, height);
-  canvas.width = Math.max(1, Math.round(width * ratio));
-  canvas.height = Math.max(1, Math.round(height * ratio));
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return context;
-}
-
 /** Put new content in place of the old, with the focus on the part of the same name, or near it. */
 export function replaceContent(parent: HTMLElement, content: HTMLElement): void {
   const root = parent.getRootNode();

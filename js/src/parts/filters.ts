@@ -1,13 +1,12 @@
-/** What of the record is shown: which stack of layers, and of a text pair which part. */
+/** The filters of the header: the stack of layers, and the segments of a text pair. */
 
-import { effect } from "@preact/signals-core";
-import type { Segments } from "../choices.ts";
 import type { Manifest } from "../data/manifest.ts";
-import { goToStack } from "../navigation.ts";
-import { isPair } from "../shown.ts";
-import type { State } from "../state.ts";
+import type { Scope } from "../scheduling/scope.ts";
+import type { Segments } from "../state/choices.ts";
+import { goToStack } from "../state/navigation.ts";
+import { isPair } from "../state/shown.ts";
+import type { State } from "../state/state.ts";
 import { choice, type Option } from "./choice.ts";
-import { disposeAll } from "./dispose.ts";
 import { capitalized } from "./text.ts";
 
 const SEGMENTS: readonly Option[] = [
@@ -18,16 +17,16 @@ const SEGMENTS: readonly Option[] = [
   { value: "bb", label: "B → B" },
 ];
 
-export function filters(state: State, { stacks }: Manifest): [HTMLElement[], () => void] {
-  const made: [HTMLElement, () => void][] = [];
+export function filters(scope: Scope, state: State, { stacks }: Manifest): HTMLElement[] {
+  const shown: HTMLElement[] = [];
   const several = stacks.length > 1;
   if (several) {
     const options = stacks.map(({ name }) => ({
       value: name,
       label: capitalized(name.replaceAll("_", " ")),
     }));
-    made.push(
-      choice({
+    shown.push(
+      choice(scope, {
         name: "Attention",
         options,
         value: () => state.shown.stack.value.name,
@@ -36,7 +35,7 @@ export function filters(state: State, { stacks }: Manifest): [HTMLElement[], () 
     );
   }
   if (stacks.some(isPair)) {
-    const [element, dispose] = choice({
+    const segments = choice(scope, {
       name: several ? "Segments" : "Attention",
       options: SEGMENTS,
       value: () => state.segments.value,
@@ -44,10 +43,10 @@ export function filters(state: State, { stacks }: Manifest): [HTMLElement[], () 
         state.segments.value = to as Segments;
       },
     });
-    const disposeHidden = effect(() => {
-      element.hidden = !isPair(state.shown.stack.value);
+    scope.effect(() => {
+      segments.hidden = !isPair(state.shown.stack.value);
     });
-    made.push([element, disposeAll([dispose, disposeHidden])]);
+    shown.push(segments);
   }
-  return [made.map(([element]) => element), disposeAll(made.map(([, dispose]) => dispose))];
+  return shown;
 }

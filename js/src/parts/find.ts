@@ -1,10 +1,11 @@
 /** The box that finds tokens, and goes from one that is found to the next. */
 
-import { batch, computed, effect, signal } from "@preact/signals-core";
+import { batch, computed, signal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
 import { unitsOf } from "../data/units.ts";
-import { shownTokens } from "../shown.ts";
-import type { Side, State } from "../state.ts";
+import type { Scope } from "../scheduling/scope.ts";
+import { shownTokens } from "../state/shown.ts";
+import type { Side, State } from "../state/state.ts";
 import { el, revealWithin } from "./dom.ts";
 import { icon } from "./icons.ts";
 import { placesOf } from "./track.ts";
@@ -19,18 +20,17 @@ export function matches(labels: readonly string[], text: string): readonly numbe
 export interface Find {
   readonly element: HTMLElement;
   focus(): void;
-  dispose(): void;
 }
 
 export interface FindOptions {
   readonly state: State;
-  /** The option of the token that is looked at, to scroll to. */
+  /** The option of the focused token, to scroll to. */
   option(side: Side): HTMLElement | null;
   /** Gives the focus to the view. */
   leave(): void;
 }
 
-export function findBox({ state, option, leave }: FindOptions): Find {
+export function findBox(scope: Scope, { state, option, leave }: FindOptions): Find {
   const box = el("input", {
     type: "search",
     "aria-label": "Find token",
@@ -43,7 +43,7 @@ export function findBox({ state, option, leave }: FindOptions): Find {
   const count = el("span", { class: "count", "aria-live": "polite" });
   const element = el("label", { class: "control find" }, icon("search"), box, count);
 
-  /** Where it is found: among the queries, or, if there is none, among the keys. */
+  /** The tokens found: among the queries, or, if there are none, among the keys. */
   const found = computed<{ side: Side; positions: readonly number[] }>(() => {
     const stack = state.shown.stack.value;
     const shown = shownTokens(state.segments.value, stack);
@@ -96,7 +96,7 @@ export function findBox({ state, option, leave }: FindOptions): Find {
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") {
-      // What is locked stays.
+      // Locked tokens stay locked.
       event.stopPropagation();
       state.find.value = "";
       go(undefined);
@@ -105,7 +105,7 @@ export function findBox({ state, option, leave }: FindOptions): Find {
     event.preventDefault();
   });
 
-  const dispose = effect(() => {
+  scope.effect(() => {
     const { find, view, opened } = state;
     // Closed thumbnails show no tokens.
     element.hidden = view.value === "model" && !opened.value;
@@ -122,6 +122,5 @@ export function findBox({ state, option, leave }: FindOptions): Find {
       box.focus();
       box.select();
     },
-    dispose,
   };
 }

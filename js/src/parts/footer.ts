@@ -1,31 +1,36 @@
-/** The lines under the view: the numbers of what is looked at, and what the view shows as a whole. */
+/** The lines under the view: the numbers of the focused tokens, and the legend of the view. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
-import { disposeAll } from "./dispose.ts";
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
 import { lettersOf, type Marked, type Phrase } from "./text.ts";
 
 export function footer(
+  scope: Scope,
   status: ReadonlySignal<Phrase>,
   legend: ReadonlySignal<Phrase>,
-): [HTMLElement, () => void] {
+): HTMLElement {
   const said = el("div", { class: "status", role: "status" });
   const about = el("div", { class: "about" });
   const filled = new Map<HTMLElement, string>();
   const fill = (line: HTMLElement, phrase: Phrase) => {
     const content = JSON.stringify(phrase);
-    // What is said again stays: to lay it out anew would be work for every move of the pointer.
+    // The same text stays: a new layout would be work for every move of the pointer.
     if (filled.get(line) === content) return;
     filled.set(line, content);
     line.replaceChildren(...phrase.map(piece));
     // All of it, where there was no room.
     line.title = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
   };
-  const dispose = disposeAll([
-    effect(() => fill(said, status.value)),
-    effect(() => fill(about, legend.value)),
-  ]);
-  return [el("footer", {}, said, about), dispose];
+  scope.effect(() => fill(said, status.value));
+  scope.effect(() => fill(about, legend.value));
+  return el("footer", {}, said, about);
+}
+
+/** A line for a figure, without what only the screen can do. */
+export function printed(phrase: Phrase): HTMLElement {
+  const parts = phrase.filter((part) => typeof part === "string" || !part.hint);
+  return el("div", {}, ...parts.map(piece));
 }
 
 function piece(part: string | Marked): Node | string {
@@ -37,7 +42,7 @@ function piece(part: string | Marked): Node | string {
   return element;
 }
 
-/** Of a longer label, how much of its end is always seen. */
+/** The number of letters at the end of a longer label that always show. */
 const TAIL = 5;
 /** Shorter labels are shown whole. */
 const WHOLE = 12;

@@ -1,11 +1,11 @@
 /** The row above the view: which view, which layer and head, which attention. */
 
-import { computed, effect } from "@preact/signals-core";
-import type { ViewName } from "../choices.ts";
+import { computed } from "@preact/signals-core";
 import type { Store } from "../data/store.ts";
-import { goTo } from "../navigation.ts";
-import type { State } from "../state.ts";
-import { disposeAll } from "./dispose.ts";
+import type { Scope } from "../scheduling/scope.ts";
+import type { ViewName } from "../state/choices.ts";
+import { goTo } from "../state/navigation.ts";
+import type { State } from "../state/state.ts";
 import { el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";
 import { stepper } from "./stepper.ts";
@@ -17,26 +17,27 @@ const VIEW_LABELS: Record<ViewName, string> = { head: "Head", model: "Model", ne
  * @param common what stands at the end, for every view.
  */
 export function header(
+  scope: Scope,
   state: State,
   store: Store,
   tools: HTMLElement,
   ...common: readonly HTMLElement[]
-): [HTMLElement, () => void] {
+): HTMLElement {
   const { stack, layer: shownLayer, head: shownHead } = state.shown;
-  const [layer, disposeLayer] = stepper({
+  const layer = stepper(scope, {
     name: "Layer",
     value: computed(() => shownLayer.value.number),
     values: computed(() => stack.value.layers.map(({ number }) => number)),
     set: (to) => goTo(state, { layer: to }),
   });
-  const [head, disposeHead] = stepper({
+  const head = stepper(scope, {
     name: "Head",
     value: shownHead,
     values: computed(() => Array.from({ length: shownLayer.value.heads }, (_, n) => n)),
     set: (to) => goTo(state, { head: to }),
   });
-  const disposeTitle = effect(() => {
-    // Where several are shown as one, which of them is chosen makes no difference.
+  scope.effect(() => {
+    // The chosen one makes no difference where several are shown as one.
     const together = state.view.value === "head" ? state.combine.value : "none";
     const all = together.startsWith("layers_");
     layer.classList.toggle("idle", all);
@@ -44,15 +45,13 @@ export function header(
     layer.title = all ? "All layers are shown as one" : shownLayer.value.fidelity.module;
     head.title = together === "none" ? "" : "Several heads are shown as one";
   });
-  const [tabs, disposeTabs] = viewTabs(state);
-  const [choices, disposeChoices] = filters(state, store.manifest);
+  const tabs = viewTabs(scope, state);
+  const choices = filters(scope, state, store.manifest);
   const end = el("div", { class: "common" }, ...common);
-  const element = el("header", {}, tabs, layer, head, ...choices, tools, end);
-  const dispose = [disposeLayer, disposeHead, disposeTabs, disposeTitle, disposeChoices];
-  return [element, disposeAll(dispose)];
+  return el("header", {}, tabs, layer, head, ...choices, tools, end);
 }
 
-function viewTabs(state: State): [HTMLElement, () => void] {
+function viewTabs(scope: Scope, state: State): HTMLElement {
   const list = el("div", { role: "tablist", "aria-label": "View" });
   const { views } = state;
   const tabs = views.map((name) => {
@@ -75,11 +74,11 @@ function viewTabs(state: State): [HTMLElement, () => void] {
     state.view.value = views[next];
     tabs[next].focus();
   });
-  const dispose = effect(() => {
+  scope.effect(() => {
     views.forEach((name, index) => {
       const selected = name === state.view.value;
       setAttributes(tabs[index], { "aria-selected": `${selected}`, tabindex: selected ? 0 : -1 });
     });
   });
-  return [list, dispose];
+  return list;
 }

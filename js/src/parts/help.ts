@@ -1,6 +1,6 @@
 /** The list of keys and of what the pointer does, opened with its button or with "?". */
 
-import { VIEWS, type ViewName } from "../choices.ts";
+import { VIEWS, type ViewName } from "../state/choices.ts";
 import { dialog } from "./dialog.ts";
 import { el } from "./dom.ts";
 import { iconButton } from "./icons.ts";

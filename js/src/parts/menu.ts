@@ -1,13 +1,13 @@
 /** A button that opens a small menu below it. */
 
-import { effect, untracked } from "@preact/signals-core";
-import { disposeAll } from "./dispose.ts";
+import { untracked } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
 import { el, setAttributes } from "./dom.ts";
 import { type IconName, icon, iconButton } from "./icons.ts";
 
 export interface MenuItem {
   readonly name: string;
-  /** Of choices that exclude each other; left out for what is simply done. */
+  /** For choices that exclude each other; left out for actions. */
   readonly checked?: boolean;
   choose(): void;
 }
@@ -21,7 +21,7 @@ export interface MenuOptions {
   items(): readonly MenuItem[];
 }
 
-export function menuButton(options: MenuOptions): [HTMLElement, () => void] {
+export function menuButton(scope: Scope, options: MenuOptions): HTMLElement {
   const { name, title } = options;
   const button = iconButton({ icon: options.icon(), name, title });
   setAttributes(button, { "aria-haspopup": "menu", "aria-expanded": "false" });
@@ -80,19 +80,17 @@ export function menuButton(options: MenuOptions): [HTMLElement, () => void] {
     event.preventDefault();
   });
 
-  const dispose = disposeAll([
-    effect(() => {
-      button.replaceChildren(icon(options.icon()));
-    }),
-    effect(() => {
-      const any = options.items().length > 0;
-      // What has the focus is about to go.
-      if (!any && !list.hidden) close(true);
-      // A button that is truly disabled would lose the focus.
-      setAttributes(button, { "aria-disabled": any ? null : "true" });
-    }),
-  ]);
-  return [element, dispose];
+  scope.effect(() => {
+    button.replaceChildren(icon(options.icon()));
+  });
+  scope.effect(() => {
+    const any = options.items().length > 0;
+    // The focused item is about to go.
+    if (!any && !list.hidden) close(true);
+    // A button that is truly disabled would lose the focus.
+    setAttributes(button, { "aria-disabled": any ? null : "true" });
+  });
+  return element;
 }
 
 function menuItem({ name, checked, choose }: MenuItem, close: () => void): HTMLElement {

@@ -1,4 +1,4 @@
-/** What tokens are called in a sentence: their label, with the position where it stands twice. */
+/** Names of tokens in a sentence: the label, with the position where a label is there twice. */
 
 interface Labelled {
   readonly labels: readonly string[];

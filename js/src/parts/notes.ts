@@ -1,20 +1,21 @@
 /** The line under the header that says what is not as it should be: absent where all is well. */
 
-import { computed, effect } from "@preact/signals-core";
-import type { State } from "../state.ts";
+import { computed } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
+import type { State } from "../state/state.ts";
 import { el } from "./dom.ts";
 import { capitalized } from "./text.ts";
 import { doubts, layerNames } from "./trust.ts";
 
 /** @param missing attention that is not in the record, as "module: reason". */
-export function notes(state: State, missing: readonly string[]): [HTMLElement, () => void] {
+export function notes(scope: Scope, state: State, missing: readonly string[]): HTMLElement {
   const doubt = el("div", { role: "note", class: "doubt" });
   const saved = el("div", { role: "note", class: "saved" });
   const element = el("div", { class: "notes" }, doubt, saved);
   if (missing.length) element.append(absence(missing));
   const { stack, layer } = state.shown;
   const doubtful = computed(() => stack.value.layers.filter((each) => doubts(each).length));
-  const dispose = effect(() => {
+  scope.effect(() => {
     saved.textContent = state.note.value;
     saved.hidden = !saved.textContent;
     const layers = doubtful.value;
@@ -29,7 +30,7 @@ export function notes(state: State, missing: readonly string[]): [HTMLElement, (
     const here = state.view.value === "model" || layers.includes(layer.value);
     doubt.classList.toggle("here", here);
   });
-  return [element, dispose];
+  return element;
 }
 
 function absence(missing: readonly string[]): HTMLElement {

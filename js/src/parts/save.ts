@@ -1,17 +1,14 @@
 /** The menu that saves what is shown as a figure. Nothing leaves the page but for the reader's disk. */
 
-import { paint } from "../figures/paint.ts";
-import type { Scene } from "../figures/scene.ts";
-import { svg } from "../figures/svg.ts";
+import type { FigureKind } from "../painting/figure.ts";
+import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
 import { menuButton } from "./menu.ts";
 
 export interface SaveOptions {
-  /** What is shown, and what its file is called, without an ending; null while nothing is. */
-  figure(): { readonly scene: Scene; readonly name: string } | null;
-  /** Of every figure. */
-  readonly title: string;
-  /** Tells the reader what came of it. */
+  /** Paints what is shown, and names its file without an ending; null while nothing is shown. */
+  figure(kind: FigureKind): { readonly name: string; readonly file: Promise<Blob> } | null;
+  /** Shows the result to the reader. */
   say(text: string): void;
 }
 
@@ -19,42 +16,35 @@ export interface Save {
   readonly element: HTMLElement;
   /** Saves as SVG. */
   first(): void;
-  dispose(): void;
 }
 
-const KINDS = ["svg", "png"] as const;
-type Kind = (typeof KINDS)[number];
+const KINDS: readonly FigureKind[] = ["svg", "png"];
 
-export function saveMenu({ figure, title, say }: SaveOptions): Save {
-  async function save(kind: Kind): Promise<void> {
+export function saveMenu(scope: Scope, { figure, say }: SaveOptions): Save {
+  async function save(kind: FigureKind): Promise<void> {
     try {
-      const found = figure();
+      const found = figure(kind);
       if (!found) {
         say("There is nothing to save yet.");
         return;
       }
-      const { scene } = found;
       const name = `${found.name}.${kind}`;
-      const blob =
-        kind === "png"
-          ? await paint(scene)
-          : new Blob([svg(scene, title)], { type: "image/svg+xml" });
-      download(blob, name);
+      download(await found.file, name);
       say(`Saved as ${name}`);
     } catch (error) {
       say(`Figure not saved: ${error instanceof Error ? error.message : error}`);
     }
   }
-  const [element, dispose] = menuButton({
+  const element = menuButton(scope, {
     name: "Save figure",
     title: "Save what is shown as a figure (s)",
     icon: () => "download",
     items: () => KINDS.map((kind) => ({ name: kind.toUpperCase(), choose: () => void save(kind) })),
   });
-  return { element, first: () => void save("svg"), dispose };
+  return { element, first: () => void save("svg") };
 }
 
-/** How long a browser may take to begin. */
+/** The time that a browser may take to begin. */
 const PATIENCE_MS = 60_000;
 
 function download(blob: Blob, name: string): void {

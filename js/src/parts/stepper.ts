@@ -1,17 +1,18 @@
 /** A number with a button on either side: a spinbutton. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
 import { el, setAttributes } from "./dom.ts";
 
 export interface StepperOptions {
   readonly name: string;
   readonly value: ReadonlySignal<number>;
-  /** What there is to step through, in increasing order; numbers may be missing. */
+  /** The values to step through, in increasing order; numbers may be missing. */
   readonly values: ReadonlySignal<readonly number[]>;
   set(value: number): void;
 }
 
-export function stepper({ name, value, values, set }: StepperOptions): [HTMLElement, () => void] {
+export function stepper(scope: Scope, { name, value, values, set }: StepperOptions): HTMLElement {
   const step = (by: number) => {
     const all = values.peek();
     const to = all[all.indexOf(value.peek()) + by];
@@ -34,7 +35,7 @@ export function stepper({ name, value, values, set }: StepperOptions): [HTMLElem
     if (by !== undefined) step(by);
     else set(values.peek().at(edge as number) as number);
   });
-  const dispose = effect(() => {
+  scope.effect(() => {
     spin.textContent = `${value.value}`;
     const [min, max] = [values.value[0], values.value.at(-1) as number];
     setAttributes(spin, {
@@ -46,5 +47,5 @@ export function stepper({ name, value, values, set }: StepperOptions): [HTMLElem
     up.disabled = value.value >= max;
   });
   const label = el("span", { class: "label", "aria-hidden": "true" }, name);
-  return [el("div", { class: "control stepper" }, label, down, spin, up), dispose];
+  return el("div", { class: "control stepper" }, label, down, spin, up);
 }

@@ -1,18 +1,19 @@
 /** One button per head: click toggles its lines, double-click shows it alone. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
-import { activeHeads, goTo } from "../navigation.ts";
-import type { State } from "../state.ts";
-import { alpha, type Palette } from "../theme.ts";
-import { disposeAll } from "./dispose.ts";
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
+import { activeHeads, goTo } from "../state/navigation.ts";
+import type { State } from "../state/state.ts";
+import { headColors, textOn } from "../styles/head-colors.ts";
+import { alpha, type Palette } from "../styles/theme.ts";
 import { el, setAttributes } from "./dom.ts";
-import { headColors, textOn } from "./head-colors.ts";
 
 export function swatches(
+  scope: Scope,
   state: State,
   heads: number,
   palette: ReadonlySignal<Palette>,
-): [HTMLElement, () => void] {
+): HTMLElement {
   const group = el("div", { class: "swatches", role: "group", "aria-label": "Heads" });
   /** The head that was clicked last without Shift: where a range begins. */
   let anchor = state.shown.head.peek();
@@ -50,30 +51,28 @@ export function swatches(
   const element = el("div", { class: "swatch-row" }, group);
   // A head is never without its lines, so that of a single head there is nothing to choose.
   if (heads > 1) element.append(el("div", {}, all, alone));
-  const dispose = [
-    effect(() => {
-      const current = state.shown.head.value;
-      alone.textContent = `None but ${current}`;
-      const active = activeHeads(state, heads);
-      // Not "disabled", which would take the focus from who has just pressed it.
-      setAttributes(all, { "aria-disabled": `${active.length === heads}` });
-      setAttributes(alone, {
-        "aria-disabled": `${active.length === 1 && active[0] === current}`,
-      });
-    }),
-    effect(() => {
-      const active = new Set(activeHeads(state, heads));
-      const colors = headColors(heads, palette.value.dark);
-      buttons.forEach((button, head) => {
-        const on = active.has(head);
-        button.setAttribute("aria-pressed", `${on}`);
-        button.classList.toggle("current", head === state.shown.head.value);
-        button.style.background = on ? colors[head] : alpha(colors[head], 0.18);
-        button.style.color = on ? textOn(colors[head]) : "";
-      });
-    }),
-  ];
-  return [element, disposeAll(dispose)];
+  scope.effect(() => {
+    const current = state.shown.head.value;
+    alone.textContent = `None but ${current}`;
+    const active = activeHeads(state, heads);
+    // Not "disabled", which would take the focus from who has just pressed it.
+    setAttributes(all, { "aria-disabled": `${active.length === heads}` });
+    setAttributes(alone, {
+      "aria-disabled": `${active.length === 1 && active[0] === current}`,
+    });
+  });
+  scope.effect(() => {
+    const active = new Set(activeHeads(state, heads));
+    const colors = headColors(heads, palette.value.dark);
+    buttons.forEach((button, head) => {
+      const on = active.has(head);
+      button.setAttribute("aria-pressed", `${on}`);
+      button.classList.toggle("current", head === state.shown.head.value);
+      button.style.background = on ? colors[head] : alpha(colors[head], 0.18);
+      button.style.color = on ? textOn(colors[head]) : "";
+    });
+  });
+  return element;
 }
 
 /** A head that is switched on also becomes the current one; the last one stays on. */

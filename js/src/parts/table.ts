@@ -3,9 +3,9 @@
 export type Cells = readonly (string | number)[];
 
 export interface Table {
-  /** What it is called in the menu, e.g. "Row". */
+  /** Its name in the menu, e.g. "Row". */
   readonly name: string;
-  /** The head of the table first. Made when asked for: a matrix may be large. */
+  /** The column headers first. Computed when asked for: a matrix may be large. */
   rows(): readonly Cells[];
 }
 

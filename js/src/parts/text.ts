@@ -11,12 +11,15 @@ export interface Marked {
   readonly color?: string;
   /** A token's name, whose writing direction must not turn what stands around it. */
   readonly token?: boolean;
+  /** What the reader can do, which is for the screen alone. */
+  readonly hint?: boolean;
 }
 
 export type Phrase = readonly (string | Marked)[];
 
 export const strong = (text: string): Marked => ({ text, strong: true });
 export const colored = (color: string, text: string): Marked => ({ text, color });
+export const hint = (text: string): Marked => ({ text, hint: true });
 export const token = (name: string, strong = false): Marked => ({
   text: name,
   token: true,
@@ -39,11 +42,11 @@ export function weight(value: number): string {
 export function number(value: number, digits = 2): string {
   if (value === Number.NEGATIVE_INFINITY) return "masked";
   const text = value.toFixed(digits);
-  // What rounds to zero has no sign.
+  // A number that rounds to zero has no sign.
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212");
 }
 
-/** What makes a head's score of q · k, as a formula that goes on from it: "÷ √64 + bias". */
+/** The formula from q · k to a head's score, as it follows q · k: "÷ √64 + bias". */
 export function scaling(program: Scaling, head: number, dim: number): string {
   const steps = scalingSteps(program, head, dim).filter(Boolean);
   return steps.join(program.softcap === null ? " " : ", ");
@@ -74,7 +77,7 @@ export function textMeasure(font: string): (text: string) => number {
   return (text) => context.measureText(text).width;
 }
 
-/** What a reader takes for one letter: an accent or a joined sign stays with it. */
+/** The letters as readers see them: an accent or a joined sign stays with its letter. */
 export function lettersOf(text: string): readonly string[] {
   return Array.from(LETTERS.segment(text), ({ segment }) => segment);
 }
@@ -117,7 +120,7 @@ export function columnWidth(
   let widest = bounds[0];
   for (const label of new Set(labels)) {
     widest = Math.max(widest, Math.ceil(measure(label)) + 18);
-    // Of a long text one of the first words is as long as there is room for.
+    // In a long text, one of the first words already fills the room.
     if (widest >= bounds[1]) return bounds[1];
   }
   return widest;

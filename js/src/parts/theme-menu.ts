@@ -1,13 +1,14 @@
 /** Light, dark, or as the page around the view is. */
 
-import type { State } from "../state.ts";
+import type { Scope } from "../scheduling/scope.ts";
+import type { State } from "../state/state.ts";
 import { menuButton } from "./menu.ts";
 import { capitalized } from "./text.ts";
 
 const THEMES = ["auto", "light", "dark"] as const;
 
-export function themeMenu(state: State): [HTMLElement, () => void] {
-  return menuButton({
+export function themeMenu(scope: Scope, state: State): HTMLElement {
+  return menuButton(scope, {
     name: "Theme",
     title: "Theme: as the page, light or dark",
     icon: () => state.theme.value,

@@ -1,8 +1,8 @@
 /** Tokens in a column or in a line, that can be pointed at, walked through with arrows, and locked. */
 
-import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
-import type { Side } from "../state.ts";
-import { disposeAll } from "./dispose.ts";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
+import type { Side } from "../state/state.ts";
 import { el, setAttributes } from "./dom.ts";
 import { shorten, textMeasure } from "./text.ts";
 import { placesOf, type Track } from "./track.ts";
@@ -13,7 +13,7 @@ export interface TokenListOptions {
   /** A name for each, each of them once. */
   readonly names: readonly string[];
   readonly special: readonly number[];
-  /** Which of them are shown, in order. */
+  /** The indices shown, in order. */
   readonly shown: readonly number[];
   /** The position by which the state knows one. */
   position(index: number): number;
@@ -22,34 +22,34 @@ export interface TokenListOptions {
   /** Width of the column, or height of the line. */
   readonly across: number;
   readonly fontSize: number;
-  /** Which of those shown are there, from one place among them to before another; without it, all. */
+  /** The places whose rows are in the page, from one to before another; without it, all. */
   readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
   /** Brings a place into the range, and into sight. */
   readonly reveal?: ((at: number) => void) | undefined;
-  /** How strongly each takes part in what is shown, 0 to 1; null for all alike. */
+  /** The emphasis of each token, 0 to 1; null for all alike. */
   readonly emphasis: ReadonlySignal<ArrayLike<number> | null>;
-  readonly looked: ReadonlySignal<readonly number[]>;
+  readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   readonly found: ReadonlySignal<readonly number[]>;
   look(index: number | null): void;
   toggle(index: number, event: MouseEvent | KeyboardEvent): void;
-  /** Where the keyboard was last, kept for when it comes back. */
+  /** The last position of the keyboard, for when it comes back. */
   readonly cursor: { at: number };
 }
 
-/** How much of its colour text keeps that takes no part: the least that keeps a contrast of 4.5. */
+/** The share of its colour that faded text keeps: the least with a contrast of 4.5. */
 const FADED = 0.62;
 const STEPS = 25;
 
 const NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
 
-/** How many tokens the keys for a page go on by: fewer than are in sight, so that none is missed. */
+/** The step of Page Up and Page Down in tokens: fewer than are in sight, so that none is missed. */
 const PAGE = 20;
 
 /** Left and right of a label. */
 export const PADDING = 8;
 
-export function tokenList(options: TokenListOptions): [HTMLElement, () => void] {
+export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement {
   const { side, labels, names, shown, horizontal, track, across, range } = options;
   const special = new Set(options.special);
   const places = placesOf(shown, labels.length);
@@ -78,7 +78,7 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
         title: names[index],
         // The whole label, also where it is shortened.
         "aria-label": text.textContent === labels[index] ? null : labels[index],
-        // Of a part alone it cannot be counted.
+        // A part of the list alone cannot be counted.
         "aria-setsize": range && shown.length,
         "aria-posinset": range && at + 1,
         class: special.has(index) && "special",
@@ -96,7 +96,7 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
     const before = there.peek();
     for (const [at, row] of before) if (at < first || at >= end) row.remove();
     const rows = new Map<number, HTMLElement>();
-    // What stays is left alone: a row that is pressed must still be there when it is let go.
+    // Rows that stay are not replaced: a pressed row must still be there when it is released.
     let next = list.firstElementChild;
     for (let at = first; at < end; at++) {
       const row = before.get(at) ?? rowOf(at);
@@ -125,7 +125,7 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
   // Not "pointerover", which also comes when the list scrolls by under a pointer that rests.
   list.addEventListener("pointermove", (event) => {
     const index = indexOf(event);
-    if (index !== null && (index !== pointed || !options.looked.peek().includes(index)))
+    if (index !== null && (index !== pointed || !options.focused.peek().includes(index)))
       look(index);
   });
   list.addEventListener("pointerleave", () => look(null));
@@ -135,7 +135,7 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
   });
   list.addEventListener("keydown", (event) => {
     const { cursor } = options;
-    const at = places[pointed ?? options.looked.peek().at(-1) ?? cursor.at] ?? -1;
+    const at = places[pointed ?? options.focused.peek().at(-1) ?? cursor.at] ?? -1;
     const last = shown.length - 1;
     const [back, on] = horizontal ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
     const to = {
@@ -159,36 +159,34 @@ export function tokenList(options: TokenListOptions): [HTMLElement, () => void] 
   });
   list.addEventListener("blur", () => look(null));
 
-  const disposers = [
-    effect(() => render(range?.value ?? [0, shown.length])),
-    effect(() => {
-      const looked = new Set(options.looked.value);
-      const locked = new Set(options.locked.value);
-      for (const [at, row] of there.value) {
-        row.classList.toggle("focused", looked.has(shown[at]));
-        const selected = `${locked.has(shown[at])}`;
-        if (row.getAttribute("aria-selected") !== selected)
-          row.setAttribute("aria-selected", selected);
-      }
-      const active = options.looked.value.at(-1);
-      const seen = active !== undefined && there.value.has(places[active]);
-      setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
-    }),
-    effect(() => {
-      const found = new Set(options.found.value);
-      for (const [at, row] of there.value) row.classList.toggle("found", found.has(shown[at]));
-    }),
-    effect(() => {
-      const emphasis = options.emphasis.value;
-      list.classList.toggle("faded", emphasis !== null);
-      for (const [at, row] of there.value) {
-        const text = row.firstElementChild as HTMLElement;
-        const part = emphasis ? Math.min(1, emphasis[shown[at]]) : 1;
-        // In few steps: each change of a style is work for the browser.
-        const kept = emphasis ? `${Math.round(STEPS * (FADED + (1 - FADED) * part)) / STEPS}` : "";
-        if (text.style.getPropertyValue("--kept") !== kept) text.style.setProperty("--kept", kept);
-      }
-    }),
-  ];
-  return [list, disposeAll(disposers)];
+  scope.effect(() => render(range?.value ?? [0, shown.length]));
+  scope.effect(() => {
+    const focused = new Set(options.focused.value);
+    const locked = new Set(options.locked.value);
+    for (const [at, row] of there.value) {
+      row.classList.toggle("focused", focused.has(shown[at]));
+      const selected = `${locked.has(shown[at])}`;
+      if (row.getAttribute("aria-selected") !== selected)
+        row.setAttribute("aria-selected", selected);
+    }
+    const active = options.focused.value.at(-1);
+    const seen = active !== undefined && there.value.has(places[active]);
+    setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
+  });
+  scope.effect(() => {
+    const found = new Set(options.found.value);
+    for (const [at, row] of there.value) row.classList.toggle("found", found.has(shown[at]));
+  });
+  scope.effect(() => {
+    const emphasis = options.emphasis.value;
+    list.classList.toggle("faded", emphasis !== null);
+    for (const [at, row] of there.value) {
+      const text = row.firstElementChild as HTMLElement;
+      const part = emphasis ? Math.min(1, emphasis[shown[at]]) : 1;
+      // In few steps: each change of a style is work for the browser.
+      const kept = emphasis ? `${Math.round(STEPS * (FADED + (1 - FADED) * part)) / STEPS}` : "";
+      if (text.style.getPropertyValue("--kept") !== kept) text.style.setProperty("--kept", kept);
+    }
+  });
+  return list;
 }

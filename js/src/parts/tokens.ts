@@ -2,8 +2,9 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
-import { lockedOn } from "../locks.ts";
-import type { Side, State } from "../state.ts";
+import type { Scope } from "../scheduling/scope.ts";
+import { lockedOn } from "../state/locks.ts";
+import type { Side, State } from "../state/state.ts";
 import { matches } from "./find.ts";
 import { tokenNames } from "./names.ts";
 import { tokenList } from "./token-list.ts";
@@ -18,12 +19,12 @@ export interface TokenColumnOptions {
   readonly width: number;
   /** The positions shown, top to bottom. */
   readonly positions: readonly number[];
-  /** How strongly each position takes part in what is shown, 0 to 1; null for all alike. */
+  /** The emphasis of each position, 0 to 1; null for all alike. */
   readonly emphasis: ReadonlySignal<Float32Array | null>;
   /** As in a list of tokens: of a long column, the part that is there, and what scrolls it. */
   readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
   readonly reveal?: ((at: number) => void) | undefined;
-  /** What a click does, or Enter. */
+  /** Called on a click, or Enter. */
   toggle(position: number, event: MouseEvent | KeyboardEvent): void;
 }
 
@@ -32,11 +33,11 @@ export const rowHeight = (tokens: number) => Math.max(16, Math.min(28, Math.floo
 
 export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.72);
 
-export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => void] {
+export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElement {
   const { side, tokens, state, positions, rowHeight } = options;
   const fontSize = tokenFontSize(rowHeight);
   const known = new Set(positions);
-  return tokenList({
+  return tokenList(scope, {
     side,
     labels: tokens.labels,
     names: tokenNames(tokens),
@@ -50,7 +51,7 @@ export function tokenColumn(options: TokenColumnOptions): [HTMLElement, () => vo
     range: options.range,
     reveal: options.reveal,
     emphasis: options.emphasis,
-    looked: computed(() => {
+    focused: computed(() => {
       const at = state.focus.value[side];
       return at !== null && known.has(at) ? [at] : [];
     }),

@@ -1,4 +1,4 @@
-/** Where the tokens of a row or column stand: one after the other, each with its own size. */
+/** The positions of tokens along a row or column: one after the other, each with its own size. */
 
 export interface Track {
   /** In CSS pixels. */
@@ -7,7 +7,7 @@ export interface Track {
   start(index: number): number;
   size(index: number): number;
   middle(index: number): number;
-  /** Which of them stands at a place, or the nearest. */
+  /** The token at a place, or the nearest. */
   at(place: number): number;
 }
 

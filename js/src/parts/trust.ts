@@ -1,4 +1,4 @@
-/** How far a layer's numbers go, and how far they can be trusted, in words. */
+/** The precision of a layer's numbers, and how far they can be trusted, in words. */
 
 import type { LayerInfo } from "../data/manifest.ts";
 import { roundedUp } from "./text.ts";
@@ -7,22 +7,22 @@ const UNCONFIRMED = "not confirmed against the model";
 const CONTRADICTED = "queries and keys give other weights";
 const KEPT = "kept as weights";
 
-/** What holds for one layer. */
+/** All remarks about one layer. */
 export function trust(layer: LayerInfo): readonly string[] {
   return [...doubts(layer), ...(wasKept(layer) ? [KEPT] : [])];
 }
 
-/** What is not as it should be with one layer, if anything is. */
+/** The doubts about one layer, if there are any. */
 export function doubts({ fidelity, program }: LayerInfo): readonly string[] {
   if (fidelity.exact !== false) return [];
-  // Weights that were given, and not captured from a module, are shown as they were given.
+  // Weights from the user, not captured from a module, are shown as they are.
   return [program || fidelity.module ? UNCONFIRMED : CONTRADICTED];
 }
 
-/** Whether no score program gives the model's weights. */
+/** True where no score program gives the model's weights. */
 const wasKept = ({ program, bare }: LayerInfo) => !program && !bare;
 
-/** Which of the layers were kept as weights, as a piece of a legend; "" where none was. */
+/** The layers that are kept as weights, as a piece of a legend; "" for none. */
 export function keptAsWeights(layers: readonly LayerInfo[]): string {
   const kept = layers.filter(wasKept);
   if (!kept.length) return "";
@@ -30,7 +30,7 @@ export function keptAsWeights(layers: readonly LayerInfo[]): string {
 }
 
 /**
- * How far weights can be from the record's, as the browser has them.
+ * The largest difference of the browser's weights from the record's, in words.
  * @param rows how many rows that was measured in; null for all.
  */
 export function weightsWithin(error: number, rows: number | null): string {

@@ -8,7 +8,7 @@ import type { Track } from "./track.ts";
 export interface ListWindow {
   /** It scrolls what is put into it. */
   readonly element: HTMLElement;
-  /** Where in the list it begins, in CSS pixels. */
+  /** The scroll position in the list, in CSS pixels. */
   readonly start: ReadonlySignal<number>;
   /** The places that have to be there, and those of them that are in sight. */
   readonly range: ReadonlySignal<readonly [number, number]>;
@@ -22,14 +22,14 @@ export interface ListWindow {
 
 export interface ListWindowOptions {
   readonly track: Track;
-  /** Of what is in sight, in CSS pixels. */
+  /** The length in sight, in CSS pixels. */
   readonly length: number;
   readonly horizontal: boolean;
-  /** Told by how much the reader scrolled. */
+  /** Called with the distance that the reader scrolled. */
   scrolled(by: number): void;
 }
 
-/** How many options on either side of those in sight are there before they come into it. */
+/** The number of options on either side of those in sight that are in the page already. */
 const READY = 8;
 
 export function listWindow(options: ListWindowOptions): ListWindow {
@@ -59,7 +59,7 @@ export function listWindow(options: ListWindowOptions): ListWindow {
 
   element.addEventListener("scroll", () => {
     const by = element[edge] - start.peek();
-    // What it was told to do comes back rounded.
+    // A position that was set comes back rounded.
     if (Math.abs(by) < 1) return;
     start.value = within(element[edge]);
     options.scrolled(by);

@@ -3,12 +3,12 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { Source } from "../../src/data/store.ts";
-import { goTo } from "../../src/navigation.ts";
-import { focus, parts } from "../locators.ts";
-import { drawn, find, mountApp, slowSource, sourceOf } from "../mounted.ts";
-import { LABELS, strongest, weightAt } from "../numbers.ts";
-import { twoFrames } from "../place.ts";
-import { expectNoProblems } from "../problems.ts";
+import { goTo } from "../../src/state/navigation.ts";
+import { focus, parts } from "../support/locators.ts";
+import { drawn, find, mountApp, slowSource, sourceOf } from "../support/mounted.ts";
+import { LABELS, strongest, weightAt } from "../support/numbers.ts";
+import { twoFrames } from "../support/place.ts";
+import { expectNoProblems } from "../support/problems.ts";
 
 expectNoProblems();
 

@@ -2,10 +2,10 @@
 
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import { focus, parts } from "../locators.ts";
-import { drawn, mountApp } from "../mounted.ts";
-import { twoFrames } from "../place.ts";
-import { expectNoProblems } from "../problems.ts";
+import { focus, parts } from "../support/locators.ts";
+import { drawn, mountApp } from "../support/mounted.ts";
+import { twoFrames } from "../support/place.ts";
+import { expectNoProblems } from "../support/problems.ts";
 
 expectNoProblems();
 

@@ -2,12 +2,12 @@
 
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import { parts } from "../locators.ts";
-import { type App, drawn, find, mountApp } from "../mounted.ts";
-import { LABELS } from "../numbers.ts";
-import { twoFrames } from "../place.ts";
-import { expectNoProblems } from "../problems.ts";
-import { RECORD } from "../vectors.ts";
+import { parts } from "../support/locators.ts";
+import { type App, drawn, find, mountApp } from "../support/mounted.ts";
+import { LABELS } from "../support/numbers.ts";
+import { twoFrames } from "../support/place.ts";
+import { expectNoProblems } from "../support/problems.ts";
+import { RECORD } from "../support/vectors.ts";
 
 expectNoProblems();
 

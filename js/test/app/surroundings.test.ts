@@ -1,9 +1,9 @@
 /** A view fits into the place that a host gives it: its size, its colours, its screen. */
 
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type App, drawn, find, mountApp, painted } from "../mounted.ts";
-import { twoFrames } from "../place.ts";
-import { expectNoProblems, RESIZE_LOOP } from "../problems.ts";
+import { type App, drawn, find, mountApp, painted } from "../support/mounted.ts";
+import { twoFrames } from "../support/place.ts";
+import { expectNoProblems, RESIZE_LOOP } from "../support/problems.ts";
 
 expectNoProblems();
 

@@ -2,10 +2,10 @@
 
 import { expect, test } from "vitest";
 import { userEvent } from "vitest/browser";
-import { goTo } from "../../src/navigation.ts";
-import { parts } from "../locators.ts";
-import { drawn, mountApp } from "../mounted.ts";
-import { expectNoProblems } from "../problems.ts";
+import { goTo } from "../../src/state/navigation.ts";
+import { parts } from "../support/locators.ts";
+import { drawn, mountApp } from "../support/mounted.ts";
+import { expectNoProblems } from "../support/problems.ts";
 
 expectNoProblems();
 

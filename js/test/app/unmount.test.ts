@@ -2,9 +2,9 @@
 
 import { expect, test, vi } from "vitest";
 import { page } from "vitest/browser";
-import { drawn, mountApp, slowSource } from "../mounted.ts";
-import { twoFrames } from "../place.ts";
-import { expectNoProblems } from "../problems.ts";
+import { drawn, mountApp, slowSource } from "../support/mounted.ts";
+import { twoFrames } from "../support/place.ts";
+import { expectNoProblems } from "../support/problems.ts";
 
 expectNoProblems();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decodeBlock, type Part } from "../../src/data/codec.ts";
-import { BLOCKS, blockOf } from "../vectors.ts";
+import { BLOCKS, blockOf } from "../support/vectors.ts";
 
 describe.for(BLOCKS)("a block with $name", (given) => {
   test("becomes exactly the numbers that were encoded", () => {

@@ -2,11 +2,11 @@
 
 import { effect } from "@preact/signals-core";
 import { expect, onTestFinished, test } from "vitest";
-import { combinedSheet, headSheet } from "../../src/data/sheets.ts";
+import { combinedMatrix, headMatrix } from "../../src/data/attention-matrix.ts";
 import { compiled } from "../../src/kernels/compile.ts";
-import { eventually } from "../eventually";
-import { noisyLayer } from "../layers.ts";
-import { twoFrames } from "../place.ts";
+import { eventually } from "../support/eventually.ts";
+import { noisyLayer } from "../support/layers.ts";
+import { twoFrames } from "../support/place.ts";
 
 await compiled();
 
@@ -16,7 +16,7 @@ const heavy = () => noisyLayer(TOKENS, 2, 256);
 const columnOf = (layer: ReturnType<typeof heavy>, head: number, key: number) =>
   Array.from({ length: TOKENS }, (_, query) => layer.weightRow(head, query)[key]);
 
-/** Each answer that a sheet gives, as it changes. */
+/** Each answer that a matrix gives, as it changes. */
 function answers(ask: () => boolean): boolean[] {
   const given: boolean[] = [];
   onTestFinished(effect(() => void given.push(ask())));
@@ -41,8 +41,8 @@ test("of many come after a while, and whoever asked is told", async () => {
 
 test("of several heads are there when those of each are", async () => {
   const layer = heavy();
-  const sheet = combinedSheet("", [headSheet(layer, 0), headSheet(layer, 1)], "mean");
-  const given = answers(() => sheet.hasColumns());
+  const matrix = combinedMatrix("", [headMatrix(layer, 0), headMatrix(layer, 1)], "mean");
+  const given = answers(() => matrix.hasColumns());
   await eventually(() => expect(given.at(-1)).toBe(true));
   expect(layer.hasColumns(0) && layer.hasColumns(1)).toBe(true);
 });

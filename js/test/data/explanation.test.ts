@@ -3,10 +3,11 @@
 import { describe, expect, test } from "vitest";
 import { decodeBlock } from "../../src/data/codec.ts";
 import { explain, sees } from "../../src/data/explanation.ts";
-import { LayerData } from "../../src/data/layer.ts";
-import { type LayerInfo, type Program, readManifest } from "../../src/data/manifest.ts";
-import { LABELS, scoreAt, weightAt } from "../numbers.ts";
-import { blockOf, RECORD } from "../vectors.ts";
+import { LayerData } from "../../src/data/layer-data.ts";
+import type { LayerInfo, Program } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
+import { LABELS, scoreAt, weightAt } from "../support/numbers.ts";
+import { blockOf, RECORD } from "../support/vectors.ts";
 
 const [STACK] = readManifest(RECORD.manifest).stacks;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decodeIntegers } from "../../src/data/integers.ts";
-import { bytes, CODED } from "../vectors.ts";
+import { bytes, CODED } from "../support/vectors.ts";
 
 const DAMAGED = "The numbers of this layer are damaged.";
 

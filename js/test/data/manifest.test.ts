@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { layerOf, readManifest, VERSION } from "../../src/data/manifest.ts";
-import { OVERVIEW } from "../vectors.ts";
+import { layerOf } from "../../src/data/manifest.ts";
+import { readManifest, VERSION } from "../../src/data/read-manifest.ts";
+import { OVERVIEW } from "../support/vectors.ts";
 
 interface Sent {
   version: number;
@@ -123,8 +124,8 @@ test.for<[string, (stack: Whole["stacks"][0], manifest: Whole) => void]>([
     ".stacks[0].layers[0].program.scale",
     ({ layers }) => Object.assign(layers[0].program, { scale: "1" }),
   ],
-])("a manifest that cannot be is refused by name: %s", ([where, change]) => {
+])("an invalid manifest is refused by name: %s", ([where, change]) => {
   expect(() => readManifest(changed(change))).toThrow(
-    `This record is damaged: its manifest${where} cannot be.`,
+    `This record is damaged: its manifest${where} is not valid.`,
   );
 });

@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { decodeBlock, type Part } from "../../src/data/codec.ts";
-import { readManifest } from "../../src/data/manifest.ts";
 import { unpack } from "../../src/data/packed.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { type Source, Store } from "../../src/data/store.ts";
-import { eventually } from "../eventually";
-import { blockOf, bytes, RECORD, ROUNDED } from "../vectors.ts";
-import { watch } from "../watch.ts";
-import { zlib } from "../zlib.ts";
+import { eventually } from "../support/eventually.ts";
+import { blockOf, bytes, RECORD, ROUNDED } from "../support/vectors.ts";
+import { watch } from "../support/watch.ts";
+import { zlib } from "../support/zlib.ts";
 
 const INCOMPLETE = "This layer is incomplete or damaged.";
 const [, given] = ROUNDED;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { bytesOf, type Channel, Requests } from "../../src/data/requests.ts";
-import { eventually } from "../eventually";
-import { FakeModel } from "../model.ts";
-import { twoFrames } from "../place.ts";
+import { eventually } from "../support/eventually.ts";
+import { FakeModel } from "../support/model.ts";
+import { twoFrames } from "../support/place.ts";
 
 const PARTS = [{ name: "weights", dtype: "f16", shape: [1, 1, 2] }];
 const BYTES = [1, 2, 3, 4];

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { LayerData } from "../../src/data/layer.ts";
+import type { LayerData } from "../../src/data/layer-data.ts";
 import { compiled } from "../../src/kernels/compile.ts";
 import { compiledModule, useModule } from "../../src/kernels/compiled.ts";
-import { layerWith } from "../layers.ts";
-import { expectClose, SCORES, type ScoreCase } from "../vectors.ts";
+import { layerWith } from "../support/layers.ts";
+import { expectClose, SCORES, type ScoreCase } from "../support/vectors.ts";
 
 function layerOf(given: ScoreCase): LayerData {
   const { heads, key_heads, dim, num_queries, num_keys } = given;

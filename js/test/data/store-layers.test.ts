@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { LayerData } from "../../src/data/layer.ts";
-import { readManifest } from "../../src/data/manifest.ts";
-import { RemoteLayer } from "../../src/data/remote.ts";
-import type { Loaded } from "../../src/data/shelf.ts";
+import { LayerData } from "../../src/data/layer-data.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
+import { RemoteLayer } from "../../src/data/remote-layer.ts";
+import type { Loaded } from "../../src/data/resource-cache.ts";
 import { BUDGET, LARGEST_BLOCK, type Source, Store } from "../../src/data/store.ts";
-import { eventually } from "../eventually";
-import { blockOf, bytes, RECORD } from "../vectors.ts";
-import { watch } from "../watch.ts";
+import { eventually } from "../support/eventually.ts";
+import { blockOf, bytes, RECORD } from "../support/vectors.ts";
+import { watch } from "../support/watch.ts";
 
 const block = (layer: number) => blockOf(RECORD.blocks[`self.${layer}`]);
 const settled = (state: { value: Loaded<unknown> }) =>

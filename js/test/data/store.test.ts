@@ -1,14 +1,14 @@
 import { effect } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
-import { LayerData } from "../../src/data/layer.ts";
-import { readManifest } from "../../src/data/manifest.ts";
-import type { Loaded } from "../../src/data/shelf.ts";
+import { LayerData } from "../../src/data/layer-data.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
+import type { Loaded } from "../../src/data/resource-cache.ts";
 import { type Source, Store } from "../../src/data/store.ts";
-import { eventually } from "../eventually";
-import { matrixOf } from "../matrix-of.ts";
-import { blockOf, bytes, expectClose, OVERVIEW, RECORD } from "../vectors.ts";
-import { watch } from "../watch.ts";
+import { eventually } from "../support/eventually.ts";
+import { matrixOf } from "../support/matrix-of.ts";
+import { blockOf, bytes, expectClose, OVERVIEW, RECORD } from "../support/vectors.ts";
+import { watch } from "../support/watch.ts";
 
 /** A source whose answers the test gives. */
 function asked() {

@@ -4,13 +4,13 @@ import { test } from "vitest";
 import { checkNumbers, checkParts, layerShapes } from "../../src/data/check-block.ts";
 import { type Block, decodeBlock } from "../../src/data/codec.ts";
 import { decodeIntegers } from "../../src/data/integers.ts";
-import { LayerData } from "../../src/data/layer.ts";
-import { readManifest } from "../../src/data/manifest.ts";
+import { LayerData } from "../../src/data/layer-data.ts";
 import { unpack } from "../../src/data/packed.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { Requests } from "../../src/data/requests.ts";
-import { FakeModel } from "../model.ts";
-import { blockOf, bytes, CODED, RECORD } from "../vectors.ts";
-import { zlib } from "../zlib.ts";
+import { FakeModel } from "../support/model.ts";
+import { blockOf, bytes, CODED, RECORD } from "../support/vectors.ts";
+import { zlib } from "../support/zlib.ts";
 import { CAMPAIGN_PATIENCE, campaign } from "./campaign.ts";
 import { below, bytesOf, jsonOf, oneOf, type Random } from "./mutate.ts";
 

@@ -1,13 +1,13 @@
 /** What a page or a notebook holds: a manifest, thumbnails and choices. */
 
 import { test } from "vitest";
-import { defaults } from "../../src/choices.ts";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { Store } from "../../src/data/store.ts";
 import { splitOf } from "../../src/data/thumbnails.ts";
 import { hasWords, unitsOf } from "../../src/data/units.ts";
-import { choose, createState } from "../../src/state.ts";
-import { bytes, OVERVIEW, RECORD } from "../vectors.ts";
+import { defaults } from "../../src/state/choices.ts";
+import { choose, createState } from "../../src/state/state.ts";
+import { bytes, OVERVIEW, RECORD } from "../support/vectors.ts";
 import { CAMPAIGN_PATIENCE, campaign } from "./campaign.ts";
 import { bytesOf, jsonOf, oneOf } from "./mutate.ts";
 

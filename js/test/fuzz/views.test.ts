@@ -2,14 +2,15 @@
 
 import { expect, test } from "vitest";
 import { mount } from "../../src/app.ts";
-import type { Choices } from "../../src/choices.ts";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import { Store } from "../../src/data/store.ts";
-import { createState, type State } from "../../src/state.ts";
-import { eventually } from "../eventually.ts";
-import { sourceOf } from "../mounted.ts";
-import { expectNoProblems } from "../problems.ts";
-import { bytes, RECORD } from "../vectors.ts";
+import { Scope } from "../../src/scheduling/scope.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { createState, type State } from "../../src/state/state.ts";
+import { eventually } from "../support/eventually.ts";
+import { sourceOf } from "../support/mounted.ts";
+import { expectNoProblems } from "../support/problems.ts";
+import { bytes, RECORD } from "../support/vectors.ts";
 import { CAMPAIGN_PATIENCE, campaign } from "./campaign.ts";
 import { jsonOf, oneOf } from "./mutate.ts";
 
@@ -26,7 +27,8 @@ class Undrawn extends Error {}
 async function draw(store: Store, state: State): Promise<void> {
   const parent = document.createElement("div");
   document.body.append(parent);
-  const unmount = mount(parent, store, state);
+  const scope = new Scope();
+  mount(scope, parent, store, state);
   try {
     const body = parent.firstElementChild?.shadowRoot?.querySelector(".body");
     const said = () => body?.querySelector(SAID)?.textContent ?? "Waiting";
@@ -35,7 +37,7 @@ async function draw(store: Store, state: State): Promise<void> {
     await new Promise((resolve) => requestAnimationFrame(resolve));
     if (body?.textContent.includes("cannot be shown")) throw new Error(body.textContent);
   } finally {
-    unmount();
+    scope.end();
     parent.remove();
   }
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { LineField } from "../../src/kernels/lines.ts";
 import { RadonField } from "../../src/kernels/radon.ts";
 import { typescript } from "../../src/kernels/typescript.ts";
-import { noise } from "../layers.ts";
+import { noise } from "../support/layers.ts";
 import { difference, put, wasm } from "./both.ts";
 
 /** The largest difference of two pictures, in steps of which opacity has 255. */
@@ -14,10 +14,10 @@ const steps = (a: Uint8ClampedArray, b: Uint8ClampedArray) =>
 const positive = (count: number, seed: number) => noise(count, seed).map(Math.abs);
 
 test("colours are mixed alike", () => {
-  const [sheets, keys] = [5, 11];
-  const weights = positive(sheets * keys, 3);
-  for (let n = 0; n < sheets; n++) weights[n * keys + 4] = 0; // a key that nothing goes to
-  const inks = positive(sheets * 4, 7).map((value, n) => (n % 4 === 3 ? 1 : 255 * value));
+  const [matrices, keys] = [5, 11];
+  const weights = positive(matrices * keys, 3);
+  for (let n = 0; n < matrices; n++) weights[n * keys + 4] = 0; // a key that nothing goes to
+  const inks = positive(matrices * 4, 7).map((value, n) => (n % 4 === 3 ? 1 : 255 * value));
   const [a, b] = [typescript, wasm()].map((kernels) => {
     const out = kernels.floats(4 * keys);
     kernels.mix(put(kernels, weights), put(kernels, inks), out);

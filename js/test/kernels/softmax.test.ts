@@ -1,7 +1,7 @@
 /** Products and softmax against plain arithmetic, with both kinds of kernels. */
 
 import { describe, expect, test } from "vitest";
-import { noise } from "../layers.ts";
+import { noise } from "../support/layers.ts";
 import { BOTH, difference, put } from "./both.ts";
 
 const { NEGATIVE_INFINITY } = Number;

@@ -2,15 +2,16 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { alertBar, isInUse, watchErrors } from "../../src/parts/alert.ts";
 import { el } from "../../src/parts/dom.ts";
-import { stateOf } from "../choices.ts";
-import { place } from "../place.ts";
+import { stateOf } from "../support/choices.ts";
+import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 
 const alert = page.getByRole("alert");
 
 test("says what went wrong, as text, until it is dismissed", async () => {
   const state = stateOf();
   const leave = vi.fn();
-  place(...alertBar(state, leave));
+  place(alertBar(testScope(), state, leave));
   await expect.element(alert).not.toBeInTheDocument();
   state.error.value = "heads: <b>13</b> is not there";
   await expect.element(alert).toHaveTextContent("heads: <b>13</b> is not there");

@@ -3,7 +3,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { copyMenu } from "../../src/parts/copy.ts";
 import type { Table } from "../../src/parts/table.ts";
-import { place } from "../place.ts";
+import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 
 const ROW: Table = {
   name: "Row",
@@ -24,8 +25,8 @@ const MATRIX: Table = {
 
 function mounted(tables: readonly Table[] = [ROW, MATRIX]) {
   const said: string[] = [];
-  const copy = copyMenu(signal(tables), (text) => said.push(text));
-  place(copy.element, copy.dispose);
+  const copy = copyMenu(testScope(), signal(tables), (text) => said.push(text));
+  place(copy.element);
   return { said, copy };
 }
 

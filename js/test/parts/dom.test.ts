@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { canvasRatio, el, revealWithin, setAttributes, sizeCanvas } from "../../src/parts/dom.ts";
-import { place } from "../place.ts";
+import { el, revealWithin, setAttributes } from "../../src/parts/dom.ts";
+import { place } from "../support/place.ts";
 
 test("strings become text, never elements", () => {
   const element = el("p", {}, "<b>bold</b>", el("i", {}, "&amp;"));
@@ -22,42 +22,6 @@ test("attributes are changed and taken away later", () => {
   const element = el("p", { a: 1, b: 2, c: 3 });
   setAttributes(element, { a: 4, b: null });
   expect(element.outerHTML).toBe('<p a="4" c="3"></p>');
-});
-
-test.for([1, 1.5, 2])(
-  "a canvas has the screen's %f pixels, and is drawn in CSS pixels",
-  (ratio) => {
-    const own = Object.getOwnPropertyDescriptor(window, "devicePixelRatio") as PropertyDescriptor;
-    Object.defineProperty(window, "devicePixelRatio", { value: ratio, configurable: true });
-    try {
-      const canvas = el("canvas");
-      const context = sizeCanvas(canvas, 30, 20);
-      expect([canvas.width, canvas.height]).toEqual([30 * ratio, 20 * ratio]);
-      expect([canvas.style.width, canvas.style.height]).toEqual(["30px", "20px"]);
-      context.fillRect(29, 19, 1, 1);
-      const corner = context.getImageData(30 * ratio - 1, 20 * ratio - 1, 1, 1).data[3];
-      expect(corner).toBeGreaterThan(0);
-      // Sized again, it is clear again, and its scale is not applied twice.
-      sizeCanvas(canvas, 30, 20).fillRect(0, 0, 10, 10);
-      expect(context.getImageData(11 * ratio, 11 * ratio, 1, 1).data[3]).toBe(0);
-    } finally {
-      Object.defineProperty(window, "devicePixelRatio", own);
-    }
-  },
-);
-
-test("a canvas that is too long for some browsers has fewer pixels", () => {
-  expect(canvasRatio(100, 100)).toBe(devicePixelRatio);
-  const canvas = el("canvas");
-  sizeCanvas(canvas, 50, 32768);
-  expect([canvas.width, canvas.height]).toEqual([25, 16384]);
-  expect(canvas.style.height).toBe("32768px");
-});
-
-test("a canvas is never without a pixel, which drawing would throw at", () => {
-  const canvas = el("canvas");
-  sizeCanvas(canvas, 0, 0);
-  expect([canvas.width, canvas.height]).toEqual([1, 1]);
 });
 
 test("what is revealed scrolls its own frame, and nothing around it", () => {

@@ -1,12 +1,13 @@
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { Choices } from "../../src/choices.ts";
 import { findBox, matches } from "../../src/parts/find.ts";
-import type { Side } from "../../src/state.ts";
-import { stateOf } from "../choices.ts";
-import { LABELS } from "../numbers.ts";
-import { place } from "../place.ts";
-import { OVERVIEW, type SentRecord } from "../vectors.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import type { Side } from "../../src/state/state.ts";
+import { stateOf } from "../support/choices.ts";
+import { LABELS } from "../support/numbers.ts";
+import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
+import { OVERVIEW, type SentRecord } from "../support/vectors.ts";
 
 describe("matches", () => {
   test.for([
@@ -30,8 +31,8 @@ function mounted(choices: Partial<Choices> = {}, record?: SentRecord) {
     looked.push(`${side} ${state.hover.peek()?.[side]}`);
     return null;
   };
-  const find = findBox({ state, option, leave });
-  place(find.element, find.dispose);
+  const find = findBox(testScope(), { state, option, leave });
+  place(find.element);
   return { state, leave, looked, find };
 }
 

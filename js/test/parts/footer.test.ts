@@ -4,8 +4,9 @@ import { page } from "vitest/browser";
 import { el } from "../../src/parts/dom.ts";
 import { footer } from "../../src/parts/footer.ts";
 import { colored, type Phrase, pair, strong, token } from "../../src/parts/text.ts";
-import { styleSheet } from "../../src/styles.ts";
-import { place } from "../place.ts";
+import { styleSheet } from "../../src/styles/style-sheet.ts";
+import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 
 const LONG = `supercalifragilistic${"x".repeat(300)}expialidocious`;
 
@@ -15,9 +16,10 @@ function mounted(status: Phrase, width = 600) {
   host.style.width = `${width}px`;
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [styleSheet()];
-  const [element, dispose] = footer(said, legend);
+  const scope = testScope();
+  const element = footer(scope, said, legend);
   shadow.append(el("div", { class: "root" }, element));
-  return { said, legend, host, dispose };
+  return { said, legend, host, scope };
 }
 
 const status = page.getByRole("status");

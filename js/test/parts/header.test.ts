@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { Choices } from "../../src/choices.ts";
 import { el } from "../../src/parts/dom.ts";
 import { header } from "../../src/parts/header.ts";
-import { stateOf, storeOf } from "../choices.ts";
-import { place } from "../place.ts";
-import { OVERVIEW, RECORD, type SentRecord } from "../vectors.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { stateOf, storeOf } from "../support/choices.ts";
+import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
+import { OVERVIEW, RECORD, type SentRecord } from "../support/vectors.ts";
 
 interface Stack {
   name: string;
@@ -21,7 +22,7 @@ function edited(record: SentRecord, change: (stack: Stack) => void): SentRecord 
 
 function mounted(choices: Partial<Choices> = {}, record = RECORD as SentRecord) {
   const state = stateOf(choices, record);
-  place(...header(state, storeOf(record), el("button", {}, "help")));
+  place(header(testScope(), state, storeOf(record), el("button", {}, "help")));
   return state;
 }
 

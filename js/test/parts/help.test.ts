@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { ViewName } from "../../src/choices.ts";
 import { el } from "../../src/parts/dom.ts";
 import { help } from "../../src/parts/help.ts";
-import { place } from "../place.ts";
+import type { ViewName } from "../../src/state/choices.ts";
+import { place } from "../support/place.ts";
 
 function mounted(views?: readonly ViewName[]) {
   const made = help(views);

@@ -4,22 +4,23 @@ import { page, userEvent } from "vitest/browser";
 import { el } from "../../src/parts/dom.ts";
 import { type MenuItem, menuButton } from "../../src/parts/menu.ts";
 import { themeMenu } from "../../src/parts/theme-menu.ts";
-import { stateOf } from "../choices.ts";
-import { place } from "../place.ts";
+import { stateOf } from "../support/choices.ts";
+import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 
 function mounted(names: readonly string[] = ["Row", "Matrix", "Vectors"]) {
   const choose = vi.fn();
   const items = signal<readonly MenuItem[]>(
     names.map((name) => ({ name, choose: () => choose(name) })),
   );
-  const [element, dispose] = menuButton({
+  const element = menuButton(testScope(), {
     name: "Copy",
     title: "Copy numbers",
     icon: () => "copy",
     items: () => items.value,
   });
   const outside = vi.fn();
-  const around = place(el("div", {}, element, el("button", {}, "beside")), dispose);
+  const around = place(el("div", {}, element, el("button", {}, "beside")));
   around.addEventListener("keydown", (event) => outside(event.key));
   return { choose, items, outside };
 }
@@ -132,7 +133,7 @@ test("stays open while what it offers changes", async () => {
 
 test("the theme is one of three", async () => {
   const state = stateOf();
-  place(...themeMenu(state));
+  place(themeMenu(testScope(), state));
   const theme = page.getByRole("button", { name: "Theme" });
   const radio = (name: string) => page.getByRole("menuitemradio", { name });
   await userEvent.click(theme);

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { Choices } from "../../src/choices.ts";
 import { notes } from "../../src/parts/notes.ts";
-import { stateOf } from "../choices.ts";
-import { place } from "../place.ts";
-import { OVERVIEW, RECORD, type SentRecord } from "../vectors.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { stateOf } from "../support/choices.ts";
+import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
+import { OVERVIEW, RECORD, type SentRecord } from "../support/vectors.ts";
 
 function mounted(
   choices: Partial<Choices> = {},
@@ -12,8 +13,8 @@ function mounted(
   record: SentRecord = RECORD,
 ) {
   const state = stateOf(choices, record);
-  const [element, dispose] = notes(state, missing);
-  place(element, dispose);
+  const element = notes(testScope(), state, missing);
+  place(element);
   return { state, element };
 }
 

@@ -2,7 +2,8 @@ import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { stepper } from "../../src/parts/stepper.ts";
-import { place } from "../place.ts";
+import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 
 const upTo = (max: number) => Array.from({ length: max + 1 }, (_, n) => n);
 
@@ -10,7 +11,8 @@ const upTo = (max: number) => Array.from({ length: max + 1 }, (_, n) => n);
 function mounted(value: number, all: readonly number[]) {
   const [current, values] = [signal(value), signal(all)];
   const asked: number[] = [];
-  const [element, dispose] = stepper({
+  const scope = testScope();
+  const element = stepper(scope, {
     name: "Layer",
     value: current,
     values,
@@ -19,9 +21,9 @@ function mounted(value: number, all: readonly number[]) {
       current.value = next;
     },
   });
-  place(element, dispose);
+  place(element);
   const spin = page.getByRole("spinbutton", { name: "Layer", exact: true });
-  return { current, values, asked, element, dispose, spin };
+  return { current, values, asked, element, scope, spin };
 }
 
 test("says its name, value and range", async () => {
@@ -109,9 +111,9 @@ test("the buttons are the pointer's alone: one thing to hear and to tab to", asy
   expect(element.contains(document.activeElement)).toBe(false);
 });
 
-test("is at rest once disposed of", () => {
-  const { spin, current, dispose } = mounted(2, upTo(5));
-  dispose();
+test("is at rest once its scope has ended", () => {
+  const { spin, current, scope } = mounted(2, upTo(5));
+  scope.end();
   current.value = 4;
   expect(spin.element().getAttribute("aria-valuenow")).toBe("2");
 });

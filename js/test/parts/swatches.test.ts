@@ -1,11 +1,12 @@
 import { signal } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { Choices } from "../../src/choices.ts";
 import { swatches } from "../../src/parts/swatches.ts";
-import { luminance, palette, type RGB } from "../../src/theme.ts";
-import { stateOf, storeOf } from "../choices.ts";
-import { place } from "../place.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { luminance, palette, type RGB } from "../../src/styles/theme.ts";
+import { stateOf, storeOf } from "../support/choices.ts";
+import { place } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 
 const colors = signal(palette(false));
 
@@ -13,7 +14,7 @@ const colors = signal(palette(false));
 function mounted(choices: Partial<Choices> = {}) {
   const state = stateOf(choices);
   const { heads } = storeOf().stack("self").layers[state.layer.value];
-  place(...swatches(state, heads, colors));
+  place(swatches(testScope(), state, heads, colors));
   return state;
 }
 
@@ -168,7 +169,7 @@ describe("the two beside them", () => {
 
   test("are not there for a head that is alone", () => {
     const state = stateOf();
-    place(...swatches(state, 1, colors));
+    place(swatches(testScope(), state, 1, colors));
     expect(page.getByRole("button").elements().length).toBe(1);
   });
 });

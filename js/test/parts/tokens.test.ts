@@ -1,12 +1,13 @@
 import { type Signal, signal } from "@preact/signals-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { Choices } from "../../src/choices.ts";
-import { toggleLock } from "../../src/locks.ts";
 import { el } from "../../src/parts/dom.ts";
 import { tokenColumn } from "../../src/parts/tokens.ts";
-import { stateOf, storeOf } from "../choices.ts";
-import { place, restPointer, twoFrames } from "../place.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { toggleLock } from "../../src/state/locks.ts";
+import { stateOf, storeOf } from "../support/choices.ts";
+import { place, restPointer, twoFrames } from "../support/place.ts";
+import { testScope } from "../support/test-scope.ts";
 
 const { queries: tokens } = storeOf().stack("self");
 const all = tokens.labels.map((_, position) => position);
@@ -19,8 +20,12 @@ function mounted(
 ) {
   const state = stateOf(choices);
   const emphasis: Signal<Float32Array | null> = signal(null);
-  const [list, dispose] = tokenColumn({
-    ...{ side, tokens, state, positions, emphasis },
+  const list = tokenColumn(testScope(), {
+    side,
+    tokens,
+    state,
+    positions,
+    emphasis,
     rowHeight: 24,
     width: 1000,
     toggle: (position) => toggleLock(state, { query: null, key: null, [side]: position }),
@@ -28,7 +33,7 @@ function mounted(
   list.style.width = "120px";
   // Somewhere else to go, for the pointer and for the focus.
   const elsewhere = el("button", {}, "elsewhere");
-  place(el("div", {}, list, elsewhere), dispose);
+  place(el("div", {}, list, elsewhere));
   return { state, emphasis, list, elsewhere };
 }
 
@@ -209,8 +214,12 @@ describe("a part of a long list", () => {
   function part(first: number, end: number) {
     const state = stateOf();
     const range = signal<readonly [number, number]>([first, end]);
-    const [list, dispose] = tokenColumn({
-      ...{ side: "query", tokens: long, state, positions: every, range },
+    const list = tokenColumn(testScope(), {
+      side: "query",
+      tokens: long,
+      state,
+      positions: every,
+      range,
       emphasis: signal(null),
       rowHeight: 16,
       width: 120,
@@ -221,7 +230,7 @@ describe("a part of a long list", () => {
     });
     // As the style sheet has it everywhere.
     list.style.boxSizing = "border-box";
-    place(list, dispose);
+    place(list);
     return { state, range, list };
   }
   const texts = (list: HTMLElement) => [...list.children].map(({ textContent }) => textContent);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readManifest } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
 import {
   halfPrecision,
   keptAsWeights,
@@ -7,7 +7,7 @@ import {
   trust,
   weightsWithin,
 } from "../../src/parts/trust.ts";
-import { RECORD } from "../vectors.ts";
+import { RECORD } from "../support/vectors.ts";
 
 // Of the record's layers, 1 is kept as weights, and 2 is not confirmed.
 const [{ layers }] = readManifest(RECORD.manifest).stacks;

@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import { page } from "vitest/browser";
-import { mountApp } from "../mounted.ts";
-import { LABELS } from "../numbers.ts";
-import { expectNoProblems } from "../problems.ts";
-import { OVERVIEW } from "../vectors.ts";
+import { mountApp } from "../support/mounted.ts";
+import { LABELS } from "../support/numbers.ts";
+import { expectNoProblems } from "../support/problems.ts";
+import { OVERVIEW } from "../support/vectors.ts";
 
 expectNoProblems();
 

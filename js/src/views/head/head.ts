@@ -1,26 +1,24 @@
 /** The head view: lines from queries to keys in the colours of the heads, and their matrix. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import type { Choices } from "../../choices.ts";
-import type { Layer } from "../../data/remote.ts";
-import type { Sheet } from "../../data/sheets.ts";
-import { headScene } from "../../figures/head.ts";
-import { figureName } from "../../figures/name.ts";
-import { figurePalette } from "../../figures/palette.ts";
-import { disposeAll } from "../../parts/dispose.ts";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import type { Layer } from "../../data/layer.ts";
 import { el } from "../../parts/dom.ts";
-import { headColors } from "../../parts/head-colors.ts";
 import { swatches } from "../../parts/swatches.ts";
 import { rowHeight } from "../../parts/tokens.ts";
-import { axesOf, lookOf } from "../axes.ts";
-import { LONG } from "../columns.ts";
-import { headIn, type Inside, layerView, notice } from "../layer-view.ts";
-import { matrix } from "../matrix.ts";
-import { pairs } from "../pairs.ts";
-import type { Context, View } from "../view.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { Choices } from "../../state/choices.ts";
+import { headColors } from "../../styles/head-colors.ts";
+import { axesOf, lookOf } from "../shared/axes.ts";
+import { LONG } from "../shared/columns.ts";
+import { figureName } from "../shared/figure.ts";
+import { headIn, type Inside, layerView, notice } from "../shared/layer-view.ts";
+import { matrixView } from "../shared/matrix/matrix.ts";
+import { pairs } from "../shared/pairs.ts";
+import type { Context, View } from "../shared/view.ts";
 import { jump, type Pictured } from "./jump.ts";
 import { headLegend } from "./legend.ts";
-import { layerSheets, sheetOf, showsStack, stackSheet } from "./sheets.ts";
+import { shownMatrices, shownMatrix, showsStack, stackMatrix } from "./matrices.ts";
 import { headStatus } from "./status.ts";
 import { headTables } from "./tables.ts";
 import { headTools } from "./tools.ts";
@@ -35,22 +33,22 @@ const GAP = 32;
 const LARGEST_MATRIX = 620;
 
 export function headView(context: Context): View {
-  const { state, store } = context;
-  const [tools, disposeTools] = headTools(state);
+  const { scope, state, store } = context;
+  const tools = headTools(scope, state);
   const shown = signal<Pictured | null>(null);
-  const links = jump(state, shown);
+  const links = jump(scope, state, shown);
   // Apart from its answer: one that it failed must not be a reason to ask again.
   const wanted = computed(() =>
     showsStack(state) ? store.combined(state.shown.stack.value.name) : null,
   );
-  const view = layerView(context, (data) => {
+  const view = layerView(context, (data, own) => {
     const combined = wanted.value?.value;
-    if (!combined) return inside(context, data, shown, null);
+    if (!combined) return inside(own, context, data, shown, null);
     if (combined.status === "failed") return notice(combined.message, "alert", combined.absent);
     if (combined.status === "loading") return null;
     const heads = data.stack.layers.reduce((sum, layer) => sum + layer.heads, 0);
-    return inside(context, data, shown, {
-      sheet: (axes) => stackSheet(state, combined.data, heads, axes),
+    return inside(own, context, data, shown, {
+      matrix: (axes) => stackMatrix(state, combined.data, heads, axes),
       rounding: combined.data.rounding,
       combine: state.combine.value,
     });
@@ -59,13 +57,12 @@ export function headView(context: Context): View {
     ...view,
     tools: [...tools, links.element],
     jump: links.go,
-    dispose: disposeAll([view.dispose, disposeTools, links.dispose]),
   };
 }
 
-/** The one sheet of all layers, where they are shown as one. */
+/** The one matrix of all layers, where they are shown as one. */
 interface Whole {
-  readonly sheet: (axes: ReturnType<typeof axesOf>) => Sheet;
+  readonly matrix: (axes: ReturnType<typeof axesOf>) => AttentionMatrix;
   /** The largest difference of a weight from the record's. */
   readonly rounding: number;
   readonly combine: Choices["combine"];
@@ -73,6 +70,7 @@ interface Whole {
 
 /** @param shown is told which matrix is pictured. */
 function inside(
+  scope: Scope,
   context: Context,
   data: Layer,
   shown: Signal<Pictured | null>,
@@ -86,19 +84,19 @@ function inside(
   const look = lookOf(state, axes);
   const row = rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length));
 
-  const all = whole?.sheet(axes) ?? null;
-  const sheets = computed(() => (all ? [all] : layerSheets(state, data, axes)));
+  const all = whole?.matrix(axes) ?? null;
+  const matrices = computed(() => (all ? [all] : shownMatrices(state, data, axes)));
   const colors = computed(() => {
     const { dark, ink } = palette.value;
     const own = headColors(heads, dark);
-    return sheets.value.map(({ head }) => (head === null ? ink : own[head]));
+    return matrices.value.map(({ head }) => (head === null ? ink : own[head]));
   });
   // Of single heads, the matrix is that of the current one.
-  const pictured: ReadonlySignal<Sheet> = computed(() => {
-    const [first] = sheets.value;
-    return first.head === null ? first : sheetOf(state, data, axes, headIn(state, data));
+  const pictured: ReadonlySignal<AttentionMatrix> = computed(() => {
+    const [first] = matrices.value;
+    return first.head === null ? first : shownMatrix(state, data, axes, headIn(state, data));
   });
-  shown.value = { axes, sheet: pictured };
+  shown.value = { axes, matrix: pictured };
   const where = all ? "" : `Layer ${number}`;
   const title = computed(() => [where, pictured.value.name].filter(Boolean).join(" · "));
 
@@ -106,7 +104,7 @@ function inside(
   const matrixWidth = beside
     ? Math.min(Math.round(width * BESIDE), width - LINES_NEED - GAP)
     : Math.min(width, LARGEST_MATRIX);
-  const drawn = pairs({
+  const drawn = pairs(scope, {
     state,
     palette,
     axes,
@@ -114,51 +112,40 @@ function inside(
     height: LONG,
     rowHeight: row,
     horizontal,
-    sheets,
+    matrices,
     colors,
     look,
   });
-  const picture = matrix({
+  const picture = matrixView(scope, {
     state,
     palette,
     axes,
-    sheet: pictured,
+    matrix: pictured,
     title,
     look,
     width: matrixWidth,
     namesRows: !beside || width >= NAMED_FROM,
   });
-  const [buttons, disposeButtons] = swatches(state, heads, palette);
+  const buttons = swatches(scope, state, heads, palette);
   buttons.hidden = all !== null;
   const left = el("div", { class: "left" }, buttons, drawn.element);
-  const element = el(
-    "div",
-    { class: `head-view ${beside ? "beside" : ""}` },
-    left,
-    picture.element,
-  );
+  const element = el("div", { class: `head-view ${beside ? "beside" : ""}` }, left, picture);
 
   const rounding = (whole ?? data).rounding;
-  const seen = { state, data, axes, where, look, sheets, pictured, strips: drawn.strips };
+  const seen = { state, data, axes, where, look, matrices, pictured, strips: drawn.strips };
   return {
     element,
     status: computed(() => headStatus(seen)),
     legend: computed(() => headLegend(context, seen, rounding, drawn.share.value)),
     tables: computed(() => headTables(seen)),
     figure() {
-      const scene = headScene({
-        ...{ data, axes, where, lying: horizontal },
-        look: look.peek(),
-        sheets: sheets.peek(),
-        pictured: pictured.peek(),
-        palette: figurePalette(state),
-        begin: { ...state.begin },
-        zoom: state.zoom.peek(),
-        model: store.manifest.model,
-      });
-      const of = whole?.combine ?? `layer-${number}`;
-      return { scene, name: figureName(store.manifest, "head", data.stack, of) };
+      const [{ name, head }] = matrices.peek();
+      return {
+        name: figureName(store.manifest, "head", data.stack, whole?.combine ?? `layer-${number}`),
+        heading: [where, head === null ? name : ""].filter(Boolean).join(" · "),
+        note: drawn.named(),
+        cropped: false,
+      };
     },
-    dispose: disposeAll([disposeButtons, drawn.dispose, picture.dispose]),
   };
 }

@@ -1,32 +1,32 @@
 /** From one of a head's strongest links to the next. */
 
-import { batch, effect, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
-import type { Sheet } from "../../data/sheets.ts";
-import { lock } from "../../locks.ts";
+import { batch, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
-import type { State } from "../../state.ts";
-import { type Axes, placeOf } from "../axes.ts";
-import { isLong } from "../columns.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { lock } from "../../state/locks.ts";
+import type { State } from "../../state/state.ts";
+import { type Axes, placeOf } from "../shared/axes.ts";
+import { isLong } from "../shared/columns.ts";
 import { KEPT, type Link, strongestLinks } from "./links.ts";
 
 export interface Jump {
   readonly element: HTMLElement;
   /** Lock the link that is `by` links after this one. */
   go(by: 1 | -1): void;
-  dispose(): void;
 }
 
 /** A matrix, and what its sides stand for. */
 export interface Pictured {
   readonly axes: Axes;
-  readonly sheet: ReadonlySignal<Sheet>;
+  readonly matrix: ReadonlySignal<AttentionMatrix>;
 }
 
 const WHAT =
   "Strongest links between two tokens of the matrix: j, Shift+J. Left out are those of a token to " +
   "itself, to the first, and from or to special tokens.";
 
-export function jump(state: State, pictured: ReadonlySignal<Pictured | null>): Jump {
+export function jump(scope: Scope, state: State, pictured: ReadonlySignal<Pictured | null>): Jump {
   const links = signal<readonly Link[] | null>(null);
   /** How much of the matrix is looked through, 0 to 1; null before it is asked for. */
   const done = signal<number | null>(null);
@@ -52,9 +52,9 @@ export function jump(state: State, pictured: ReadonlySignal<Pictured | null>): J
     const shown = pictured.peek();
     if (links.peek()) show(by);
     // A second press waits for what the first one asked for.
-    if (!shown || shown.sheet.peek().overview || done.peek() !== null) return;
+    if (!shown || shown.matrix.peek().overview || done.peek() !== null) return;
     stop = untracked(() =>
-      strongestLinks(shown.sheet.value, shown.axes, (part, found) => {
+      strongestLinks(shown.matrix.value, shown.axes, (part, found) => {
         done.value = part;
         if (part < 1) return;
         links.value = found;
@@ -77,36 +77,28 @@ export function jump(state: State, pictured: ReadonlySignal<Pictured | null>): J
     });
   }
 
-  const disposers = [
-    effect(() => {
-      pictured.value?.sheet.value;
-      // Of another head, they are others.
-      stop();
-      batch(() => {
-        links.value = null;
-        done.value = null;
-        at.value = -1;
-      });
-    }),
-    effect(() => {
-      const shown = pictured.value;
-      // Of what is not all here, nobody knows them. In a short text, they are seen at once.
-      const known = shown?.sheet.value.overview === undefined;
-      element.hidden = !shown || !known || (!isLong(shown.axes) && done.value === null);
-    }),
-    effect(() => {
-      const found = links.value;
-      if (done.value === null) count.textContent = `– of ${KEPT}`;
-      else if (!found) count.textContent = `${Math.floor(100 * done.value)}%`;
-      else count.textContent = found.length ? `${at.value + 1} of ${found.length}` : "none";
-    }),
-  ];
-  return {
-    element,
-    go,
-    dispose() {
-      stop();
-      for (const dispose of disposers) dispose();
-    },
-  };
+  scope.effect(() => {
+    pictured.value?.matrix.value;
+    // Of another head, they are others.
+    stop();
+    batch(() => {
+      links.value = null;
+      done.value = null;
+      at.value = -1;
+    });
+  });
+  scope.effect(() => {
+    const shown = pictured.value;
+    // Of what is not all here, nobody knows them. In a short text, they are seen at once.
+    const known = shown?.matrix.value.overview === undefined;
+    element.hidden = !shown || !known || (!isLong(shown.axes) && done.value === null);
+  });
+  scope.effect(() => {
+    const found = links.value;
+    if (done.value === null) count.textContent = `– of ${KEPT}`;
+    else if (!found) count.textContent = `${Math.floor(100 * done.value)}%`;
+    else count.textContent = found.length ? `${at.value + 1} of ${found.length}` : "none";
+  });
+  scope.onEnd(() => stop());
+  return { element, go };
 }

@@ -1,13 +1,11 @@
 /** What the head view as a whole shows, and how exact its numbers are. */
 
 import { largestOf } from "../../data/extremes.ts";
-import { LayerData } from "../../data/layer.ts";
 import type { StackInfo } from "../../data/manifest.ts";
-import { RemoteLayer } from "../../data/remote.ts";
 import type { Phrase } from "../../parts/text.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/trust.ts";
-import type { Context } from "../view.ts";
-import { showsStack } from "./sheets.ts";
+import type { Context } from "../shared/view.ts";
+import { showsStack } from "./matrices.ts";
 import type { Seen } from "./status.ts";
 
 /**
@@ -27,10 +25,10 @@ export function headLegend(
   const together = Math.max(1, look.value.query.length || look.value.key.length);
   const error = rounding * longest * together;
   const parts = [
-    !whole && data instanceof RemoteLayer ? "picture from the overview" : "",
+    !whole && !data.whole ? "picture from the overview" : "",
     share === null ? "not all lines are drawn yet" : "",
     // Rounded down: "100%" is said only of everything.
-    share !== null && share < 100 && (whole || data instanceof LayerData)
+    share !== null && share < 100 && (whole || data.whole)
       ? `${Math.floor(share * 10) / 10}% of attention shown`
       : "",
     keptAsWeights(whole ? stack.layers : [info]),

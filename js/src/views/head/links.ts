@@ -1,8 +1,8 @@
 /** The strongest links of a matrix, gathered a few rows at a time. */
 
-import type { Sheet } from "../../data/sheets.ts";
-import { inSlices } from "../../slices.ts";
-import { type Axes, sameText } from "../axes.ts";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import { inSlices } from "../../scheduling/slices.ts";
+import { type Axes, sameText } from "../shared/axes.ts";
 
 /** Between two units. */
 export interface Link {
@@ -21,7 +21,7 @@ export const KEPT = 50;
  * @param report told again and again how much is done, 0 to 1; at 1 with the links, strongest first.
  */
 export function strongestLinks(
-  sheet: Sheet,
+  matrix: AttentionMatrix,
   axes: Axes,
   report: (done: number, links: readonly Link[]) => void,
 ): () => void {
@@ -36,7 +36,7 @@ export function strongestLinks(
   const columns = axes.key.shown.filter((key) => !special.key.has(key) && !(same && key === 0));
   const gather = (at: number) => {
     const query = rows[at];
-    const weights = sheet.row(query);
+    const weights = matrix.row(query);
     for (const key of columns) {
       const weight = weights[key];
       const least = links.length < KEPT ? 0 : links[KEPT - 1].weight;

@@ -1,12 +1,12 @@
 /** The status line of the head view: the numbers of what is looked at. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { type Layer, RemoteLayer } from "../../data/remote.ts";
-import type { Sheet } from "../../data/sheets.ts";
-import { otherSide } from "../../locks.ts";
-import { number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
-import type { State } from "../../state.ts";
-import { type Axes, type Axis, type Look, sideOf } from "../axes.ts";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import type { Layer } from "../../data/layer.ts";
+import { hint, number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
+import { otherSide } from "../../state/locks.ts";
+import type { State } from "../../state/state.ts";
+import { type Axes, type Axis, type Look, sideOf } from "../shared/axes.ts";
 
 /** What the head view shows. */
 export interface Seen {
@@ -17,9 +17,9 @@ export interface Seen {
   readonly where: string;
   readonly look: ReadonlySignal<Look>;
   /** Those whose lines are drawn, and that of the matrix. */
-  readonly sheets: ReadonlySignal<readonly Sheet[]>;
-  readonly pictured: ReadonlySignal<Sheet>;
-  /** Per sheet, the weights of the row or column looked at. */
+  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
+  readonly pictured: ReadonlySignal<AttentionMatrix>;
+  /** Per matrix, the weights of the row or column looked at. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
 
@@ -27,11 +27,11 @@ export interface Seen {
 const MOST_NAMES = 3;
 
 export function headStatus(seen: Seen): Phrase {
-  const { state, axes, look, sheets, pictured } = seen;
+  const { state, axes, look, matrices, pictured } = seen;
   const side = sideOf(look.value);
   const strips = seen.strips.value;
-  if (!side) return ["Point at a token to see its attention; click to keep it."];
-  const release = state.hover.value === null ? " · Esc releases" : "";
+  if (!side) return [hint("Point at a token to see its attention; click to keep it.")];
+  const release = state.hover.value === null ? hint(" · Esc releases") : "";
   const { query, key } = look.value;
   if (strips && query.length === 1 && key.length === 1) {
     return [
@@ -44,15 +44,15 @@ export function headStatus(seen: Seen): Phrase {
   const [own, other] = [axes[side], axes[otherSide(side)]];
   if (!strips)
     return [`${seen.where}  `, ...names(own, look.value[side]), ` ${missing(seen, own)}`];
-  const single = sheets.value.length === 1;
+  const single = matrices.value.length === 1;
   return [
-    `${joined(seen.where, single ? sheets.value[0].name : "")}  `,
+    `${joined(seen.where, single ? matrices.value[0].name : "")}  `,
     ...names(own, look.value[side]),
     strong(side === "query" ? " →" : " ←"),
-    ...strongest(strips, other.shown).flatMap(({ value, unit, sheet }, n) => [
+    ...strongest(strips, other.shown).flatMap(({ value, unit, matrix }, n) => [
       n ? " · " : " ",
       token(other.names[unit]),
-      ` ${weight(value)}${single ? "" : ` (head ${sheets.value[sheet].head})`}`,
+      ` ${weight(value)}${single ? "" : ` (head ${matrices.value[matrix].head})`}`,
     ]),
     look.value[side].length > 1 ? " (sums)" : "",
     release,
@@ -61,10 +61,8 @@ export function headStatus(seen: Seen): Phrase {
 
 /** What keeps the numbers of the tokens looked at from being told. */
 function missing({ data, look }: Seen, { side, units }: Axis): string {
-  // Each weight of a column is a share of its own row.
-  if (!(data instanceof RemoteLayer)) return side === "key" ? "going once through every row …" : "";
   const positions = look.value[side].flatMap((unit) => units.tokens[unit]);
-  return positions.map((position) => data.missing(side, position)).find(Boolean) ?? "";
+  return positions.map((position) => data.pending(side, position)).find(Boolean) ?? "";
 }
 
 const joined = (...parts: readonly string[]) => parts.filter(Boolean).join(" · ");
@@ -92,14 +90,14 @@ function pairNumbers({ data, axes, pictured }: Seen, query: number, key: number)
 function strongest(
   strips: readonly Float32Array[],
   shown: readonly number[],
-): readonly { value: number; unit: number; sheet: number }[] {
-  let best: { value: number; unit: number; sheet: number }[] = [];
+): readonly { value: number; unit: number; matrix: number }[] {
+  let best: { value: number; unit: number; matrix: number }[] = [];
   let least = Number.NEGATIVE_INFINITY;
-  strips.forEach((weights, sheet) => {
+  strips.forEach((weights, matrix) => {
     for (const unit of shown) {
       const value = weights[unit];
       if (value <= least && best.length === 3) continue;
-      best = [...best, { value, unit, sheet }].sort((a, b) => b.value - a.value).slice(0, 3);
+      best = [...best, { value, unit, matrix }].sort((a, b) => b.value - a.value).slice(0, 3);
       least = best[best.length - 1].value;
     }
   });

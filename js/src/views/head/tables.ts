@@ -1,18 +1,18 @@
 /** What can be copied from the head view. */
 
-import { LayerData } from "../../data/layer.ts";
-import { otherSide } from "../../locks.ts";
+import type { LayerData } from "../../data/layer-data.ts";
 import type { Table } from "../../parts/table.ts";
-import { type Axis, sideOf } from "../axes.ts";
-import { headIn } from "../layer-view.ts";
-import { matrixCells, vectorCells } from "../tables.ts";
+import { otherSide } from "../../state/locks.ts";
+import { type Axis, sideOf } from "../shared/axes.ts";
+import { headIn } from "../shared/layer-view.ts";
+import { matrixCells, vectorCells } from "../shared/tables.ts";
 import type { Seen } from "./status.ts";
 
 /** The row or column looked at of every head drawn, the matrix, and the vectors of its head. */
 export function headTables(seen: Seen): readonly Table[] {
   const { data, axes } = seen;
   // Of a layer that does not come as a whole, only what is looked at can be copied.
-  const whole = data instanceof LayerData ? wholeTables(seen, data) : [];
+  const whole = data.whole ? wholeTables(seen, data.whole) : [];
   const side = sideOf(seen.look.value);
   if (!side || !seen.strips.value) return whole;
   const row: Table = {
@@ -35,8 +35,8 @@ function wholeTables({ state, axes, pictured }: Seen, data: LayerData): readonly
   return [matrix, ...vectors];
 }
 
-function stripRows({ sheets, strips }: Seen, { units, shown, side }: Axis) {
-  const header = [side, "token", ...sheets.value.map(({ name }) => name)];
+function stripRows({ matrices, strips }: Seen, { units, shown, side }: Axis) {
+  const header = [side, "token", ...matrices.value.map(({ name }) => name)];
   const rows = shown.map((unit) => [
     unit,
     units.labels[unit],

@@ -1,11 +1,10 @@
 /** The head view's own controls: what is combined, words or tokens, columns or lines. */
 
-import { effect } from "@preact/signals-core";
-import type { Combine } from "../../choices.ts";
 import { hasWords } from "../../data/units.ts";
 import { choice, toggle } from "../../parts/choice.ts";
-import { disposeAll } from "../../parts/dispose.ts";
-import type { State } from "../../state.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { Combine } from "../../state/choices.ts";
+import type { State } from "../../state/state.ts";
 
 const COMBINE: readonly { readonly value: Combine; readonly label: string }[] = [
   { value: "none", label: "Single heads" },
@@ -15,8 +14,8 @@ const COMBINE: readonly { readonly value: Combine; readonly label: string }[] = 
   { value: "layers_max", label: "Max of all layers" },
 ];
 
-export function headTools(state: State): [HTMLElement[], () => void] {
-  const [show, disposeShow] = choice({
+export function headTools(scope: Scope, state: State): HTMLElement[] {
+  const show = choice(scope, {
     name: "Show",
     options: COMBINE,
     value: () => state.combine.value,
@@ -24,7 +23,7 @@ export function headTools(state: State): [HTMLElement[], () => void] {
       state.combine.value = to as Combine;
     },
   });
-  const [words, disposeWords] = toggle({
+  const words = toggle(scope, {
     name: "Words",
     title: "Join the tokens of a word: attention to it is their sum, from it their mean",
     value: () => state.words.value,
@@ -32,7 +31,7 @@ export function headTools(state: State): [HTMLElement[], () => void] {
       state.words.value = to;
     },
   });
-  const [lying, disposeLying] = toggle({
+  const horizontal = toggle(scope, {
     name: "Horizontal",
     title: "Tokens in lines instead of columns: for short texts, and scripts without spaces",
     value: () => state.orientation.value === "horizontal",
@@ -40,9 +39,8 @@ export function headTools(state: State): [HTMLElement[], () => void] {
       state.orientation.value = to ? "horizontal" : "vertical";
     },
   });
-  const disposeHidden = effect(() => {
+  scope.effect(() => {
     words.hidden = !hasWords(state.shown.stack.value);
   });
-  const dispose = disposeAll([disposeShow, disposeWords, disposeLying, disposeHidden]);
-  return [[show, words, lying], dispose];
+  return [show, words, horizontal];
 }

@@ -1,9 +1,9 @@
 /** What the colours of the model view say. */
 
-import type { Color } from "../../choices.ts";
 import type { StackInfo } from "../../data/manifest.ts";
 import { colored, type Phrase } from "../../parts/text.ts";
-import type { Palette } from "../../theme.ts";
+import type { Color } from "../../state/choices.ts";
+import type { Palette } from "../../styles/theme.ts";
 import { longName, measured } from "./measures.ts";
 import { allHeads, type Head, type Row } from "./order.ts";
 import { countPatterns, patternOf } from "./patterns.ts";

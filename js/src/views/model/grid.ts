@@ -1,9 +1,9 @@
 /** The elements of the model view's grid: a cell per head, and a canvas per layer behind them. */
 
-import type { Sort } from "../../choices.ts";
 import type { StackInfo } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { trust } from "../../parts/trust.ts";
+import type { Sort } from "../../state/choices.ts";
 import type { ModelLayout } from "./layout.ts";
 import { longName } from "./measures.ts";
 import type { Head, Row } from "./order.ts";

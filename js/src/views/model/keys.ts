@@ -1,6 +1,6 @@
 /** Moving through the model view's grid with the keyboard. */
 
-import { within } from "../../state.ts";
+import { within } from "../../state/state.ts";
 import type { ModelGrid } from "./grid.ts";
 import { type Head, placeOf, type Row } from "./order.ts";
 

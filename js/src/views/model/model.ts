@@ -1,24 +1,21 @@
 /** The model view: every head of every layer at a glance. */
 
-import { batch, computed, effect, signal, untracked } from "@preact/signals-core";
-import type { Choices, Color, Sort } from "../../choices.ts";
+import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { StackInfo } from "../../data/manifest.ts";
 import { cropped, shownSegments } from "../../data/thumbnails.ts";
-import { modelScene } from "../../figures/model.ts";
-import { figureName } from "../../figures/name.ts";
-import { figurePalette } from "../../figures/palette.ts";
-import { goTo } from "../../navigation.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/trust.ts";
-import { isPair, shownTokens } from "../../shown.ts";
-import type { Context, View } from "../view.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { Choices, Color, Sort } from "../../state/choices.ts";
+import { goTo } from "../../state/navigation.ts";
+import { isPair, shownTokens } from "../../state/shown.ts";
+import { figureName } from "../shared/figure.ts";
+import type { Context, View } from "../shared/view.ts";
 import { coloringOf } from "./color.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
 import { modelLayout } from "./layout.ts";
 import { measureTable } from "./measures.ts";
-import { openedPicture } from "./opened.ts";
 import { type Head, knownChoice, measureInUse, placeOf, rowsOf } from "./order.ts";
 import { paintRows } from "./paint.ts";
 import { modelPanel, type Panel } from "./panel.ts";
@@ -32,7 +29,7 @@ import { aspectOf, paintThumbnail } from "./thumbnail.ts";
 import { modelTools } from "./tools.ts";
 
 export function modelView(context: Context): View {
-  const { state, store, palette } = context;
+  const { scope, state, store, palette } = context;
   const { stack } = state.shown;
   const sort = computed(() => knownChoice<Sort>(state.sort.value, stack.value, ["model"]));
   const color = computed(() =>
@@ -62,17 +59,16 @@ export function modelView(context: Context): View {
     return state.opened.value && shown && same(shown, current.value) ? null : shown;
   });
 
-  const [tools, disposeTools] = modelTools(state);
+  const tools = modelTools(scope, state);
   const element = el("div", { class: "model-view" });
-  const disposeGrid = effect(() => {
+  scope.scopedEffect((own) => {
     const room = context.width.value;
     if (room <= 0) return;
-    const inside = build(room);
+    const stage = build(own, room);
     untracked(() => {
       hovered.value = null;
-      replaceContent(element, inside.element);
+      replaceContent(element, stage);
     });
-    return inside.dispose;
   });
 
   const goToHead = ({ layer, head }: Head) => goTo(state, { layer: layer.number, head });
@@ -98,7 +94,7 @@ export function modelView(context: Context): View {
   }
 
   /** Everything for this width, stack, order and number; signals read here make it run again. */
-  function build(room: number) {
+  function build(scope: Scope, room: number): HTMLElement {
     const [shown, of] = [rows.value, stack.value];
     const segments = shownSegments(state.segments.value, of);
     const kind = state.thumbnails.value;
@@ -190,79 +186,77 @@ export function modelView(context: Context): View {
     };
     const opened = computed(() => state.opened.value && placeOf(shown, current.value) !== null);
 
-    const disposers = [
-      effect(() =>
-        paintRows({
-          rows: shown,
-          canvases: grid.canvases,
-          layout,
-          kind,
-          coloring: coloring.value,
-          palette: palette.value,
-          thumbnailOf,
+    scope.effect(() =>
+      paintRows({
+        rows: shown,
+        canvases: grid.canvases,
+        layout,
+        kind,
+        coloring: coloring.value,
+        palette: palette.value,
+        thumbnailOf,
+      }),
+    );
+    scope.scopedEffect((own) => {
+      if (!opened.value) return;
+      const made = untracked(() =>
+        modelPanel({
+          context: { ...context, scope: own },
+          width: room,
+          resized: arrange,
+          close,
+          enter: () => enter(current.peek()),
         }),
-      ),
-      effect(() => {
-        if (!opened.value) return;
-        const made = untracked(() =>
-          modelPanel({
-            context,
-            width: room,
-            resized: arrange,
-            close,
-            enter: () => enter(current.peek()),
-          }),
-        );
-        made.element.style.left = `${-beside}px`;
-        made.element.style.setProperty("--top", `${layout.top}px`);
-        made.element.style.width = `${Math.max(room, layout.width)}px`;
-        stage.append(made.element);
-        panel.value = made;
-        return () => {
-          made.element.remove();
-          made.dispose();
-          panel.value = null;
-        };
-      }),
-      effect(() => {
-        const at = placeOf(shown, current.value);
-        opened.value;
-        const cell = at && grid.cell(at.row, at.column);
-        if (!cell) {
-          grid.element.removeAttribute("aria-activedescendant");
-          arrange();
-          return;
-        }
-        cell.setAttribute("aria-selected", "true");
-        grid.element.setAttribute("aria-activedescendant", cell.id);
-        // At first after this run, when the grid is in its place.
-        if (cell.isConnected) arrange();
-        else queueMicrotask(arrange);
-        return () => cell.setAttribute("aria-selected", "false");
-      }),
-      effect(() => {
-        const head = enlarged.value;
-        // In none of them where the stack has just changed, and this grid is about to be replaced.
-        const at = head && placeOf(shown, head);
-        const cell = at && grid.cell(at.row, at.column);
-        // In a view without room for it, the status line tells the numbers.
-        preview.hidden = !cell || layout.fit === "bare";
-        if (!head || !cell || preview.hidden) return;
-        const colors = palette.value;
-        const thumbnail = thumbnailOf(head);
-        const ink = coloring.value.of(head);
-        showPreview(preview, {
-          title: headTitle(head),
-          pattern: described(patternOf(head.layer, head.head, of)),
-          aspect,
-          paint: (target, box) => paintThumbnail(target, kind, thumbnail, box, ink, colors),
-          numbers: measureTable(head.layer, head.head, of),
-          cell,
-          scroller: scroller() ?? stage,
-        });
-      }),
-    ];
-    return { element: stage, dispose: disposeAll(disposers) };
+      );
+      made.element.style.left = `${-beside}px`;
+      made.element.style.setProperty("--top", `${layout.top}px`);
+      made.element.style.width = `${Math.max(room, layout.width)}px`;
+      stage.append(made.element);
+      panel.value = made;
+      own.onEnd(() => {
+        made.element.remove();
+        panel.value = null;
+      });
+    });
+    scope.effect(() => {
+      const at = placeOf(shown, current.value);
+      opened.value;
+      const cell = at && grid.cell(at.row, at.column);
+      if (!cell) {
+        grid.element.removeAttribute("aria-activedescendant");
+        arrange();
+        return;
+      }
+      cell.setAttribute("aria-selected", "true");
+      grid.element.setAttribute("aria-activedescendant", cell.id);
+      // At first after this run, when the grid is in its place.
+      if (cell.isConnected) arrange();
+      else queueMicrotask(arrange);
+      return () => cell.setAttribute("aria-selected", "false");
+    });
+    scope.effect(() => {
+      const head = enlarged.value;
+      // In none of them where the stack has just changed, and this grid is about to be replaced.
+      const at = head && placeOf(shown, head);
+      const cell = at && grid.cell(at.row, at.column);
+      // In a view without room for it, the status line tells the numbers.
+      preview.hidden = !cell || layout.fit === "bare";
+      if (!head || !cell || preview.hidden) return;
+      const colors = palette.value;
+      const thumbnail = thumbnailOf(head);
+      const ink = coloring.value.of(head);
+      showPreview(preview, {
+        title: headTitle(head),
+        pattern: described(patternOf(head.layer, head.head, of)),
+        aspect,
+        paint: (painter, ratio, box) =>
+          paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors),
+        numbers: measureTable(head.layer, head.head, of),
+        cell,
+        scroller: scroller() ?? stage,
+      });
+    });
+    return stage;
   }
 
   return {
@@ -286,27 +280,16 @@ export function modelView(context: Context): View {
       ...(panel.value?.inside.legend.value ?? []),
     ]),
     tools: [tools],
-    figure() {
-      const [of, shown, colors] = [stack.peek(), rows.peek(), figurePalette(state)];
-      const scene = modelScene({
-        thumbnailOf: thumbnails(of, state.segments.peek()),
-        ...{ stack: of, rows: shown, palette: colors },
-        sort: sort.peek(),
-        measure: measure.peek(),
-        coloring: coloringOf(color.peek(), shown, of, colors),
-        kind: state.thumbnails.peek(),
-        segments: state.segments.peek(),
-        current: current.peek(),
-        opened: panel.peek() ? openedPicture(context) : null,
-        model: store.manifest.model,
-      });
-      return { scene, name: figureName(store.manifest, "model", of) };
-    },
+    figure: () => ({
+      name: figureName(store.manifest, "model", stack.peek()),
+      heading: "",
+      note: store.manifest.model,
+      cropped: false,
+    }),
     tables: computed(() => [
       headsTable(rows.value, stack.value),
       ...(panel.value?.inside.tables.value ?? []),
     ]),
-    dispose: disposeAll([disposeTools, disposeGrid]),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Which heads the model view shows, in which order. */
 
-import type { Color, Sort } from "../../choices.ts";
 import type { LayerInfo, Measure, StackInfo } from "../../data/manifest.ts";
+import type { Color, Sort } from "../../state/choices.ts";
 import { measuresOf } from "./measures.ts";
 
 /** One head of the model. */

@@ -1,10 +1,11 @@
 /** The pictures of the model view, painted a few layers at a time. */
 
-import type { Choices } from "../../choices.ts";
 import type { Thumbnail } from "../../data/codec.ts";
-import { sizeCanvas } from "../../parts/dom.ts";
-import { inSlices } from "../../slices.ts";
-import type { Palette } from "../../theme.ts";
+import { paintCanvas, paintInFigures } from "../../painting/canvas.ts";
+import type { Paint } from "../../painting/painter.ts";
+import { inSlices } from "../../scheduling/slices.ts";
+import type { Choices } from "../../state/choices.ts";
+import type { Palette } from "../../styles/theme.ts";
 import type { Coloring } from "./color.ts";
 import type { ModelLayout } from "./layout.ts";
 import type { Head, Row } from "./order.ts";
@@ -22,22 +23,30 @@ export interface Painting {
 
 /** Paint every layer, from the first on. Returns what stops it. */
 export function paintRows(painting: Painting): () => void {
-  return inSlices(painting.rows.length, (row) => paintRow(painting, row));
+  const { rows, canvases, layout } = painting;
+  const paints = rows.map((row) => rowPaint(painting, row));
+  // All of them are in a figure, also while the last have yet to be painted.
+  paints.forEach((paint, row) => {
+    paintInFigures(canvases[row], paint);
+  });
+  return inSlices(rows.length, (row) =>
+    paintCanvas(canvases[row], layout.pictures, layout.down + layout.below, paints[row]),
+  );
 }
 
-function paintRow(
-  { rows, canvases, layout, kind, coloring, palette, thumbnailOf }: Painting,
-  index: number,
-): void {
-  const { across, down, gap, below, pictures } = layout;
-  const { layer, heads } = rows[index];
-  const target = sizeCanvas(canvases[index], pictures, down + below);
-  heads.forEach((head, column) => {
-    const x = column * (across + gap) + gap / 2;
-    const color = coloring.of({ layer, head });
-    const thumbnail = thumbnailOf({ layer, head });
-    paintThumbnail(target, kind, thumbnail, [x, 0, across, down], color, palette);
-    target.fillStyle = color;
-    target.fillRect(x + 4, down + 3, across - 8, 2.5);
-  });
+function rowPaint(
+  { layout, kind, coloring, palette, thumbnailOf }: Painting,
+  { layer, heads }: Row,
+): Paint {
+  const { across, down, gap } = layout;
+  return (painter, ratio) => {
+    heads.forEach((head, column) => {
+      const x = column * (across + gap) + gap / 2;
+      const color = coloring.of({ layer, head });
+      const thumbnail = thumbnailOf({ layer, head });
+      paintThumbnail(painter, ratio, kind, thumbnail, [x, 0, across, down], color, palette);
+      painter.fillStyle = color;
+      painter.fillRect(x + 4, down + 3, across - 8, 2.5);
+    });
+  };
 }

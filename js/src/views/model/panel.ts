@@ -1,9 +1,7 @@
 /** One head opened in place: a panel as wide as the view, with a notch to the head's cell. */
 
-import { effect } from "@preact/signals-core";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
-import type { Context, View } from "../view.ts";
+import type { Context, View } from "../shared/view.ts";
 import { detail } from "./detail.ts";
 import { described, patternOf } from "./patterns.ts";
 import { headName, headTitle } from "./status.ts";
@@ -24,14 +22,14 @@ export interface Panel {
   readonly inside: Omit<View, "tools">;
   /** @param top and @param notch where it begins, and where the middle of its cell is. */
   place(top: number, notch: number): void;
-  dispose(): void;
 }
 
 /** What the frame takes on both sides. */
 const FRAME = 34;
 
 export function modelPanel({ context, width, resized, close, enter }: PanelOptions): Panel {
-  const { views, shown: place } = context.state;
+  const { scope, state } = context;
+  const { views, shown: place } = state;
   const { stack, layer, head } = place;
   const title = el("div", { class: "title" });
   const button = (name: string, content: string, act: () => void) => {
@@ -56,16 +54,12 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
   const notch = el("div", { class: "notch", "aria-hidden": "true" });
   const element = el("div", { class: "opened" }, region, notch);
   let height = 0;
-  // A frame later, because what changes size while sizes are observed is a complaint in the console.
-  const observer = new ResizeObserver(() =>
-    requestAnimationFrame(() => {
-      if (height === region.offsetHeight) return;
-      height = region.offsetHeight;
-      resized();
-    }),
-  );
-  observer.observe(region);
-  const disposeTitle = effect(() => {
+  scope.onResize(region, () => {
+    if (height === region.offsetHeight) return;
+    height = region.offsetHeight;
+    resized();
+  });
+  scope.effect(() => {
     // It stays with the picture below it, which waits for its layer.
     const wanted = context.store.layer(stack.value.name, layer.value.number);
     if (wanted.value.status === "loading" && title.firstChild) return;
@@ -81,6 +75,5 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
       element.style.top = `${top}px`;
       notch.style.left = `${middle}px`;
     },
-    dispose: disposeAll([() => observer.disconnect(), disposeTitle, () => inside.dispose()]),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { LayerInfo, StackInfo } from "../../data/manifest.ts";
 import { colored, type Phrase } from "../../parts/text.ts";
-import type { Palette } from "../../theme.ts";
+import type { Palette } from "../../styles/theme.ts";
 
 export type Pattern = "previous" | "same" | "next" | "special" | "first" | "mixed";
 

@@ -1,6 +1,8 @@
 /** A larger picture of one head and its numbers, beside its cell in the model view. */
 
-import { el, sizeCanvas } from "../../parts/dom.ts";
+import { paintCanvas } from "../../painting/canvas.ts";
+import type { Painter } from "../../painting/painter.ts";
+import { el } from "../../parts/dom.ts";
 import type { Box } from "./thumbnail.ts";
 
 export interface Preview {
@@ -9,7 +11,7 @@ export interface Preview {
   readonly pattern: string;
   /** Width by height of the picture. */
   readonly aspect: number;
-  paint(target: CanvasRenderingContext2D, box: Box): void;
+  paint(painter: Painter, ratio: number, box: Box): void;
   readonly numbers: HTMLElement;
   readonly cell: Element;
   /** What it must not leave, with its padding. */
@@ -34,7 +36,7 @@ export function showPreview(panel: HTMLElement, preview: Preview): void {
   const across = Math.min(WIDTH, tallest * preview.aspect);
   const size = [across, across / preview.aspect] as const;
   const canvas = el("canvas");
-  preview.paint(sizeCanvas(canvas, ...size), [0, 0, ...size]);
+  paintCanvas(canvas, ...size, (painter, ratio) => preview.paint(painter, ratio, [0, 0, ...size]));
   panel.replaceChildren(
     el("div", { class: "title" }, el("strong", {}, preview.title), el("br"), preview.pattern),
     canvas,

@@ -1,11 +1,12 @@
 /** One head's pooled matrix, painted small: as a matrix, or as lines from queries to keys. */
 
-import type { Choices } from "../../choices.ts";
 import type { Thumbnail } from "../../data/codec.ts";
 import { LineField } from "../../kernels/lines.ts";
+import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import type { Shown } from "../../shown.ts";
-import { type Palette, rgb } from "../../theme.ts";
+import type { Choices } from "../../state/choices.ts";
+import type { Shown } from "../../state/shown.ts";
+import { type Palette, rgb } from "../../styles/theme.ts";
 
 /** Left and top edge, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
@@ -19,7 +20,8 @@ export function aspectOf(kind: Choices["thumbnails"], { queries, keys }: Shown):
 }
 
 export function paintThumbnail(
-  target: CanvasRenderingContext2D,
+  painter: Painter,
+  ratio: number,
   kind: Choices["thumbnails"],
   thumbnail: Thumbnail,
   box: Box,
@@ -27,20 +29,18 @@ export function paintThumbnail(
   palette: Palette,
 ): void {
   const pixels =
-    kind === "matrix"
-      ? matrixOf(thumbnail, color)
-      : linesOf(thumbnail, color, box, target.getTransform().a);
+    kind === "matrix" ? matrixOf(thumbnail, color) : linesOf(thumbnail, color, box, ratio);
   const buffer = el("canvas", { width: pixels.width, height: pixels.height });
   buffer.getContext("2d")?.putImageData(pixels, 0, 0);
-  target.save();
-  target.beginPath();
-  target.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
-  target.fillStyle = palette.paper;
-  target.fill();
-  target.clip();
-  target.imageSmoothingEnabled = kind === "lines";
-  target.drawImage(buffer, ...box);
-  target.restore();
+  painter.save();
+  painter.beginPath();
+  painter.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
+  painter.fillStyle = palette.paper;
+  painter.fill();
+  painter.clip();
+  painter.imageSmoothingEnabled = kind === "lines";
+  painter.drawImage(buffer, ...box);
+  painter.restore();
 }
 
 /** A pixel per cell, as opaque as its level: the square root of its weight. */

@@ -1,19 +1,19 @@
 /** What the reader can choose about the model view. */
 
-import { computed, effect } from "@preact/signals-core";
-import type { Choices, Color, Sort } from "../../choices.ts";
+import { computed } from "@preact/signals-core";
 import { choice, type Option } from "../../parts/choice.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { capitalized } from "../../parts/text.ts";
-import type { State } from "../../state.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { Choices, Color, Sort } from "../../state/choices.ts";
+import type { State } from "../../state/state.ts";
 import { measuresOf, name } from "./measures.ts";
 import { knownChoice } from "./order.ts";
 import { isSelf } from "./patterns.ts";
 
-export function modelTools(state: State): [HTMLElement, () => void] {
+export function modelTools(scope: Scope, state: State): HTMLElement {
   const { stack } = state.shown;
-  const [thumbnails, disposeThumbnails] = choice({
+  const thumbnails = choice(scope, {
     name: "Show",
     options: [
       { value: "matrix", label: "Matrix" },
@@ -27,13 +27,13 @@ export function modelTools(state: State): [HTMLElement, () => void] {
   const byNumber = el("div", { class: "tools" });
   // What can be chosen changes with the kind of attention, and with nothing else.
   const self = computed(() => isSelf(stack.value));
-  const disposeByNumber = effect(() => {
+  scope.scopedEffect((own) => {
     self.value;
     const numbers: readonly Option[] = measuresOf(stack.peek()).map((measure) => ({
       value: measure,
       label: capitalized(name(measure)),
     }));
-    const [color, disposeColor] = choice({
+    const color = choice(own, {
       name: "Colour by",
       options: [
         { value: "pattern", label: "Pattern" },
@@ -45,7 +45,7 @@ export function modelTools(state: State): [HTMLElement, () => void] {
         state.color.value = value as Color;
       },
     });
-    const [sort, disposeSort] = choice({
+    const sort = choice(own, {
       name: "Sort heads",
       options: [{ value: "model", label: "As in model" }, ...numbers],
       value: () => knownChoice<Sort>(state.sort.value, stack.value, ["model"]),
@@ -54,10 +54,6 @@ export function modelTools(state: State): [HTMLElement, () => void] {
       },
     });
     byNumber.replaceChildren(color, sort);
-    return disposeAll([disposeColor, disposeSort]);
   });
-  return [
-    el("div", { class: "tools" }, byNumber, thumbnails),
-    disposeAll([disposeThumbnails, disposeByNumber]),
-  ];
+  return el("div", { class: "tools" }, byNumber, thumbnails);
 }

@@ -42,18 +42,18 @@ const ROOMY = 16;
 export const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
 
 export function paintBars(canvas: Canvas, facts: Facts, columns: BarColumns): void {
-  const { target, rowHeight, palette } = canvas;
+  const { painter, rowHeight, palette } = canvas;
   const compared = [facts.explanation.value, facts.comparison.value].filter((one) => one !== null);
   const parts = compared.map((one) => rowsOf(facts, one, canvas.range));
   const largest = magnitudesOf(facts, compared);
-  target.textBaseline = "middle";
-  target.font = `${rowHeight / parts.length < ROOMY ? 11 : 12}px system-ui, sans-serif`;
+  painter.textBaseline = "middle";
+  painter.font = `${rowHeight / parts.length < ROOMY ? 11 : 12}px system-ui, sans-serif`;
   for (const column of [columns.bias, columns.scores]) {
     if (!column) continue;
-    target.fillStyle = palette.border;
+    painter.fillStyle = palette.border;
     const [first] = canvas.range;
     const height = parts[0].length * rowHeight;
-    target.fillRect(Math.round(zeroOf(column)), band(rowHeight, first)[0], 1, height);
+    painter.fillRect(Math.round(zeroOf(column)), band(rowHeight, first)[0], 1, height);
   }
   parts.forEach((part, at) => {
     part.forEach((row, index) => {
@@ -132,35 +132,39 @@ function signed(
 function share(canvas: Canvas, column: Bars, { own, now }: Change, place: Place): void {
   bar(canvas, column.left, now * column.width, canvas.palette.positive, place);
   if (own !== now) ghost(canvas, column.left, own * column.width, place);
-  const { target } = canvas;
+  const { painter } = canvas;
   const text = weight(now);
   const after = column.left + Math.max(own, now) * column.width + 6;
-  label(canvas, text, after + target.measureText(text).width, place);
+  label(canvas, text, after + painter.measureText(text).width, place);
 }
 
-function bar({ target }: Canvas, x: number, length: number, color: string, place: Place): void {
+function bar({ painter }: Canvas, x: number, length: number, color: string, place: Place): void {
   const { top, height, second } = place;
   const [left, width] = [Math.min(x, x + length), Math.abs(length)];
-  target.fillStyle = second ? hatch(target, color) : color;
-  target.fillRect(left, top, width, height);
-  if (!second || width < 1) return;
-  target.strokeStyle = color;
-  target.lineWidth = 1;
-  target.strokeRect(left + 0.5, top + 0.5, Math.max(0, width - 1), height - 1);
+  if (!second) {
+    painter.fillStyle = color;
+    painter.fillRect(left, top, width, height);
+    return;
+  }
+  hatch(painter, color, left, top, width, height);
+  if (width < 1) return;
+  painter.strokeStyle = color;
+  painter.lineWidth = 1;
+  painter.strokeRect(left + 0.5, top + 0.5, Math.max(0, width - 1), height - 1);
 }
 
 /** An outline as long as the model's own bar. */
-function ghost({ target, palette }: Canvas, x: number, length: number, place: Place): void {
+function ghost({ painter, palette }: Canvas, x: number, length: number, place: Place): void {
   const [left, width] = [Math.min(x, x + length), Math.abs(length)];
   if (width < 1) return;
-  target.strokeStyle = palette.text;
-  target.lineWidth = 1;
-  target.strokeRect(left + 0.5, place.top + 0.5, Math.max(0.5, width - 1), place.height - 1);
+  painter.strokeStyle = palette.text;
+  painter.lineWidth = 1;
+  painter.strokeRect(left + 0.5, place.top + 0.5, Math.max(0.5, width - 1), place.height - 1);
 }
 
-function label({ target, palette }: Canvas, text: string, end: number, place: Place): void {
-  target.fillStyle = palette.muted;
-  target.textAlign = "right";
-  target.fillText(text, end, place.top + place.height / 2 + 1);
-  target.textAlign = "left";
+function label({ painter, palette }: Canvas, text: string, end: number, place: Place): void {
+  painter.fillStyle = palette.muted;
+  painter.textAlign = "right";
+  painter.fillText(text, end, place.top + place.height / 2 + 1);
+  painter.textAlign = "left";
 }

@@ -1,23 +1,22 @@
 /** The neuron view without vectors: queries, curves as opaque as the weights, keys, softmax bars. */
 
-import { computed, effect } from "@preact/signals-core";
-import { headSheet } from "../../data/sheets.ts";
-import { disposeAll } from "../../parts/dispose.ts";
+import { computed } from "@preact/signals-core";
+import { headMatrix } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
-import { headColors } from "../../parts/head-colors.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { uniformTrack } from "../../parts/track.ts";
-import { axesOf } from "../axes.ts";
-import { type Lines, lines } from "../lines.ts";
+import { headColors } from "../../styles/head-colors.ts";
+import { axesOf } from "../shared/axes.ts";
+import { type Lines, lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
-import { type Columns, type ColumnsOptions, openRows, sinkLabel, stand, upTo } from "./columns.ts";
-import { barHeads, drawHeads } from "./heads.ts";
+import { barHeads, drawHeads } from "./column-headers.ts";
+import { type Columns, type ColumnsOptions, paintRows, sinkLabel, stand, upTo } from "./columns.ts";
 import { MARKS, NUMBER_WIDTH } from "./layout.ts";
 import { paintCurves } from "./paint.ts";
 import { besideRows } from "./whole.ts";
 
 export function collapsedColumns(options: ColumnsOptions): Columns {
-  const { facts, palette, labels, rows, queries, keys } = options;
+  const { scope, facts, palette, labels, rows, queries, keys } = options;
   const rowHeight = rows.height;
   const overview = besideRows(options);
   const width = options.width - overview.room;
@@ -30,7 +29,7 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
   const weights = { left, width: bars, end: left + bars + NUMBER_WIDTH };
 
   const drawn = rows.long ? null : allLines(options, curves);
-  const [sink, disposeSink] = sinkLabel(facts, keyLabels, labels, rowHeight);
+  const sink = sinkLabel(scope, facts, keyLabels, labels, rowHeight);
   const canvas = el("canvas", { "aria-hidden": "true" });
   const names = upTo(keyLabels, queries);
   const between = drawn ? [drawn.element] : [];
@@ -43,49 +42,48 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
   const heads = el("div", { class: "column-heads" });
   const beside = overview.place(weights.end);
   const element = el("div", { class: "neuron-view" }, heads, stage);
-  const disposers = [
-    effect(() =>
-      drawHeads(heads, [
-        {
-          name: ["Attention"],
-          detail: rows.long
-            ? [`of ${tokenNames(facts.data.stack.queries)[facts.explanation.value.query]}`]
-            : facts.muted.value.length
-              ? ["the model’s own"]
-              : [],
-          left: labels + gap,
-          width: curves,
-        },
-        ...barHeads({ bias: null, scores: null, weights, width: weights.end }, facts),
-        ...beside,
-      ]),
-    ),
-    effect(() => {
-      const target = openRows(canvas, weights.end, rows);
-      const picture = { target, rowHeight, range: rows.range.value, palette: palette.value };
+  scope.effect(() =>
+    drawHeads(heads, [
+      {
+        name: ["Attention"],
+        detail: rows.long
+          ? [`of ${tokenNames(facts.data.stack.queries)[facts.explanation.value.query]}`]
+          : facts.muted.value.length
+            ? ["the model’s own"]
+            : [],
+        left: labels + gap,
+        width: curves,
+      },
+      ...barHeads({ bias: null, scores: null, weights, width: weights.end }, facts),
+      ...beside,
+    ]),
+  );
+  scope.effect(() => {
+    const range = rows.range.value;
+    const ends = [labels + gap, labels + gap + curves] as const;
+    paintRows(canvas, weights.end, rows, (painter) => {
+      const picture = { painter, rowHeight, range, palette: palette.value };
       paintBars(picture, facts, { bias: null, scores: null, weights });
       // Of a long text, not all lines but those of the query explained.
-      const ends = [labels + gap, labels + gap + curves] as const;
       if (!drawn) paintCurves({ ...picture, curves: ends }, facts);
-    }),
-  ];
+    });
+  });
   return {
     element,
     stage,
     leftOut: [],
-    dispose: disposeAll([...disposers, disposeSink, overview.dispose, () => drawn?.dispose()]),
   };
 }
 
 /** The lines of all queries, or of the one looked at. */
-function allLines({ state, facts, palette, rows }: ColumnsOptions, across: number): Lines {
+function allLines({ scope, state, facts, palette, rows }: ColumnsOptions, across: number): Lines {
   const { data, shown, head } = facts;
   const look = computed(() => {
     const query = state.focus.value.query ?? state.query.value;
     return { query: shown.queries.filter((at) => at === query), key: [] };
   });
-  const sheet = computed(() => headSheet(data, head.value));
-  return lines({
+  const matrix = computed(() => headMatrix(data, head.value));
+  return lines(scope, {
     // Neurons are of tokens, also while words are chosen.
     axes: axesOf(state, data.stack, false),
     tracks: {
@@ -94,11 +92,11 @@ function allLines({ state, facts, palette, rows }: ColumnsOptions, across: numbe
     },
     across,
     horizontal: false,
-    sheets: computed(() => [sheet.value]),
+    matrices: computed(() => [matrix.value]),
     colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
     look,
     strips: computed(() =>
-      look.value.query.length ? [sheet.value.row(look.value.query[0])] : null,
+      look.value.query.length ? [matrix.value.row(look.value.query[0])] : null,
     ),
   });
 }

@@ -1,12 +1,15 @@
 /** What the neuron view is made of, with and without its vectors. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
-import type { LayerData } from "../../data/layer.ts";
-import { el, sizeCanvas } from "../../parts/dom.ts";
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { LayerData } from "../../data/layer-data.ts";
+import { paintCanvas } from "../../painting/canvas.ts";
+import type { Paint } from "../../painting/painter.ts";
+import { el } from "../../parts/dom.ts";
 import { number } from "../../parts/text.ts";
-import type { Shown } from "../../shown.ts";
-import type { State } from "../../state.ts";
-import type { Palette } from "../../theme.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { Shown } from "../../state/shown.ts";
+import type { State } from "../../state/state.ts";
+import type { Palette } from "../../styles/theme.ts";
 import type { Facts } from "./facts.ts";
 import { MARKS } from "./layout.ts";
 import type { Rows } from "./rows.ts";
@@ -17,10 +20,10 @@ export interface Columns {
   readonly stage: HTMLElement;
   /** The vectors that there is no room for. */
   readonly leftOut: readonly string[];
-  dispose(): void;
 }
 
 export interface ColumnsOptions {
+  readonly scope: Scope;
   readonly state: State;
   readonly facts: Facts;
   readonly palette: ReadonlySignal<Palette>;
@@ -38,14 +41,20 @@ export function rowCount({ info }: LayerData, { queries, keys }: Shown): number 
   return Math.max(queries.length, keys.length + (info.program?.sinks ? 1 : 0));
 }
 
-/** A canvas for the rows that are drawn, in the coordinates of all rows. */
-export function openRows(canvas: HTMLCanvasElement, width: number, rows: Rows) {
+/** Paint the rows that are drawn, in the coordinates of all rows. */
+export function paintRows(
+  canvas: HTMLCanvasElement,
+  width: number,
+  rows: Rows,
+  paint: Paint,
+): void {
   const [first, end] = rows.range.value;
   const above = first * rows.height;
   canvas.style.marginTop = `${above}px`;
-  const target = sizeCanvas(canvas, width, MARKS + (end - first) * rows.height);
-  target.translate(0, -above);
-  return target;
+  paintCanvas(canvas, width, MARKS + (end - first) * rows.height, (painter, ratio) => {
+    painter.translate(0, -above);
+    paint(painter, ratio);
+  });
 }
 
 /** Place an element in the grid of the columns, which leaves it free to stay while they scroll. */
@@ -63,20 +72,21 @@ export function upTo(keyLabels: number, queries: HTMLElement): HTMLElement {
 
 /** The name of the row below the keys; hidden where the head has no sink. */
 export function sinkLabel(
+  scope: Scope,
   { data, head, shown, explanation }: Facts,
   left: number,
   width: number,
   rowHeight: number,
-): [HTMLElement, () => void] {
+): HTMLElement {
   const label = el("div", { class: "sink" }, "sink");
   stand(label, left, width, MARKS + shown.keys.length * rowHeight);
   label.style.height = `${rowHeight}px`;
-  const dispose = effect(() => {
+  scope.effect(() => {
     const logit = data.sink(head.value);
     label.hidden = logit === null;
     if (logit === null) return;
     const share = explanation.value.shown.sink ?? 0;
     label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share.toFixed(3)} of the softmax`;
   });
-  return [label, dispose];
+  return label;
 }

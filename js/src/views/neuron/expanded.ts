@@ -1,10 +1,8 @@
 /** The neuron view with its vectors: from queries and keys, by their products, to the softmax. */
 
-import { effect } from "@preact/signals-core";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
-import { type Columns, type ColumnsOptions, openRows, sinkLabel, stand, upTo } from "./columns.ts";
-import { barHeads, drawHeads, vectorHeads } from "./heads.ts";
+import { barHeads, drawHeads, vectorHeads } from "./column-headers.ts";
+import { type Columns, type ColumnsOptions, paintRows, sinkLabel, stand, upTo } from "./columns.ts";
 import { layoutFor, MARKS } from "./layout.ts";
 import { neuronList } from "./list.ts";
 import { paintNeurons } from "./paint.ts";
@@ -13,7 +11,7 @@ import { vectorsOf } from "./strips.ts";
 import { besideRows } from "./whole.ts";
 
 export function expandedColumns(options: ColumnsOptions): Columns {
-  const { state, facts, palette, labels, rows, queries, keys } = options;
+  const { scope, state, facts, palette, labels, rows, queries, keys } = options;
   const rowHeight = rows.height;
   const { program, dim } = facts.data.info;
   const biased = program !== null && (program.bias || program.relative);
@@ -21,8 +19,8 @@ export function expandedColumns(options: ColumnsOptions): Columns {
   const layout = layoutFor(options.width - overview.room, labels, dim as number, biased);
 
   const canvas = el("canvas", { "aria-hidden": "true" });
-  const [list, disposeList] = neuronList(state, facts);
-  const [sink, disposeSink] = sinkLabel(facts, layout.keyLabels, labels, rowHeight);
+  const list = neuronList(scope, state, facts);
+  const sink = sinkLabel(scope, facts, layout.keyLabels, labels, rowHeight);
   const names = upTo(layout.keyLabels, queries);
   const stage = el(
     "div",
@@ -46,16 +44,15 @@ export function expandedColumns(options: ColumnsOptions): Columns {
   bindPointer(stage, [canvas, list], state, facts, layout, rowHeight);
 
   const vectors = vectorsOf(facts, palette, rows.range);
-  const disposers = [
-    effect(() =>
-      drawHeads(heads, [...vectorHeads(layout, facts), ...barHeads(layout, facts), ...beside]),
-    ),
-    effect(() => {
-      const target = openRows(canvas, layout.width, rows);
-      const range = rows.range.value;
-      paintNeurons({ target, layout, vectors, rowHeight, range, palette: palette.value }, facts);
-    }),
-  ];
+  scope.effect(() =>
+    drawHeads(heads, [...vectorHeads(layout, facts), ...barHeads(layout, facts), ...beside]),
+  );
+  scope.effect(() => {
+    const range = rows.range.value;
+    paintRows(canvas, layout.width, rows, (painter) =>
+      paintNeurons({ painter, layout, vectors, rowHeight, range, palette: palette.value }, facts),
+    );
+  });
   const leftOut = [layout.queries === null && "q", layout.keys === null && "k"].filter(
     (name) => name !== false,
   );
@@ -63,6 +60,5 @@ export function expandedColumns(options: ColumnsOptions): Columns {
     element,
     stage,
     leftOut,
-    dispose: disposeAll([...disposers, disposeList, disposeSink, overview.dispose]),
   };
 }

@@ -2,7 +2,7 @@
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { type Explanation, explain, sees } from "../../data/explanation.ts";
-import type { LayerData } from "../../data/layer.ts";
+import type { LayerData } from "../../data/layer-data.ts";
 import {
   contributions,
   fewest,
@@ -14,9 +14,9 @@ import {
 } from "../../data/neurons.ts";
 import { headScale } from "../../data/scores.ts";
 import { placesOf } from "../../parts/track.ts";
-import { type Shown, visible } from "../../shown.ts";
-import type { Side, State } from "../../state.ts";
-import { headIn } from "../layer-view.ts";
+import { type Shown, visible } from "../../state/shown.ts";
+import type { Side, State } from "../../state/state.ts";
+import { headIn } from "../shared/layer-view.ts";
 
 export interface Facts {
   readonly data: LayerData;

@@ -3,7 +3,7 @@
 import type { LayerInfo } from "../../data/manifest.ts";
 import { colored, number, type Phrase } from "../../parts/text.ts";
 import { halfPrecision, keptAsWeights, vectorsWithin, weightsWithin } from "../../parts/trust.ts";
-import type { Palette } from "../../theme.ts";
+import type { Palette } from "../../styles/theme.ts";
 import type { Facts } from "./facts.ts";
 
 /** @param leftOut the vectors that there is no room for. */

@@ -1,16 +1,15 @@
 /** The neurons of a head as a list over the q × k strip: what is selected in it is muted. */
 
-import { effect } from "@preact/signals-core";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
-import type { State } from "../../state.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { State } from "../../state/state.ts";
 import type { Facts } from "./facts.ts";
 
 const HOW =
   "A selected neuron is muted: left out of q·k, and of everything that follows from it. " +
   "Enter mutes or unmutes, Shift with an arrow mutes several, Escape unmutes all.";
 
-export function neuronList(state: State, facts: Facts): [HTMLElement, () => void] {
+export function neuronList(scope: Scope, state: State, facts: Facts): HTMLElement {
   const { neuron, order, muted } = facts;
   const list = el("div", {
     class: "neuron-list",
@@ -61,20 +60,18 @@ export function neuronList(state: State, facts: Facts): [HTMLElement, () => void
     neuron.value = null;
   });
 
-  const disposers = [
-    effect(() => list.replaceChildren(...order.value.map((n) => options[n]))),
-    effect(() => {
-      const out = new Set(muted.value);
-      options.forEach((option, n) => {
-        option.setAttribute("aria-selected", `${out.has(n)}`);
-      });
-    }),
-    effect(() => {
-      if (neuron.value === null) list.removeAttribute("aria-activedescendant");
-      else list.setAttribute("aria-activedescendant", `neuron-${neuron.value}`);
-    }),
-  ];
-  return [list, disposeAll(disposers)];
+  scope.effect(() => list.replaceChildren(...order.value.map((n) => options[n])));
+  scope.effect(() => {
+    const out = new Set(muted.value);
+    options.forEach((option, n) => {
+      option.setAttribute("aria-selected", `${out.has(n)}`);
+    });
+  });
+  scope.effect(() => {
+    if (neuron.value === null) list.removeAttribute("aria-activedescendant");
+    else list.setAttribute("aria-activedescendant", `neuron-${neuron.value}`);
+  });
+  return list;
 }
 
 /** Scroll the view, and nothing around it, until the neuron can be seen. */

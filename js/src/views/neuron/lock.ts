@@ -1,7 +1,7 @@
 /** What a click means in the neuron view: a query and a key are locked each for itself. */
 
 import { batch } from "@preact/signals-core";
-import type { Side, State } from "../../state.ts";
+import type { Side, State } from "../../state/state.ts";
 
 /** Lock another query, and keep the key; the locked one is released, and its comparison ends. */
 export function lockQuery(state: State, at: number): void {

@@ -1,7 +1,7 @@
 /** What marks single neurons, and the queries that are explained. */
 
-import type { Shown } from "../../shown.ts";
-import { alpha } from "../../theme.ts";
+import type { Shown } from "../../state/shown.ts";
+import { alpha } from "../../styles/theme.ts";
 import type { Facts } from "./facts.ts";
 import { MARKS } from "./layout.ts";
 import { band, hatch, type Picture } from "./strips.ts";
@@ -20,19 +20,19 @@ export function paintMarks(canvas: Picture, facts: Facts): void {
 
 /** In model order: what a rotary embedding turns together. */
 function paintPairs(canvas: Picture, { data, order, shown }: Facts): void {
-  const { target, layout, rowHeight, palette } = canvas;
+  const { painter, layout, rowHeight, palette } = canvas;
   const { rotary } = data.info;
   if (!rotary || order.value.some((n, at) => n !== at)) return;
   const cell = layout.strip / order.value.length;
   for (const [x, count] of stripsOf(canvas, shown)) {
-    target.fillStyle = palette.muted;
+    painter.fillStyle = palette.muted;
     const line = (at: number) =>
-      target.fillRect(Math.round(x + at * cell) - 0.5, MARKS, 1, count * rowHeight);
+      painter.fillRect(Math.round(x + at * cell) - 0.5, MARKS, 1, count * rowHeight);
     const end = rotary.start + rotary.dims;
     if (rotary.pairs === "halves") line(rotary.start + rotary.dims / 2);
     else
       for (let n = rotary.start; n < end; n += 2)
-        target.fillRect(x + n * cell + 0.5, MARKS, Math.max(1, 2 * cell - 1.5), 1.5);
+        painter.fillRect(x + n * cell + 0.5, MARKS, Math.max(1, 2 * cell - 1.5), 1.5);
     if (rotary.start > 0) line(rotary.start);
     if (end < order.value.length) line(end);
   }
@@ -40,30 +40,29 @@ function paintPairs(canvas: Picture, { data, order, shown }: Facts): void {
 
 /** What is left out is pale and hatched. */
 function paintMuted(canvas: Picture, facts: Facts): void {
-  const { target, palette } = canvas;
+  const { painter, palette } = canvas;
   for (const n of facts.muted.value) {
     for (const [x, top, width, height] of columnsOf(canvas, facts, n)) {
-      target.fillStyle = alpha(palette.background, 0.7);
-      target.fillRect(x, top, width, height);
-      target.fillStyle = hatch(target, alpha(palette.muted, 0.55));
-      target.fillRect(x, top, width, height);
+      painter.fillStyle = alpha(palette.background, 0.7);
+      painter.fillRect(x, top, width, height);
+      hatch(painter, alpha(palette.muted, 0.55), x, top, width, height);
     }
   }
 }
 
 /** The neuron looked at, and, dashed, the one that is rotated with it. */
 function paintCursor(canvas: Picture, facts: Facts): void {
-  const { target, palette } = canvas;
+  const { painter, palette } = canvas;
   const found = [facts.neuron.value, facts.partner.value];
-  target.strokeStyle = palette.text;
-  target.lineWidth = 1;
+  painter.strokeStyle = palette.text;
+  painter.lineWidth = 1;
   found.forEach((n, dashed) => {
     if (n === null) return;
-    target.setLineDash(dashed ? [3, 2] : []);
+    painter.setLineDash(dashed ? [3, 2] : []);
     for (const [x, top, width, height] of columnsOf(canvas, facts, n))
-      target.strokeRect(x - 0.5, top - 0.5, width + 1, height + 1);
+      painter.strokeRect(x - 0.5, top - 0.5, width + 1, height + 1);
   });
-  target.setLineDash([]);
+  painter.setLineDash([]);
 }
 
 /** The rectangles of one neuron in the strips. */
@@ -94,38 +93,38 @@ function stripsOf(
 
 /** Around the vector of the query that is explained; dashed around the one compared with it. */
 function paintFrame(
-  { target, layout, rowHeight, palette }: Picture,
+  { painter, layout, rowHeight, palette }: Picture,
   row: number,
   dashed: boolean,
 ): void {
   if (row < 0 || layout.queries === null) return;
   const [top, height] = band(rowHeight, row);
-  target.strokeStyle = palette.accent;
-  target.lineWidth = 2;
-  target.setLineDash(dashed ? [6, 4] : []);
-  target.strokeRect(layout.queries - 2, top - 2, layout.strip + 4, height + 4);
-  target.setLineDash([]);
+  painter.strokeStyle = palette.accent;
+  painter.lineWidth = 2;
+  painter.setLineDash(dashed ? [6, 4] : []);
+  painter.strokeRect(layout.queries - 2, top - 2, layout.strip + 4, height + 4);
+  painter.setLineDash([]);
 }
 
 /** Narrower ones have ticks, which stay apart. */
 const TRIANGLES = 5;
 
 /** Triangles above the neurons that make most of the difference to the other keys. */
-function paintTelling({ target, layout, palette }: Picture, { order, telling }: Facts): void {
+function paintTelling({ painter, layout, palette }: Picture, { order, telling }: Facts): void {
   const cell = layout.strip / order.value.length;
   const half = Math.min(4, cell * 0.45);
-  target.fillStyle = palette.text;
+  painter.fillStyle = palette.text;
   for (const n of telling.value ?? []) {
     const x = layout.products + (order.value.indexOf(n) + 0.5) * cell;
     if (cell < TRIANGLES) {
       const width = cell < 3 ? 1 : 2;
-      target.fillRect(Math.round(x - width / 2), MARKS - 8, width, 6);
+      painter.fillRect(Math.round(x - width / 2), MARKS - 8, width, 6);
       continue;
     }
-    target.beginPath();
-    target.moveTo(x - half, MARKS - 8);
-    target.lineTo(x + half, MARKS - 8);
-    target.lineTo(x, MARKS - 2);
-    target.fill();
+    painter.beginPath();
+    painter.moveTo(x - half, MARKS - 8);
+    painter.lineTo(x + half, MARKS - 8);
+    painter.lineTo(x, MARKS - 2);
+    painter.fill();
   }
 }

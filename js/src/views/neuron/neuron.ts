@@ -2,24 +2,20 @@
 
 import {
   computed,
-  effect,
   type ReadonlySignal,
   type Signal,
   signal,
   untracked,
 } from "@preact/signals-core";
-import type { LayerData } from "../../data/layer.ts";
-import { RemoteLayer } from "../../data/remote.ts";
-import { figureName } from "../../figures/name.ts";
-import { neuronScene } from "../../figures/neuron.ts";
-import { figurePalette } from "../../figures/palette.ts";
-import { disposeAll } from "../../parts/dispose.ts";
+import type { LayerData } from "../../data/layer-data.ts";
 import { columnWidth } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
-import { shownTokens } from "../../shown.ts";
-import type { Side, State } from "../../state.ts";
-import { type Inside, layerView, notice } from "../layer-view.ts";
-import type { Context, View } from "../view.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { shownTokens } from "../../state/shown.ts";
+import type { Side, State } from "../../state/state.ts";
+import { figureName } from "../shared/figure.ts";
+import { type Inside, layerView, notice } from "../shared/layer-view.ts";
+import type { Context, View } from "../shared/view.ts";
 import { collapsedColumns } from "./collapsed.ts";
 import { rowCount } from "./columns.ts";
 import { expandedColumns } from "./expanded.ts";
@@ -34,38 +30,38 @@ import { neuronTables } from "./tables.ts";
 import { neuronTools } from "./tools.ts";
 
 export function neuronView(context: Context): View {
-  const { state } = context;
+  const { scope, state } = context;
   // Something is always explained: the query looked at, else the locked one, else what last was.
   const explained = signal(0);
-  const keep = effect(() => {
+  scope.effect(() => {
     const query = state.focus.value.query ?? state.query.value;
     if (query !== null) explained.value = query;
   });
-  const tell = effect(() => {
+  scope.effect(() => {
     // Positions of one stack mean nothing in another.
     state.shown.stack.value;
     untracked(() => {
-      explained.value = state.focus.value.query ?? tellingWord(state);
+      explained.value = state.focus.value.query ?? firstWord(state);
     });
   });
   const step = signal<Strongest | null>(null);
-  const view = layerView(context, (data) =>
-    data instanceof RemoteLayer
+  const view = layerView(context, ({ whole }, own) =>
+    whole === null
       ? notice(
           "This layer is too large to be sent as a whole, which this view needs. " +
             "The head view has all its weights; capture(…, layers=…) of a shorter text comes here too.",
         )
-      : data.info.dim === null
-        ? noVectors(data)
-        : inside(context, data, explained, step),
+      : whole.info.dim === null
+        ? noVectors(whole)
+        : inside(own, context, whole, explained, step),
   );
-  const [tools, disposeTools] = neuronTools(state, explained, step);
+  const tools = neuronTools(scope, state, explained, step);
   const jump: Step = (by) => step.peek()?.go(by);
-  return { ...view, tools, jump, dispose: disposeAll([keep, tell, view.dispose, disposeTools]) };
+  return { ...view, tools, jump };
 }
 
 /** The first word, or the last where words see only those before them. */
-function tellingWord({ shown }: State): number {
+function firstWord({ shown }: State): number {
   const { queries } = shown.stack.peek();
   const mask = shown.layer.peek().program?.mask;
   const words = queries.labels.map((_, at) => at).filter((at) => !queries.special.includes(at));
@@ -84,6 +80,7 @@ function noVectors({ info }: LayerData): Inside {
 }
 
 function inside(
+  scope: Scope,
   context: Context,
   data: LayerData,
   wanted: ReadonlySignal<number>,
@@ -108,7 +105,7 @@ function inside(
   const toggle = (side: Side) => (at: number, event: MouseEvent | KeyboardEvent) =>
     lockBy(event, state, side, at, facts.explanation.peek().query);
 
-  const [queries, disposeQueries] = tokenColumn({
+  const queries = tokenColumn(scope, {
     side: "query",
     tokens: stack.queries,
     state,
@@ -124,7 +121,7 @@ function inside(
       return only;
     }),
   });
-  const [keys, disposeKeys] = tokenColumn({
+  const keys = tokenColumn(scope, {
     side: "key",
     tokens: stack.keys,
     state,
@@ -136,6 +133,7 @@ function inside(
     emphasis: computed(() => null),
   });
   const columns = (state.expanded.value ? expandedColumns : collapsedColumns)({
+    scope,
     state,
     facts,
     palette,
@@ -147,18 +145,18 @@ function inside(
   });
 
   const before = state.sought.peek();
-  const seek = effect(() => {
+  scope.effect(() => {
     const place = state.sought.value;
     if (!place || place === before || !rows.long) return;
     const row = facts.places.key[place.key ?? -1] ?? facts.places.query[place.query ?? -1] ?? -1;
     if (row >= 0) untracked(() => rows.reveal(row));
   });
-  const unfollow = rows.follow(columns.stage);
+  rows.follow(scope, columns.stage);
   const own = strongestKeys(state, facts, rows);
   step.value = own;
-  const leave = () => {
+  scope.onEnd(() => {
     if (step.peek() === own) step.value = null;
-  };
+  });
 
   return {
     element: columns.element,
@@ -166,18 +164,19 @@ function inside(
     tables: computed(() => neuronTables(facts)),
     legend: computed(() => neuronLegend(palette.value, facts, columns.leftOut)),
     figure() {
+      const [layer, head] = [data.info.number, facts.head.peek()];
+      const [begin, end] = rows.sight.peek();
       const { manifest } = context.store;
-      const scene = neuronScene({
-        ...{ state, facts },
-        palette: figurePalette(state),
-        expanded: state.expanded.peek(),
-        start: rows.long ? rows.sight.peek()[0] : null,
-        model: manifest.model,
-      });
-      const of = `layer-${data.info.number}-head-${facts.head.peek()}`;
-      return { scene, name: figureName(manifest, "neuron", stack, of) };
+      return {
+        name: figureName(manifest, "neuron", stack, `layer-${layer}-head-${head}`),
+        heading: `Layer ${layer} · Head ${head}`,
+        note: [rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model]
+          .filter(Boolean)
+          .join(" · "),
+        // Only the rows in sight are drawn.
+        cropped: rows.long,
+      };
     },
-    dispose: disposeAll([leave, seek, unfollow, disposeQueries, disposeKeys, columns.dispose]),
   };
 }
 

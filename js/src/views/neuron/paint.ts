@@ -1,6 +1,6 @@
 /** The picture of the neuron view: strips, bars, curves, and what marks them. */
 
-import { alpha } from "../../theme.ts";
+import { alpha } from "../../styles/theme.ts";
 import { paintBars } from "./bars.ts";
 import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
@@ -16,15 +16,15 @@ export function paintNeurons(canvas: Picture, facts: Facts): void {
 }
 
 /** The row of the key that is looked at. */
-function paintFocus({ target, layout, rowHeight, palette }: Picture, facts: Facts): void {
+function paintFocus({ painter, layout, rowHeight, palette }: Picture, facts: Facts): void {
   const { value: key } = facts.focusKey;
   const row = key === null ? -1 : facts.places.key[key];
   if (row < 0) return;
   // A frame: on a tinted ground the colours of the vectors would mean something else.
-  target.strokeStyle = palette.accent;
-  target.lineWidth = 1.5;
+  painter.strokeStyle = palette.accent;
+  painter.lineWidth = 1.5;
   const x = layout.keyLabels + 1;
-  target.strokeRect(x, MARKS + row * rowHeight + 1, layout.weights.end - x - 1, rowHeight - 2);
+  painter.strokeRect(x, MARKS + row * rowHeight + 1, layout.weights.end - x - 1, rowHeight - 2);
 }
 
 /** Fainter ones cannot be told from none. */
@@ -35,7 +35,7 @@ const BEYOND = 1;
 const FADED = 0.25;
 
 /** What curves need to know of the picture. */
-type Curves = Pick<Picture, "target" | "rowHeight" | "palette" | "range"> & {
+type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "range"> & {
   readonly curves: Layout["curves"];
 };
 
@@ -44,7 +44,7 @@ type Curves = Pick<Picture, "target" | "rowHeight" | "palette" | "range"> & {
  * them is not among the rows drawn, the curve fades towards the edge that it is beyond.
  */
 export function paintCurves(
-  { target, curves, rowHeight, palette, range }: Curves,
+  { painter, curves, rowHeight, palette, range }: Curves,
   facts: Facts,
 ): void {
   const { shown, places } = facts;
@@ -54,24 +54,24 @@ export function paintCurves(
   const drawn = (row: number) => row >= first && row < end;
   const within = (row: number) => Math.max(first - BEYOND, Math.min(end - 1 + BEYOND, row));
   const centre = (row: number) => MARKS + (within(row) + 0.5) * rowHeight;
-  target.lineWidth = 2.5;
+  painter.lineWidth = 2.5;
   [facts.explanation.value, facts.comparison.value].forEach((one, second) => {
     const from = one ? places.query[one.query] : -1;
     if (!one || from < 0) return;
-    target.setLineDash(second ? [5, 4] : []);
+    painter.setLineDash(second ? [5, 4] : []);
     shown.keys.forEach((key, to) => {
       const value = one.shown.weights[key];
       if (value < FAINTEST || !(drawn(from) || drawn(to))) return;
       const [start, stop] = [centre(from), centre(to)];
       const stroke = alpha(palette.positive, value);
-      target.strokeStyle = drawn(from) && drawn(to) ? stroke : fading(from, to);
-      target.beginPath();
-      target.moveTo(left, start);
-      target.bezierCurveTo(middle, start, middle, stop, right, stop);
-      target.stroke();
+      painter.strokeStyle = drawn(from) && drawn(to) ? stroke : fading(from, to);
+      painter.beginPath();
+      painter.moveTo(left, start);
+      painter.bezierCurveTo(middle, start, middle, stop, right, stop);
+      painter.stroke();
 
       function fading(of: number, at: number): CanvasGradient {
-        const gradient = target.createLinearGradient(left, start, right, stop);
+        const gradient = painter.createLinearGradient(left, start, right, stop);
         const clear = alpha(palette.positive, value * FADED);
         gradient.addColorStop(0, drawn(of) ? stroke : clear);
         gradient.addColorStop(1, drawn(at) ? stroke : clear);
@@ -79,5 +79,5 @@ export function paintCurves(
       }
     });
   });
-  target.setLineDash([]);
+  painter.setLineDash([]);
 }

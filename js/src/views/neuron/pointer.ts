@@ -1,7 +1,7 @@
 /** What the pointer is on, in the picture of the neuron view. */
 
-import { perFrame } from "../../frame.ts";
-import type { State } from "../../state.ts";
+import { perFrame } from "../../scheduling/frame.ts";
+import type { State } from "../../state/state.ts";
 import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { lock } from "./lock.ts";

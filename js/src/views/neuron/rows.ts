@@ -2,6 +2,7 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { type Range, steady } from "../../parts/steady.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { MARKS } from "./layout.ts";
 
 export interface Rows {
@@ -19,7 +20,7 @@ export interface Rows {
   /** Scroll until a row is in the middle. */
   centre(row: number): void;
   /** Follow how the stage that the rows are on is scrolled, once it is in its place. */
-  follow(stage: HTMLElement): () => void;
+  follow(scope: Scope, stage: HTMLElement): void;
 }
 
 /** Up to so many rows, all of them are drawn. */
@@ -78,18 +79,16 @@ export function neuronRows(count: number, height: number, first: number): Rows {
       if (Math.abs(near - before) < room.peek() / 2) scrollTo(near);
       else centre(row);
     },
-    follow(stage) {
-      if (!long) return () => {};
-      const controller = new AbortController();
+    follow({ signal }, stage) {
+      if (!long) return;
       queueMicrotask(() => {
-        if (controller.signal.aborted) return;
+        if (signal.aborted) return;
         on = stage;
         scroller = stage.closest<HTMLElement>(".body");
-        scroller?.addEventListener("scroll", measure, { signal: controller.signal });
+        scroller?.addEventListener("scroll", measure, { signal });
         measure();
         if (scroller?.scrollTop === 0) centre(first);
       });
-      return () => controller.abort();
     },
   };
 }

@@ -1,12 +1,12 @@
 /** The status line of the neuron view: how one weight comes about, in numbers. */
 
 import { type Explanation, sees } from "../../data/explanation.ts";
-import type { LayerData } from "../../data/layer.ts";
+import type { LayerData } from "../../data/layer-data.ts";
 import { products } from "../../data/neurons.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { number, type Phrase, pair, scaling, weight } from "../../parts/text.ts";
+import { tellingText } from "./column-headers.ts";
 import type { Facts } from "./facts.ts";
-import { tellingText } from "./heads.ts";
 
 export function neuronStatus(facts: Facts): Phrase {
   const { data, head, comparison } = facts;

@@ -3,15 +3,16 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { sees } from "../../data/explanation.ts";
 import { products } from "../../data/neurons.ts";
+import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Range } from "../../parts/steady.ts";
-import { type Palette, rgb } from "../../theme.ts";
+import { type Palette, rgb } from "../../styles/theme.ts";
 import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
 
 /** How everything is painted. */
 export interface Canvas {
-  readonly target: CanvasRenderingContext2D;
+  readonly painter: Painter;
   readonly rowHeight: number;
   readonly palette: Palette;
   /** The rows that are drawn. */
@@ -116,36 +117,48 @@ function image(
 
 /** @param place of each row: its top and height, and its opacity. */
 function paint(
-  { target, layout, range }: Picture,
+  { painter, layout, range }: Picture,
   x: number,
   strip: HTMLCanvasElement,
   place: (row: number) => [[number, number], number],
 ): void {
-  target.imageSmoothingEnabled = false;
+  painter.imageSmoothingEnabled = false;
   for (let at = 0; at < strip.height; at++) {
     const [[top, height], opacity] = place(range[0] + at);
     if (!opacity) continue;
-    target.globalAlpha = opacity;
-    target.drawImage(strip, 0, at, strip.width, 1, x, top, layout.strip, height);
+    painter.globalAlpha = opacity;
+    painter.drawImage(strip, 0, at, strip.width, 1, x, top, layout.strip, height);
   }
-  target.globalAlpha = 1;
+  painter.globalAlpha = 1;
 }
 
-// Made when it is needed: this file is also loaded where there is no document.
-let tile: HTMLCanvasElement | null = null;
+/** Between two lines of a hatching, and their width. */
+const HATCH = 6;
+const HATCH_LINE = 1.2;
 
-/** Diagonal lines. */
-export function hatch(target: CanvasRenderingContext2D, color: string): CanvasPattern | string {
-  tile ??= el("canvas");
-  tile.width = tile.height = 6;
-  const context = tile.getContext("2d") as CanvasRenderingContext2D;
-  context.strokeStyle = color;
-  context.lineWidth = 1.2;
-  context.beginPath();
-  for (const shift of [-6, 0, 6]) {
-    context.moveTo(shift, 6);
-    context.lineTo(shift + 6, 0);
+/** Diagonal lines in a box, in step with those of all other boxes. */
+export function hatch(
+  painter: Painter,
+  color: string,
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+): void {
+  painter.save();
+  painter.beginPath();
+  painter.rect(x, y, width, height);
+  painter.clip();
+  painter.strokeStyle = color;
+  painter.lineWidth = HATCH_LINE;
+  painter.beginPath();
+  // Each is where x and y add up to the same; their ends are beyond the box.
+  const first = Math.ceil((x + y) / HATCH - 1) * HATCH;
+  for (let sum = first; sum < x + y + width + height + HATCH; sum += HATCH) {
+    const [from, to] = [Math.max(x, sum - y - height) - 1, Math.min(x + width, sum - y) + 1];
+    painter.moveTo(from, sum - from);
+    painter.lineTo(to, sum - to);
   }
-  context.stroke();
-  return target.createPattern(tile, "repeat") ?? color;
+  painter.stroke();
+  painter.restore();
 }

@@ -3,7 +3,7 @@
 import { batch, type ReadonlySignal } from "@preact/signals-core";
 import { largestFirst } from "../../data/neurons.ts";
 import { el } from "../../parts/dom.ts";
-import type { State } from "../../state.ts";
+import type { State } from "../../state/state.ts";
 import type { Facts } from "./facts.ts";
 import type { Rows } from "./rows.ts";
 

@@ -5,7 +5,7 @@ import type { Tokens } from "../../data/manifest.ts";
 import { unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/names.ts";
 import type { Cells, Table } from "../../parts/table.ts";
-import { matrixCells, vectorCells } from "../tables.ts";
+import { matrixCells, vectorCells } from "../shared/tables.ts";
 import type { Facts } from "./facts.ts";
 
 export function neuronTables(facts: Facts): readonly Table[] {

@@ -1,13 +1,13 @@
 /** The neuron view's own controls: vectors or none, the neurons' order, comparing, unmuting. */
 
-import { computed, effect, type ReadonlySignal } from "@preact/signals-core";
-import type { Neurons } from "../../choices.ts";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { choice, toggle } from "../../parts/choice.ts";
-import { disposeAll } from "../../parts/dispose.ts";
 import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
-import { shownTokens } from "../../shown.ts";
-import type { State } from "../../state.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { Neurons } from "../../state/choices.ts";
+import { shownTokens } from "../../state/shown.ts";
+import type { State } from "../../state/state.ts";
 import { compareWith } from "./lock.ts";
 import { type Strongest, strongestButton } from "./strongest.ts";
 
@@ -22,11 +22,12 @@ const OFFERED = 256;
 
 /** @param explained the query that is compared with another, where none is locked. */
 export function neuronTools(
+  scope: Scope,
   state: State,
   explained: ReadonlySignal<number>,
   step: ReadonlySignal<Strongest | null>,
-): [HTMLElement[], () => void] {
-  const [vectors, disposeVectors] = toggle({
+): HTMLElement[] {
+  const vectors = toggle(scope, {
     name: "Vectors",
     title: "Show the vectors of queries and keys, or their attention alone",
     value: () => state.expanded.value,
@@ -34,7 +35,7 @@ export function neuronTools(
       state.expanded.value = to;
     },
   });
-  const [order, disposeOrder] = choice({
+  const order = choice(scope, {
     name: "Neurons",
     options: Object.entries(ORDERS).map(([value, label]) => ({ value, label })),
     value: () => state.neurons.value,
@@ -43,13 +44,13 @@ export function neuronTools(
     },
   });
   const compare = el("div", { class: "tools" });
-  const disposeCompare = effect(() => {
+  scope.scopedEffect((own) => {
     const stack = state.shown.stack.value;
     const names = tokenNames(stack.queries);
     const { queries } = shownTokens(state.segments.value, stack);
     // A list of so many is no choice: Shift with a click compares one of them.
     const offered = queries.length <= OFFERED ? queries : state.also.value.slice(0, 1);
-    const [control, dispose] = choice({
+    const control = choice(own, {
       name: "Compare with",
       options: [
         { value: "", label: "None" },
@@ -59,20 +60,18 @@ export function neuronTools(
       set: (to) => compareWith(state, to === "" ? null : Number(to), explained.peek()),
     });
     compare.replaceChildren(control);
-    return dispose;
   });
   const unmute = el("button", { type: "button", class: "control toggle" });
   unmute.addEventListener("click", () => {
     state.muted.value = [];
   });
   const count = computed(() => state.muted.value.length);
-  const disposeUnmute = effect(() => {
+  scope.effect(() => {
     unmute.hidden = count.value === 0;
     unmute.textContent = `Unmute all (${count.value})`;
   });
   const strongest = strongestButton(step);
-  const tools = [vectors, order, compare, strongest, unmute];
-  const disposeUse = effect(() => {
+  scope.effect(() => {
     // Without vectors there is nothing to choose.
     const none = state.shown.layer.value.dim === null;
     for (const tool of [vectors, compare]) tool.hidden = none;
@@ -80,6 +79,5 @@ export function neuronTools(
     strongest.hidden = none || !step.value?.long;
     order.hidden = none || !state.expanded.value;
   });
-  const dispose = [disposeVectors, disposeOrder, disposeCompare, disposeUnmute, disposeUse];
-  return [tools, disposeAll(dispose)];
+  return [vectors, order, compare, strongest, unmute];
 }

@@ -1,14 +1,16 @@
 /** The whole softmax of the query explained beside the rows of a long text: where its weight lies. */
 
-import { effect, type ReadonlySignal } from "@preact/signals-core";
-import { perFrame } from "../../frame.ts";
-import { disposeAll } from "../../parts/dispose.ts";
-import { el, sizeCanvas } from "../../parts/dom.ts";
-import type { State } from "../../state.ts";
-import type { Palette } from "../../theme.ts";
+import type { ReadonlySignal } from "@preact/signals-core";
+import { paintCanvas } from "../../painting/canvas.ts";
+import type { Painter } from "../../painting/painter.ts";
+import { el } from "../../parts/dom.ts";
+import { perFrame } from "../../scheduling/frame.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { State } from "../../state/state.ts";
+import type { Palette } from "../../styles/theme.ts";
+import type { ColumnHead } from "./column-headers.ts";
 import type { ColumnsOptions } from "./columns.ts";
 import type { Facts } from "./facts.ts";
-import type { ColumnHead } from "./heads.ts";
 import type { Rows } from "./rows.ts";
 
 const WIDTH = 30;
@@ -30,12 +32,11 @@ export interface Beside {
   readonly room: number;
   /** Puts it there; what it is called. */
   place(left: number): readonly ColumnHead[];
-  dispose(): void;
 }
 
-export function besideRows({ state, facts, rows, palette }: ColumnsOptions): Beside {
-  if (!rows.long) return { elements: [], room: 0, place: () => [], dispose() {} };
-  const [element, dispose] = wholeSoftmax(state, facts, rows, palette);
+export function besideRows({ scope, state, facts, rows, palette }: ColumnsOptions): Beside {
+  if (!rows.long) return { elements: [], room: 0, place: () => [] };
+  const element = wholeSoftmax(scope, state, facts, rows, palette);
   const title = `Softmax over all ${facts.shown.keys.length} keys, the largest wherever several share a place; click to go there`;
   element.title = title;
   const head = { name: ["All"], detail: ["keys"], title, width: WIDTH };
@@ -46,50 +47,51 @@ export function besideRows({ state, facts, rows, palette }: ColumnsOptions): Bes
       element.style.marginLeft = `${left + GAP}px`;
       return [{ ...head, left: left + GAP }];
     },
-    dispose,
   };
 }
 
 function wholeSoftmax(
+  scope: Scope,
   state: State,
   facts: Facts,
   rows: Rows,
   palette: ReadonlySignal<Palette>,
-): [HTMLElement, () => void] {
+): HTMLElement {
   const { shown, places } = facts;
   const canvas = el("canvas");
   const element = el("div", { class: "whole", "aria-hidden": "true" }, canvas);
-  const disposers = [
-    effect(() => {
-      const height = Math.floor(rows.room.value);
-      const target = sizeCanvas(canvas, WIDTH, height);
-      const { border, text, accent, positive } = palette.value;
-      const per = height / rows.count;
-      const width = WIDTH - MARK;
-      target.strokeStyle = border;
-      target.strokeRect(MARK + 0.5, 0.5, width - 1, height - 1);
-      target.fillStyle = positive;
-      const largest = pooled(facts.explanation.value.shown.weights, Math.ceil(height / TALL));
-      largest.forEach((weight, at) => {
-        // The square root, as in the matrix: most weights are small.
-        target.globalAlpha = Math.sqrt(weight);
-        if (weight > 0) target.fillRect(MARK, at * TALL, width, TALL);
-      });
-      target.globalAlpha = 1;
-      const [first, end] = rows.sight.value;
-      const part = Math.max(LOWEST, (end - first) * per);
-      target.strokeStyle = accent;
-      target.lineWidth = 1.5;
-      target.strokeRect(MARK + 0.75, Math.min(first * per, height - part), width - 1.5, part);
-      const mark = (color: string, row: number) => {
-        const y = (row + 0.5) * per;
-        if (row >= 0) paintMark(target, color, Math.max(LOWEST, Math.min(height - LOWEST, y)));
-      };
-      mark(text, places.query[facts.explanation.value.query]);
-      const { value: key } = facts.focusKey;
-      if (key !== null) mark(accent, places.key[key]);
-    }),
-  ];
+  scope.effect(() => {
+    const height = Math.floor(rows.room.value);
+    paintCanvas(canvas, WIDTH, height, (painter) => paintStrip(painter, height));
+  });
+
+  function paintStrip(painter: Painter, height: number): void {
+    const { border, text, accent, positive } = palette.value;
+    const per = height / rows.count;
+    const width = WIDTH - MARK;
+    painter.strokeStyle = border;
+    painter.strokeRect(MARK + 0.5, 0.5, width - 1, height - 1);
+    painter.fillStyle = positive;
+    const largest = pooled(facts.explanation.value.shown.weights, Math.ceil(height / TALL));
+    largest.forEach((weight, at) => {
+      // The square root, as in the matrix: most weights are small.
+      painter.globalAlpha = Math.sqrt(weight);
+      if (weight > 0) painter.fillRect(MARK, at * TALL, width, TALL);
+    });
+    painter.globalAlpha = 1;
+    const [first, end] = rows.sight.value;
+    const part = Math.max(LOWEST, (end - first) * per);
+    painter.strokeStyle = accent;
+    painter.lineWidth = 1.5;
+    painter.strokeRect(MARK + 0.75, Math.min(first * per, height - part), width - 1.5, part);
+    const mark = (color: string, row: number) => {
+      const y = (row + 0.5) * per;
+      if (row >= 0) paintMark(painter, color, Math.max(LOWEST, Math.min(height - LOWEST, y)));
+    };
+    mark(text, places.query[facts.explanation.value.query]);
+    const { value: key } = facts.focusKey;
+    if (key !== null) mark(accent, places.key[key]);
+  }
 
   /** In so many parts, the largest weight of each. */
   function pooled(weights: Float32Array, count: number): Float32Array {
@@ -114,6 +116,7 @@ function wholeSoftmax(
     if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
   };
   const point = perFrame(go);
+  scope.onEnd(point.cancel);
   const yOf = (event: PointerEvent) => event.clientY - canvas.getBoundingClientRect().top;
   canvas.addEventListener("pointermove", (event) => point(yOf(event)));
   canvas.addEventListener("pointerdown", (event) => {
@@ -130,15 +133,15 @@ function wholeSoftmax(
     point.cancel();
     state.hover.value = null;
   });
-  return [element, disposeAll([...disposers, point.cancel])];
+  return element;
 }
 
 /** A triangle that points to a place from the left. */
-function paintMark(target: CanvasRenderingContext2D, color: string, y: number): void {
-  target.fillStyle = color;
-  target.beginPath();
-  target.moveTo(0, y - 4);
-  target.lineTo(MARK, y);
-  target.lineTo(0, y + 4);
-  target.fill();
+function paintMark(painter: Painter, color: string, y: number): void {
+  painter.fillStyle = color;
+  painter.beginPath();
+  painter.moveTo(0, y - 4);
+  painter.lineTo(MARK, y);
+  painter.lineTo(0, y + 4);
+  painter.fill();
 }

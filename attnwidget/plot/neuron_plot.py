@@ -1,0 +1,285 @@
+"""The neuron view as a plot: query, key, their products, q.k and softmax of one query."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.colors import Normalize, to_rgba
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.path import Path
+
+from .axes import (
+    LETTER,
+    PLAIN,
+    add_legend,
+    diverging,
+    font_size,
+    hide_frame,
+    locked_box,
+    name_tokens,
+    palette_of,
+    size_in_points,
+)
+from .bars import draw_bars
+from .colors import Palette, head_colors, mixed
+from .explanation import HeadExplanation
+from .headings import headings_of
+from .lines import LineRoom, Points, all_lines, locked_lines
+from .neuron_columns import IN_FULL, NeuronColumns, columns_of, rows_of
+from .shown import Shown, Side
+from .text import number, shorten
+from .weights import head_matrix
+
+_FADED = 0.62
+_FAINT = 0.4
+_FAINTEST = 0.01
+# Above the rows, in rows: room for the marks of neurons.
+_MARKS = 0.7
+WEIGHTS_ALONE = (
+    "This layer was recorded as attention weights alone, without the query and key vectors that "
+    "this view explains them by."
+)
+
+
+def draw_neuron(axes: Axes, shown: Shown) -> None:
+    """How the query and key vectors of the current head make the weights of one query."""
+    palette = palette_of(axes)
+    axes.set_title(f"Layer {shown.layer} · Head {shown.head}")
+    hide_frame(axes)
+    if shown.current_layer.queries is None:
+        axes.set(xticks=[], yticks=[])
+        axes.text(0, 1, WEIGHTS_ALONE, va="top", color=palette.muted, wrap=True)
+        return
+    head = HeadExplanation(shown)
+    width, height = size_in_points(axes)
+    first, end = rows_of(head)
+    row = height / (end - first + _MARKS)
+    columns = columns_of(head, shown.expanded, width, font_size(row) * LETTER)
+
+    if shown.expanded:
+        _strips(axes, head, columns, row, palette)
+        _marks(axes, head, columns, palette)
+    draw_bars(axes, head, columns, row, palette)
+    if shown.expanded or len(head.axes.key.shown) > IN_FULL:
+        _curves(axes, head, columns, palette)
+    else:
+        _lines(axes, head, columns, row, palette)
+    _labels(axes, head, columns, row, palette)
+    axes.set(xlim=(0, columns.width), ylim=(end, first - _MARKS))
+
+    headings = headings_of(head, columns, shown.expanded)
+    size = font_size(name="xtick.labelsize")
+    texts = [heading.text(size * LETTER) for heading in headings]
+    axes.xaxis.tick_top()
+    axes.set_xticks([h.left for h in headings], labels=texts, ha="left", fontsize=size, **PLAIN)
+    for heading, label in zip(headings, axes.get_xticklabels(), strict=True):
+        label.set_color(palette.negative if heading.altered else palette.muted)
+    handles, notes = [], _notes(head, columns, shown.expanded)
+    if shown.expanded:
+        vector, product = head.scales()
+        handles = [
+            Patch(facecolor=palette.positive, label="positive"),
+            Patch(facecolor=palette.negative, label="negative"),
+        ]
+        notes.insert(0, f"strongest colour ±{number(vector)} (q, k), ±{number(product)} (q × k)")
+    add_legend(axes, handles, notes, palette, width)
+
+
+def _strips(
+    axes: Axes, head: HeadExplanation, columns: NeuronColumns, row: float, palette: Palette
+) -> None:
+    """The vectors of the rows drawn: a cell per neuron, as strong in colour as its number."""
+    vector, product = head.scales()
+    queries = [position for _, position in columns.tokens(head.axes.query)]
+    keys = [position for _, position in columns.tokens(head.axes.key)]
+    explained = head.explained
+    chosen = [1.0 if q in [one.query for one in explained] else _FAINT for q in queries]
+    seen = [1.0 if any(one.sees(key) for one in explained) else _FAINT for key in keys]
+    # Of two queries that are compared, each has a half of every row.
+    products = [
+        head.queries[one.query] * head.keys[key] if one.sees(key) else np.full(head.dim, np.nan)
+        for key in keys
+        for one in explained
+    ]
+    for left, vectors, alpha, scale, parts in (
+        (columns.queries, head.queries[queries], chosen, vector, 1),
+        (columns.keys, head.keys[keys], seen, vector, 1),
+        (columns.products, np.array(products), [1.0] * len(products), product, len(explained)),
+    ):
+        if not len(vectors):
+            continue
+        bottom = columns.first + len(vectors) / parts
+        right = left + columns.strip
+        values = np.ma.masked_invalid(vectors[:, head.order])
+        axes.imshow(
+            values,
+            cmap=diverging(palette),
+            norm=Normalize(-scale, scale),
+            alpha=np.broadcast_to(np.array(alpha)[:, None], values.shape),
+            extent=(left, right, bottom, columns.first),
+            aspect="auto",
+            interpolation="none",
+            zorder=0,
+        )
+        gaps = np.arange(columns.first, bottom + 1 / parts, 1 / parts)
+        widths = [0.28 * row if n % parts == 0 else 1 for n in range(len(gaps))]
+        axes.hlines(gaps, left, right, color=palette.background, linewidth=widths, zorder=0.5)
+
+
+def _marks(axes: Axes, head: HeadExplanation, columns: NeuronColumns, palette: Palette) -> None:
+    """What marks neurons (rotary pairs, muted ones, those that decide) and queries."""
+    top, cell = columns.first, columns.strip / head.dim
+    sides = head.axes.query, head.axes.key, head.axes.key
+    lefts = columns.queries, columns.keys, columns.products
+    bottoms = [min(len(side.shown), columns.end) for side in sides]
+    rotary = head.layer.rotary
+    if rotary is not None and head.order == list(range(head.dim)):
+        end = rotary.start + rotary.dims
+        borders = [n for n in (rotary.start, end) if 0 < n < head.dim]
+        if rotary.pairs == "halves":
+            borders.append(rotary.start + rotary.dims // 2)
+        for left, bottom in zip(lefts, bottoms, strict=True):
+            places = [left + n * cell for n in borders]
+            axes.vlines(places, top, bottom, color=palette.muted, linewidth=0.75)
+            if rotary.pairs != "halves":
+                pairs = np.arange(rotary.start, end, 2) * cell + left
+                starts, ends = pairs + 0.2 * cell, pairs + 1.8 * cell
+                axes.hlines([top] * len(pairs), starts, ends, color=palette.muted, linewidth=1)
+    for n in head.muted:
+        for left, bottom in zip(lefts, bottoms, strict=True):
+            corner = left + head.order.index(n) * cell, top
+            faded = to_rgba(palette.background, 0.7)
+            hatched = Rectangle(corner, cell, bottom - top, hatch="//////", linewidth=0)
+            hatched.set(facecolor=faded, edgecolor=palette.muted)
+            axes.add_patch(hatched)
+    for one in head.explained:
+        row = head.axes.query.places[one.query]
+        if columns.first <= row < columns.end:
+            style = "--" if one is head.comparison else "-"
+            box = Rectangle((columns.queries, row), columns.strip, 1, linestyle=style)
+            box.set(facecolor="none", edgecolor=palette.accent, linewidth=1.5, clip_on=False)
+            axes.add_patch(box)
+    deciding = [head.order.index(n) for n in head.deciding or ()]
+    middles = columns.products + (np.array(deciding) + 0.5) * cell
+    size = min(5.0, 0.9 * cell)
+    height = [top - _MARKS / 2] * len(deciding)
+    axes.plot(middles, height, "v", color=palette.text, markersize=size, markeredgewidth=0)
+
+
+def _curves(axes: Axes, head: HeadExplanation, columns: NeuronColumns, palette: Palette) -> None:
+    """From the query to each key, as opaque as the weight; dashed from the query compared with."""
+    left, right = columns.curves
+    middle = (left + right) / 2
+
+    def centre(row: int) -> float:
+        return max(columns.first - 1, min(columns.end, row)) + 0.5
+
+    for one in head.explained:
+        start = head.axes.query.places[one.query]
+        paths, colors = [], []
+        for to, key in enumerate(head.axes.key.shown):
+            value = float(one.shown.weights[key])
+            inside = any(columns.first <= row < columns.end for row in (start, to))
+            if value < _FAINTEST or not inside:
+                continue
+            points = [(left, centre(start)), (middle, centre(start))]
+            points += [(middle, centre(to)), (right, centre(to))]
+            paths.append(Path(points, [Path.MOVETO, *[Path.CURVE4] * 3]))
+            colors.append(to_rgba(palette.positive, min(1.0, value)))
+        style = (0, (2, 1.6)) if one is head.comparison else "-"
+        curves = PathCollection(
+            paths, facecolors="none", edgecolors=colors, linewidths=1.9, linestyles=[style]
+        )
+        axes.add_collection(curves, autolim=False)
+
+
+def _lines(
+    axes: Axes,
+    head: HeadExplanation,
+    columns: NeuronColumns,
+    row: float,
+    palette: Palette,
+) -> None:
+    """Without vectors: the lines of all queries, or of the locked one."""
+    shown, tokens = head.shown, head.axes
+    edges: dict[Side, Points] = {
+        "query": np.arange(len(tokens.query.shown) + 1.0),
+        "key": np.arange(len(tokens.key.shown) + 1.0),
+    }
+    left, right = columns.curves
+    room = LineRoom(edges, left, right, right - left, row)
+    matrix = head_matrix(shown, shown.head)
+    colors = [head_colors(head.layer.num_heads, palette.dark)[shown.head]]
+    locked = tokens.query.units(shown.locked("query")[:1])
+    if locked:
+        weights = [matrix.weights()[locked[0]]]
+        locked_lines(axes, room, tokens, "query", locked, weights, colors)
+    else:
+        all_lines(axes, room, tokens, [matrix], colors)
+
+
+def _labels(
+    axes: Axes,
+    head: HeadExplanation,
+    columns: NeuronColumns,
+    row: float,
+    palette: Palette,
+) -> None:
+    """Queries as tick labels at the left, keys within."""
+    size = font_size(row)
+    queries, keys = head.axes.query, head.axes.key
+    explained = [one.query for one in head.explained]
+    colors = [
+        mixed(palette.background, palette.text, 1 if at in explained else _FADED)
+        for at in range(len(queries.labels))
+    ]
+    rows = [row for row, _ in columns.tokens(queries)]
+    positions = (np.arange(len(queries.shown)) + 0.5).tolist()
+    locked = head.shown.locked("query")
+    name_tokens(
+        axes.yaxis,
+        queries,
+        positions,
+        rows,
+        size=size,
+        locked=locked,
+        colors=colors,
+        palette=palette,
+        boxed=True,
+    )
+    most = columns.labels / (size * LETTER) - 1.5
+    x = columns.key_labels + size / 2
+    for at, position in columns.tokens(keys):
+        text = axes.text(
+            x, at + 0.5, shorten(keys.labels[position], most), fontsize=size, va="center", **PLAIN
+        )
+        text.set_color(palette.muted if position in keys.special else palette.text)
+        if position in head.shown.locked("key"):
+            text.set(color=palette.text, fontweight="bold", bbox=locked_box(palette))
+    at = len(keys.shown)
+    if head.sink is not None and columns.first <= at < columns.end:
+        axes.text(x, at + 0.5, "sink", fontsize=size, va="center", color=palette.muted)
+    if head.focus_key is not None and columns.first <= keys.places[head.focus_key] < columns.end:
+        corner = columns.key_labels, keys.places[head.focus_key]
+        box = Rectangle(corner, columns.width - corner[0], 1)
+        box.set(facecolor="none", edgecolor=palette.accent, linewidth=1.2)
+        axes.add_patch(box)
+
+
+def _notes(head: HeadExplanation, columns: NeuronColumns, expanded: bool) -> list[str]:
+    notes, axes, rotary = [], head.axes, head.layer.rotary
+    total = max(len(axes.query.shown), len(axes.key.shown))
+    if total > IN_FULL:
+        last = min(columns.end, total) - 1
+        notes.append(f"rows {columns.first}–{last} of {total}")
+    if head.muted:
+        notes.append("hatched: muted, outlined: the model’s own")
+    if head.comparison:
+        notes.append("hatched bars: compared query")
+    if rotary is not None and expanded:
+        pairs = f"n pairs with n + {rotary.dims // 2}"
+        notes.append(f"rotary: {pairs if rotary.pairs == 'halves' else 'neighbours are pairs'}")
+    if head.layer.program is None:
+        notes.append("kept as weights")
+    return notes

@@ -1,0 +1,197 @@
+/** A matrix of weights as it is shown: of one head, of several combined, between tokens or words. */
+
+import { largestOf } from "./extremes.ts";
+import type { Layer, Overview } from "./layer.ts";
+import type { LayerData } from "./layer-data.ts";
+import type { Units } from "./units.ts";
+
+/** The way that a matrix follows from its source. */
+export type MatrixSpec =
+  | { readonly kind: "head"; readonly head: number }
+  | { readonly kind: "matrix"; readonly name: string; readonly keys: number }
+  | {
+      readonly kind: "combined";
+      readonly name: string;
+      readonly of: readonly MatrixSpec[];
+      readonly how: "mean" | "max";
+    }
+  | {
+      readonly kind: "words";
+      readonly of: MatrixSpec;
+      readonly queries: Joined;
+      readonly keys: Joined;
+      readonly how: "attention" | "largest";
+    };
+
+/** A layer, or a matrix, row by row. */
+export type Source = LayerData | Float32Array;
+
+export const isMatrix = (source: Source): source is Float32Array => ArrayBuffer.isView(source);
+
+/** The tokens of each unit. */
+type Joined = Pick<Units, "tokens">;
+
+export interface AttentionMatrix {
+  readonly name: string;
+  /** The head whose colour it has; null for several heads. */
+  readonly head: number | null;
+  readonly spec: MatrixSpec;
+  /** Null if there are several. */
+  readonly source: Source | null;
+  /**
+   * The weights of a query for each key.
+   *
+   * @param passing whether the next row of any matrix may overwrite this one: of long texts, to make room
+   * for every row takes longer than to compute it.
+   */
+  row(query: number, passing?: boolean): Float32Array;
+  /** The weights of each query for a key. */
+  column(key: number): Float32Array;
+  /**
+   * True where columns are there at once; if not, a signal that this reads changes when they are. Until
+   * then, asking for one takes as long as computing all rows.
+   */
+  hasColumns(): boolean;
+  /** The coarse picture to draw where not all rows are here. */
+  readonly overview?: Overview | undefined;
+}
+
+/** The same matrix from the same source, or a copy of it. */
+export function matrixFrom(spec: MatrixSpec, source: Source): AttentionMatrix {
+  switch (spec.kind) {
+    case "head":
+      return headMatrix(source as LayerData, spec.head);
+    case "matrix":
+      return storedMatrix(spec.name, source as Float32Array, spec.keys);
+    case "combined": {
+      const matrices = spec.of.map((part) => matrixFrom(part, source));
+      return combinedMatrix(spec.name, matrices, spec.how);
+    }
+    case "words":
+      return wordMatrix(matrixFrom(spec.of, source), spec.queries, spec.keys, spec.how);
+  }
+}
+
+/** The heads that a matrix is made of. */
+export function headsOf(spec: MatrixSpec): readonly number[] {
+  switch (spec.kind) {
+    case "head":
+      return [spec.head];
+    case "matrix":
+      return [];
+    case "combined":
+      return spec.of.flatMap(headsOf);
+    case "words":
+      return headsOf(spec.of);
+  }
+}
+
+/** @param segments the queries and the keys that its pictures show, as "ab"; "all" for the whole. */
+export const headMatrix = (layer: Layer, head: number, segments = "all"): AttentionMatrix => ({
+  name: `Head ${head}`,
+  head,
+  spec: { kind: "head", head },
+  // A layer that comes row by row cannot be copied: a copy could not ask for the missing rows.
+  source: layer.whole,
+  row: (query, passing) => (passing ? layer.passingRow(head, query) : layer.weightRow(head, query)),
+  column: (key) => layer.weightColumn(head, key),
+  hasColumns: () => layer.hasColumns(head),
+  overview: layer.overview(head, segments),
+});
+
+/** @param values [queries, keys], row by row. */
+export const storedMatrix = (
+  name: string,
+  values: Float32Array,
+  keys: number,
+): AttentionMatrix => ({
+  name,
+  head: null,
+  spec: { kind: "matrix", name, keys },
+  source: values,
+  row: (query) => values.subarray(query * keys, (query + 1) * keys),
+  column: (key) =>
+    Float32Array.from({ length: values.length / keys }, (_, query) => values[query * keys + key]),
+  hasColumns: () => true,
+});
+
+/** The mean or the largest of several, cell by cell. */
+export function combinedMatrix(
+  name: string,
+  matrices: readonly AttentionMatrix[],
+  how: "mean" | "max",
+): AttentionMatrix {
+  const fold = (parts: readonly Float32Array[]): Float32Array => {
+    const out = parts[0].slice();
+    for (const part of parts.slice(1)) {
+      for (let n = 0; n < out.length; n++) {
+        out[n] = how === "mean" ? out[n] + part[n] : Math.max(out[n], part[n]);
+      }
+    }
+    return how === "mean" ? out.map((sum) => sum / parts.length) : out;
+  };
+  const [{ source }] = matrices;
+  const parts = matrices.map(({ overview }) => overview).filter((part) => part !== undefined);
+  return {
+    name,
+    head: null,
+    spec: { kind: "combined", name, of: matrices.map(({ spec }) => spec), how },
+    source: matrices.every((matrix) => matrix.source === source) ? source : null,
+    overview: parts.length
+      ? { ...parts[0], values: fold(parts.map(({ values }) => values)) }
+      : undefined,
+    row: (query) => fold(matrices.map((matrix) => matrix.row(query))),
+    column: (key) => fold(matrices.map((matrix) => matrix.column(key))),
+    // Asked of all, so that work on all begins.
+    hasColumns: () => matrices.map((matrix) => matrix.hasColumns()).every(Boolean),
+  };
+}
+
+/**
+ * Between words instead of tokens, after Clark et al. 2019 (section 4.1): attention to a word is the
+ * sum over its tokens, and attention from a word the mean over its tokens. Of a matrix that is itself a
+ * maximum, the largest of all of them.
+ */
+export function wordMatrix(
+  matrix: AttentionMatrix,
+  queries: Joined,
+  keys: Joined,
+  how: "attention" | "largest" = "attention",
+): AttentionMatrix {
+  const from = (rows: readonly Float32Array[]) => join(rows, how === "largest" ? largestOf : mean);
+  const to = (row: Float32Array) =>
+    Float32Array.from(keys.tokens, (tokens) => {
+      const parts = tokens.map((key) => row[key]);
+      return how === "largest" ? largestOf(parts) : sum(parts);
+    });
+  return {
+    name: matrix.name,
+    head: matrix.head,
+    spec: {
+      kind: "words",
+      of: matrix.spec,
+      queries: { tokens: queries.tokens },
+      keys: { tokens: keys.tokens },
+      how,
+    },
+    source: matrix.source,
+    overview: matrix.overview,
+    row: (query) => to(from(queries.tokens[query].map((position) => matrix.row(position)))),
+    column(key) {
+      const columns = keys.tokens[key].map((position) => matrix.column(position));
+      const total = join(columns, how === "largest" ? largestOf : sum);
+      return Float32Array.from(queries.tokens, (tokens) => {
+        const parts = tokens.map((query) => total[query]);
+        return how === "largest" ? largestOf(parts) : mean(parts);
+      });
+    },
+    hasColumns: () => matrix.hasColumns(),
+  };
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const mean = (values: readonly number[]) => sum(values) / values.length;
+
+function join(rows: readonly Float32Array[], how: (values: readonly number[]) => number) {
+  return rows.length === 1 ? rows[0] : rows[0].map((_, n) => how(rows.map((row) => row[n])));
+}

@@ -1,0 +1,104 @@
+/** A layer that is too large to be sent whole: its rows and columns are requested one by one. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import { type Arrays, bytesIn } from "./arrays.ts";
+import { checkParts, rowShapes } from "./check-block.ts";
+import { type Block, decodeBlock, type Thumbnail } from "./codec.ts";
+import type { Layer, Overview } from "./layer.ts";
+import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
+import type { Loaded, ResourceCache } from "./resource-cache.ts";
+import { logSumExp } from "./scores.ts";
+import { cropped } from "./thumbnails.ts";
+
+/**
+ * The row of a query, of every head: "scores" [heads, keys], or "weights" where only those were
+ * recorded; or the column of a key: "weights" [heads, queries].
+ */
+export type Rows = (side: Side, position: number, signal: AbortSignal) => Promise<Block>;
+
+/** The rows and columns of all such layers, as far as they have arrived and there is room. */
+export type RowCache = ResourceCache<Arrays>;
+
+/**
+ * Numbers that have not arrived are NaN. They are asked for while a `computed` or an `effect` depends
+ * on them, which runs again when they have come.
+ */
+export class RemoteLayer implements Layer {
+  readonly numQueries: number;
+  readonly numKeys: number;
+
+  /** @param thumbnails of every head, for pictures of all rows. */
+  constructor(
+    readonly stack: StackInfo,
+    readonly info: LayerInfo,
+    private readonly thumbnails: readonly Thumbnail[],
+    private readonly rows: Rows,
+    private readonly cache: RowCache,
+  ) {
+    this.numQueries = stack.queries.labels.length;
+    this.numKeys = stack.keys.labels.length;
+  }
+
+  /** The kernel computes from the record's own numbers, and sends them as they are. */
+  readonly whole = null;
+  readonly rounding = 0;
+  readonly roundingRows = null;
+
+  pending(side: Side, position: number): string | null {
+    const { value } = this.#row(side, position);
+    if (value.status === "ready") return null;
+    if (value.status === "failed") return value.message;
+    // Each weight of a column is a share of its own row.
+    const first = side === "key" && this.info.program ? ", which once goes through every row" : "";
+    return `asking the kernel${first} …`;
+  }
+
+  scoreRow(head: number, i: number): Float32Array | null {
+    return this.info.program && this.#part("query", i, "scores", head, this.numKeys);
+  }
+
+  weightRow(head: number, i: number): Float32Array {
+    if (!this.info.program) return this.#part("query", i, "weights", head, this.numKeys);
+    const row = this.#part("query", i, "scores", head, this.numKeys);
+    const normalizer = logSumExp(row, this.info.program.sinks?.[head] ?? Number.NEGATIVE_INFINITY);
+    return row.map((score) => Math.exp(score - normalizer));
+  }
+
+  passingRow(head: number, i: number): Float32Array {
+    return this.weightRow(head, i);
+  }
+
+  weightColumn(head: number, j: number): Float32Array {
+    return this.#part("key", j, "weights", head, this.numQueries);
+  }
+
+  hasColumns(): boolean {
+    return true;
+  }
+
+  overview(head: number, segments: string): Overview {
+    const { rows, columns, levels } = cropped(this.thumbnails[head], this.stack, segments);
+    // Levels are of the square root.
+    return { rows, columns, values: Float32Array.from(levels, (level) => (level / 15) ** 2) };
+  }
+
+  #row(side: Side, position: number): ReadonlySignal<Loaded<Arrays>> {
+    const key = `${this.stack.name}.${this.info.number} ${side} ${position}`;
+    return this.cache.get(key, async (signal) => {
+      const block = await this.rows(side, position, signal);
+      checkParts(block.parts, block.error, rowShapes(this.stack, this.info, side));
+      const data = decodeBlock(block);
+      return { data, bytes: bytesIn(data) };
+    });
+  }
+
+  #part(side: Side, position: number, name: string, head: number, size: number): Float32Array {
+    const { value } = this.#row(side, position);
+    if (value.status !== "ready") return new Float32Array(size).fill(Number.NaN);
+    const array = value.data.get(name);
+    if (array?.values.length !== size * this.info.heads) {
+      throw new Error(`This row came without its ${name}.`);
+    }
+    return array.values.subarray(head * size, (head + 1) * size);
+  }
+}

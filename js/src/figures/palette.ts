@@ -1,6 +1,0 @@
-/** The colours of a figure: dark only where the reader chose so, for most pages are white. */
-
-import type { State } from "../state.ts";
-import { palette } from "../theme.ts";
-
-export const figurePalette = ({ theme }: State) => palette(theme.peek() === "dark");

@@ -1,0 +1,121 @@
+/** The self-contained page: everything is in it, written by `attnwidget/page/document.py`. */
+
+import { mount } from "../app.ts";
+import { fields, integer, list, oneOf, orNull, text } from "../data/check.ts";
+import { blockTitle } from "../data/codec.ts";
+import type { Manifest } from "../data/manifest.ts";
+import type { PackedHeader } from "../data/packed.ts";
+import { readManifest } from "../data/read-manifest.ts";
+import { type Source, Store } from "../data/store.ts";
+import { leftOut } from "../parts/absent.ts";
+import { isInUse, watchErrors } from "../parts/alert.ts";
+import { el } from "../parts/dom.ts";
+import { capitalized } from "../parts/text.ts";
+import { isWorker, serve } from "../raster/worker/main.ts";
+import { workWith } from "../raster/worker/page-worker.ts";
+import { Scope } from "../scheduling/scope.ts";
+import { type Choices, VIEWS, type ViewName } from "../state/choices.ts";
+import { createState } from "../state/state.ts";
+
+interface Content {
+  views: readonly ViewName[];
+  /** The numbers of the layers that were chosen; null if all are there. */
+  layers: readonly number[] | null;
+  /** Shared by the widgets that show them. */
+  records: readonly { manifest: unknown; overview: string | null }[];
+  widgets: readonly { record: number; choices: Choices }[];
+}
+
+/** Manifests and choices are checked where they are read, one by one. */
+const CONTENT = fields({
+  views: list(oneOf(VIEWS), integer(1)),
+  layers: orNull(list(integer(0))),
+  records: list(fields({ overview: orNull(text()) })),
+  widgets: list(fields({ record: integer(0), choices: fields({}) })),
+});
+
+interface Embedded extends PackedHeader {
+  data: string;
+}
+
+function start(): void {
+  const main = document.querySelector<HTMLElement>("[data-attnwidget]");
+  if (!main) return;
+  const script = document.currentScript?.textContent;
+  if (script) workWith(script, "classic");
+  const fail = (error: unknown) =>
+    main.append(el("p", { role: "alert" }, `This page is damaged: ${error}`));
+  main.replaceChildren();
+  try {
+    const content = read<Content>(document.querySelector("[data-content]"));
+    const wrong = CONTENT(content);
+    if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
+    for (const { record, choices } of content.widgets) {
+      try {
+        show(main, content, record, choices);
+      } catch (error) {
+        // The others are as good as before.
+        fail(error);
+      }
+    }
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function show(main: HTMLElement, content: Content, record: number, choices: Choices): void {
+  const recorded = content.records[record];
+  if (!recorded) throw new Error(`it has no record ${record}`);
+  const { manifest: sent, overview } = recorded;
+  const manifest = readManifest(sent);
+  const thumbnails = overview === null ? null : bytes(overview);
+  const store = new Store(manifest, thumbnails, sourceOf(content, record, manifest));
+  const state = createState(manifest, choices, content.views);
+  mount(new Scope(), main, store, state);
+  const host = main.lastElementChild as Element;
+  // Nothing else runs in this page.
+  watchErrors(state, () => isInUse(host, [...main.querySelectorAll(":scope > div")]));
+}
+
+/** Blocks stay text in the page until a layer is opened. */
+function sourceOf({ layers }: Content, record: number, { stacks }: Manifest): Source {
+  const scripts = [...document.querySelectorAll(`[data-record="${record}"]`)];
+  return {
+    async block(stack, layer) {
+      const key = `${stack}.${layer}`;
+      const script = scripts.find((candidate) => candidate.getAttribute("data-block") === key);
+      if (!script) {
+        if (!layers || layers.includes(Number(layer))) {
+          throw new Error(`${capitalized(blockTitle(layer))} is not in this page.`);
+        }
+        const numbers = stacks.find(({ name }) => name === stack)?.layers ?? [];
+        throw leftOut(
+          layer,
+          layers.filter((number) => numbers.some((of) => of.number === number)),
+        );
+      }
+      const { data, ...packed } = read<Embedded>(script);
+      return { ...packed, data: bytes(data) };
+    },
+    combines: () => false,
+  };
+}
+
+function read<Type>(script: Element | null): Type {
+  if (!script?.textContent) throw new Error("a part is missing");
+  return JSON.parse(script.textContent) as Type;
+}
+
+/** Many times faster than `atob`, where a browser has it. */
+const fromBase64 = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64;
+
+function bytes(base64: string): Uint8Array {
+  if (fromBase64) return fromBase64.call(Uint8Array, base64);
+  const text = atob(base64);
+  const out = new Uint8Array(text.length);
+  for (let i = 0; i < out.length; i++) out[i] = text.charCodeAt(i);
+  return out;
+}
+
+if (isWorker) serve();
+else start();

@@ -1,0 +1,154 @@
+/** The notebook side: an anywidget model becomes a store and a state. */
+
+import { mount } from "../app.ts";
+import type { BlockName } from "../data/codec.ts";
+import type { Manifest } from "../data/manifest.ts";
+import type { PackedHeader } from "../data/packed.ts";
+import { readManifest } from "../data/read-manifest.ts";
+import { bytesOf, type Channel, Requests } from "../data/requests.ts";
+import { type Source, Store } from "../data/store.ts";
+import { notSaved } from "../parts/absent.ts";
+import { watchErrors } from "../parts/alert.ts";
+import { el } from "../parts/dom.ts";
+import { isWorker, serve } from "../raster/worker/main.ts";
+import { workWith } from "../raster/worker/page-worker.ts";
+import { nextFrame } from "../scheduling/frame.ts";
+import { Scope } from "../scheduling/scope.ts";
+import { CHOICES, type Choices } from "../state/choices.ts";
+import { choose, createState, type State } from "../state/state.ts";
+
+/** The part of anywidget's model that is used. */
+interface Model extends Channel {
+  get(name: string): unknown;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  on(event: string, handler: (...args: never[]) => void): void;
+  off(event: string, handler: (...args: never[]) => void): void;
+}
+
+/** Everything lives per view: hosts differ in what they share between the views of a model. */
+function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
+  const scope = new Scope();
+  const { signal } = scope;
+  // Some hosts do not pass the script on; there the page does without a worker.
+  const script = model.get("_esm");
+  if (typeof script === "string") workWith(script, "module");
+  try {
+    const manifest = readManifest(model.get("_manifest"));
+    const source = sourceOf(model, manifest, parent, signal);
+    const store = new Store(manifest, bytesOf(model.get("_overview")), source);
+    listen(model, "change:_blocks", () => store.retry(), signal);
+    const state = bindState(model, manifest, scope);
+    const showNote = () => {
+      state.note.value = `${model.get("_note") ?? ""}`;
+    };
+    showNote();
+    listen(model, "change:_note", showNote, signal);
+    listen(
+      model,
+      "msg:custom",
+      (message: { id?: unknown; error?: unknown } | null) => {
+        // A reply to a request has an id, and whoever asked says what failed.
+        if (message?.id === undefined && typeof message?.error === "string") {
+          state.error.value = message.error;
+        }
+      },
+      signal,
+    );
+    mount(scope.child(), parent, store, state);
+    // Everything of the view is bundled into this file.
+    watchErrors(state, ({ filename }) => filename === import.meta.url, { signal });
+  } catch (error) {
+    // Without this a reader would see an empty cell.
+    parent.append(el("p", { role: "alert" }, error instanceof Error ? error.message : `${error}`));
+  }
+  return () => scope.end();
+}
+
+/** A layer in the widget's own state. */
+type Saved = PackedHeader & { readonly data: ArrayBufferView };
+
+/** Layers from the widget's own state where they are embedded, else from the kernel. */
+function sourceOf(
+  model: Model,
+  { stacks }: Manifest,
+  parent: HTMLElement,
+  signal: AbortSignal,
+): Source {
+  const requests = new Requests(model, signal);
+  const blocks = () => model.get("_blocks") as Record<string, Saved | undefined> | null;
+  const embedded = (stack: string, layer: BlockName) => blocks()?.[`${stack}.${layer}`];
+  // In a page that marimo has exported, whatever is sent is lost without a word.
+  const connected = () =>
+    !parent.classList.contains("jupyter-widgets-disconnected") &&
+    !("__MARIMO_STATIC__" in globalThis);
+  return {
+    combines: connected,
+    block(stack, layer, abort) {
+      const found = embedded(stack, layer);
+      if (found) return Promise.resolve({ ...found, data: bytesOf(found.data) });
+      if (!connected()) {
+        const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
+        const saved = layers.filter(({ number }) => embedded(stack, number));
+        return Promise.reject(
+          notSaved(
+            layer,
+            saved.map(({ number }) => number),
+          ),
+        );
+      }
+      return requests.block(stack, layer, abort);
+    },
+    rows(stack, layer) {
+      if (embedded(stack, layer) || !connected()) return null;
+      return (side, position, abort) => requests.row(stack, layer, side, position, abort);
+    },
+  };
+}
+
+/** Signals that follow the model's traits, and traits that follow the signals. */
+function bindState(model: Model, manifest: Manifest, scope: Scope): State {
+  const choices = Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
+  const state = createState(manifest, choices as Partial<Choices>);
+  let saving: (() => void) | null = null;
+  const save = () => {
+    saving = null;
+    model.save_changes();
+  };
+  for (const name of CHOICES) {
+    // Always model.get: what the event carries differs between hosts.
+    listen(model, `change:${name}`, () => choose(state, name, model.get(name)), scope.signal);
+    let first = true;
+    scope.effect(() => {
+      const { value } = state[name];
+      // The state began as the model is, and some hosts leave out what has its default.
+      if (first) {
+        first = false;
+        return;
+      }
+      if (JSON.stringify(value) === JSON.stringify(model.get(name))) return;
+      model.set(name, value);
+      // All changes of a frame go to the kernel together, in their last state.
+      saving ??= nextFrame(save);
+    });
+  }
+  scope.onEnd(() => {
+    saving?.();
+    if (saving) save();
+  });
+  return state;
+}
+
+function listen(
+  model: Model,
+  event: string,
+  handler: (...args: never[]) => void,
+  signal: AbortSignal,
+): void {
+  model.on(event, handler);
+  signal.addEventListener("abort", () => model.off(event, handler));
+}
+
+if (isWorker) serve();
+
+export default { render };

@@ -1,0 +1,125 @@
+/** What is shown as a file: the view as it stands there, with words above and below it. */
+
+import { canvasRatio } from "./canvas.ts";
+import { paintElement } from "./element.ts";
+import type { Painter } from "./painter.ts";
+import { SvgPainter } from "./svg.ts";
+
+export type FigureKind = "svg" | "png";
+
+export interface FigureOptions {
+  /** Of class "figure" while it is painted. */
+  readonly root: HTMLElement;
+  /** What the view is in, and scrolled by. */
+  readonly body: HTMLElement;
+  readonly heading: HTMLElement;
+  readonly caption: HTMLElement;
+  /** Whether it ends where the body does, instead of going on as far as the view does. */
+  readonly cropped: boolean;
+  readonly background: string;
+  /** What it is called by those who read it out, and by those who keep it. */
+  readonly title: string;
+  readonly name: string;
+}
+
+/** Pixels per CSS pixel of a PNG, and of pictures in an SVG. */
+const SHARPNESS = { svg: 2, png: 2.5 } as const;
+
+/** Around the view: the padding of the body. */
+const MARGIN = { x: 20, y: 16 };
+
+/** Paint what is shown, now, as a file that may come later. */
+export function figure(kind: FigureKind, options: FigureOptions): Promise<Blob> {
+  return arranged(options, (blocks) => {
+    const width = Math.max(...blocks.map((block) => block.width));
+    const height = blocks.reduce((sum, block) => sum + block.height, 0);
+    const paint = (painter: Painter) => {
+      painter.fillStyle = options.background;
+      painter.fillRect(0, 0, width, height);
+      let top = 0;
+      for (const block of blocks) {
+        paintBlock(painter, block, top, options.background, SHARPNESS[kind]);
+        top += block.height;
+      }
+    };
+    if (kind === "png") return paintPng(width, height, paint);
+    const painter = new SvgPainter(width, height, options.title, options.name);
+    paint(painter);
+    return Promise.resolve(new Blob([painter.toString()], { type: "image/svg+xml" }));
+  });
+}
+
+/** Not by way of the SVG: pages whose policy allows no images could not draw it. */
+function paintPng(width: number, height: number, paint: (painter: Painter) => void): Promise<Blob> {
+  const ratio = canvasRatio(width, height, SHARPNESS.png);
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+  context.scale(ratio, ratio);
+  paint(context);
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => {
+      if (blob) resolve(blob);
+      else reject(new Error("this browser has no room for so large a picture"));
+    });
+  });
+}
+
+/** A part of the figure as high as this, below the one before. */
+interface Block {
+  readonly element: HTMLElement;
+  readonly width: number;
+  readonly height: number;
+}
+
+function paintBlock(
+  painter: Painter,
+  { element, width, height }: Block,
+  top: number,
+  background: string,
+  ratio: number,
+): void {
+  const box = element.getBoundingClientRect();
+  painter.save();
+  painter.beginPath();
+  painter.rect(0, top, width, height);
+  painter.clip();
+  painter.translate(-box.left, top - box.top);
+  paintElement(painter, element, background, ratio);
+  painter.restore();
+}
+
+/** Lay everything out as the figure has it while `use` runs: the reader sees nothing of it. */
+function arranged<Result>(
+  { root, body, heading, caption, cropped }: FigureOptions,
+  use: (blocks: readonly Block[]) => Result,
+): Result {
+  const lines = [...body.querySelectorAll<HTMLElement>(".pairs")];
+  const scrolled = [body, ...lines].map((each) => [each, each.scrollLeft, each.scrollTop] as const);
+  const { clientWidth, offsetWidth, offsetHeight } = body;
+  root.classList.add("figure");
+  root.classList.toggle("cropped", cropped);
+  root.append(heading, caption);
+  try {
+    // Without its scroll bar it is as wide as before.
+    const across = cropped ? offsetWidth + body.scrollWidth - clientWidth : clientWidth;
+    body.style.width = `${across}px`;
+    body.style.height = `${offsetHeight}px`;
+    const over = body.scrollWidth > body.clientWidth ? MARGIN.x : 0;
+    const width = body.scrollWidth + over;
+    const view = body.firstElementChild as HTMLElement;
+    const height = cropped ? body.clientHeight : view.offsetHeight + 2 * MARGIN.y;
+    const words = (element: HTMLElement): Block => {
+      element.style.width = `${width}px`;
+      return { element, width, height: element.offsetHeight };
+    };
+    return use([words(heading), { element: body, width, height }, words(caption)]);
+  } finally {
+    heading.remove();
+    caption.remove();
+    root.classList.remove("figure", "cropped");
+    body.style.width = body.style.height = "";
+    for (const [element, left, top] of scrolled) element.scrollTo(left, top);
+  }
+}

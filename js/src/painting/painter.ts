@@ -1,0 +1,43 @@
+/** What views draw with: the part of a canvas's 2D context that a figure as SVG has as well. */
+
+export type Painter = Pick<
+  CanvasRenderingContext2D,
+  | "save"
+  | "restore"
+  | "translate"
+  | "rotate"
+  | "transform"
+  | "globalAlpha"
+  | "fillStyle"
+  | "strokeStyle"
+  | "lineWidth"
+  | "setLineDash"
+  | "createLinearGradient"
+  | "beginPath"
+  | "moveTo"
+  | "lineTo"
+  | "bezierCurveTo"
+  | "rect"
+  | "roundRect"
+  | "closePath"
+  | "clip"
+  | "fill"
+  | "stroke"
+  | "fillRect"
+  | "strokeRect"
+  | "imageSmoothingEnabled"
+  | "drawImage"
+  | "font"
+  | "direction"
+  | "textAlign"
+  | "textBaseline"
+  | "measureText"
+  | "fillText"
+>;
+
+/**
+ * Draws in CSS pixels.
+ *
+ * @param ratio pixels per CSS pixel that a picture should have.
+ */
+export type Paint = (painter: Painter, ratio: number) => void;

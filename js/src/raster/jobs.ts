@@ -1,0 +1,33 @@
+/** The kinds of pictures, with their jobs and painters: the same on a page and in its worker. */
+
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
+import type { LinesJob } from "./lines-job.ts";
+import { paintLines } from "./paint-lines.ts";
+import { type MatrixJob, paintMatrix } from "./paint-matrix.ts";
+
+interface Jobs {
+  readonly lines: LinesJob;
+  readonly matrix: MatrixJob;
+}
+
+/** The arguments of `show`: an array of its own, and how much of the picture is in it. */
+interface Shown {
+  readonly lines: readonly [pixels: Uint8ClampedArray<ArrayBuffer>, share: number | null];
+  readonly matrix: readonly [largest: Float32Array<ArrayBuffer>, done: boolean];
+}
+
+export type Kind = keyof Jobs;
+export type Job<Of extends Kind> = Jobs[Of];
+export type Show<Of extends Kind> = (...shown: Shown[Of]) => void;
+
+/** Work that pauses often, and shows what there is from time to time. */
+export type Painter<Of extends Kind> = (
+  matrices: readonly AttentionMatrix[],
+  job: Job<Of>,
+  show: Show<Of>,
+) => Generator<void>;
+
+export const PAINTERS: { readonly [Of in Kind]: Painter<Of> } = {
+  lines: paintLines,
+  matrix: paintMatrix,
+};

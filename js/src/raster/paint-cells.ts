@@ -1,0 +1,120 @@
+/** More lines than pixels can tell apart: summed up in the cells of a matrix, and drawn all at once. */
+
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
+import { RadonField } from "../kernels/radon.ts";
+import { workspace } from "../kernels/workspace.ts";
+import { pacer } from "../scheduling/pacer.ts";
+import { type LinesJob, type ShowLines, shareOf, thickness } from "./lines-job.ts";
+import { Mixer } from "./mixer.ts";
+import { Steepness } from "./steepness.ts";
+
+/** More cells than these would be more than the pixels of a screen. */
+const MOST_CELLS = 1024;
+
+/** Rows come in so many rounds, each of them from everywhere in the matrix. */
+const ROUNDS = 32;
+
+/** From which round on what there is looks like what there will be. */
+const FIRST_SHOWN = ROUNDS / 4;
+
+export function* paintCells(
+  matrices: readonly AttentionMatrix[],
+  job: LinesJob,
+  show: ShowLines,
+): Generator<void> {
+  const { rows, columns, from, to, width, height, inks, ratio } = job;
+  const size = powerFrom(Math.min(MOST_CELLS, Math.max(rows.length, columns.length)));
+  const spacing = height / Math.max(rows.length, columns.length);
+  // A cell per token, unless there are more tokens than cells.
+  const cell = Math.max(spacing, height / size);
+  const numbers =
+    RadonField.numbers(size, width, height) +
+    Mixer.numbers(matrices.length, columns.length) +
+    4 * size;
+  const { kernels, release } = workspace(numbers);
+  try {
+    const field = new RadonField(size, width, height, kernels);
+    const mixer = new Mixer(matrices, columns, inks, kernels);
+    const steepness = new Steepness(size, cell, width);
+    const row = kernels.floats(4 * size);
+    const queries = placesOf(from, spacing / cell, cell);
+    const keys = placesOf(to, spacing / cell, cell);
+    let drawn = 0;
+    let done = 0;
+    const due = pacer();
+    for (let round = 0; round < ROUNDS; round++) {
+      for (let at = round; at < rows.length; at += ROUNDS) {
+        drawn += mixer.mix(rows[at]);
+        const { mixed } = mixer;
+        const [first, share] = [queries.first[at], queries.share[at]];
+        const last = mixed.length ? keys.first[mixed.length / 4 - 1] + 1 : 0;
+        const reached = row.subarray(0, 4 * (last + 1)).fill(0);
+        addKeys(reached, mixed, keys, first, ratio, steepness);
+        field.add(first, reached, 1 - share);
+        if (share > 0) field.add(first + 1, reached, share);
+        done++;
+        yield;
+      }
+      // As if the rows that are missing were like those that are there.
+      if (round >= FIRST_SHOWN && due()) {
+        const gains = steepness.gains().map((gain) => (gain * rows.length) / done);
+        show(yield* field.pixels(cell, gains), null);
+      }
+    }
+    show(yield* field.pixels(cell, steepness.gains()), shareOf(drawn, mixer.total));
+  } finally {
+    release();
+  }
+}
+
+/** Each token's first cell, and how much of the token is in the next one. */
+interface Places {
+  readonly first: Uint32Array;
+  readonly share: Float32Array;
+}
+
+/** @param extent of a token, and height of a cell in pixels: `extent` is in cells, and at most 1. */
+function placesOf(middles: ArrayLike<number>, extent: number, cell: number): Places {
+  const first = new Uint32Array(middles.length);
+  const share = new Float32Array(middles.length);
+  for (let n = 0; n < middles.length; n++) {
+    const start = middles[n] / cell - extent / 2;
+    // Rounding must not make a token begin just before its cell, or reach just into the next.
+    first[n] = Math.floor(start + 1e-3);
+    const over = (start + extent - first[n] - 1) / extent;
+    share[n] = over > 1e-3 ? over : 0;
+  }
+  return { first, share };
+}
+
+/** Add what a query, in this cell, gives to every key to the cells that the keys are in. */
+function addKeys(
+  row: Float32Array,
+  mixed: Float32Array,
+  keys: Places,
+  query: number,
+  ratio: number,
+  { factors, weights }: Steepness,
+): void {
+  for (let key = 0, n = 0; n < mixed.length; key++, n += 4) {
+    const most = mixed[n + 3];
+    if (most === 0) continue;
+    const [first, share] = [keys.first[key], keys.share[key]];
+    const distance = Math.abs(first - query);
+    const weight = Math.min(1, most) * thickness(most, ratio);
+    weights[distance] += weight;
+    const steep = weight * factors[distance];
+    add(row, 4 * first, mixed, n, steep * (1 - share));
+    if (share > 0) add(row, 4 * (first + 1), mixed, n, steep * share);
+  }
+}
+
+function add(row: Float32Array, to: number, mixed: Float32Array, from: number, weight: number) {
+  row[to] += weight * mixed[from];
+  row[to + 1] += weight * mixed[from + 1];
+  row[to + 2] += weight * mixed[from + 2];
+  row[to + 3] += weight;
+}
+
+/** The least power of two that is not below it. */
+const powerFrom = (count: number) => 2 ** Math.ceil(Math.log2(Math.max(2, count)));

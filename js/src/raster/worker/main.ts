@@ -1,0 +1,105 @@
+/** The worker: paints for the page, several pictures in turn. */
+
+import { headsOf, isMatrix, matrixFrom, type Source } from "../../data/attention-matrix.ts";
+import { LayerData } from "../../data/layer-data.ts";
+import { useModule } from "../../kernels/compiled.ts";
+import { type Kind, PAINTERS, type Painter } from "../jobs.ts";
+import type { FromWorker, ToWorker } from "./protocol.ts";
+
+/** The longest time that messages wait. */
+const SLICE_MS = 12;
+
+interface Task {
+  readonly work: Iterator<void>;
+  end(): void;
+}
+
+const sources = new Map<number, Source>();
+const tasks = new Map<number, Task>();
+
+// A message to itself comes after those that wait already, and sooner than a timer.
+const { port1: ring, port2: bell } = new MessageChannel();
+
+/** True where this script runs as a worker. */
+export const isWorker = typeof document === "undefined";
+
+export function serve(): void {
+  bell.onmessage = turn;
+  addEventListener("message", ({ data }: MessageEvent<ToWorker>) => answer(data));
+}
+
+function answer(message: ToWorker): void {
+  switch (message.op) {
+    case "start":
+      useModule(message.module);
+      break;
+    case "keep":
+      try {
+        sources.set(message.source, sourceOf(message.content));
+      } catch {
+        // There is no room for it, as whatever is made of it will be told.
+      }
+      break;
+    case "drop":
+      sources.delete(message.source);
+      break;
+    case "stop":
+      tasks.get(message.task)?.work.return?.();
+      tasks.delete(message.task);
+      break;
+    case "paint":
+      try {
+        begin(message);
+      } catch (error) {
+        // The page does it, and this goes on.
+        send({ task: message.task, failed: `${error}` });
+      }
+  }
+}
+
+function sourceOf(content: Extract<ToWorker, { op: "keep" }>["content"]): Source {
+  if (content instanceof Float32Array) return content;
+  return new LayerData(content.stack, content.info, content.arrays);
+}
+
+function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "paint" }>): void {
+  const origin = sources.get(source);
+  if (!origin) throw new Error("What it is made of is not here.");
+  const matrices = specs.map((spec) => matrixFrom(spec, origin));
+  const show = (...shown: readonly [{ readonly buffer: ArrayBuffer }, ...unknown[]]) =>
+    send({ task, shown }, [shown[0].buffer]);
+  const work = (PAINTERS[kind] as Painter<Kind>)(matrices, job as never, show as never);
+  const end = () => {
+    const heads = isMatrix(origin) ? [] : new Set(specs.flatMap(headsOf));
+    const learnt = [...heads].flatMap((head) => {
+      const known = (origin as LayerData).normalized(head);
+      return known ? [[head, known] as const] : [];
+    });
+    send({ task, learnt });
+  };
+  tasks.set(task, { work, end });
+  ring.postMessage(null);
+}
+
+/** The task that waited longest goes on for a moment. */
+function turn(): void {
+  const [next] = tasks;
+  if (!next) return;
+  const [id, task] = next;
+  tasks.delete(id);
+  try {
+    const until = performance.now() + SLICE_MS;
+    let done: boolean | undefined;
+    do done = task.work.next().done;
+    while (!done && performance.now() < until);
+    if (done) task.end();
+    else tasks.set(id, task);
+  } catch (error) {
+    send({ task: id, failed: `${error}` });
+  }
+  if (tasks.size) ring.postMessage(null);
+}
+
+function send(message: FromWorker, transfer: Transferable[] = []): void {
+  postMessage(message, { transfer });
+}

@@ -1,0 +1,133 @@
+/** The state of one view: the reader's choices as signals, and the pointer. */
+
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import {
+  type LayerInfo,
+  layerOf,
+  type Manifest,
+  type StackInfo,
+  type Tokens,
+} from "../data/manifest.ts";
+import { CHECKS } from "./check-choices.ts";
+import { CHOICES, type Choices, defaults, VIEWS, type ViewName } from "./choices.ts";
+
+export type { Side } from "../data/manifest.ts";
+
+/** A place in the matrix; a missing side means the whole row or column. */
+export interface Place {
+  readonly query: number | null;
+  readonly key: number | null;
+}
+
+/** A part of a matrix of so many rows and columns. */
+export interface Zoom {
+  readonly rows: number;
+  readonly columns: number;
+  /** The first row and column shown. */
+  readonly row: number;
+  readonly column: number;
+  /** The number of cells shown of the longer side. */
+  readonly span: number;
+}
+
+export type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[Name]> };
+
+export interface State extends ChoiceSignals {
+  /** The views that can be chosen: a page may have only some of them. */
+  readonly views: readonly ViewName[];
+  /** The choices as this record has them: a trait may name, if only for a moment, what it has not. */
+  readonly shown: {
+    readonly stack: ReadonlySignal<StackInfo>;
+    readonly layer: ReadonlySignal<LayerInfo>;
+    readonly head: ReadonlySignal<number>;
+  };
+  /** Under the pointer or the keyboard's cursor; never leaves the browser. */
+  readonly hover: Signal<Place | null>;
+  /** The focused place: the hovered one, else the locked one. */
+  readonly focus: ReadonlySignal<Place>;
+  /** The last position of the keyboard in either column, for when it comes back. */
+  readonly cursor: { query: number; key: number };
+  /** The part of the matrix that is shown, kept from layer to layer; null for all of it. */
+  readonly zoom: Signal<Zoom | null>;
+  /** The scroll position of either column of a long text, in tokens; null until it is known. */
+  readonly begin: { query: number | null; key: number | null };
+  /** The place that find, jump and the like went to: what shows a part of a text scrolls there. */
+  readonly sought: Signal<Place | null>;
+  /** The text to find among the tokens; "" for none. */
+  readonly find: Signal<string>;
+  /** The message of an error outside of the view, as in the kernel, until the reader closes it. */
+  readonly error: Signal<string | null>;
+  /** A note about the layers that are saved for readers without a kernel; "" for none. */
+  readonly note: Signal<string>;
+}
+
+/** @param choices may be incomplete: some hosts leave out what has its default. */
+export function createState(
+  { stacks }: Manifest,
+  choices: Partial<Choices>,
+  views: readonly ViewName[] = VIEWS,
+): State {
+  const all: Choices = defaults(stacks[0].name);
+  const find = signal("");
+  const error = signal<string | null>(null);
+  for (const name of CHOICES) {
+    const value = choices[name];
+    if (value === undefined) continue;
+    if (CHECKS[name](value) === null) Object.assign(all, { [name]: value });
+    else error.value = invalid(name);
+  }
+  const signals = Object.fromEntries(
+    CHOICES.map((name) => [name, signal(all[name])]),
+  ) as unknown as ChoiceSignals;
+  const stack = computed(() => stacks.find((s) => s.name === signals.stack.value) ?? stacks[0]);
+  const layer = computed(() => layerOf(stack.value, signals.layer.value));
+  const head = computed(() => within(signals.head.value, layer.value.heads));
+  const hover = signal<Place | null>(null);
+  const focus = computed(() => {
+    if (hover.value) return hover.value;
+    const known = (tokens: Tokens, position: number | null) =>
+      has(tokens, position) ? position : null;
+    const { queries, keys } = stack.value;
+    return { query: known(queries, signals.query.value), key: known(keys, signals.key.value) };
+  });
+  const cursor = { query: -1, key: -1 };
+  const begin = { query: null, key: null };
+  const sought = signal<Place | null>(null);
+  const zoom = signal<Zoom | null>(null);
+  return {
+    ...signals,
+    views,
+    shown: { stack, layer, head },
+    hover,
+    focus,
+    cursor,
+    zoom,
+    begin,
+    sought,
+    find,
+    error,
+    note: signal(""),
+  };
+}
+
+/** Take over a choice from outside, or report that its value is invalid. */
+export function choose(state: State, name: keyof Choices, value: unknown): void {
+  if (CHECKS[name](value) === null) (state[name] as Signal<unknown>).value = value;
+  else if (value !== undefined) state.error.value = invalid(name);
+}
+
+const invalid = (name: string) =>
+  `The new value of ${name} is not valid, so the view keeps the old one.`;
+
+/** The nearest index of `count`. */
+export const within = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1);
+
+/** True where the tokens have this position. */
+export const has = ({ labels }: Tokens, position: number | null): boolean =>
+  position !== null && position < labels.length;
+
+/** Point at a place, or at none. Within it nothing changes, and a sum of many heads is work. */
+export function pointAt({ hover }: State, place: Place | null): void {
+  const last = hover.peek();
+  if (place?.query !== last?.query || place?.key !== last?.key) hover.value = place;
+}

@@ -1,0 +1,61 @@
+/** The head view: swatches, tokens, lines, matrix. */
+
+export const HEAD = `
+.head-view { display: flex; flex-direction: column; gap: 24px 32px }
+.head-view.beside { flex-direction: row; justify-content: space-between; align-items: flex-start }
+.left { min-width: 0 }
+.stepper .count { min-width: 4.4em; text-align: center }
+.swatch-row { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 6px; margin-bottom: 16px }
+.swatches { flex: 0 1 auto; display: flex; flex-wrap: wrap; gap: 8px 6px }
+.some { border: 0; border-radius: 6px; padding: 3px 8px; background: none; color: var(--muted); font-size: 12px }
+.some:hover:not([aria-disabled=true]) { background: var(--panel); color: var(--text) }
+.some[aria-disabled=true] { opacity: .5; cursor: default }
+.swatches button {
+  position: relative; width: 33px; height: 24px; padding: 0 6px; border: 0; border-radius: 6px;
+  font-size: 12px; color: var(--muted); font-variant-numeric: tabular-nums;
+}
+.swatches button.current::after { content: ""; position: absolute; left: 5px; right: 5px; bottom: -5px; height: 2px; border-radius: 1px; background: var(--text) }
+.swatches button:focus-visible { outline-offset: 2px }
+.pairs { display: flex; gap: 6px; width: fit-content; max-width: 100%; overflow-x: auto }
+.pairs.horizontal { flex-direction: column; gap: 2px }
+.tokens:focus-visible { outline-offset: -2px }
+.tokens { flex: none; cursor: pointer; -webkit-user-select: none; user-select: none; border-radius: 4px }
+.tokens.line { display: flex; height: 30px; width: max-content }
+.tokens [role=option] { display: flex; align-items: center; padding: 0 8px; border-radius: 4px; overflow: hidden }
+.tokens [role=option] span { white-space: pre }
+.tokens.line [role=option] { justify-content: center }
+.tokens .found span { text-decoration: underline 2px var(--accent); text-underline-offset: 3px }
+.tokens.column.query [role=option] { justify-content: flex-end }
+.tokens:not(.faded) .special { color: var(--muted) }
+.tokens .focused { background: var(--highlight) }
+.tokens [aria-selected=true] { background: var(--highlight); box-shadow: inset 0 0 0 1.5px var(--accent); font-weight: 600 }
+.tokens.faded span { color: color-mix(in srgb, var(--text) calc(100% * var(--kept)), var(--background)) }
+.tokens [aria-selected=true] span { color: inherit !important }
+.window { flex: none; overflow: auto; overscroll-behavior: contain; overflow-anchor: none; scrollbar-width: none }
+.horizontal .window { overflow-y: hidden }
+.minimap { position: relative; flex: none; margin: 0 -6px }
+.horizontal .minimap { margin: -2px 0 }
+.minimap canvas { display: block }
+.strip { position: absolute; inset: 0 0 0 auto; cursor: pointer; touch-action: none }
+.minimap.key .strip { inset: 0 auto 0 0 }
+.horizontal .minimap.query .strip { inset: auto 0 0 }
+.horizontal .minimap.key .strip { inset: 0 0 auto }
+.lines { position: relative; flex: none }
+.lines .base { display: block; transition: opacity .1s }
+.lines .base.dimmed { opacity: 0 }
+.matrix { flex: none; position: sticky; top: 0 }
+.title {
+  margin: 2px 0 6px; color: var(--muted); font-size: 13px; white-space: pre-wrap;
+}
+.title strong { color: var(--text); font-weight: 500 }
+.title.zoomable { display: flex; align-items: flex-start; justify-content: space-between; gap: 8px }
+.zoom { flex: none; display: flex; gap: 4px }
+.zoom button { min-width: 24px; height: 24px; padding: 0 6px; border: 1px solid var(--border); border-radius: 6px; background: var(--background); color: var(--muted); line-height: 1 }
+.zoom button:hover:not([aria-disabled=true]) { color: var(--text) }
+.stage { position: relative; width: fit-content; cursor: crosshair }
+.stage[tabindex] { touch-action: pan-x pan-y; -webkit-user-select: none; user-select: none }
+.stage.part { touch-action: none }
+.stage.moving { cursor: grabbing }
+.stage:focus-visible { border-radius: 4px }
+.stage canvas { display: block }
+`;

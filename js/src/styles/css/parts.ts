@@ -1,0 +1,53 @@
+/** The parts around the views: find box, menus, dialogs, notes. */
+
+export const PARTS = `
+.find { flex: 0 1 200px; gap: 6px; min-width: 100px; color: var(--muted); cursor: text }
+.find svg { flex: none }
+.find:focus-within { outline: 2px solid var(--accent); outline-offset: 1px }
+.find input { flex: 1; min-width: 0; height: 24px; padding: 0; border: 0; outline: none; background: none; font: inherit; color: var(--text) }
+.find input::placeholder { color: var(--muted); opacity: 1 }
+.count { flex: none; font-size: 12px; white-space: nowrap; font-variant-numeric: tabular-nums }
+
+.menu { position: relative }
+[role=menu] {
+  position: absolute; z-index: 3; top: calc(100% + 4px); right: 0; min-width: 130px; padding: 4px;
+  background: var(--background); border: 1px solid var(--border); border-radius: 8px;
+  box-shadow: 0 6px 24px rgb(0 0 0 / .18);
+}
+[role=menu] > * {
+  display: flex; align-items: center; gap: 8px; min-height: 30px; padding: 0 12px;
+  border-radius: 5px; white-space: nowrap; cursor: pointer;
+}
+[role=menu] > :hover, [role=menu] > :focus { background: var(--highlight) }
+[role=menuitemradio]:not([aria-checked=true]) svg { visibility: hidden }
+
+dialog {
+  width: min(620px, 100vw - 24px); max-height: calc(100vh - 24px); padding: 0; overflow: auto;
+  background: var(--background); color: var(--text); border: 1px solid var(--border); border-radius: 10px;
+  box-shadow: 0 10px 40px rgb(0 0 0 / .3); white-space: normal;
+}
+dialog::backdrop { background: rgb(0 0 0 / .35) }
+.dialog-inside { padding: 0 20px 18px }
+.dialog-title {
+  position: sticky; top: 0; display: flex; align-items: center; justify-content: space-between;
+  margin: 0 -8px 0 0; padding: 8px 0; background: var(--background);
+}
+.strong { color: var(--text); font-weight: 500 }
+dialog h2 { margin: 8px 0 4px; font-size: 13px; font-weight: 500; color: var(--muted) }
+dialog dl { display: grid; grid-template-columns: 9em 1fr; gap: 3px 16px; margin: 0 }
+dialog dt { font-weight: 600 } dialog dd { margin: 0; color: var(--muted) }
+dialog p { margin: 0 0 8px }
+dialog textarea { width: 100%; font: 12px/1.4 ui-monospace, monospace; color: inherit; background: var(--panel); border: 1px solid var(--border); border-radius: 6px; white-space: pre }
+.unseen { position: absolute; top: 0; left: 0; width: 1px; height: 1px; opacity: 0 }
+
+.alert { display: flex; align-items: center; justify-content: space-between; gap: 16px; padding: 8px 20px; border-bottom: 1px solid var(--border); border-left: 3px solid var(--negative); background: var(--panel) }
+.alert .message { min-width: 0; max-height: 8em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap }
+.alert .control { flex: none; background: var(--background) }
+
+.notes { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 24px; padding: 6px 20px; border-bottom: 1px solid var(--border); background: var(--panel); color: var(--muted); font-size: 13px }
+.doubt { padding-left: 10px; border-left: 3px solid var(--negative) }
+.doubt.here { color: var(--text); font-weight: 500 }
+.notes summary { cursor: pointer; border-radius: 4px; text-decoration: underline dotted; text-underline-offset: 3px }
+.notes summary:hover { color: var(--text) }
+.notes ul { max-height: 8em; margin: 4px 0; padding-left: 18px; overflow: auto; overflow-wrap: anywhere }
+`;

@@ -1,0 +1,45 @@
+/** One colour per head. A colour never stands alone: every head also carries its number. */
+
+import { luminance, type RGB, rgb } from "./theme.ts";
+
+/** After Tableau 10, with a contrast of 3 to either background. */
+const FEW: readonly string[] = [
+  ...["#4e79a7", "#d9760f", "#59a14f", "#e15759", "#3e989d", "#b08b18"],
+  ...["#b07aa1", "#e8607a", "#9c755f", "#79706e", "#6d8bf0", "#329f7f"],
+];
+
+/** As far as possible, in OKLab, from those and from each other, within a contrast of 3. */
+const MORE_LIGHT: readonly string[] = [
+  ...["#002400", "#0c009c", "#6c0048", "#006000", "#9030c0", "#a81800", "#304860"],
+  ...["#3048d8", "#c00078", "#241848", "#c060f0", "#603000", "#542490", "#48000c"],
+  ...["#843c6c", "#607800", "#845400", "#186c60", "#e448b4", "#48549c"],
+];
+const MORE_DARK: readonly string[] = [
+  ...["#c0f0f0", "#a8e400", "#fca8fc", "#fcc06c", "#00ccfc", "#9c48d8", "#00d89c"],
+  ...["#a8b4a8", "#cc78fc", "#cc309c", "#fc9c9c", "#006cf0", "#008400", "#a8b4fc"],
+  ...["#78fcb4", "#c0b400", "#fce424", "#60c000", "#fccccc", "#fc6ccc"],
+];
+
+/** The most heads that get a colour each. */
+const DISTINCT = FEW.length + MORE_LIGHT.length;
+
+/** The distance of a family's last head from its first, on the way to the text colour. */
+const FAMILY_RANGE = 0.45;
+
+/** A colour per head of a layer; with more than 32, neighbours are shades of one family. */
+export function headColors(count: number, dark: boolean): readonly string[] {
+  if (count <= DISTINCT) return [...FEW, ...(dark ? MORE_DARK : MORE_LIGHT)].slice(0, count);
+  const size = Math.ceil(count / FEW.length);
+  return Array.from({ length: count }, (_, head) =>
+    shade(FEW[Math.floor(head / size)], (FAMILY_RANGE * (head % size)) / (size - 1), dark),
+  );
+}
+
+/** Black or white, whichever reads better on this colour. */
+export const textOn = (color: string) => (luminance(rgb(color)) > 0.179 ? "#000000" : "#ffffff");
+
+function shade(color: string, amount: number, dark: boolean): string {
+  const end = dark ? 255 : 0;
+  const mixed = rgb(color).map((part) => Math.round(part + (end - part) * amount)) as [...RGB];
+  return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+}

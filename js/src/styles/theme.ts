@@ -1,0 +1,143 @@
+/** Colours, light and dark, and which of the two the place around the view asks for. */
+
+export type RGB = readonly [number, number, number];
+
+export interface Palette {
+  readonly dark: boolean;
+  readonly background: string;
+  readonly panel: string;
+  readonly border: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly accent: string;
+  readonly onAccent: string;
+  readonly highlight: string;
+  /** Matrix cells run from the background to this. */
+  readonly ink: string;
+  /** What an empty cell of a thumbnail shows. */
+  readonly paper: string;
+  readonly positive: string;
+  readonly negative: string;
+  /** What heads mostly attend to. */
+  readonly previous: string;
+  readonly same: string;
+  readonly next: string;
+  readonly special: string;
+  readonly first: string;
+  readonly mixed: string;
+}
+
+const LIGHT: Palette = {
+  dark: false,
+  background: "#ffffff",
+  panel: "#f4f6f9",
+  border: "#dfe2e8",
+  text: "#1c2026",
+  muted: "#646b78",
+  accent: "#2f6fe0",
+  onAccent: "#ffffff",
+  highlight: "#e2ecfd",
+  ink: "#2357ad",
+  paper: "#f9fafc",
+  positive: "#2166ac",
+  negative: "#cf6f0c",
+  previous: "#2f8a35",
+  same: "#0b7f8c",
+  next: "#a04f99",
+  special: "#2357ad",
+  first: "#8a6800",
+  mixed: "#6b6f76",
+};
+
+const DARK: Palette = {
+  dark: true,
+  background: "#16181c",
+  panel: "#1e2126",
+  border: "#363a42",
+  text: "#e8eaed",
+  muted: "#9ca3ae",
+  accent: "#6ea5fd",
+  onAccent: "#0c1524",
+  highlight: "#25385c",
+  ink: "#75a8ff",
+  paper: "#1b1e22",
+  positive: "#5b9fe8",
+  negative: "#f0983a",
+  previous: "#62bd68",
+  same: "#4fc1cc",
+  next: "#cf84c8",
+  special: "#75a8ff",
+  first: "#d6b545",
+  mixed: "#a3a8b0",
+};
+
+export const palette = (dark: boolean): Palette => (dark ? DARK : LIGHT);
+
+export function rgb(hex: string): RGB {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+export function alpha(hex: string, opacity: number): string {
+  return `rgb(${rgb(hex).join(" ")} / ${opacity})`;
+}
+
+/** Relative luminance of sRGB, 0 to 1 (WCAG 2). */
+export function luminance([r, g, b]: RGB): number {
+  const linear = (c: number) => (c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+}
+
+/**
+ * Whether the background behind an element is dark.
+ *
+ * The colour that is really there decides, not a host's class names: every host has its own,
+ * and some (VS Code) paint widgets white inside a dark theme.
+ */
+export function isDark(element: Element): boolean {
+  for (let node: Element | null = element; node; node = parent(node)) {
+    const [r, g, b, opacity] = pixelOf(getComputedStyle(node).backgroundColor);
+    if (opacity > 127) return luminance([r, g, b]) < 0.2;
+  }
+  // A frame without a background shows that of a page into which nobody can look from here (Colab).
+  // Its text is made to be read on it.
+  const [r, g, b] = pixelOf(getComputedStyle(parent(element) ?? element).color);
+  return luminance([r, g, b]) > 0.4;
+}
+
+/** Red, green, blue and opacity, 0 to 255, of any CSS colour: painting it understands them all. */
+export function pixelOf(color: string): Uint8ClampedArray {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 1;
+  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+  context.fillStyle = color;
+  context.fillRect(0, 0, 1, 1);
+  return context.getImageData(0, 0, 1, 1).data;
+}
+
+function parent(node: Element): Element | null {
+  if (node.parentElement) return node.parentElement;
+  const root = node.getRootNode();
+  return root instanceof ShadowRoot ? root.host : null;
+}
+
+/** Call `changed` whenever the surroundings may have changed colour. */
+export function watchSurroundings(changed: () => void, signal: AbortSignal): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed, { signal });
+  // Hosts switch themes by an attribute or a class of <html> or <body>, and repaint after it.
+  const observer = new MutationObserver(() => requestAnimationFrame(changed));
+  for (const node of [document.documentElement, document.body]) {
+    observer.observe(node, { attributes: true });
+  }
+  signal.addEventListener("abort", () => observer.disconnect());
+}
+
+/** Call `changed` whenever a CSS pixel gets another number of screen pixels: zoom, another screen. */
+export function watchResolution(changed: () => void, signal: AbortSignal): void {
+  const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+  const next = () => {
+    changed();
+    watchResolution(changed, signal);
+  };
+  query.addEventListener("change", next, { signal, once: true });
+}

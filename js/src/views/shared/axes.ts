@@ -1,0 +1,91 @@
+/** The two sides of a matrix as a view shows them, and what of them the reader looks at. */
+
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import type { StackInfo } from "../../data/manifest.ts";
+import { type Units, unitsOf } from "../../data/units.ts";
+import { tokenNames } from "../../parts/names.ts";
+import { placesOf } from "../../parts/track.ts";
+import { lockedOn } from "../../state/locks.ts";
+import { shownTokens } from "../../state/shown.ts";
+import type { Place, Side, State } from "../../state/state.ts";
+
+export interface Axis {
+  readonly side: Side;
+  readonly units: Units;
+  /** The units shown, in order. */
+  readonly shown: readonly number[];
+  /** By unit, its place among those shown, or -1. */
+  readonly places: Int32Array;
+  /** Of those places, where another text of a pair begins. */
+  readonly borders: readonly number[];
+  /** A name for each unit, each of them once. */
+  readonly names: readonly string[];
+}
+
+export type Axes = Readonly<Record<Side, Axis>>;
+
+/** The sides of a stack's matrices, as segments are chosen, of tokens or of words. */
+export function axesOf(state: State, stack: StackInfo, words = state.words.value): Axes {
+  const shown = shownTokens(state.segments.value, stack);
+  const axis = (side: Side, tokens: StackInfo["queries"], positions: readonly number[]): Axis => {
+    const units = unitsOf(tokens, words);
+    const some = [...new Set(positions.map((position) => units.of[position]))];
+    const places = placesOf(some, units.labels.length);
+    const text = (unit: number) => tokens.segments?.[units.tokens[unit][0]];
+    const borders = some.flatMap((unit, at) =>
+      at > 0 && text(unit) !== text(some[at - 1]) ? [at] : [],
+    );
+    return { side, units, shown: some, places, borders, names: tokenNames(units) };
+  };
+  return {
+    query: axis("query", stack.queries, shown.queries),
+    key: axis("key", stack.keys, shown.keys),
+  };
+}
+
+/** Whether queries and keys are tokens of the same text. */
+export const sameText = ({ query, key }: Axes): boolean =>
+  query.units.labels.length === key.units.labels.length &&
+  query.units.labels.every((label, unit) => label === key.units.labels[unit]);
+
+/** Whether the same tokens of the same text are shown on both sides. */
+export function sameColumns(axes: Axes): boolean {
+  const [{ shown: queries }, { shown: keys }] = [axes.query, axes.key];
+  const same = queries.length === keys.length && queries.every((unit, at) => unit === keys[at]);
+  return same && sameText(axes);
+}
+
+/** The token by which a unit is known in the state. */
+export const positionOf = ({ units }: Axis, unit: number): number => units.tokens[unit][0];
+
+export function placeOf(axes: Axes, query: number | null, key: number | null): Place {
+  return {
+    query: query === null ? null : positionOf(axes.query, query),
+    key: key === null ? null : positionOf(axes.key, key),
+  };
+}
+
+/** Units that are looked at; with both sides, their crossing. */
+export interface Look {
+  readonly query: readonly number[];
+  readonly key: readonly number[];
+}
+
+/** What the pointer is at, else what is locked, as far as it is shown. */
+export function lookOf(state: State, axes: Axes): ReadonlySignal<Look> {
+  return computed(() => {
+    const hovered = state.hover.value;
+    const on = ({ side, units, places }: Axis) => {
+      const at = hovered?.[side] ?? null;
+      const positions = !hovered ? lockedOn(state, side) : at === null ? [] : [at];
+      const found = new Set(positions.map((position) => units.of[position]));
+      return [...found].filter((unit) => places[unit] >= 0);
+    };
+    return { query: on(axes.query), key: on(axes.key) };
+  });
+}
+
+/** The side whose attention is shown for what is looked at, if anything is. */
+export function sideOf({ query, key }: Look): Side | null {
+  return query.length ? "query" : key.length ? "key" : null;
+}

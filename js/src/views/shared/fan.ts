@@ -1,0 +1,189 @@
+/** Ribbons to more tokens than can be stroked: the strongest as they are, the others as one fan. */
+
+import { ease } from "../../kernels/ease.ts";
+import type { Painter } from "../../painting/painter.ts";
+import { el } from "../../parts/dom.ts";
+import type { Track } from "../../parts/track.ts";
+import { otherSide } from "../../state/locks.ts";
+import { alpha, rgb } from "../../styles/theme.ts";
+import { strokeCurve } from "./curves.ts";
+import { FAINTEST, type Ribbons, shadeOf, spanOf, THINNEST, TRACE, WIDEST } from "./ribbons.ts";
+
+/** More ribbons than this are a fan, unless it were longer than a screen. */
+export const FAN_FROM = 400;
+export const LARGEST_FAN = 3000;
+
+/** How many ribbons are stroked, at most: a frame has time for few. */
+const STROKED = 30;
+
+/** In how many sizes its end is kept. */
+const SIZES = 4;
+
+/** Width of the pieces that a fan is drawn in. */
+const PIECE = 2;
+
+/** A ribbon of weight 1 may cover its neighbours, down to this width. */
+const BOLD = 4;
+
+/** How many kinds of weights are told apart to find the strongest. */
+const GRADES = 512;
+
+/** Pictures that last from one fan to the next: making them takes longer than filling them. */
+export interface FanBuffers {
+  /** Each half as high as the one before: browsers look at few pixels of what they make smaller. */
+  readonly tips: readonly HTMLCanvasElement[];
+  readonly strips: HTMLCanvasElement;
+}
+
+export const fanBuffers = (): FanBuffers => ({
+  tips: Array.from({ length: SIZES }, () => el("canvas")),
+  strips: el("canvas"),
+});
+
+export function paintFan(
+  painter: Painter,
+  ribbons: Ribbons,
+  buffers: FanBuffers,
+  ratio: number,
+): void {
+  const { axes, tracks, side, from, strips, colors } = ribbons;
+  const [own, other] = [axes[side], axes[otherSide(side)]];
+  const [ownTrack, track] = [tracks[side], tracks[otherSide(side)]];
+  const { shown } = other;
+  const span = spanOf(ribbons);
+  const inks = colors.map(rgb);
+  const origins = from.map((unit) => ownTrack.middle(own.places[unit]));
+
+  // Sums of several tokens may exceed 1.
+  let largest = 1;
+  for (const strip of strips) for (const weight of strip) if (weight > largest) largest = weight;
+  const graded = (weight: number) => Math.floor(Math.sqrt(weight / largest) * (GRADES - 1));
+  const counts = new Uint32Array(GRADES);
+  for (const strip of strips) for (const unit of shown) counts[graded(strip[unit])]++;
+  let [grade, above] = [GRADES, 0];
+  while (grade > 0 && above + counts[grade - 1] <= STROKED) above += counts[--grade];
+
+  const height = Math.ceil(track.length);
+  const tips = new Float32Array(4 * height);
+  const strongest: { at: number; matrix: number; weight: number }[] = [];
+  strips.forEach((strip, matrix) => {
+    for (let at = 0; at < shown.length; at++) {
+      const weight = strip[shown[at]];
+      if (weight < FAINTEST) continue;
+      if (graded(weight) >= grade) strongest.push({ at, matrix, weight });
+      else {
+        const pixel = Math.min(height - 1, Math.floor(track.middle(at)));
+        const shade = shadeOf(weight / largest);
+        // Of what is a pixel wide, little would be left where it falls between two of the screen.
+        add(tips, 4 * pixel, inks[matrix], shade);
+        add(tips, 4 * Math.max(0, pixel - 1), inks[matrix], shade / 2);
+        add(tips, 4 * Math.min(height - 1, pixel + 1), inks[matrix], shade / 2);
+      }
+    }
+  });
+
+  let sums = tips;
+  for (const buffer of buffers.tips) {
+    fill(buffer, tipsImage(sums));
+    sums = halved(sums);
+  }
+  for (const origin of origins) paintTips(painter, buffers.tips, origin, span.near, span.far);
+
+  // The strongest last, on top.
+  strongest.sort((a, b) => a.weight - b.weight);
+  const widest = Math.min(WIDEST, Math.max(BOLD, track.size(0)));
+  for (const { at, matrix, weight } of strongest) {
+    const to = track.middle(at);
+    painter.strokeStyle = alpha(colors[matrix], shadeOf(weight / largest));
+    painter.lineWidth = Math.max(THINNEST, (widest * weight) / largest);
+    for (const origin of origins) strokeCurve(painter, span.near, origin, span.far, to);
+  }
+  paintStrips(painter, ribbons, buffers.strips, track, shown, largest, ratio);
+}
+
+/** Premultiplied red, green, blue, and opacity. */
+function add(sums: Float32Array, at: number, ink: readonly number[], opacity: number): void {
+  for (let n = 0; n < 3; n++) sums[at + n] += opacity * ink[n];
+  sums[at + 3] += opacity;
+}
+
+/** A pixel wide: what is drawn to each place along the tokens. */
+function tipsImage(sums: Float32Array): ImageData {
+  const image = new ImageData(1, sums.length / 4);
+  for (let at = 0; at < sums.length; at += 4) {
+    const opacity = sums[at + 3];
+    if (opacity === 0) continue;
+    for (let n = 0; n < 3; n++) image.data[at + n] = sums[at + n] / opacity;
+    image.data[at + 3] = 255 * Math.min(1, opacity);
+  }
+  return image;
+}
+
+/** Every pixel the mean of two. */
+function halved(sums: Float32Array): Float32Array<ArrayBuffer> {
+  const out = new Float32Array(4 * Math.ceil(sums.length / 8));
+  for (let at = 0; at < sums.length; at++) out[4 * (at >> 3) + (at & 3)] += sums[at] / 2;
+  return out;
+}
+
+/** Nearer to its origin a fan is its tips, drawn together as far as the curves are. */
+function paintTips(
+  painter: Painter,
+  tips: readonly HTMLCanvasElement[],
+  origin: number,
+  near: number,
+  far: number,
+): void {
+  const width = Math.abs(far - near);
+  for (let x = 0; x < width; x += PIECE) {
+    const way = ease(Math.min(1, (x + PIECE / 2) / width));
+    const left = far > near ? near + x : near - x - PIECE;
+    const size = Math.min(tips.length - 1, Math.floor(-Math.log2(way)));
+    painter.drawImage(tips[size], left, origin * (1 - way), PIECE, tips[0].height * way);
+  }
+}
+
+/** Per head and pixel, the largest weight of the tokens there. */
+function paintStrips(
+  painter: Painter,
+  ribbons: Ribbons,
+  buffer: HTMLCanvasElement,
+  track: Track,
+  shown: readonly number[],
+  largest: number,
+  ratio: number,
+): void {
+  const { strips, colors } = ribbons;
+  const span = spanOf(ribbons);
+  const height = Math.ceil(track.length * ratio);
+  const image = new ImageData(strips.length, height);
+  const most = new Float32Array(height);
+  strips.forEach((strip, n) => {
+    most.fill(0);
+    for (let at = 0; at < shown.length; at++) {
+      const weight = strip[shown[at]];
+      if (weight < FAINTEST) continue;
+      const start = track.start(at) * ratio;
+      const end = Math.min(height, start + track.size(at) * ratio);
+      for (let y = Math.floor(start); y < end; y++) if (weight > most[y]) most[y] = weight;
+    }
+    const ink = rgb(colors[n]);
+    for (let y = 0; y < height; y++) {
+      const at = 4 * (y * strips.length + n);
+      const shade = most[y] > 0 ? shadeOf(most[y] / largest) : 0;
+      image.data[at] = ink[0];
+      image.data[at + 1] = ink[1];
+      image.data[at + 2] = ink[2];
+      image.data[at + 3] = 255 * Math.max(TRACE, shade);
+    }
+  });
+  painter.imageSmoothingEnabled = false;
+  fill(buffer, image);
+  painter.drawImage(buffer, span.strips, 0, span.inset, height / ratio);
+}
+
+function fill(buffer: HTMLCanvasElement, image: ImageData): void {
+  if (buffer.width !== image.width) buffer.width = image.width;
+  if (buffer.height !== image.height) buffer.height = image.height;
+  buffer.getContext("2d")?.putImageData(image, 0, 0);
+}

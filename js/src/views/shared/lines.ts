@@ -1,0 +1,127 @@
+/** The middle of the head view: all lines underneath, the looked-at tokens' own ribbons on top. */
+
+import { type ReadonlySignal, signal } from "@preact/signals-core";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import { asPicture, canvasRatio, paintCanvas, paintInFigures } from "../../painting/canvas.ts";
+import type { Paint } from "../../painting/painter.ts";
+import { el } from "../../parts/dom.ts";
+import type { Track } from "../../parts/track.ts";
+import { type Ink, type LinesJob, linesPicture } from "../../raster/lines.ts";
+import { overviewOf } from "../../raster/overview.ts";
+import { areFew } from "../../raster/paint-curves.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { otherSide } from "../../state/locks.ts";
+import type { Side } from "../../state/state.ts";
+import { rgb } from "../../styles/theme.ts";
+import { type Axes, type Look, sideOf } from "./axes.ts";
+import { paintCurves } from "./curves.ts";
+import { FAN_FROM, fanBuffers, LARGEST_FAN, paintFan } from "./fan.ts";
+import { FAINTEST, paintRibbons } from "./ribbons.ts";
+
+export interface LinesOptions {
+  readonly axes: Axes;
+  readonly tracks: Readonly<Record<Side, Track>>;
+  /** From the queries to the keys, in CSS pixels. */
+  readonly across: number;
+  readonly horizontal: boolean;
+  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
+  /** The colour of each matrix. */
+  readonly colors: ReadonlySignal<readonly string[]>;
+  readonly look: ReadonlySignal<Look>;
+  /** Per matrix, the weights of the row or column looked at. */
+  readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
+}
+
+export interface Lines {
+  readonly element: HTMLElement;
+  /** The share of attention that is drawn, in percent; null while there is more to draw. */
+  readonly share: ReadonlySignal<number | null>;
+}
+
+export function lines(scope: Scope, options: LinesOptions): Lines {
+  const { axes, tracks, across, horizontal, matrices, colors, look, strips } = options;
+  const [rows, columns] = [axes.query.shown, axes.key.shown];
+  const base = el("canvas", { class: "base" });
+  const overlay = el("canvas", { class: "overlay" });
+  const element = el("div", { class: "lines", "aria-hidden": "true" }, base, overlay);
+  const length = Math.max(tracks.query.length, tracks.key.length);
+  const size: [number, number] = horizontal ? [length, across] : [across, length];
+  [element.style.width, element.style.height] = size.map((side) => `${side}px`);
+  const share = signal<number | null>(100);
+  const buffers = fanBuffers();
+
+  /** From left to right whatever the layout is: a line of tokens is a column on its side. */
+  const upright = (paint: Paint): Paint =>
+    horizontal
+      ? (painter, ratio) => {
+          painter.transform(0, 1, 1, 0, 0, 0);
+          paint(painter, ratio);
+        }
+      : paint;
+
+  scope.effect(() => {
+    return paintAll(matrices.value, colors.value.map(rgb));
+  });
+  scope.effect(() => {
+    const side = sideOf(look.value);
+    base.classList.toggle("dimmed", side !== null);
+    if (!strips.value || !side) {
+      paintCanvas(overlay, ...size, () => {});
+      return;
+    }
+    const [units, from] = [axes[otherSide(side)].shown, look.value[side]];
+    const shown = {
+      axes,
+      tracks,
+      across,
+      side,
+      from,
+      strips: strips.value,
+      colors: colors.value,
+    };
+    const ribbons: Paint = (painter) => paintRibbons(painter, shown);
+    const count = units.length * strips.value.length * from.length;
+    // A fan is as much work as it is large, however few its ribbons are.
+    if (count <= FAN_FROM || length >= LARGEST_FAN) {
+      paintCanvas(overlay, ...size, upright(ribbons));
+      return;
+    }
+    const fan: Paint = (painter, ratio) => paintFan(painter, shown, buffers, ratio);
+    const inFigures = areFew(count) ? ribbons : asPicture(across, length, fan);
+    paintCanvas(overlay, ...size, upright(fan), upright(inFigures));
+  });
+
+  function paintAll(drawn: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {
+    const coarse = overviewOf(drawn);
+    const pictured = coarse?.matrices ?? drawn;
+    const [from, to] = [coarse?.rows ?? rows, coarse?.columns ?? columns];
+    const cells = (track: Track, count: number, ratio: number) =>
+      Float32Array.from({ length: count }, (_, at) =>
+        coarse ? ((at + 0.5) / count) * track.length * ratio : track.middle(at) * ratio,
+      );
+    const jobAt = (ratio: number): LinesJob => ({
+      rows: from,
+      columns: to,
+      from: cells(tracks.query, from.length, ratio),
+      to: cells(tracks.key, to.length, ratio),
+      width: Math.max(1, Math.round(across * ratio)),
+      height: Math.max(1, Math.round(length * ratio)),
+      inks,
+      ratio,
+      faintest: FAINTEST,
+    });
+    const few = areFew(from.length * to.length);
+    const curves = upright((painter) => paintCurves(painter, pictured, jobAt(1)));
+    if (few) paintInFigures(base, curves);
+    const ratio = Math.min(canvasRatio(...size), length > 2000 ? 1 : devicePixelRatio);
+    return linesPicture(pictured, jobAt(ratio), (image, drawnShare) => {
+      const buffer = el("canvas", { width: image.width, height: image.height });
+      buffer.getContext("2d")?.putImageData(image, 0, 0);
+      const picture = upright((painter) => painter.drawImage(buffer, 0, 0, across, length));
+      paintCanvas(base, ...size, picture, few ? curves : picture);
+      share.value = drawnShare;
+    });
+  }
+
+  return { element, share };
+}

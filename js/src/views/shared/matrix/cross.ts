@@ -1,0 +1,57 @@
+/** The cross-hair of a matrix, and what says where it is when the part shown leaves it out. */
+
+import type { Painter } from "../../../painting/painter.ts";
+import type { Palette } from "../../../styles/theme.ts";
+import type { Part } from "./part.ts";
+
+/** Below this, the cross-hair would cover what it points at. */
+const BOLD_FROM = 6;
+const MARK = 5;
+
+/** @param rows @param columns where what is looked at stands in the matrix. Begins at the first cell shown. */
+export function paintCross(
+  painter: Painter,
+  { accent, background }: Palette,
+  { cell, row, column, across, down }: Part,
+  rows: readonly number[],
+  columns: readonly number[],
+): void {
+  const tops = rows.map((at) => (at - row) * cell);
+  const lefts = columns.map((at) => (at - column) * cell);
+  painter.save();
+  painter.beginPath();
+  // Half of a line lies outside of the cells that it frames.
+  painter.rect(-1, -1, across + 2, down + 2);
+  painter.clip();
+  painter.strokeStyle = accent;
+  painter.lineWidth = cell < BOLD_FROM ? 1 : 2;
+  for (const top of tops) painter.strokeRect(0, top, across, cell);
+  for (const left of lefts) painter.strokeRect(left, 0, cell, down);
+  painter.restore();
+
+  /** A triangle on the edge, that points to what is beyond it. */
+  const mark = (x: number, y: number, turn: number) => {
+    painter.save();
+    painter.translate(x, y);
+    painter.rotate(turn);
+    painter.beginPath();
+    painter.moveTo(0, 0);
+    painter.lineTo(-2 * MARK, -MARK);
+    painter.lineTo(-2 * MARK, MARK);
+    painter.closePath();
+    painter.fillStyle = accent;
+    painter.strokeStyle = background;
+    painter.lineWidth = 2;
+    painter.stroke();
+    painter.fill();
+    painter.restore();
+  };
+  const inside = (places: readonly number[], length: number) =>
+    places.find((place) => place > -cell / 2 && place < length - cell / 2);
+  const x = (inside(lefts, across) ?? across / 2) + cell / 2;
+  const y = (inside(tops, down) ?? down / 2) + cell / 2;
+  if (tops.some((top) => top <= -cell)) mark(x, 0, -Math.PI / 2);
+  if (tops.some((top) => top >= down)) mark(x, down, Math.PI / 2);
+  if (lefts.some((left) => left <= -cell)) mark(0, y, Math.PI);
+  if (lefts.some((left) => left >= across)) mark(across, y, 0);
+}

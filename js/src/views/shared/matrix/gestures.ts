@@ -1,0 +1,153 @@
+/** What zooms and moves a matrix: wheel, pinch, drag, double-click, and keys. */
+
+import type { ReadonlySignal, Signal } from "@preact/signals-core";
+import type { Zoom } from "../../../state/state.ts";
+import { centred, moved, type Part, type Point, partOf, type Whole, zoomed } from "./part.ts";
+
+export interface GestureOptions {
+  readonly stage: HTMLElement;
+  readonly whole: Whole;
+  readonly part: ReadonlySignal<Part>;
+  readonly zoom: Signal<Zoom | null>;
+  /** Where the pointer is, in CSS pixels from the first cell shown. */
+  pointOf(event: MouseEvent): Point;
+  /** The column (x) and row (y) that a point of the overview shows; null outside of it. */
+  overviewAt(point: Point): Point | null;
+  /** The column (x) and row (y) that the reader keeps in sight, if any. */
+  kept(): Point | null;
+}
+
+export interface Gestures {
+  nearer(): void;
+  further(): void;
+  whole(): void;
+  /** Whether what the pointer does is moving the matrix, and not pointing at it. */
+  moving(): boolean;
+}
+
+/** What a key or a button, a double-click, and a notch of the wheel do. */
+const STEP = 1.5;
+const DOUBLE = 2.5;
+const PER_PIXEL = 1.004;
+const LINE = 30;
+
+/** Until it goes as far, a press is a click. */
+const DRAG_FROM = 4;
+
+/** The share of what is shown that an arrow key goes on by. */
+const ARROW = 0.25;
+
+export function bindGestures(options: GestureOptions): Gestures {
+  const { stage, whole, part, zoom, pointOf, overviewAt, kept } = options;
+  const zoomBy = (factor: number, { x, y }: Point) => {
+    zoom.value = zoomed(whole, part.peek(), factor, x, y);
+  };
+  const middle = (): Point => ({ x: part.peek().across / 2, y: part.peek().down / 2 });
+  const move = (rows: number, columns: number) => {
+    if (!part.peek().whole) zoom.value = moved(whole, part.peek(), rows, columns);
+  };
+  const actions = {
+    nearer() {
+      const [{ x, y }, to] = [middle(), kept()];
+      const next = zoomed(whole, part.peek(), STEP, x, y);
+      zoom.value = next && to ? centred(whole, partOf(whole, next), to.y, to.x) : next;
+    },
+    further: () => zoomBy(1 / STEP, middle()),
+    whole() {
+      zoom.value = null;
+    },
+  };
+
+  stage.addEventListener(
+    "wheel",
+    (event) => {
+      // Without a modifier it scrolls the page.
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1);
+      zoomBy(PER_PIXEL ** -Math.max(-200, Math.min(200, pixels)), pointOf(event));
+    },
+    { passive: false },
+  );
+  stage.addEventListener("dblclick", (event) => zoomBy(DOUBLE, pointOf(event)));
+  stage.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { across, down, cell } = part.peek();
+    const [rows, columns] = [(ARROW * down) / cell, (ARROW * across) / cell];
+    const act = {
+      "+": actions.nearer,
+      "=": actions.nearer,
+      "-": actions.further,
+      "0": actions.whole,
+      ArrowUp: () => move(-rows, 0),
+      ArrowDown: () => move(rows, 0),
+      ArrowLeft: () => move(0, -columns),
+      ArrowRight: () => move(0, columns),
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+  return { ...actions, moving: bindDrag() };
+
+  function bindDrag(): () => boolean {
+    /** Where the fingers, or the pressed mouse, are. */
+    const held = new Map<number, Point>();
+    let from: Point | null = null;
+    let dragging = false;
+    let overview = false;
+    const jump = (event: PointerEvent) => {
+      const to = overviewAt(pointOf(event));
+      if (to) zoom.value = centred(whole, part.peek(), to.y, to.x);
+    };
+    stage.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      const place = pointOf(event);
+      held.set(event.pointerId, place);
+      from = place;
+      dragging = held.size > 1;
+      overview = !dragging && overviewAt(place) !== null;
+      if (overview) {
+        dragging = true;
+        stage.setPointerCapture(event.pointerId);
+        jump(event);
+      }
+    });
+    stage.addEventListener("pointermove", (event) => {
+      const before = held.get(event.pointerId);
+      if (!before) return;
+      const place = pointOf(event);
+      if (overview) return jump(event);
+      const [other] = [...held].filter(([id]) => id !== event.pointerId);
+      if (other) {
+        pinch(other[1], before, place);
+      } else {
+        if (!dragging && from && !part.peek().whole) {
+          dragging = Math.hypot(place.x - from.x, place.y - from.y) >= DRAG_FROM;
+          if (dragging) stage.setPointerCapture(event.pointerId);
+        }
+        if (!dragging) return;
+        const { cell } = part.peek();
+        move((before.y - place.y) / cell, (before.x - place.x) / cell);
+      }
+      stage.classList.toggle("moving", dragging);
+      held.set(event.pointerId, place);
+    });
+    const release = (event: PointerEvent) => {
+      held.delete(event.pointerId);
+      overview = false;
+      stage.classList.remove("moving");
+      // The click that ends a drag comes after this.
+      if (!held.size) setTimeout(() => (dragging = held.size > 0 && dragging));
+    };
+    stage.addEventListener("pointerup", release);
+    stage.addEventListener("pointercancel", release);
+    return () => dragging;
+  }
+
+  /** One finger stays, the other goes from `before` to `place`. */
+  function pinch(stays: Point, before: Point, place: Point): void {
+    const apart = (one: Point) => Math.max(1, Math.hypot(one.x - stays.x, one.y - stays.y));
+    zoomBy(apart(place) / apart(before), stays);
+  }
+}

@@ -1,0 +1,174 @@
+/** The pictures that a matrix is shown by: all of it, and the part shown where that has more to it. */
+
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import { matrixPicture } from "../../../raster/matrix.ts";
+import type { Scope } from "../../../scheduling/scope.ts";
+import { columnsOf, type Part, rowsOf, type Span } from "./part.ts";
+
+/** A part of a matrix, in pixels. */
+interface Wanted {
+  readonly matrix: AttentionMatrix;
+  readonly rows: Span;
+  readonly columns: Span;
+  /** Pixels per cell, at most 1. */
+  readonly scale: number;
+}
+
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  /** The largest weight in each. */
+  readonly largest: Float32Array;
+}
+
+export interface Tile extends Wanted, Pixels {
+  readonly done: boolean;
+}
+
+export interface Tiles {
+  readonly whole: ReadonlySignal<Tile | null>;
+  /** The part shown and what is around it; null until it is wanted. */
+  readonly sharp: ReadonlySignal<Tile | null>;
+  /** Pixels per cell in the picture of the part shown, as far as it is there. */
+  readonly scale: ReadonlySignal<number>;
+}
+
+export interface TilesOptions {
+  readonly matrix: ReadonlySignal<AttentionMatrix>;
+  readonly rows: readonly number[];
+  readonly columns: readonly number[];
+  readonly part: ReadonlySignal<Part>;
+  /** Side of a cell in pixels of the screen, while the whole is shown. */
+  readonly least: number;
+}
+
+/** What is drawn beyond each edge of the part shown, as a share of it: a small move needs no more. */
+const AROUND = 0.25;
+
+/** A part is drawn when it has been the one for so long; until then what is there is scaled. */
+const SETTLED_MS = 60;
+
+export function matrixTiles(
+  scope: Scope,
+  { matrix, rows, columns, part, least }: TilesOptions,
+): Tiles {
+  const [whole, sharp] = [signal<Tile | null>(null), signal<Tile | null>(null)];
+  const all = {
+    rows: { first: 0, end: rows.length },
+    columns: { first: 0, end: columns.length },
+  };
+  const finest = ({ overview }: AttentionMatrix) =>
+    overview
+      ? Math.min(overview.columns / columns.length, overview.rows / rows.length)
+      : Math.min(1, least);
+
+  const next = computed((): [Wanted, Signal<Tile | null>] | null => {
+    const of = matrix.value;
+    const needed = partWanted(part.value, of);
+    if (needed && !covers(sharp.value, needed)) return [needed, sharp];
+    const known = whole.value?.matrix === of && whole.value.done;
+    return known ? null : [{ matrix: of, ...all, scale: finest(of) }, whole];
+  });
+
+  /** Null where the picture of the whole has all there is: every cell its own pixel, or an overview. */
+  function partWanted(shown: Part, of: AttentionMatrix): Wanted | null {
+    if (shown.whole || of.overview || finest(of) >= 1) return null;
+    const scale = Math.min(1, shown.cell * devicePixelRatio);
+    return { matrix: of, rows: rowsOf(shown), columns: columnsOf(shown), scale };
+  }
+
+  let running: { readonly wanted: Wanted; stop(): void } | null = null;
+  scope.effect(() => {
+    const job = next.value;
+    // What is being drawn may do for a part a little further on as well.
+    if (job && running && covers(running.wanted, job[0])) return;
+    running?.stop();
+    running = job && start(...job);
+  });
+
+  function start(needed: Wanted, into: Signal<Tile | null>) {
+    if (into === whole) return { wanted: needed, stop: draw(needed, into) };
+    const wanted = {
+      ...needed,
+      rows: around(needed.rows, rows.length),
+      columns: around(needed.columns, columns.length),
+    };
+    let stop = () => {};
+    const timer = window.setTimeout(() => {
+      stop = draw(wanted, into);
+    }, SETTLED_MS);
+    return {
+      wanted,
+      stop() {
+        clearTimeout(timer);
+        stop();
+      },
+    };
+  }
+
+  function draw(wanted: Wanted, into: Signal<Tile | null>): () => void {
+    const { overview } = wanted.matrix;
+    if (overview) {
+      const { columns: width, rows: height, values: largest } = overview;
+      into.value = { ...wanted, width, height, largest, done: true };
+      return () => {};
+    }
+    const job = {
+      rows: rows.slice(wanted.rows.first, wanted.rows.end),
+      columns: columns.slice(wanted.columns.first, wanted.columns.end),
+      width: Math.ceil(lengthOf(wanted.columns) * wanted.scale),
+      height: Math.ceil(lengthOf(wanted.rows) * wanted.scale),
+    };
+    return matrixPicture(wanted.matrix, job, (largest, done) => {
+      // Half of a part would hide the whole below it.
+      if (!done && into === sharp) return;
+      if (done) running = null;
+      into.value = { ...wanted, width: job.width, height: job.height, largest, done };
+    });
+  }
+
+  const scale = computed(() => {
+    const needed = partWanted(part.value, matrix.value);
+    return needed && sharp.value && covers(sharp.value, needed)
+      ? sharp.value.scale
+      : finest(matrix.value);
+  });
+
+  scope.onEnd(() => running?.stop());
+
+  return { whole, sharp, scale };
+}
+
+/** Fewer pixels, each the largest of those that it stands for. */
+export function pooled(of: Pixels, width: number, height: number): Pixels {
+  const [across, down] = [Math.min(width, of.width), Math.min(height, of.height)];
+  const largest = new Float32Array(across * down);
+  for (let y = 0, at = 0; y < of.height; y++) {
+    const row = Math.floor((y * down) / of.height) * across;
+    for (let x = 0; x < of.width; x++, at++) {
+      const to = row + Math.floor((x * across) / of.width);
+      if (of.largest[at] > largest[to]) largest[to] = of.largest[at];
+    }
+  }
+  return { width: across, height: down, largest };
+}
+
+const lengthOf = ({ first, end }: Span) => end - first;
+
+function around({ first, end }: Span, count: number): Span {
+  const more = Math.ceil((end - first) * AROUND);
+  return { first: Math.max(0, first - more), end: Math.min(count, end + more) };
+}
+
+function covers(tile: Wanted | null, needed: Wanted): boolean {
+  return (
+    tile !== null &&
+    tile.matrix === needed.matrix &&
+    tile.scale >= needed.scale &&
+    within(needed.rows, tile.rows) &&
+    within(needed.columns, tile.columns)
+  );
+}
+
+const within = (inner: Span, outer: Span) => inner.first >= outer.first && inner.end <= outer.end;

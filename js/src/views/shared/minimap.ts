@@ -1,0 +1,196 @@
+/**
+ * What joins the part of a long column that is in sight to the lines of the whole text: a strip of the
+ * whole, with a bracket around that part, and a funnel from there to its labels.
+ */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import { paintCanvas } from "../../painting/canvas.ts";
+import type { Painter } from "../../painting/painter.ts";
+import { el } from "../../parts/dom.ts";
+import type { Track } from "../../parts/track.ts";
+import type { ListWindow } from "../../parts/window.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { alpha, type Palette } from "../../styles/theme.ts";
+import type { Axis } from "./axes.ts";
+import { FAINTEST, shadeOf } from "./ribbons.ts";
+
+export interface MinimapOptions {
+  readonly axis: Axis;
+  readonly palette: ReadonlySignal<Palette>;
+  readonly window: ListWindow;
+  /** Where the labels stand, and where the ends of their lines. */
+  readonly labels: Track;
+  readonly ends: Track;
+  readonly length: number;
+  readonly horizontal: boolean;
+  readonly looked: ReadonlySignal<readonly number[]>;
+  readonly locked: ReadonlySignal<readonly number[]>;
+  readonly found: ReadonlySignal<readonly number[]>;
+  /** Per matrix, the weights that meet the tokens here; null where none are shown. */
+  readonly met: ReadonlySignal<readonly Float32Array[] | null>;
+  readonly colors: ReadonlySignal<readonly string[]>;
+  /** Point at a unit, or at none. */
+  look(unit: number | null): void;
+}
+
+/** Room for the funnel, and for the strip beside the lines. */
+const FUNNEL = 30;
+const STRIP = 12;
+export const RAIL = FUNNEL + STRIP;
+
+/** No bracket is lower, or it could not be seen. */
+const LOWEST = 6;
+
+/** How far from the pointer the strongest is the one that is pointed at. */
+const NEAR = 2;
+
+export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
+  const { axis, window, labels, ends, length, horizontal, palette } = options;
+  const { side, shown, places } = axis;
+  const marks = el("canvas");
+  const lines = el("canvas", { class: "overlay" });
+  const strip = el("div", { class: "strip" });
+  const element = el(
+    "div",
+    { class: `minimap ${side}`, "aria-hidden": "true" },
+    marks,
+    lines,
+    strip,
+  );
+  const size: [number, number] = horizontal ? [length, RAIL] : [RAIL, length];
+  [element.style.width, element.style.height] = size.map((pixels) => `${pixels}px`);
+  strip.style[horizontal ? "height" : "width"] = `${STRIP}px`;
+
+  /** From the labels, on the left, to the lines, whatever the layout is. */
+  const paintUpright = (canvas: HTMLCanvasElement, paint: (painter: Painter) => void) =>
+    paintCanvas(canvas, ...size, (painter) => {
+      if (horizontal) painter.transform(0, 1, 1, 0, 0, 0);
+      if (side === "key") painter.transform(-1, 0, 0, 1, RAIL, 0);
+      paint(painter);
+    });
+  const curve = (painter: Painter, from: number, to: number) => {
+    painter.moveTo(0, from);
+    painter.bezierCurveTo(FUNNEL / 2, from, FUNNEL / 2, to, FUNNEL, to);
+  };
+
+  scope.effect(() => paintUpright(marks, paintMarks));
+  scope.effect(() => paintUpright(lines, paintLines));
+
+  function paintMarks(painter: Painter): void {
+    const { border, accent, highlight, muted } = palette.value;
+    const [first, end] = window.sight.value;
+    const [from, below] = [ends.start(first), ends.start(end - 1) + ends.size(end - 1)];
+    const to = Math.max(below, from + LOWEST);
+    // On a panel as well as on the page.
+    painter.fillStyle = alpha(muted, 0.09);
+    painter.fillRect(FUNNEL, 0, STRIP, length);
+    painter.beginPath();
+    curve(painter, 0, from);
+    painter.lineTo(FUNNEL, to);
+    painter.bezierCurveTo(FUNNEL / 2, to, FUNNEL / 2, length, 0, length);
+    painter.fill();
+    painter.strokeStyle = border;
+    painter.beginPath();
+    curve(painter, 0, from);
+    curve(painter, length, to);
+    painter.stroke();
+    painter.fillStyle = highlight;
+    painter.fillRect(FUNNEL, from, STRIP, to - from);
+    painter.fillStyle = muted;
+    for (const at of axis.borders) painter.fillRect(FUNNEL, ends.start(at) - 0.5, STRIP, 1);
+    painter.fillStyle = alpha(accent, 0.8);
+    tick(painter, options.found.value, FUNNEL + STRIP / 2, STRIP / 2, 1.5);
+    painter.strokeStyle = accent;
+    painter.lineWidth = 1.5;
+    painter.strokeRect(FUNNEL + 0.75, from + 0.75, STRIP - 1.5, to - from - 1.5);
+    painter.fillStyle = accent;
+    tick(painter, options.locked.value, FUNNEL, STRIP, 3);
+  }
+
+  function paintLines(painter: Painter): void {
+    const [first, end] = window.sight.value;
+    const start = window.start.value;
+    const inSight = (at: number) => at >= first && at < end;
+    const { met, colors } = options;
+    if (met.value) {
+      for (let at = first; at < end; at++) {
+        const [weight, matrix] = strongestAt(met.value, shown[at]);
+        if (weight < FAINTEST) continue;
+        painter.strokeStyle = alpha(colors.value[matrix], shadeOf(Math.min(1, weight)));
+        painter.lineWidth = 1.2 + 3 * Math.min(1, weight);
+        painter.beginPath();
+        curve(painter, labels.middle(at) - start, ends.middle(at));
+        painter.stroke();
+      }
+    }
+    painter.strokeStyle = painter.fillStyle = palette.value.text;
+    painter.lineWidth = 1.5;
+    painter.beginPath();
+    for (const unit of options.looked.value) {
+      const at = places[unit];
+      if (inSight(at)) curve(painter, labels.middle(at) - start, ends.middle(at));
+    }
+    painter.stroke();
+    tick(painter, options.looked.value, FUNNEL, STRIP, 2);
+  }
+
+  function tick(
+    painter: Painter,
+    units: readonly number[],
+    left: number,
+    width: number,
+    thickness: number,
+  ): void {
+    let last = Number.NEGATIVE_INFINITY;
+    for (const unit of units) {
+      if (places[unit] < 0) continue;
+      const middle = ends.middle(places[unit]);
+      // Of those that would stand on each other, one is enough.
+      if (Math.abs(middle - last) < 0.5) continue;
+      painter.fillRect(left, middle - thickness / 2, width, thickness);
+      last = middle;
+    }
+  }
+
+  let pressed = false;
+  function point(event: PointerEvent): void {
+    const box = strip.getBoundingClientRect();
+    const place = horizontal ? event.clientX - box.left : event.clientY - box.top;
+    const at = pointed(place);
+    if (pressed) window.align(ends.at(place), place);
+    options.look(shown[at]);
+  }
+  /** Several tokens share a pixel: the one that has most to say. */
+  function pointed(place: number): number {
+    const nearest = ends.at(place);
+    const met = options.met.peek();
+    if (!met) return nearest;
+    let [best, most] = [nearest, strongestAt(met, shown[nearest])[0]];
+    for (let at = ends.at(place - NEAR); at <= ends.at(place + NEAR); at++) {
+      const [weight] = strongestAt(met, shown[at]);
+      if (weight > most) [best, most] = [at, weight];
+    }
+    return best;
+  }
+  strip.addEventListener("pointermove", point);
+  strip.addEventListener("pointerdown", (event) => {
+    strip.setPointerCapture(event.pointerId);
+    pressed = true;
+    point(event);
+  });
+  for (const end of ["pointerup", "pointercancel"] as const) {
+    strip.addEventListener(end, () => {
+      pressed = false;
+    });
+  }
+  strip.addEventListener("pointerleave", () => options.look(null));
+
+  return element;
+}
+
+/** The largest of the weights of a unit, and the matrix that it is of. */
+function strongestAt(met: readonly Float32Array[], unit: number): [weight: number, matrix: number] {
+  let matrix = 0;
+  for (let n = 1; n < met.length; n++) if (met[n][unit] > met[matrix][unit]) matrix = n;
+  return [met[matrix][unit], matrix];
+}

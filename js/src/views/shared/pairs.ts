@@ -1,0 +1,212 @@
+/** Queries and keys with the lines between them. */
+
+import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import { el } from "../../parts/dom.ts";
+import { matches } from "../../parts/find.ts";
+import { tokenList } from "../../parts/token-list.ts";
+import { cursorOf } from "../../parts/tokens.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
+import { pointAt, type Side, type State } from "../../state/state.ts";
+import type { Palette } from "../../styles/theme.ts";
+import { type Axes, type Look, placeOf, positionOf, sideOf } from "./axes.ts";
+import { columnsOf } from "./columns.ts";
+import { lines } from "./lines.ts";
+import { minimap } from "./minimap.ts";
+import { namesInSight, windowsOf } from "./windows.ts";
+
+export interface PairsOptions {
+  readonly state: State;
+  readonly palette: ReadonlySignal<Palette>;
+  readonly axes: Axes;
+  /** In CSS pixels. */
+  readonly width: number;
+  /** What the columns of a long text have. */
+  readonly height: number;
+  readonly rowHeight: number;
+  readonly horizontal: boolean;
+  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
+  readonly colors: ReadonlySignal<readonly string[]>;
+  readonly look: ReadonlySignal<Look>;
+}
+
+export interface Pairs {
+  readonly element: HTMLElement;
+  /** Per matrix, the weights of the row or column looked at, summed where several are; null where nothing
+   * is, or it has still to come. */
+  readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
+  readonly share: ReadonlySignal<number | null>;
+  /** Which tokens of a long text are named. */
+  named(): string;
+}
+
+export function pairs(scope: Scope, options: PairsOptions): Pairs {
+  const { state, axes, horizontal, matrices, look, palette, colors } = options;
+  const strips = computed(() => {
+    const side = sideOf(look.value);
+    if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
+    const found = stripsOf(matrices.value, side, look.value[side]);
+    // Of a row that has not arrived, no number is known.
+    return found.some((strip) => Number.isNaN(strip[0])) ? null : found;
+  });
+  const strongest = computed(() => strips.value && maxima(strips.value));
+  const emphasis = (side: Side) =>
+    computed(() => {
+      if (!strongest.value) return null;
+      if (side !== sideOf(look.value)) return strongest.value;
+      const own = new Float32Array(axes[side].units.labels.length);
+      for (const unit of look.value[side]) own[unit] = 1;
+      return own;
+    });
+
+  const { columns, length, across } = columnsOf(options);
+  const windows = windowsOf(scope, state, axes, columns, length, horizontal);
+  const queries = side("query");
+  const keys = side("key");
+  const drawn = lines(scope, {
+    axes,
+    tracks: { query: columns.query.ends, key: columns.key.ends },
+    across,
+    horizontal,
+    matrices,
+    colors,
+    look,
+    strips,
+  });
+  const element = el(
+    "div",
+    { class: `pairs ${horizontal ? "horizontal" : "vertical"}` },
+    ...queries,
+    drawn.element,
+    ...keys.reverse(),
+  );
+
+  /** The labels of a side, and what joins them to the lines where only a part of them is in sight. */
+  function side(side: Side): HTMLElement[] {
+    const [axis, column, window] = [axes[side], columns[side], windows[side]];
+    const looked = computed(() => look.value[side]);
+    const locked = computed(() =>
+      lockedOn(state, side).flatMap((position) => axis.units.of[position] ?? []),
+    );
+    const found = computed(() => matches(axis.units.labels, state.find.value));
+    const list = tokenList(scope, {
+      side,
+      labels: axis.units.labels,
+      names: axis.names,
+      special: axis.units.special,
+      shown: axis.shown,
+      position: (unit) => positionOf(axis, unit),
+      horizontal,
+      track: column.labels,
+      across: column.across,
+      fontSize: column.fontSize,
+      range: window?.range,
+      reveal: window?.reveal,
+      emphasis: emphasis(side),
+      focused: looked,
+      locked,
+      found,
+      look(unit) {
+        const [query, key] = side === "query" ? [unit, null] : [null, unit];
+        state.hover.value = unit === null ? null : placeOf(axes, query, key);
+      },
+      toggle(unit, event) {
+        if (event.shiftKey) return togglePair(state, side, positionOf(axis, unit));
+        // Any of a word's tokens may be what is locked.
+        const locked = lockedOn(state, side).filter((at) => axis.units.of[at] === unit);
+        const own = locked.length ? locked : [positionOf(axis, unit)];
+        for (const position of own) toggleAlso(state, side, position);
+      },
+      cursor: cursorIn(side),
+    });
+    if (!horizontal) list.style.width = `${column.across}px`;
+    if (!window) return [list];
+    window.element.append(list);
+    const joint = minimap(scope, {
+      axis,
+      palette,
+      window,
+      length,
+      horizontal,
+      looked,
+      locked,
+      found,
+      colors,
+      labels: column.labels,
+      ends: column.ends,
+      met: computed(() => (sideOf(look.value) === otherSide(side) ? strips.value : null)),
+      look: (unit) => lookBeside(side, unit),
+    });
+    return [window.element, joint];
+  }
+
+  /** Look at a token of the whole; with a query that is locked, at what it gives to a key. */
+  function lookBeside(side: Side, unit: number | null): void {
+    const { query, key } = state;
+    if (unit === null) state.hover.value = null;
+    // What a locked key gets stays to be read: another look would take it away.
+    else if (side === "query" && query.peek() === null && key.peek() !== null) return;
+    else {
+      const kept = side === "key" && !state.also.peek().length ? query.peek() : null;
+      pointAt(state, {
+        query: side === "query" ? positionOf(axes.query, unit) : kept,
+        key: side === "key" ? positionOf(axes.key, unit) : null,
+      });
+    }
+  }
+
+  function cursorIn(side: Side): { at: number } {
+    const [position, axis] = [cursorOf(state, side), axes[side]];
+    return {
+      get at() {
+        return axis.units.of[position.at] ?? -1;
+      },
+      set at(unit) {
+        position.at = positionOf(axis, unit);
+      },
+    };
+  }
+
+  /** Of a long line, show what is locked. */
+  scope.effect(() => {
+    const side = sideOf(look.value);
+    if (!horizontal || !side || windows[side] || untracked(() => state.hover.value)) return;
+    const at = axes[side].places[look.value[side][0]];
+    const [middle, { scrollLeft, clientWidth }] = [columns[side].labels.middle(at), element];
+    if (middle < scrollLeft || middle > scrollLeft + clientWidth) {
+      // At first after this run, when it is in its place.
+      queueMicrotask(() => {
+        element.scrollLeft = middle - element.clientWidth / 2;
+      });
+    }
+  });
+
+  return { element, strips, share: drawn.share, named: () => namesInSight(windows, axes) };
+}
+
+/** Whether all columns are there; asked of all, so that work on all begins. */
+const columnsIn = (matrices: readonly AttentionMatrix[]) =>
+  matrices.map((matrix) => matrix.hasColumns()).every(Boolean);
+
+/** Per matrix, the attention from these queries to every key, or from every query to these keys. */
+function stripsOf(
+  matrices: readonly AttentionMatrix[],
+  side: Side,
+  units: readonly number[],
+): readonly Float32Array[] {
+  return matrices.map((matrix) => {
+    const rows = units.map((unit) => (side === "query" ? matrix.row(unit) : matrix.column(unit)));
+    if (rows.length === 1) return rows[0];
+    return rows[0].map((_, n) => rows.reduce((sum, row) => sum + row[n], 0));
+  });
+}
+
+function maxima(rows: readonly Float32Array[]): Float32Array {
+  const out = new Float32Array(rows[0].length);
+  for (const row of rows)
+    for (let n = 0; n < row.length; n++) {
+      if (row[n] > out[n]) out[n] = row[n];
+    }
+  return out;
+}

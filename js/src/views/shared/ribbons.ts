@@ -1,0 +1,87 @@
+/** The attention of the tokens looked at: a ribbon to every other token, and a strip beside it. */
+
+import { largestOf, smallestOf } from "../../data/extremes.ts";
+import type { Painter } from "../../painting/painter.ts";
+import type { Track } from "../../parts/track.ts";
+import { otherSide } from "../../state/locks.ts";
+import type { Side } from "../../state/state.ts";
+import { alpha } from "../../styles/theme.ts";
+import type { Axes } from "./axes.ts";
+import { strokeCurve } from "./curves.ts";
+
+export interface Ribbons {
+  readonly axes: Axes;
+  readonly tracks: Readonly<Record<Side, Track>>;
+  readonly across: number;
+  /** The side that is looked at, and its units. */
+  readonly side: Side;
+  readonly from: readonly number[];
+  /** Per head, the weights towards the other side, summed over those units. */
+  readonly strips: readonly Float32Array[];
+  readonly colors: readonly string[];
+}
+
+/** Weights below this are not drawn; the share of attention that is says what that leaves out. */
+export const FAINTEST = 0.0005;
+
+/** Width of a head's strip beside the tokens, and how much of the room all of them may take. */
+const STRIP = 9;
+const STRIPS_AT_MOST = 0.3;
+
+/** Width of a ribbon of weight 1, and how much of a row all its ribbons together may take. */
+export const WIDEST = 7;
+const OF_ROW = 0.85;
+
+/** Small weights can still be followed: opacity is the weight to the power of 3/4. */
+export const shadeOf = (weight: number) => Math.sqrt(weight * Math.sqrt(weight));
+
+/** Whatever is drawn is drawn at least this wide; its opacity says how little it is. */
+export const THINNEST = 1.2;
+
+/** Where ribbons begin and end, and the strips beside their ends. */
+export function spanOf({ side, strips, across }: Ribbons) {
+  const forward = side === "query";
+  const inset = Math.min(STRIP * strips.length, across * STRIPS_AT_MOST);
+  const [near, far] = forward ? [0, across - inset] : [across, inset];
+  return { forward, inset, stripe: inset / strips.length, near, far, strips: forward ? far : 0 };
+}
+
+/** A trace of its colour says which strip is whose, also where there is nothing in it. */
+export const TRACE = 0.05;
+
+export function paintRibbons(painter: Painter, ribbons: Ribbons): void {
+  const { axes, tracks, side, from, strips, colors } = ribbons;
+  const [own, other] = [axes[side], axes[otherSide(side)]];
+  const [ownTrack, track] = [tracks[side], tracks[otherSide(side)]];
+  const { stripe, near, far, strips: left } = spanOf(ribbons);
+
+  // Sums of several tokens may exceed 1, and several heads meet at one token.
+  const totals = other.shown.map((unit) => strips.reduce((sum, strip) => sum + strip[unit], 0));
+  const largest = Math.max(1, ...strips.map(largestOf));
+  const narrowest = smallestOf(other.shown.map((_, at) => track.size(at)));
+  const widest = Math.min(WIDEST, (OF_ROW * narrowest) / Math.max(1, largestOf(totals)));
+
+  strips.forEach((_, n) => {
+    painter.fillStyle = alpha(colors[n], TRACE);
+    painter.fillRect(left + n * stripe, 0, stripe, track.length);
+  });
+  other.shown.forEach((unit, at) => {
+    let y = track.middle(at) - (widest * totals[at]) / 2;
+    strips.forEach((strip, n) => {
+      const weight = strip[unit];
+      const width = widest * weight;
+      y += width;
+      if (weight < FAINTEST) return;
+      const shade = alpha(colors[n], shadeOf(weight / largest));
+      painter.strokeStyle = shade;
+      painter.lineWidth = Math.max(THINNEST, width);
+      const to = y - width / 2;
+      for (const start of from) {
+        const origin = ownTrack.middle(own.places[start]);
+        strokeCurve(painter, near, origin, far, to);
+      }
+      painter.fillStyle = shade;
+      painter.fillRect(left + n * stripe, track.start(at) + 1, stripe, track.size(at) - 2);
+    });
+  });
+}

@@ -1,0 +1,31 @@
+/** Tables that more than one view offers. */
+
+import type { LayerData } from "../../data/layer-data.ts";
+import type { Cells } from "../../parts/table.ts";
+import type { Axis } from "./axes.ts";
+
+/** Rows and columns named by their tokens or words. */
+export function matrixCells(
+  query: Pick<Axis, "units" | "shown">,
+  key: Pick<Axis, "units" | "shown">,
+  row: (query: number) => Float32Array,
+): readonly Cells[] {
+  return [
+    ["", ...key.shown.map((unit) => key.units.labels[unit])],
+    ...query.shown.map((unit) => {
+      const weights = row(unit);
+      return [query.units.labels[unit], ...key.shown.map((to) => weights[to])];
+    }),
+  ];
+}
+
+/** The queries and keys of a head, all tokens of the stack. */
+export function vectorCells(data: LayerData, head: number): readonly Cells[] {
+  const { queries, keys } = data.stack;
+  const components = Array.from({ length: data.info.dim ?? 0 }, (_, n) => `n${n}`);
+  return [
+    ["side", "position", "token", ...components],
+    ...queries.labels.map((label, i) => ["query", i, label, ...(data.query(head, i) ?? [])]),
+    ...keys.labels.map((label, j) => ["key", j, label, ...(data.key(head, j) ?? [])]),
+  ];
+}

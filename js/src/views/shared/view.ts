@@ -1,0 +1,36 @@
+/** What a view is given, and what it is. Views know no notebook: they run in a bare page. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { Store } from "../../data/store.ts";
+import type { Table } from "../../parts/table.ts";
+import type { Phrase } from "../../parts/text.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { State } from "../../state/state.ts";
+import type { Palette } from "../../styles/theme.ts";
+import type { Figure } from "./figure.ts";
+
+export interface Context {
+  /** Ends with the view. */
+  readonly scope: Scope;
+  readonly store: Store;
+  readonly state: State;
+  readonly palette: ReadonlySignal<Palette>;
+  /** Width of the view in CSS pixels. */
+  readonly width: ReadonlySignal<number>;
+}
+
+export interface View {
+  readonly element: HTMLElement;
+  /** Exact numbers of what is looked at. */
+  readonly status: ReadonlySignal<Phrase>;
+  /** What the view as a whole shows, at the other end of the status line. */
+  readonly legend: ReadonlySignal<Phrase>;
+  /** Controls of this view alone, for the header. */
+  readonly tools: readonly HTMLElement[];
+  /** What of it can be copied. */
+  readonly tables: ReadonlySignal<readonly Table[]>;
+  /** For the figure of what is shown; null while nothing is. */
+  figure(): Figure | null;
+  /** Go to the next of what stands out, or to the one before; nothing where nothing does. */
+  readonly jump?: ((by: 1 | -1) => void) | undefined;
+}

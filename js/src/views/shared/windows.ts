@@ -1,0 +1,106 @@
+/** What of the columns of a long text is in sight, and how the two move together. */
+
+import { untracked } from "@preact/signals-core";
+import { type ListWindow, listWindow } from "../../parts/window.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { lockedOn, otherSide } from "../../state/locks.ts";
+import type { Side, State } from "../../state/state.ts";
+import { type Axes, type Axis, positionOf, sameColumns } from "./axes.ts";
+import type { Column } from "./columns.ts";
+
+/** Per side, null where all of the column is there. */
+export type Windows = Readonly<Record<Side, ListWindow | null>>;
+
+const SIDES = ["query", "key"] as const;
+
+export function windowsOf(
+  scope: Scope,
+  state: State,
+  axes: Axes,
+  columns: Readonly<Record<Side, Column>>,
+  length: number,
+  horizontal: boolean,
+): Windows {
+  const windowOn = (side: Side) =>
+    columns[side].long
+      ? listWindow({
+          track: columns[side].labels,
+          length,
+          horizontal,
+          scrolled: (by) => follow(otherSide(side), by),
+        })
+      : null;
+  const windows: Windows = { query: windowOn("query"), key: windowOn("key") };
+
+  const together = sameColumns(axes);
+  /** Columns of the same text go along with each other, but for one that has what is locked. */
+  function follow(side: Side, by: number): void {
+    const window = windows[side];
+    if (together && window && state[side].peek() === null)
+      window.scrollTo(window.start.peek() + by);
+  }
+
+  const sought = state.sought.peek();
+  for (const side of SIDES) {
+    begin(side);
+    scope.effect(() => keep(side));
+  }
+  scope.effect(() => {
+    const place = state.sought.value;
+    if (!place || place === sought) return;
+    const both = place.query !== null && place.key !== null;
+    untracked(() => {
+      for (const side of SIDES) {
+        const [window, at] = [windows[side], placeIn(axes[side], place[side])];
+        if (!window || at < 0) continue;
+        const [first, end] = window.sight.value;
+        if (!both) window.reveal(at);
+        // A pair: each comes to its own place.
+        else if (at <= first || at >= end - 1) centre(side, at);
+      }
+    });
+  });
+  return windows;
+
+  /** Begin where the column began that was here before, or at what is locked. */
+  function begin(side: Side): void {
+    const [window, { labels }, before] = [windows[side], columns[side], state.begin[side]];
+    if (!window) return;
+    const at = placeIn(axes[side], before === null ? null : Math.floor(before));
+    if (before !== null && at >= 0) {
+      window.scrollTo(labels.start(at) + (before % 1) * labels.size(at));
+      return;
+    }
+    const [locked] = untracked(() => lockedOn(state, side));
+    const kept = placeIn(axes[side], locked ?? null);
+    if (kept >= 0) centre(side, kept);
+  }
+
+  function centre(side: Side, at: number): void {
+    windows[side]?.scrollTo(columns[side].labels.middle(at) - length / 2);
+  }
+
+  function keep(side: Side): void {
+    const [window, { labels }, axis] = [windows[side], columns[side], axes[side]];
+    if (!window) return;
+    const start = window.start.value;
+    const at = labels.at(start);
+    const into = Math.min(0.99, (start - labels.start(at)) / labels.size(at));
+    state.begin[side] = positionOf(axis, axis.shown[at]) + into;
+  }
+}
+
+const NAMES: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
+
+/** Which tokens have their names in sight, of the sides where not all have. */
+export const namesInSight = (windows: Windows, axes: Axes): string =>
+  SIDES.flatMap((side) => {
+    const [window, { shown, units }] = [windows[side], axes[side]];
+    if (!window) return [];
+    const [first, end] = window.sight.peek();
+    const range = `${shown[first]}–${shown[end - 1]}`;
+    return [`${NAMES[side]} ${range} of ${units.labels.length} are named`];
+  }).join(", ");
+
+const placeIn = ({ units, places }: Axis, position: number | null): number =>
+  position === null ? -1 : (places[units.of[position]] ?? -1);

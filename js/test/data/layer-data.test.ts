@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { decodeBlock } from "../../src/data/codec.ts";
+import { LayerData } from "../../src/data/layer-data.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
+import { matrixOf } from "../support/matrix-of.ts";
+import { blockOf, expectClose, RECORD } from "../support/vectors.ts";
+
+const [stack] = readManifest(RECORD.manifest).stacks;
+const layer = (index: number) =>
+  new LayerData(stack, stack.layers[index], decodeBlock(blockOf(RECORD.blocks[`self.${index}`])));
+
+test("a layer of weights alone has weights, and no scores or vectors", () => {
+  const given = layer(1);
+  const weights = RECORD.weights[1];
+  expectClose(matrixOf(given, 1), weights.slice(81));
+  expectClose(given.weightRow(1, 4), weights.slice(81 + 36, 81 + 45));
+  expectClose(
+    given.weightColumn(1, 3),
+    weights.slice(81).filter((_, n) => n % 9 === 3),
+  );
+  expect(given.scoreRow(0, 0)).toBeNull();
+  expect(given.query(0, 0)).toBeNull();
+  expect(given.key(0, 0)).toBeNull();
+});
+
+test("what a block as sent decodes to gives the record's own numbers", () => {
+  for (const index of [0, 2]) {
+    const { heads } = stack.layers[index];
+    for (let head = 0; head < heads; head++) {
+      const part = [head * 81, (head + 1) * 81] as const;
+      expectClose(matrixOf(layer(index), head), RECORD.weights[index].slice(...part));
+      const scores = Array.from({ length: 9 }, (_, i) => [
+        ...(layer(index).scoreRow(head, i) ?? []),
+      ]);
+      expectClose(scores.flat(), RECORD.scores[index]?.slice(...part) ?? []);
+    }
+  }
+});
+
+test("an array that is missing is named", () => {
+  const { parts, buffers } = blockOf(RECORD.blocks["self.0"]);
+  const arrays = decodeBlock({ parts: parts.slice(0, 1), buffers: buffers.slice(0, 1) });
+  expect(() => new LayerData(stack, stack.layers[0], arrays)).toThrow(
+    "This layer came without its keys.",
+  );
+});

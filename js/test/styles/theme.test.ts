@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  alpha,
+  isDark,
+  luminance,
+  palette,
+  rgb,
+  watchSurroundings,
+} from "../../src/styles/theme.ts";
+import { twoFrames } from "../support/place.ts";
+
+const clean = () => {
+  document.body.replaceChildren();
+  for (const node of [document.documentElement, document.body]) {
+    node.removeAttribute("style");
+    node.removeAttribute("data-look");
+  }
+};
+afterEach(clean);
+
+/** Nested elements with these backgrounds, the outermost first; the innermost is returned. */
+function nested(...backgrounds: readonly string[]): HTMLElement {
+  let inner: HTMLElement = document.body;
+  for (const background of backgrounds) {
+    const element = document.createElement("div");
+    element.style.background = background;
+    inner.append(element);
+    inner = element;
+  }
+  return inner;
+}
+
+describe("isDark", () => {
+  test.for([
+    ["white", false],
+    ["#fafafa", false],
+    ["#808080", false],
+    ["yellow", false],
+    ["#16181c", true],
+    ["black", true],
+    ["navy", true],
+    // As hosts' style sheets come to write colours.
+    ["hsl(0 0% 98%)", false],
+    ["oklch(1 0 0)", false],
+    ["oklch(0.2 0.02 260)", true],
+    ["lab(96 0 0)", false],
+    ["color(srgb 0.98 0.98 0.98)", false],
+    ["color-mix(in srgb, white, black 5%)", false],
+    ["color-mix(in srgb, white 5%, black)", true],
+  ] as const)("on %s: %s", ([background, dark]) => {
+    expect(isDark(nested(background))).toBe(dark);
+  });
+
+  test("looks through transparent parents for the nearest that is not", () => {
+    expect(isDark(nested("black", "transparent", "transparent"))).toBe(true);
+    expect(isDark(nested("black", "white", "transparent"))).toBe(false);
+    expect(isDark(nested("white", "black", "transparent"))).toBe(true);
+  });
+
+  test("a tint does not decide, what is behind it does", () => {
+    expect(isDark(nested("black", "rgb(255 255 255 / 10%)"))).toBe(true);
+    expect(isDark(nested("black", "rgb(255 255 255 / 90%)"))).toBe(false);
+  });
+
+  test("looks out of shadow roots", () => {
+    const host = nested("black", "transparent");
+    const inside = document.createElement("div");
+    host.attachShadow({ mode: "open" }).append(inside);
+    expect(isDark(inside)).toBe(true);
+    const within = document.createElement("div");
+    inside.attachShadow({ mode: "open" }).append(within);
+    expect(isDark(within)).toBe(true);
+  });
+
+  test("a page without any background is light", () => {
+    expect(isDark(nested("transparent"))).toBe(false);
+  });
+
+  test("without any background, light text says that what is behind is dark", () => {
+    const inner = nested("transparent");
+    inner.style.color = "#e8eaed";
+    const host = document.createElement("div");
+    // As the view's own place, which takes over no colour.
+    host.style.color = "black";
+    inner.append(host);
+    expect(isDark(host)).toBe(true);
+    inner.style.color = "#444";
+    expect(isDark(host)).toBe(false);
+    inner.style.color = "#e8eaed";
+    document.body.style.background = "#fff";
+    expect(isDark(host)).toBe(false);
+  });
+
+  test("the background of the page counts", () => {
+    document.documentElement.style.background = "#111";
+    expect(isDark(nested("transparent"))).toBe(true);
+    document.body.style.background = "#eee";
+    expect(isDark(nested("transparent"))).toBe(false);
+  });
+});
+
+test("luminance is that of WCAG 2", () => {
+  expect(luminance([0, 0, 0])).toBe(0);
+  expect(luminance([255, 255, 255])).toBeCloseTo(1, 9);
+  expect(luminance([255, 0, 0])).toBeCloseTo(0.2126, 9);
+  expect(luminance([0, 255, 0])).toBeCloseTo(0.7152, 9);
+  expect(luminance([0, 0, 255])).toBeCloseTo(0.0722, 9);
+  expect(luminance([128, 128, 128])).toBeCloseTo(0.21586, 5);
+  expect(luminance([10, 10, 10])).toBeCloseTo(0.003035, 6);
+});
+
+test("colours take any form that is needed", () => {
+  expect(rgb("#4e79a7")).toEqual([0x4e, 0x79, 0xa7]);
+  expect(rgb("#000001")).toEqual([0, 0, 1]);
+  const probe = nested(alpha("#4e79a7", 0.25));
+  expect(getComputedStyle(probe).backgroundColor).toBe("rgba(78, 121, 167, 0.25)");
+});
+
+describe.for([
+  { name: "light", dark: false },
+  { name: "dark", dark: true },
+])("the $name palette", ({ dark }) => {
+  const colors = palette(dark);
+
+  test("is what it is called", () => {
+    expect(colors.dark).toBe(dark);
+    expect(luminance(rgb(colors.background)) < 0.2).toBe(dark);
+  });
+});
+
+describe("watchSurroundings", () => {
+  function watched() {
+    const controller = new AbortController();
+    const seen = { changes: 0 };
+    watchSurroundings(() => {
+      seen.changes += 1;
+    }, controller.signal);
+    return { controller, seen };
+  }
+
+  test.for(["documentElement", "body"] as const)(
+    "hears of attributes of document.%s, and nothing after an abort",
+    async (name) => {
+      const { controller, seen } = watched();
+      document[name].setAttribute("data-look", "dark");
+      await twoFrames();
+      expect(seen.changes).toBe(1);
+      controller.abort();
+      document[name].setAttribute("data-look", "light");
+      await twoFrames();
+      expect(seen.changes).toBe(1);
+    },
+  );
+});

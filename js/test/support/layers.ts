@@ -1,0 +1,85 @@
+/** Layers of any size, without a record. */
+
+import { LayerData } from "../../src/data/layer-data.ts";
+import type { LayerInfo, Program, StackInfo, Tokens } from "../../src/data/manifest.ts";
+
+export const positions = (count: number): Tokens => ({
+  labels: Array.from({ length: count }, (_, n) => `${n}`),
+  segments: null,
+  special: [],
+  words: null,
+});
+
+const noMeasure: readonly number[] = [];
+
+export interface Sizes {
+  readonly heads: number;
+  readonly key_heads: number;
+  readonly dim: number;
+  readonly num_queries: number;
+  readonly num_keys: number;
+}
+
+/** @param arrays by name: their shape, and all their numbers. */
+export function layerWith(
+  sizes: Sizes,
+  program: Program,
+  arrays: Readonly<Record<string, readonly [shape: readonly number[], values: ArrayLike<number>]>>,
+): LayerData {
+  const info: LayerInfo = {
+    number: 0,
+    heads: sizes.heads,
+    key_heads: sizes.key_heads,
+    dim: sizes.dim,
+    rotary: null,
+    bytes: 0,
+    program,
+    fidelity: { exact: null, module: "", tolerance: 1e-5 },
+    measures: {
+      entropy: noMeasure,
+      distance: noMeasure,
+      previous: noMeasure,
+      same: noMeasure,
+      next: noMeasure,
+      first: noMeasure,
+      special: noMeasure,
+    },
+  };
+  const stack: StackInfo = {
+    name: "self",
+    sampled: null,
+    queries: positions(sizes.num_queries),
+    keys: positions(sizes.num_keys),
+    layers: [info],
+  };
+  const decoded = Object.entries(arrays).map(([name, [shape, values]]) => {
+    return [name, { shape, values: Float32Array.from(values) }] as const;
+  });
+  return new LayerData(stack, info, new Map(decoded));
+}
+
+/** Numbers without a pattern between -1 and 1, the same at each run. */
+export function noise(count: number, seed = 1): Float32Array {
+  return Float32Array.from({ length: count }, (_, n) => Math.sin((n + 1) * 12.9898 * seed) ** 3);
+}
+
+/** A causal layer of so many tokens, with nothing special about it. */
+export function noisyLayer(tokens: number, heads = 2, dim = 8): LayerData {
+  const sizes = { heads, key_heads: heads, dim, num_queries: tokens, num_keys: tokens };
+  const program: Program = {
+    scale: 2,
+    mask: "causal",
+    window: null,
+    blocks: null,
+    softcap: null,
+    sinks: null,
+    bias: false,
+    relative: false,
+  };
+  const shape = [heads, tokens, dim];
+  const count = heads * tokens * dim;
+  return layerWith(sizes, program, {
+    queries: [shape, noise(count, 3)],
+    keys: [shape, noise(count, 5)],
+  });
+}

@@ -1,0 +1,94 @@
+/** The vectors that Python's tests read too; `tests/vectors/make.py` writes them. */
+
+import { expect } from "vitest";
+import blocks from "../../../tests/vectors/blocks.json";
+import coded from "../../../tests/vectors/coded.json";
+import overview from "../../../tests/vectors/overview.json";
+import record from "../../../tests/vectors/record.json";
+import rounded from "../../../tests/vectors/rounded.json";
+import scores from "../../../tests/vectors/scores.json";
+import type { Block, Part } from "../../src/data/codec.ts";
+import type { Program } from "../../src/data/manifest.ts";
+
+/** JSON has no -Infinity: null stands for it. */
+export type Numbers = readonly (number | null)[];
+
+export interface ScoreCase {
+  readonly name: string;
+  readonly program: Program;
+  readonly heads: number;
+  readonly key_heads: number;
+  readonly num_queries: number;
+  readonly num_keys: number;
+  readonly dim: number;
+  readonly queries: readonly number[];
+  readonly keys: readonly number[];
+  /** Of those of the next three that are not null. */
+  readonly shapes: Readonly<Partial<Record<"bias" | "visible" | "relative", readonly number[]>>>;
+  readonly bias: readonly number[] | null;
+  readonly visible: readonly number[] | null;
+  readonly relative: readonly number[] | null;
+  readonly scores: Numbers;
+  readonly weights: Numbers;
+}
+
+export interface SentBlock {
+  readonly parts: readonly Part[];
+  /** Base64. */
+  readonly buffers: readonly string[];
+}
+
+export interface BlockCase extends SentBlock {
+  readonly name: string;
+  readonly decoded: Readonly<Record<string, readonly number[]>>;
+}
+
+export interface CodedCase {
+  readonly name: string;
+  readonly values: readonly number[];
+  /** Base64. */
+  readonly data: string;
+}
+
+export interface SentRecord {
+  readonly manifest: unknown;
+  readonly overview: string;
+  /** By stack, layer and head: one hexadecimal digit per cell of a thumbnail. */
+  readonly levels: readonly (readonly (readonly string[])[])[];
+  readonly blocks: Readonly<Record<string, SentBlock>>;
+}
+
+export const SCORES = scores as unknown as readonly ScoreCase[];
+export const BLOCKS = blocks as unknown as readonly BlockCase[];
+export const CODED = coded as readonly CodedCase[];
+/** Rounded so that the numbers stay what they were: queries and keys in two bases, and weights. */
+export const ROUNDED = rounded as unknown as readonly BlockCase[];
+/**
+ * The stack "encoder" with layers 0 and 1 of 2 and 3 heads and more tokens than a thumbnail has cells,
+ * and "cross" with layers 3 and 7 of 1 and 2 heads, 3 queries and 5 keys; something is missing.
+ */
+export const OVERVIEW = overview as unknown as SentRecord;
+/** A text pair; layers of 4 heads, of 2 heads with weights alone, and of 10 causal heads. */
+export const RECORD = record as unknown as SentRecord & {
+  /** By layer: [head, query, key]. */
+  readonly scores: readonly (Numbers | null)[];
+  readonly weights: readonly Numbers[];
+};
+
+export function bytes(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+export function blockOf({ parts, buffers }: SentBlock): Block {
+  return { parts, buffers: buffers.map(bytes) };
+}
+
+/** Equal to 1e-5, element by element. */
+export function expectClose(actual: ArrayLike<number>, expected: Numbers): void {
+  const wanted = expected.map((value) => value ?? Number.NEGATIVE_INFINITY);
+  expect(actual.length).toBe(wanted.length);
+  const wrong = wanted
+    .map((value, at) => ({ at, value, actual: actual[at] }))
+    .filter(({ value, actual }) => value !== actual && !(Math.abs(value - actual) <= 1e-5));
+  expect(wrong).toEqual([]);
+}

@@ -1,0 +1,312 @@
+/** Thumbnails, order, colours, means and what of the model is shown. */
+
+import { signal } from "@preact/signals-core";
+import { describe, expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import type { LayerInfo, Measure } from "../../../src/data/manifest.ts";
+import { tsv } from "../../../src/parts/table.ts";
+import { palette, rgb } from "../../../src/styles/theme.ts";
+import { modelView } from "../../../src/views/model/model.ts";
+import { patternOf } from "../../../src/views/model/patterns.ts";
+import { ramp } from "../../../src/views/model/ramp.ts";
+import { meanBars } from "../../../src/views/model/summary.ts";
+import { stateOf, storeOf } from "../../support/choices.ts";
+import { eventually } from "../../support/eventually.ts";
+import { focus, parts } from "../../support/locators.ts";
+import { type App, find, pixel } from "../../support/mounted.ts";
+import { mountModel } from "../../support/mounted-model.ts";
+import { expectNoProblems } from "../../support/problems.ts";
+import { testScope } from "../../support/test-scope.ts";
+import { OVERVIEW } from "../../support/vectors.ts";
+
+expectNoProblems();
+
+const { cell, grid, status } = parts();
+const { layers } = storeOf().stack("self");
+
+const combobox = (name: string) => page.getByRole("combobox", { name, exact: true });
+const choose = (name: string, option: string) => userEvent.selectOptions(combobox(name), option);
+const names = () =>
+  page
+    .getByRole("gridcell")
+    .elements()
+    .map((each) => each.getAttribute("aria-label"));
+const about = (app: App) => find(app, ".about").textContent;
+const canvasOf = (app: App, row: number) =>
+  find<HTMLCanvasElement>(app, `[role=row]:nth-child(${row + 2}) canvas`);
+
+/** The colour of the bar under a cell. */
+function barColor(app: App, layer: number, head: number): number[] {
+  const canvas = canvasOf(app, layer);
+  const [box, origin] = [cell(layer, head).element(), canvas].map((e) => e.getBoundingClientRect());
+  return pixel(canvas, box.left - origin.left + box.width / 2, box.height + 4).slice(0, 3);
+}
+
+/** "Layer 2, head 5", from the highest to the lowest value of each layer. */
+const sorted = (measure: Measure) =>
+  layers.flatMap(({ number, heads, measures }) =>
+    Array.from({ length: heads }, (_, head) => head)
+      .sort((a, b) => measures[measure][b] - measures[measure][a] || a - b)
+      .map((head) => `Layer ${number}, head ${head}`),
+  );
+
+describe("lines", () => {
+  test("go from every query on the left to its strongest key on the right", async () => {
+    const app = await mountModel();
+    await choose("Show", "Lines");
+    expect(app.state.thumbnails.value).toBe("lines");
+    const paper = rgb(palette(false).paper);
+    await eventually(() =>
+      layers.forEach((layer, row) => {
+        const canvas = canvasOf(app, row);
+        const box = cell(layer.number, 0).element().getBoundingClientRect();
+        const left = box.left - canvas.getBoundingClientRect().left;
+        const { rows, columns, levels } = app.store.thumbnail("self", layer.number, 0);
+        const ink = rgb(palette(false)[patternOf(layer, 0, app.store.stack("self"))]);
+        for (let query = 1; query < rows - 1; query++) {
+          const own = [...levels.slice(query * columns, (query + 1) * columns)];
+          const best = own.indexOf(Math.max(...own));
+          for (const [x, y] of [
+            [left + 3, (query + 0.5) / rows],
+            [left + box.width - 3, (best + 0.5) / columns],
+          ]) {
+            const color = pixel(canvas, x, y * box.height);
+            const away = Math.abs(color[0] - paper[0]) / Math.abs(ink[0] - paper[0]);
+            expect(away).toBeGreaterThan(0.05);
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe("the order of heads", () => {
+  test.for([
+    { option: "Entropy", measure: "entropy" },
+    { option: "Mean distance", measure: "distance" },
+    { option: "Share on previous", measure: "previous" },
+    { option: "Share on same", measure: "same" },
+    { option: "Share on next", measure: "next" },
+    { option: "Share on first", measure: "first" },
+    { option: "Share on special", measure: "special" },
+  ] as const)("$option: from the highest to the lowest", async ({ option, measure }) => {
+    const app = await mountModel();
+    await choose("Sort heads", option);
+    expect(app.state.sort.value).toBe(measure);
+    expect(names()).toEqual(sorted(measure));
+    const numbers = page
+      .getByRole("gridcell")
+      .elements()
+      .map(({ textContent }) => textContent);
+    expect(numbers).toEqual(sorted(measure).map((name) => name.split("head ")[1]));
+    await choose("Sort heads", "As in model");
+    expect(names()[1]).toBe("Layer 0, head 1");
+    expect(cell(0, 1).element().textContent).toBe("");
+  });
+
+  test("is the one in which arrows move", async () => {
+    const app = await mountModel({ choices: { sort: "entropy", layer: 2, head: 0 } });
+    const order = sorted("entropy").slice(6);
+    focus(grid);
+    await userEvent.keyboard("{Home}");
+    for (const name of order) {
+      expect(`Layer ${app.state.layer.value}, head ${app.state.head.value}`).toBe(name);
+      await userEvent.keyboard("{ArrowRight}");
+    }
+  });
+
+  test("leaves out what has no meaning where the keys are another text", async () => {
+    const app = await mountModel({
+      record: OVERVIEW,
+      choices: { stack: "cross", sort: "previous", color: "distance" },
+    });
+    for (const [name, first] of [
+      ["Sort heads", "As in model"],
+      ["Colour by", "Pattern"],
+    ]) {
+      const options = combobox(name).getByRole("option").elements();
+      const labels = options.map(({ textContent }) => textContent);
+      expect(labels[0]).toBe(first);
+      expect(labels.slice(-3)).toEqual(["Entropy", "Share on first", "Share on special"]);
+      expect((options[0] as HTMLOptionElement).selected).toBe(true);
+    }
+    expect(names()[1]).toBe("Layer 7, head 0");
+    app.state.stack.value = "encoder";
+    await expect.element(combobox("Sort heads")).toHaveValue("previous");
+  });
+});
+
+describe("colours", () => {
+  test("are a ramp from the lowest to the highest number, which the legend names", async () => {
+    const app = await mountModel();
+    await choose("Colour by", "Share on special");
+    const all = layers.flatMap(({ measures }) => measures.special);
+    const [lowest, highest] = [Math.min(...all), Math.max(...all)];
+    expect(about(app)).toMatch(
+      new RegExp(`^share on special tokens ${lowest.toFixed(3)} ■+ ${highest.toFixed(3)}`),
+    );
+    await eventually(() => {
+      for (const [layer, { measures }] of layers.entries()) {
+        measures.special.forEach((value, head) => {
+          const expected = rgb(ramp((value - lowest) / (highest - lowest), palette(false)));
+          barColor(app, layer, head).forEach((part, n) => {
+            expect(Math.abs(part - expected[n])).toBeLessThanOrEqual(2);
+          });
+        });
+      }
+    });
+  });
+
+  test("are one per layer", async () => {
+    const app = await mountModel();
+    await choose("Colour by", "Layer");
+    expect(about(app)).toMatch(/^layer 0 ■■■ 2/);
+    await eventually(() => {
+      const colors = layers.map(({ heads }, layer) =>
+        Array.from({ length: heads }, (_, head) => `${barColor(app, layer, head)}`),
+      );
+      for (const ofLayer of colors) expect(new Set(ofLayer).size).toBe(1);
+      expect(new Set(colors.flat()).size).toBe(3);
+    });
+  });
+
+  test.for(["same", "first", "entropy"] as const)(
+    "never say alone what they say: %s",
+    async (measure) => {
+      await mountModel({ choices: { color: measure, layer: 1, head: 1 } });
+      const value = layers[1].measures[measure][1].toFixed(measure === "entropy" ? 2 : 3);
+      expect(cell(1, 1).element().getAttribute("aria-description")).toContain(value);
+      expect(status()).toContain(value);
+    },
+  );
+});
+
+describe("means", () => {
+  const mean = (values: readonly number[]) => values.reduce((a, b) => a + b) / values.length;
+  const described = (role: "rowheader" | "columnheader") =>
+    page
+      .getByRole(role)
+      .elements()
+      .map((each) => each.getAttribute("aria-description"));
+  const ofColumn = (measure: Measure, column: number, among: readonly LayerInfo[] = layers) =>
+    mean(among.map(({ measures }) => measures[measure][column]).filter((v) => v !== undefined));
+
+  test("of the entropy stand beside every row and below every column", async () => {
+    const app = await mountModel();
+    const rows = layers.map(({ measures }) => mean(measures.entropy).toFixed(2));
+    const columns = Array.from({ length: 10 }, (_, at) => ofColumn("entropy", at).toFixed(2));
+    expect(described("rowheader")).toEqual(rows.map((value) => `mean entropy ${value} nats`));
+    expect(described("columnheader")).toEqual(columns.map((value) => `mean entropy ${value} nats`));
+    const visible = [...app.shadow.querySelectorAll(".mean")].map(({ textContent }) => textContent);
+    expect(visible).toEqual([...rows, ...columns]);
+    expect(find(app, ".column-names .of").textContent).toBe("mean entropy");
+  });
+
+  test("beside the rows are left out where there is no room, but not for those who do not see", async () => {
+    const app = await mountModel({ width: 600 });
+    expect(app.shadow.querySelectorAll("[role=row] > .mean").length).toBe(0);
+    expect(find(app, ".column-means .of").textContent).toBe("mean entropy");
+    expect(described("rowheader")[0]).toBe(
+      `mean entropy ${mean(layers[0].measures.entropy).toFixed(2)} nats`,
+    );
+  });
+
+  test("are bars alone where one of the numbers would touch its neighbour", () => {
+    const said = (room: number) =>
+      meanBars("distance", [0.5, -10.2], room).map(({ textContent }) => textContent);
+    expect(said(60)).toEqual(["0.5", "\u221210.2"]);
+    expect(said(32)).toEqual(["", ""]);
+  });
+
+  test("are of the number that colours, else of the one that sorts", async () => {
+    const app = await mountModel({ choices: { sort: "first" } });
+    expect(find(app, ".column-names .of").textContent).toBe("mean first");
+    app.state.color.value = "next";
+    expect(find(app, ".column-names .of").textContent).toBe("mean next");
+    expect(described("rowheader")[0]).toBe(
+      `mean share on next token ${mean(layers[0].measures.next).toFixed(3)}`,
+    );
+  });
+});
+
+test("the corner says what rows and columns are", async () => {
+  const app = await mountModel({ width: 500 });
+  const directions = () =>
+    [...find(app, ".directions").children].map(({ textContent }) => textContent);
+  expect(directions()).toEqual(["head →", "layer ↓"]);
+  const { scrollWidth, clientWidth } = find(app, ".directions");
+  expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
+  app.state.sort.value = "entropy";
+  expect(directions()).toEqual(["layer ↓"]);
+});
+
+describe("a part of the model", () => {
+  test("is shown where layers and heads are chosen", async () => {
+    const app = await mountModel({ choices: { include_layers: [0, 2], include_heads: [1, 3, 8] } });
+    expect(names()).toEqual([
+      "Layer 0, head 1",
+      "Layer 0, head 3",
+      "Layer 2, head 1",
+      "Layer 2, head 3",
+      "Layer 2, head 8",
+    ]);
+    const heads = page.getByRole("columnheader").elements();
+    expect(heads.map(({ textContent }) => textContent)).toEqual(["1", "3", "8"]);
+    expect(about(app)).toMatch(/^\D*(\d+ \D+)+$/);
+    app.state.include_layers.value = null;
+    app.state.include_heads.value = null;
+    expect(names().length).toBe(16);
+  });
+
+  test("is walked through from wherever the head was", async () => {
+    const app = await mountModel({ choices: { include_layers: [1, 2], layer: 0, head: 3 } });
+    expect(grid.element().getAttribute("aria-activedescendant")).toBe(null);
+    focus(grid);
+    await userEvent.keyboard("{ArrowDown}");
+    expect([app.state.layer.value, app.state.head.value]).toEqual([2, 0]);
+  });
+});
+
+test("a table has every head with its pattern and all numbers", () => {
+  const state = stateOf({ sort: "entropy" });
+  const view = modelView({
+    scope: testScope(),
+    state,
+    store: storeOf(),
+    palette: signal(palette(false)),
+    width: signal(0),
+  });
+  const [table] = view.tables.value;
+  expect(table.name).toBe("Heads");
+  const [head, ...rows] = tsv(table.rows())
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split("\t"));
+  expect(head).toEqual(
+    "layer head pattern entropy distance previous same next first special".split(" "),
+  );
+  expect(rows.map(([layer, number]) => `Layer ${layer}, head ${number}`)).toEqual(
+    sorted("entropy"),
+  );
+  for (const [layer, number, , ...values] of rows) {
+    const { measures } = layers[Number(layer)];
+    const expected = head.slice(3).map((name) => measures[name as Measure][Number(number)]);
+    expect(values.map(Number)).toEqual(expected);
+  }
+});
+
+test("the numbers stay in sight where there is too much to fit", async () => {
+  const app = await mountModel({ width: 300 });
+  const body = find(app, ".body");
+  body.style.maxHeight = "200px";
+  body.scrollTo(1000, 1000);
+  const outer = body.getBoundingClientRect();
+  const [row, column] = [
+    page.getByRole("rowheader").elements().at(-1),
+    page.getByRole("columnheader").elements().at(-1),
+  ].map((each) => (each as Element).getBoundingClientRect());
+  expect(row.left).toBeGreaterThanOrEqual(outer.left);
+  expect(row.right).toBeLessThan(outer.left + 60);
+  expect(column.top).toBeGreaterThanOrEqual(outer.top);
+  expect(column.bottom).toBeLessThan(outer.top + 60);
+});

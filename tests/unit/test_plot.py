@@ -1,0 +1,258 @@
+"""Plots: what stands in the Axes, where it stands, and how strong it is."""
+
+import subprocess
+import sys
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+
+from attnwidget import AttentionRecord, AttentionWidget, plot
+from attnwidget.plot.axes import palette_of
+from attnwidget.plot.colors import head_colors
+from attnwidget.plot.figure import picture
+from attnwidget.plot.shown import Shown
+from tests.unit.records import PROGRAMS, layer_of, record_of, some_weights
+from tests.unit.test_vectors import read
+from tests.unit.test_vectors import record_of as record_of_vectors
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Any:
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def record() -> AttentionRecord:
+    """Three layers over a pair of texts; the third has other heads."""
+    return record_of_vectors(read("record.json"))
+
+
+def axes_of(record: AttentionRecord, **choices: Any) -> list[Axes]:
+    """The Axes of what a widget shows."""
+    choices = AttentionWidget(record, **choices)._choices
+    return picture(Shown(record, **choices)).axes
+
+
+def texts(axes: Axes) -> list[str]:
+    return [text.get_text() for text in axes.findobj(plt.Text)]
+
+
+def ticks(axis: Any) -> list[str]:
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def test_each_plot_composes_into_a_figure_of_the_reader(record: AttentionRecord) -> None:
+    figure, axes = plt.subplots(2, 2, layout="constrained", facecolor="black")
+    for each in axes.flat:
+        each.set_facecolor("black")
+    drawn = [
+        plot.head(record, 0, [1, 3], query=2, ax=axes[0, 0]),
+        plot.matrix(record, 0, 1, ax=axes[0, 1]),
+        plot.model(record, ax=axes[1, 0]),
+        plot.neuron(record, 0, 1, 2, ax=axes[1, 1]),
+    ]
+    assert drawn == list(axes.flat)
+    assert all(palette_of(each).dark for each in drawn)
+    figure.canvas.draw()
+    assert len(figure.axes) == 4
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_lines_lead_from_query_to_key_as_strong_as_the_weight(record: AttentionRecord) -> None:
+    axes = plot.head(record, 0, [1])
+    weights = record.weights(0, 1).astype(np.float64)
+    lines = axes.collections[0]
+    drawn = np.argwhere(weights >= 0.0005)
+    ends = [(path.vertices[0, 1] - 0.5, path.vertices[-1, 1] - 0.5) for path in lines.get_paths()]
+    assert ends == [tuple(pair) for pair in drawn.tolist()]
+    found = weights[tuple(drawn.T)]
+    assert np.asarray(lines.get_linewidths()) == pytest.approx(0.7 + 1.2 * found)
+    colors = np.asarray(lines.get_edgecolors())
+    assert np.ptp(colors[:, 3] / found) < 1e-5
+    assert colors[0, :3] == pytest.approx(to_rgb(head_colors(8, False)[1]))
+    queries, keys = record.tokens()
+    assert ticks(axes.yaxis) == queries
+    assert ticks(axes.child_axes[0].yaxis) == keys
+    assert axes.get_title() == "Layer 0 · Head 1"
+
+
+def test_of_a_locked_query_only_its_lines_are_drawn_with_strips(record: AttentionRecord) -> None:
+    axes = plot.head(record, 0, [1, 3], query=2)
+    lines, strips = axes.collections
+    weights = np.stack([record.weights(0, head)[2] for head in (1, 3)])
+    assert {path.vertices[0, 1] for path in lines.get_paths()} == {2.5}
+    assert len(lines.get_paths()) == np.count_nonzero(weights >= 0.0005)
+    alphas = np.asarray(strips.get_facecolors())[:, 3]
+    faint = np.flatnonzero(np.isclose(alphas, 0.05))
+    assert alphas[faint[0] + 1 : faint[1]] == pytest.approx(
+        weights[0][weights[0] >= 0.0005] ** 0.75
+    )
+    bold = [label for label in axes.get_yticklabels() if label.get_fontweight() == "bold"]
+    assert [label.get_text() for label in bold] == [record.tokens()[0][2]]
+    assert [text.strip() for text in ticks(axes.xaxis)] == ["1", "3"]
+
+
+def test_what_is_left_out_is_said() -> None:
+    count = 90
+    record = AttentionRecord.from_arrays(
+        np.full((1, 1, count, count), 1 / count), [f"t{n}" for n in range(count)]
+    )
+    said = plot.head(record, 0).get_xlabel()
+    assert "2000" not in said
+    assert "% of attention drawn" in said
+    assert "each line of up to 2 × 2 tokens" in said
+    axes = plot.head(record, 0, query=70, ax=plt.subplots(figsize=(3, 3))[1])
+    assert "t70" in ticks(axes.yaxis)
+    assert f"of {count} queries are named" in axes.get_xlabel().replace("\n", " ")
+    # A sum of everything leaves nothing to say.
+    full = AttentionRecord.from_arrays(np.eye(3)[None, None], ["a", "b", "c"])
+    assert plot.head(full, 0).get_xlabel() == ""
+
+
+def test_a_matrix_has_the_weights_of_what_is_shown(record: AttentionRecord) -> None:
+    axes = plot.matrix(record, 0, 1)
+    assert axes.images[0].get_array() == pytest.approx(record.weights(0, 1))
+    assert ticks(axes.yaxis), ticks(axes.xaxis) == record.tokens()
+    lines, matrix = axes_of(record, layer=0, head=1, segments="ba", query=None, key=1)
+    split = record.stack().queries.split
+    assert matrix.images[0].get_array() == pytest.approx(record.weights(0, 1)[split:, :split])
+    assert ticks(lines.yaxis) == record.tokens()[0][split:]
+    long = AttentionRecord.from_arrays([np.eye(500)[None]], [str(n) for n in range(500)])
+    axes = plot.matrix(long, 0, 0)
+    assert max(axes.images[0].get_array().shape) <= 400
+    assert axes.images[0].get_array().max() == 1
+    assert "each cell the largest of up to 2 × 2" in axes.get_xlabel()
+
+
+@pytest.mark.parametrize("orientation", ["vertical", "horizontal"])
+def test_words_and_heads_are_combined_as_in_the_widget(
+    record: AttentionRecord, orientation: str
+) -> None:
+    choices: dict[str, Any] = {"layer": 1, "words": True, "combine": "mean", "query": 3}
+    lines, matrix = axes_of(record, orientation=orientation, **choices)
+    shown = Shown(record, layer=1, words=True)
+    of = np.array(shown.token_axes.key.of)
+    mean = np.mean([record.weights(1, head) for head in range(record.num_heads(1))], axis=0)
+    summed = np.stack([mean[:, of == unit].sum(axis=1) for unit in range(of.max() + 1)], axis=1)
+    averaged = np.stack([summed[of == unit].mean(axis=0) for unit in range(of.max() + 1)])
+    assert matrix.images[0].get_array() == pytest.approx(averaged, abs=1e-6)
+    assert matrix.get_title() == f"Layer 1 · Mean of {record.num_heads(1)} heads"
+    axis = lines.xaxis if orientation == "horizontal" else lines.yaxis
+    assert ticks(axis) == list(shown.token_axes.query.labels)
+    _, matrix = axes_of(record, layer=1, combine="layers_max")
+    assert matrix.get_title().startswith("Largest of all ")
+
+
+def test_the_model_view_sorts_colours_and_chooses(record: AttentionRecord) -> None:
+    widget = AttentionWidget(record, view="model", layer=0, sort="entropy", color="layer")
+    widget.include_layers = [0, 1]
+    overview = widget._manifest, widget._overview
+    [axes] = picture(Shown(record, **widget._choices, overview=overview)).axes
+    measures = widget._manifest["stacks"][0]["layers"][0]["measures"]["entropy"]
+    order = sorted(range(len(measures)), key=lambda head: -measures[head])
+    assert ticks(axes.yaxis) == ["0", "1"]
+    assert texts(axes)[: len(order)] == [f"{head}" for head in order]
+    assert axes.get_title() == "entropy, highest to lowest from left to right"
+    # Without the overview the same picture is made of the record.
+    [again] = picture(Shown(record, **widget._choices)).axes
+    assert again.images[0].get_array() == pytest.approx(axes.images[0].get_array(), abs=1e-6)
+    assert len(axes_of(record, view="model", layer=0, opened=True)) == 3
+    [lines] = axes_of(record, view="model", thumbnails="lines", segments="ab")
+    legend = lines.get_legend()
+    assert legend is not None
+    assert "numbers are of whole heads" in legend.get_title().get_text().replace("\n", " ")
+
+
+def test_a_metric_is_a_heat_map(record: AttentionRecord) -> None:
+    layers = record.stack().layers
+    heads = max(layer.num_heads for layer in layers)
+    axes = plot.model(record, metric="distance")
+    [image] = axes.images
+    assert image.get_array().shape == (len(layers), heads)
+    assert image.norm.vmin == -image.norm.vmax
+    assert axes.figure.axes[1].get_ylabel() == "mean distance (tokens)"
+    shares = np.full((len(layers), heads), 0.25)
+    shares[0, 0], shares[1, 1] = 0.75, np.nan
+    image = plot.model(record, metric=shares).images[0]
+    assert (image.norm.vmin, image.norm.vmax) == (0.25, 0.75)
+    assert image.get_array().mask[1, 1]
+    with pytest.raises(ValueError, match=r"no metric 'fame'; there are entropy, "):
+        plot.model(record, metric="fame")
+    with pytest.raises(ValueError, match=r"shape \[2, 2\]; expected \[layers, heads\]"):
+        plot.model(record, metric=np.ones((2, 2)))
+
+
+def test_the_neuron_view_shows_vectors_products_and_numbers(record: AttentionRecord) -> None:
+    query, key, head = 4, 1, 1
+    [axes] = axes_of(record, view="neuron", layer=0, head=head, query=query, neurons="sum")
+    queries, keys, products = (image.get_array() for image in axes.images)
+    q, k = record.queries(0, head), record.keys(0, head)
+    order = np.argsort(-np.abs(q[query] * k).sum(axis=0), kind="stable")
+    assert queries == pytest.approx(q[:, order])
+    assert keys == pytest.approx(k[:, order])
+    assert products == pytest.approx((q[query] * k)[:, order])
+    assert f"{record.weights(0, head)[query, key]:.3f}" in texts(axes)
+    assert any(text.startswith("q·k ÷ √") for text in ticks(axes.xaxis))
+    [axes] = axes_of(record, view="neuron", layer=0, query=query, also=[1], muted=[2])
+    assert len(axes.images[2].get_array()) == 2 * len(k)
+    legend = axes.get_legend()
+    assert legend is not None
+    said = legend.get_title().get_text().replace("\n", " ")
+    assert "hatched: muted, outlined: the model’s own" in said
+    assert "hatched bars: compared query" in said
+
+
+def test_a_sink_has_its_row_and_its_share() -> None:
+    layer = layer_of(PROGRAMS["sinks"])
+    shares = [1 - float(layer.head_weights(head)[3].sum()) for head in range(layer.num_heads)]
+    head = int(np.argmax(shares))
+    found = texts(plot.neuron(record_of(layer), 0, head, 3))
+    assert "sink" in found
+    assert f"{shares[head]:.3f}" in found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_score_program_can_be_drawn(name: str) -> None:
+    record = record_of(layer_of(PROGRAMS[name]))
+    plot.neuron(record, 0, 0, 2)
+    for expanded in (True, False):
+        axes_of(record, view="neuron", query=2, also=[4], muted=[1], expanded=expanded)
+    # No attention is missing of a query that sees no key.
+    assert "attention drawn" not in plot.head(record, 0, [0], query=2).get_xlabel()
+
+
+def test_what_is_not_there_is_an_error(record: AttentionRecord) -> None:
+    for call, match in (
+        (lambda: plot.head(record, 9), "layer 9 does not exist"),
+        (lambda: plot.head(record, 0, [99]), "head 99 does not exist: layer 0 has"),
+        (lambda: plot.matrix(record, 0, -1), "head -1 does not exist"),
+        (lambda: plot.neuron(record, 0, 0, 99), "query 99 does not exist: there are"),
+    ):
+        with pytest.raises(IndexError, match=match):
+            call()
+    with pytest.raises(KeyError, match="no stack 'cross'"):
+        plot.matrix(record, 0, 0, stack="cross")
+    with pytest.raises(ValueError, match="heads is empty"):
+        plot.head(record, 0, [])
+    alone = AttentionRecord.from_arrays([some_weights()], [f"t{n}" for n in range(7)])
+    with pytest.raises(ValueError, match="recorded as weights alone"):
+        plot.neuron(alone, 0, 0, 0)
+    [axes] = axes_of(alone, view="neuron")
+    assert "recorded as attention weights alone" in " ".join(texts(axes))
+
+
+def test_importing_needs_no_matplotlib() -> None:
+    code = (
+        "import sys; import attnwidget as aw; assert 'matplotlib' not in sys.modules; "
+        "sys.modules['matplotlib'] = None; "
+        "r = aw.AttentionRecord.from_arrays([[[[1.0]]]], ['a']); "
+        "aw.plot.head(r, 0)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "ImportError: plots need matplotlib" in run.stderr
+    assert "pip install 'attnwidget[figures]'" in run.stderr
