@@ -1,4 +1,4 @@
-"""Which components of vectors were turned together, from the vectors before and after.
+"""The components of vectors that were turned together, from the vectors before and after.
 
 A turn by any angle keeps the norm of a pair. The first pair turns the fastest, so that it is seen
 even in few tokens, and the distance of its components is that of all the others.

@@ -1,170 +1,196 @@
-"""One forward pass, observed, with the model put back exactly as it was."""
+"""A forward pass as a stream of layers: every attention call explained, checked and passed on."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from enum import Enum
+from typing import Any, Protocol
 
 import torch
 
 from attnwidget.progress import step_done
 from attnwidget.record import Floats, Layer
+from attnwidget.tracing import (
+    Address,
+    Call,
+    FunctionCall,
+    Handler,
+    Read,
+    Receivers,
+    trace,
+    undisturbed,
+)
 
-from .calls import Call, FunctionCall, SoftmaxCall
-from .device import device_of
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
-from .functional import FunctionalAttention
-from .interface import interface_calls
-from .item import Item
-from .layout import Layout
-from .masks import additive
-from .modules import Running
-from .projection import Projections
+from .items import Item
+from .model import device_of
+from .projection import projections
 from .rotary import Rotations
 
-# What a capture changes for its length (the interface's lookups, torch's compiler stance) belongs
-# to the whole process, and the model may be shared, so captures take turns.
-_one_at_a_time = threading.RLock()
 
-_active: list[FunctionalAttention] = []
+class Check(Enum):
+    """The texts of which calls are compared with what the model's attention functions gave.
+
+    A softmax that a model writes out itself is always compared with its score program, because
+    its weights are kept where the program does not give them.
+    """
+
+    ALL = "all"
+    FIRST_TEXT = "first text"
+    NONE = "none"
+
+    def concerns(self, text: int) -> bool:
+        """Whether the text of this number, counted from 0, is checked."""
+        return self is Check.ALL or (self is Check.FIRST_TEXT and text == 0)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One call of attention.
+class RecordedCall:
+    """One call of attention, explained.
 
     Attributes:
-        module: the name of the module that called.
-        step: in which forward pass of the model, counted from 0 (-1: before the first).
-        layers: what it computed for each item asked for; empty if it was not wanted.
+        address: its place in the forward pass.
+        layers: what it computed, for each item; empty if it was not wanted or not understood.
         reason: why there is no layer, or "".
     """
 
-    module: str
-    step: int
+    address: Address
     layers: tuple[Layer, ...]
     reason: str = ""
 
 
+class Sink(Protocol):
+    """Takes what is recorded, as it comes."""
+
+    def add(self, call: RecordedCall) -> None:
+        """A call has been explained."""
+
+    def add_projection(self, address: Address, matrix: Floats) -> None:
+        """The output projection [heads, d_v, d_model] of a call that was added is known."""
+
+
+class RecordedCalls(Sink):
+    """Keeps all calls, in order, with their projections."""
+
+    def __init__(self) -> None:
+        self._calls: dict[Address, RecordedCall] = {}
+
+    def add(self, call: RecordedCall) -> None:
+        self._calls[call.address] = call
+
+    def add_projection(self, address: Address, matrix: Floats) -> None:
+        call = self._calls[address]
+        layers = tuple(_projected(layer, matrix) for layer in call.layers)
+        self._calls[address] = replace(call, layers=layers)
+
+    @property
+    def calls(self) -> list[RecordedCall]:
+        return list(self._calls.values())
+
+
 @dataclass(frozen=True)
-class Observed:
-    """What a run of the model gave.
+class ForwardPass:
+    """A run of the model, beside what went to the sink.
 
     Attributes:
-        calls: all calls of attention, in order.
         called: the names of all modules that ran.
-        result: what the run returned.
+        output: what the run returned.
     """
 
-    calls: list[Seen]
     called: set[str]
-    result: Any
+    output: Any
 
 
-def observe(
+def record_pass(
     model: torch.nn.Module,
     run: Callable[[], Any],
     items: Callable[[str], Sequence[Item]],
+    sink: Sink,
+    *,
     wanted: Callable[[str], bool],
     values: bool,
-) -> Observed:
-    """Run, and write every attention of the model down.
+    check: Check = Check.ALL,
+    text: int = 0,
+) -> ForwardPass:
+    """Run the model undisturbed, and give all its attention calls to the sink.
 
     Args:
         model: the model.
         run: calls it.
-        items: which parts of the batch to record, by the name of the module.
+        items: the parts of the batch to record, by the name of the module.
+        sink: takes the calls.
         wanted: whether the attention of a module, by its name, is to be recorded.
-        values: whether values are recorded as well.
+        values: whether values and output projections are recorded as well.
+        check: the texts that are checked.
+        text: the number of the one that the model reads.
     """
-    calls: list[Seen] = []
-    running = Running(model)
-    batch = items("")[0].batch
+    recorder = _Recorder(model, items, sink, wanted, values, check.concerns(text))
+    with undisturbed(model):
+        with trace(model, recorder, items("")[0].batch) as traced:
+            output = run()
+        for address, matrix in projections(recorder.receivers.found):
+            sink.add_projection(address, matrix)
+    return ForwardPass(traced.called, output)
 
-    def followed(call: FunctionCall, item: Item) -> list[Layer]:
-        """What the model's own explicit function does, and what it returns."""
-        assert call.replay is not None
-        seen: list[Call] = []
-        with FunctionalAttention(running, lambda make, _: seen.append(make()), len(call.query)):
-            _, weights = call.replay(additive(call))
-        if isinstance(weights, torch.Tensor):
-            layout = Layout(4, 1, len(call.query))
-            own = SoftmaxCall(call.module, weights, weights, None, None, None, layout)
-            seen.append(own)
-        return [explain_softmax(x, item, "") for x in seen if isinstance(x, SoftmaxCall)]
 
-    explainer = FunctionExplainer(values, followed)
+class _Recorder(Handler):
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        items: Callable[[str], Sequence[Item]],
+        sink: Sink,
+        wanted: Callable[[str], bool],
+        values: bool,
+        check: bool,
+    ) -> None:
+        self.receivers = Receivers()
+        self._model = model
+        self._items = items
+        self._sink = sink
+        self._wanted = wanted
+        self._values = values
+        self._explainer = FunctionExplainer(values=values, check=check)
+        self._rotations = Rotations()
 
-    projections, rotations = Projections(), Rotations(running)
-
-    def note(make: Callable[[], Call], module: torch.nn.Module) -> None:
-        name = running.name(module)
-        if not wanted(name):
-            calls.append(Seen(name, running.step, ()))
+    def attention(self, address: Address, read: Read) -> None:
+        if not self._wanted(address.module):
+            self._sink.add(RecordedCall(address, ()))
             return
         try:
             # Under autocast, what is compared with would be rounded as the model is.
-            with torch.autocast(device_of(model).type, enabled=False):
-                call = make()
-                layers = tuple(
-                    explainer.layer(call, item, name)
-                    if isinstance(call, FunctionCall)
-                    else explain_softmax(call, item, name, values=values)
-                    for item in items(name)
-                )
-                rotary = rotations.rotary(call)
-                layers = tuple(
-                    layer if layer.queries is None else replace(layer, rotary=rotary)
-                    for layer in layers
-                )
-                if values:
-                    projections.expect(len(calls), _output(call))
-            calls.append(Seen(name, running.step, layers))
-        except Exception as error:  # of this call alone; told to the reader of the record
-            reason = str(error) or type(error).__name__
-            calls.append(Seen(name, running.step, (), reason))
+            with torch.autocast(device_of(self._model).type, enabled=False):
+                recorded = RecordedCall(address, self._layers(address, read()))
+        except Exception as error:  # of this call alone; the record's reader learns the reason
+            recorded = RecordedCall(address, (), str(error) or type(error).__name__)
+        self._sink.add(recorded)
         step_done()
 
-    functional = FunctionalAttention(running, note, batch)
-    with (
-        _one_at_a_time,
-        _alone(functional),
-        undisturbed(model),
-        running.followed(projections.entered if values else None, rotations.left),
-        interface_calls(running, note, functional.paused),
-        functional,
-    ):
-        result = run()
-        with functional.paused():
-            for number, matrix in projections.matrices().items():
-                layers = tuple(_projected(layer, matrix) for layer in calls[number].layers)
-                calls[number] = replace(calls[number], layers=layers)
-    return Observed(calls, running.called, result)
+    def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        if self._values:
+            self.receivers.module_entered(module, args)
 
+    def module_left(
+        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
+    ) -> None:
+        self._rotations.module_left(module, output, parent)
 
-@contextmanager
-def _alone(functional: FunctionalAttention) -> Iterator[None]:
-    """A capture within a capture (in a hook, say) is not part of the outer one."""
-    with ExitStack() as outer:
-        for other in _active:
-            outer.enter_context(other.paused())
-        _active.append(functional)
-        try:
-            yield
-        finally:
-            _active.remove(functional)
-
-
-def _output(call: Call) -> torch.Tensor | None:
-    if isinstance(call, FunctionCall) or call.output is None:
-        return call.output
-    with suppress(ValueError):
-        return call.layout.apply(call.output)
-    return None
+    def _layers(self, address: Address, call: Call) -> tuple[Layer, ...]:
+        """The layer of each item."""
+        layers = [
+            self._explainer.layer(call, item, address.module)
+            if isinstance(call, FunctionCall)
+            else explain_softmax(call, item, address.module, values=self._values)
+            for item in self._items(address.module)
+        ]
+        rotary = self._rotations.rotary(call)
+        if self._values:
+            known = any(layer.values is not None for layer in layers)
+            self.receivers.expect(address, call.output if known else None)
+        return tuple(
+            layer if layer.queries is None else replace(layer, rotary=rotary) for layer in layers
+        )
 
 
 def _projected(layer: Layer, matrix: Floats) -> Layer:
@@ -173,18 +199,3 @@ def _projected(layer: Layer, matrix: Floats) -> Layer:
         layer.values.shape[2],
     )
     return replace(layer, projection=matrix) if fits else layer
-
-
-@contextmanager
-def undisturbed(model: torch.nn.Module) -> Iterator[None]:
-    """No gradients, no dropout, no compilation, and every module's mode put back afterwards."""
-    modes = [(module, module.training) for module in model.modules()]
-    try:
-        for module, _ in modes:
-            # The flag alone: train() and eval() are overridden by some adapters to merge weights.
-            module.training = False
-        with torch.no_grad(), torch.compiler.set_stance("force_eager"):
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training

@@ -1,4 +1,4 @@
-"""Which components of queries and keys a rotary embedding turned together, told by the numbers.
+"""The components of queries and keys that a rotary embedding turned together, by the numbers.
 
 Queries and keys are compared with what the modules within their attention module returned:
 projections, and norms after them. What is none of these but for a turn is not known to be turned.
@@ -14,9 +14,8 @@ import numpy as np
 import torch
 
 from attnwidget.record import Rotary
+from attnwidget.tracing import Call, FunctionCall, is_attention
 
-from .calls import Call, FunctionCall
-from .modules import Running, is_attention
 from .pairs import Doubles, turned_pairs
 
 # A turn touches all tokens, so some are enough.
@@ -24,17 +23,17 @@ _TOKENS = 16
 
 
 class Rotations:
-    """What the modules within each attention module returned, as long as that runs."""
+    """Keeps what the modules within each attention module returned, as long as that runs."""
 
-    def __init__(self, running: Running) -> None:
-        self._running = running
+    def __init__(self) -> None:
         self._outputs: dict[int, list[torch.Tensor]] = {}
 
-    def left(self, module: torch.nn.Module, output: Any) -> None:
-        """A module has run."""
+    def module_left(
+        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
+    ) -> None:
+        """A module, called within `parent`, has run."""
         self._outputs.pop(id(module), None)
-        parent = self._running.innermost
-        if parent is not module and is_attention(parent) and _is_floating(output):
+        if parent is not None and is_attention(parent) and _is_floating(output):
             self._outputs.setdefault(id(parent), []).append(output)
 
     def rotary(self, call: Call) -> Rotary | None:

@@ -1,4 +1,4 @@
-"""Which calls of attention belong together: towers, cross-attention, and lengths."""
+"""Stacks of layers out of calls of attention: by towers, cross-attention and lengths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a softmax sees and what is added to its scores, in as few numbers as will do."""
+"""Masks and biases of a softmax, in as few numbers as will do."""
 
 from __future__ import annotations
 

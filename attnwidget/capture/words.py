@@ -1,4 +1,4 @@
-"""Which word a token belongs to, and which characters of its text it stands for."""
+"""The word that each token belongs to, and the characters of its text that it stands for."""
 
 from __future__ import annotations
 
