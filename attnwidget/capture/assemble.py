@@ -79,7 +79,7 @@ class _Rows:
     def layer(self, pieces: Sequence[Layer], cross: bool, kept: np.ndarray | None) -> Layer:
         first, length = self.first, self.length
         columns = first.shape[1] if cross else length
-        # What is the same for all heads is kept once.
+        # Kept once if all heads share it.
         heads = max(len(rows) for _, rows in self.matrix)
         whole = np.zeros((heads, length, columns), np.float32)
         if first.program is not None:

@@ -1,4 +1,4 @@
-"""How exactly a layer gives what the model's attention function computed."""
+"""Comparison of a layer with what the model's attention function computed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CallCheck:
         output = (
             None if call.output is None else selection.cut(call.output, selection.queries).numpy()
         )
-        # How far the layer's weights are from the model's own, and these from the output.
+        # The distance of the layer's weights to the model's own, and of these to the output.
         off_own, own_off, off, checked = 0.0, 0.0, 0.0, 0
         compared = call.reference is not None and layer.program is not None
         windows = sample_rows(selection.count)[:: max(1, -(-selection.count // _WINDOWS))]
@@ -104,7 +104,7 @@ def _distance(weights: Floats, values: Floats, output: Floats | None) -> Floats:
 
 
 def _larger(error: float, differences: np.ndarray) -> float:
-    # Of numpy, because the largest of Python passes over NaN.
+    # By numpy, because Python's max passes over NaN.
     return float(np.maximum(error, differences.max(initial=0)))
 
 

@@ -114,7 +114,7 @@ def _call(model: torch.nn.Module, inputs: Inputs) -> Any:
 
 
 def _must_generate(model: torch.nn.Module, inputs: Inputs) -> bool:
-    """Whether nothing says what an encoder-decoder's decoder reads."""
+    """True if nothing says what an encoder-decoder's decoder reads."""
     if _has_decoder_inputs(inputs) or not is_encoder_decoder(model):
         return False
     return can_generate(model)
@@ -125,7 +125,7 @@ def _has_decoder_inputs(inputs: Inputs) -> bool:
 
 
 def _wanted(chosen: frozenset[int] | None) -> Callable[[str], bool]:
-    """Whether a module may be of a chosen layer: which number of its name counts is known later."""
+    """True if a module may be of a chosen layer: which number of its name counts is known later."""
 
     def wanted(name: str) -> bool:
         numbers = {int(part) for part in name.split(".") if part.isdigit()}

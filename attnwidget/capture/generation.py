@@ -57,7 +57,7 @@ class Generation:
             )
         if inputs.batch.text is None and not self.two:
             raise ValueError("to generate, a decoder needs input_ids")
-        # How many rows the model computes for each item.
+        # The number of rows that the model computes for each item.
         self.beams = int(self._option("num_beams") or 1)
         if self.beams == 1:
             self.beams = int(self._option("num_return_sequences") or 1)
@@ -138,7 +138,7 @@ class Generation:
         return next((value for value in found if value is not None), None)
 
     def _once(self, name: str) -> bool:
-        """Whether a module runs before the first token is generated, and not again."""
+        """True if a module runs before the first token is generated, and not again."""
         part = tower(name)
         return part in ("vision", "audio", "qformer") or (self.two and part != "decoder")
 

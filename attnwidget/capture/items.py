@@ -154,7 +154,7 @@ class Items:
         keys = batch.cached or batch.text
         if own in _MEDIA:
             queries, keys = None, None
-            # Of other images than one for each item, it is not known which are whose.
+            # If there is not one image for each item, it is not known which are whose.
             size, index = (size, index) if batch.media in (None, size) else (1, 0)
         elif self._two and own == "decoder":
             queries, keys = batch.target, batch.text if cross else batch.target
@@ -170,7 +170,7 @@ def joined(windows: torch.Tensor) -> Floats:
 
 
 def shared_heads(keys: Floats) -> int:
-    """How many neighbouring heads have the same keys: [heads, Tk, d] need be kept once for them."""
+    """The number of neighbouring heads with the same keys [heads, Tk, d], to be kept once."""
     for size in range(len(keys), 1, -1):
         if len(keys) % size == 0:
             groups = keys.reshape(-1, size, *keys.shape[1:])

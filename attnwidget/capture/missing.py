@@ -36,7 +36,7 @@ def missing_attention(
 
 
 def _related(a: str, b: str) -> bool:
-    """Whether one module is the other, or contains it."""
+    """True if one module is the other, or contains it."""
     return f"{a}.".startswith(f"{b}.") or f"{b}.".startswith(f"{a}.") or not a
 
 

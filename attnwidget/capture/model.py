@@ -9,13 +9,13 @@ import torch
 
 
 def device_of(model: torch.nn.Module) -> torch.device:
-    """Where inputs go. Offloaded parameters are on "meta" until their module runs."""
+    """The device of inputs. Offloaded parameters are on "meta" until their module runs."""
     devices = (p.device for p in model.parameters() if p.device.type != "meta")
     return next(devices, torch.device("cpu"))
 
 
 def is_encoder_decoder(model: torch.nn.Module) -> bool:
-    """Whether the model's decoder reads tokens of its own."""
+    """True if the model's decoder reads tokens of its own."""
     if "decoder_input_ids" not in inspect.signature(model.forward).parameters:
         return False
     # Some models take such an input only if their language model is one.

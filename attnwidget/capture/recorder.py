@@ -42,7 +42,7 @@ class Check(Enum):
     NONE = "none"
 
     def concerns(self, text: int) -> bool:
-        """Whether the text of this number, counted from 0, is checked."""
+        """True if the text of this number, counted from 0, is checked."""
         return self is Check.ALL or (self is Check.FIRST_TEXT and text == 0)
 
 

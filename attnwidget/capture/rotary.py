@@ -40,7 +40,7 @@ class Rotations:
         """The pairs of a call's queries and keys, if both confirm them."""
         outputs = [tensor for within in self._outputs.values() for tensor in within]
         try:
-            # What is not finite agrees with nothing.
+            # Numbers that are not finite agree with nothing.
             with np.errstate(all="ignore"):
                 return _confirmed(*_vectors(call), outputs)
         except Exception:  # laid out in a way of its own
@@ -79,7 +79,7 @@ def _vectors(call: Call) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _turned(after: torch.Tensor, outputs: list[torch.Tensor]) -> tuple[Rotary, int] | None:
-    """How vectors [M, heads, T, d] were turned, and which of the outputs they were before."""
+    """The turn of vectors [M, heads, T, d], and the output that they were before it."""
     leading, _, tokens, width = after.shape
     if tokens < 2:
         return None
@@ -111,7 +111,7 @@ def _readings(output: torch.Tensor, shape: torch.Size, sample: np.ndarray) -> It
 
 
 def _assigned(unturned: Doubles, turned: Doubles) -> Iterator[np.ndarray]:
-    """Which of the n vectors before may be the one of each head: in order, or by their norms."""
+    """The vector, of n before, that may be the one of each head: in order, or by their norms."""
     heads, count = turned.shape[1], unturned.shape[1]
     shared = np.arange(heads) * count // heads
     if heads % count == 0:

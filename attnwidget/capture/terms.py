@@ -65,7 +65,7 @@ def terms(
 
 
 def _level(bias: Floats, seen: Bools | None) -> float:
-    """How far a bias is from one number for each row, which a softmax does not see."""
+    """The distance of a bias from one number for each row, which a softmax does not see."""
     shown = (
         np.ones_like(bias, bool) if seen is None else np.broadcast_to(_rows(seen, bias), bias.shape)
     )

@@ -101,7 +101,7 @@ Read: TypeAlias = Callable[[], Call]
 
 
 class Observer(Protocol):
-    """Is told of every attention call by a route, once it has been computed."""
+    """A function that a route calls for every attention call, once that has been computed."""
 
     def __call__(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
-        """Takes the result of the call, and returns what the model is to get instead, or it."""
+        """Returns the result of the call, or what the model is to get in its place."""

@@ -1,7 +1,7 @@
 """The route through torch's functions: a product, a softmax, a product that a model writes out.
 
-A torch function mode is told of every torch function that runs, and follows those that make,
-move or change scores and weights. What runs is the same as without it, except that torch leaves
+A torch function mode intercepts every torch function, and follows those that make, move or
+change scores and weights. What runs is the same as without it, except that torch leaves
 its fused encoder layers aside while any such mode is active.
 """
 
@@ -28,11 +28,11 @@ SDPA = "scaled_dot_product_attention"
 
 
 class AttentionMode(TorchFunctionMode):
-    """Within this mode, `observe` is told of every attention that torch functions compute.
+    """Within this mode, `observe` receives every attention that torch functions compute.
 
     Args:
         stack: the model's modules, of which the innermost is the one that computes.
-        observe: told of each call, with the result of the function that came last in it.
+        observe: called with the result of the function that came last in a call.
         batch: the size of the batch, where a tensor's layout leaves it open.
     """
 
@@ -146,7 +146,7 @@ class AttentionMode(TorchFunctionMode):
         out: torch.Tensor | None = None,
         turned: bool = False,
     ) -> bool:
-        """Whether an operand is weights: the dimension of their softmax is summed over.
+        """True if an operand is weights: the dimension of their softmax is summed over.
 
         Args:
             operand: a factor of the product.

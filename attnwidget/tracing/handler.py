@@ -1,4 +1,4 @@
-"""What a caller of a trace is told of, and what it may change."""
+"""The events of a trace, and the changes that a caller may make in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .calls import Address, Read
 
 
 class Handler:
-    """Is told what runs in a traced model. A subclass overrides what it wants to know.
+    """Receives the events of a trace. A subclass overrides those that it needs.
 
     An exception that a handler raises ends the forward pass.
     """

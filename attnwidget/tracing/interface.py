@@ -39,7 +39,7 @@ _NOT_FOR_REFERENCE = ("dropout", "position_bias", "is_causal")
 def interface_calls(
     stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
 ) -> Iterator[None]:
-    """Within this context, `observe` is told of every call through the interface.
+    """Within this context, `observe` receives every call through the interface.
 
     The function itself, and what is done with its call, run within `paused()`. The lookups are
     those of the whole process: one such context at a time.
@@ -57,7 +57,7 @@ def interface_calls(
             nonlocal inside
             arguments = {**dict(zip(_POSITIONAL, args, strict=False)), **kwargs}
             module, query = arguments.pop("module", None), arguments.get("query")
-            # Of other layouts than [batch, heads, tokens, d], torch's own functions are followed.
+            # For other layouts than [batch, heads, tokens, d], torch's functions are followed.
             other = inside or over or stack.elsewhere or not stack.owns(module)
             if other or getattr(query, "ndim", 0) != 4:
                 return function(*args, **kwargs)
@@ -175,7 +175,7 @@ def _without(options: dict[str, Any], *names: str) -> dict[str, Any]:
 def _implicitly_causal(
     module: torch.nn.Module, query: torch.Tensor, options: dict[str, Any]
 ) -> bool:
-    """Whether a missing mask means causal: so it does for every function but the eager one."""
+    """True if a missing mask means causal, as it does for every function but the eager one."""
     if query.shape[-2] == 1:
         return False
     flag = options.get("is_causal")

@@ -32,7 +32,7 @@ def heads_of(module: torch.nn.Module) -> int | None:
 
 @dataclass(frozen=True)
 class Layout:
-    """How [..., T, n] becomes [M, heads, T, n]: decided by queries or weights, for keys as well.
+    """The way from [..., T, n] to [M, heads, T, n]: decided by queries or weights, also for keys.
 
     Attributes:
         ndim: the number of dimensions that it is for.

@@ -38,7 +38,7 @@ class ModuleStack:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether another model is running, called by a hook for instance."""
+        """True if another model is running, called by a hook for instance."""
         return self._foreign > 0
 
     @property
@@ -51,11 +51,11 @@ class ModuleStack:
         return name
 
     def owns(self, module: Any) -> bool:
-        """Whether this is a module of the model, called on the thread of the trace."""
+        """True if this is a module of the model, called on the thread of the trace."""
         return id(module) in self.names and threading.get_ident() == self._thread
 
     def _is_pass(self, module: torch.nn.Module) -> bool:
-        """Whether the whole model starts, or, where it generates, the part of it that does so."""
+        """True if the whole model starts, or, where it generates, the part of it that does so."""
         if any(m is self.model or can_generate(m) for m in self._stack):
             return False
         return module is self.model or can_generate(module)
@@ -67,7 +67,7 @@ class ModuleStack:
 
     @contextmanager
     def following(self, handler: Handler) -> Iterator[None]:
-        """Within this context, the stack is kept up to date, and the handler is told of modules."""
+        """Within this context, the stack is kept up to date, and the handler receives modules."""
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
             if self._is_foreign(module):
@@ -95,11 +95,11 @@ class ModuleStack:
 
 
 def is_attention(module: torch.nn.Module) -> bool:
-    """Whether the name of a module's class says that it is attention."""
+    """True if the name of a module's class says that it is attention."""
     return any(part in type(module).__name__.lower() for part in ("attention", "attn"))
 
 
 def can_generate(module: torch.nn.Module) -> bool:
-    """Whether a module has a `generate` that works."""
+    """True if a module has a `generate` that works."""
     able = getattr(module, "can_generate", None)
     return callable(able) and bool(able())

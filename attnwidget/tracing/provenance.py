@@ -41,7 +41,7 @@ class Scores:
 
     @property
     def intact(self) -> bool:
-        """Whether queries and keys are still those of the product: they may be changed in place."""
+        """True if queries and keys are still those of the product: they may be changed in place."""
         return self.versions == (_version(self.query), _version(self.key))
 
     def times(self, factor: Any, *, inverse: bool = False) -> Scores:
@@ -114,7 +114,7 @@ class Weights:
 
     @property
     def intact(self) -> bool:
-        """Whether the logits, and what they come from, are still those of the softmax."""
+        """True if the logits, and what they come from, are still those of the softmax."""
         scores = self.scores is None or self.scores.intact
         return scores and self.version == _version(self.logits)
 

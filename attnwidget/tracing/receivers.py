@@ -30,7 +30,7 @@ class Receiver:
 class Receivers:
     """Finds the receivers of each attention call, outermost first.
 
-    A handler tells it of the calls in which it is interested, and of all modules.
+    A handler passes on the calls in which it is interested, and all modules.
 
     Attributes:
         found: the receivers of each call that has any.

@@ -1,4 +1,4 @@
-"""Traces of a model: its attention calls, one by one, as it runs."""
+"""Traces of a model: a handler receives its attention calls, one by one, as it runs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .handler import Handler
 from .interface import interface_calls
 from .modules import ModuleStack
 
-# What a trace changes for its length (the interface's lookups, torch's compiler stance) belongs
-# to the whole process, and the model may be shared, so traces take turns.
+# The interface's lookups and torch's compiler stance, changed for the length of a trace, belong to
+# the whole process, and the model may be shared: so traces take turns.
 _one_at_a_time = threading.RLock()
 
 _active: list[Trace] = []
 
 
 class Trace:
-    """A model whose attention calls a handler is told of."""
+    """A model whose attention calls a handler receives."""
 
     def __init__(self, model: torch.nn.Module, handler: Handler, batch: int) -> None:
         self.handler = handler
@@ -39,7 +39,7 @@ class Trace:
         return self.stack.called
 
     def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
-        """Tells the handler of a call; returns its result, with other head outputs if told so."""
+        """The result with which the model goes on, after the handler has seen the call."""
         name, step = self.stack.name(module), self.stack.step
         address = Address(name, step, self._calls[name, step])
         self._calls[name, step] += 1
@@ -60,7 +60,7 @@ class Trace:
 
 @contextmanager
 def trace(model: torch.nn.Module, handler: Handler, batch: int) -> Iterator[Trace]:
-    """Within this context, `handler` is told of every attention call of `model`.
+    """Within this context, `handler` receives every attention call of `model`.
 
     One thread at a time can trace, and only what the model does on this thread is traced. Within
     a trace, another one may be opened, by a hook for instance: until it is closed, nothing is
@@ -68,7 +68,7 @@ def trace(model: torch.nn.Module, handler: Handler, batch: int) -> Iterator[Trac
 
     Args:
         model: the model.
-        handler: is told of its calls.
+        handler: receives its calls.
         batch: the number of items in a batch, where a tensor's layout leaves it open.
     """
     traced = Trace(model, handler, batch)
