@@ -1,4 +1,4 @@
-"""The steps of a generation, each a few rows of attention, become one layer."""
+"""One layer out of the steps of a generation, each a few rows of attention."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from attnwidget.record import Fidelity, Floats, Layer
 from attnwidget.record.scores import Bools
 
-from .heads import shared_heads
+from .items import shared_heads
 from .terms import terms
 
 
@@ -50,7 +50,7 @@ class _Rows:
         self.keys: list[Floats] = []
         self.values: list[Floats] = []
         self.matrix: list[tuple[int, Floats]] = []
-        # Of each row, whether it attends to places of a static cache that hold no token yet.
+        # For each row, whether it attends to places of a static cache that hold no token yet.
         self.astray: list[Bools] = []
         self.length = 0
 
@@ -79,7 +79,7 @@ class _Rows:
     def layer(self, pieces: Sequence[Layer], cross: bool, kept: np.ndarray | None) -> Layer:
         first, length = self.first, self.length
         columns = first.shape[1] if cross else length
-        # What is the same for all heads is kept once.
+        # Kept once if all heads share it.
         heads = max(len(rows) for _, rows in self.matrix)
         whole = np.zeros((heads, length, columns), np.float32)
         if first.program is not None:

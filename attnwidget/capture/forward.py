@@ -1,4 +1,4 @@
-"""From a model and inputs to a record."""
+"""The way from a model and inputs to a record."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from typing import Any
 import torch
 
 from attnwidget.record import AttentionRecord, Stack
+from attnwidget.tracing import can_generate
 
 from .generation import Generation
 from .inputs import Inputs, prepare
 from .items import Items
 from .missing import missing_attention, no_attention
-from .run import Observed, observe
+from .model import is_encoder_decoder
+from .recorder import RecordedCall, RecordedCalls, record_pass
 from .stacks import grouped, stacks
-from .target import is_encoder_decoder
 
 
 def capture_record(
@@ -54,16 +55,16 @@ def capture_record(
     # Layers that the model's names do not number are found only once all of them are known.
     attempts = [chosen] if chosen is None or generation is not None else [chosen, None]
     for named in attempts:
-        observed = _observed(model, inputs, generation, _wanted(named), values)
-        found = [(call.module, call.layers[0] if call.layers else None) for call in observed.calls]
+        calls, called = _calls(model, inputs, generation, _wanted(named), values)
+        layers_of = [(c.address.module, c.layers[0] if c.layers else None) for c in calls]
         sequences = inputs.sequences if generation is None else generation.sequences()
-        made = stacks(grouped(found), sequences.tokens)
-        if chosen is None or not 0 <= max(chosen) < len(observed.calls):
+        found = stacks(grouped(layers_of), sequences.tokens)
+        if chosen is None or not 0 <= max(chosen) < len(calls):
             break
-        if chosen <= {n for stack in made.values() for n in stack.numbers}:
+        if chosen <= {n for stack in found.values() for n in stack.numbers}:
             break
-    missing = missing_attention(model, observed)
-    if not made and not (chosen is not None and observed.calls and not missing):
+    missing = missing_attention(model, calls, called)
+    if not found and not (chosen is not None and calls and not missing):
         raise ValueError(no_attention(model, missing))
     if missing:
         shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
@@ -71,34 +72,40 @@ def capture_record(
             f"attention that is not in this record (see its `missing`): {shown}",
             stacklevel=_callers_level(),
         )
-    return AttentionRecord(_chosen(made, chosen), model=_name(model), missing=missing)
+    return AttentionRecord(_chosen(found, chosen), model=_name(model), missing=missing)
 
 
-def _observed(
+def _calls(
     model: torch.nn.Module,
     inputs: Inputs,
     generation: Generation | None,
     wanted: Callable[[str], bool],
     values: bool,
-) -> Observed:
+) -> tuple[list[RecordedCall], set[str]]:
+    """All calls of attention, and the names of all modules that ran."""
+    sink = RecordedCalls()
     if generation is None:
-        run, items = (lambda: _call(model, inputs)), Items(model, inputs).of
-        return observe(model, run, items, wanted, values)
-    observed = observe(model, generation.run, generation.items, wanted, values)
-    return replace(observed, calls=generation.calls(observed))
+        items = Items(inputs.batch, two=is_encoder_decoder(model))
+        ran = record_pass(
+            model, lambda: _call(model, inputs), items.of, sink, wanted=wanted, values=values
+        )
+        return sink.calls, ran.called
+    ran = record_pass(model, generation.run, generation.items, sink, wanted=wanted, values=values)
+    return generation.calls(sink.calls), ran.called
 
 
 def _call(model: torch.nn.Module, inputs: Inputs) -> Any:
     try:
         return model(**inputs.tensors)
     except (IndexError, RuntimeError, ValueError) as error:
-        if is_encoder_decoder(model) and not _decoder_given(inputs):
+        if is_encoder_decoder(model) and not _has_decoder_inputs(inputs):
             raise ValueError(
                 f"{type(model).__name__} needs its decoder's tokens: give target=..., or load the "
                 "model with its language modelling head, so that it can generate them"
             ) from error
         limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
-        length = inputs.text.length if inputs.text is not None else 0
+        text = inputs.batch.text
+        length = text.length if text is not None else 0
         if isinstance(limit, int) and length > limit:
             raise ValueError(
                 f"the text has {length} tokens; {type(model).__name__} takes at most {limit}"
@@ -107,19 +114,18 @@ def _call(model: torch.nn.Module, inputs: Inputs) -> Any:
 
 
 def _must_generate(model: torch.nn.Module, inputs: Inputs) -> bool:
-    """Whether nothing says what an encoder-decoder's decoder reads."""
-    if _decoder_given(inputs) or not is_encoder_decoder(model):
+    """True if nothing says what an encoder-decoder's decoder reads."""
+    if _has_decoder_inputs(inputs) or not is_encoder_decoder(model):
         return False
-    able = getattr(model, "can_generate", None)
-    return able is not None and bool(able())
+    return can_generate(model)
 
 
-def _decoder_given(inputs: Inputs) -> bool:
+def _has_decoder_inputs(inputs: Inputs) -> bool:
     return any(name.startswith("decoder_input") or name == "labels" for name in inputs.tensors)
 
 
 def _wanted(chosen: frozenset[int] | None) -> Callable[[str], bool]:
-    """Whether a module may be of a chosen layer: which number of its name counts is known later."""
+    """True if a module may be of a chosen layer: which number of its name counts is known later."""
 
     def wanted(name: str) -> bool:
         numbers = {int(part) for part in name.split(".") if part.isdigit()}
@@ -140,12 +146,12 @@ def _numbers(layers: Iterable[int] | None) -> frozenset[int] | None:
     return chosen
 
 
-def _chosen(made: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, Stack]:
+def _chosen(found: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, Stack]:
     if chosen is None:
-        return made
+        return found
     cut = {
         name: replace(stack, layers=tuple(x for x in stack.layers if x.number in chosen))
-        for name, stack in made.items()
+        for name, stack in found.items()
     }
     absent = chosen - {number for stack in cut.values() for number in stack.numbers}
     if absent:

@@ -1,4 +1,4 @@
-"""What the user passed becomes model inputs, and labels for them."""
+"""Model inputs, and labels for them, from what the user passed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import torch
 
 from attnwidget.record import Tokens
 
-from .device import device_of
-from .item import Padded
+from .items import Batch, Padded
 from .labels import text_tokenizer, token_labels
+from .model import device_of, is_encoder_decoder
 from .sequences import Sequences, audio_seconds, image_size, patch_size
-from .target import decoder_inputs
 from .words import word_spans
 
 
@@ -26,21 +25,12 @@ class Inputs:
 
     Attributes:
         tensors: keyword arguments for the model.
-        batch: the number of items.
-        batch_index: the one that is recorded.
-        text, target: the encoder's (or only) and the decoder's tokens, where there are any.
-        cached: the text and what a cache holds before it, if the mask says so.
-        media: the number of images or sounds, or None.
+        batch: the items in them.
         sequences: labels.
     """
 
     tensors: dict[str, Any]
-    batch: int
-    batch_index: int
-    text: Padded | None
-    target: Padded | None
-    cached: Padded | None
-    media: int | None
+    batch: Batch
     sequences: Sequences
 
 
@@ -60,19 +50,19 @@ def prepare(
     encoding = _encoding(tokenizer, text, text_pair)
     tensors = _on_device(encoding, model)
     _check(model, tensors, text)
-    batch = _batch(tensors)
+    size = _batch_size(tensors)
     if target is not None:
-        tensors["decoder_input_ids"] = decoder_inputs(model, tokenizer, target).repeat(batch, 1)
+        tensors["decoder_input_ids"] = _decoder_inputs(model, tokenizer, target).repeat(size, 1)
     if type(batch_index) is not int:
         raise TypeError(f"batch_index is {batch_index!r}; expected a number")
-    if not 0 <= batch_index < batch:
-        raise IndexError(f"batch_index {batch_index}: the batch has {batch} items")
-    given = "input_ids" if "input_ids" in tensors else "inputs_embeds"
-    padded = _padded(tensors, given, "attention_mask", batch_index)
+    if not 0 <= batch_index < size:
+        raise IndexError(f"batch_index {batch_index}: the batch has {size} items")
+    name = "input_ids" if "input_ids" in tensors else "inputs_embeds"
+    padded = _padded(tensors, name, "attention_mask", batch_index)
     tokens = None
     if padded is not None and not len(padded.kept) and not isinstance(text, str):
         raise ValueError("the inputs hold no tokens")
-    if padded is not None and given == "input_ids" and tensors[given].ndim == 2:
+    if padded is not None and name == "input_ids" and tensors[name].ndim == 2:
         ids = _ids(tensors["input_ids"], batch_index, padded)
         special = _special_positions(tokenizer, ids)
         if not ids or (isinstance(text, str) and len(special) == len(ids)):
@@ -100,12 +90,45 @@ def prepare(
         audio_seconds(tensors, tokenizer),
     )
     cached = _cached(tensors, padded, batch_index)
-    return Inputs(tensors, batch, batch_index, padded, aim, cached, _media(tensors), sequences)
+    batch = Batch(size, batch_index, padded, aim, cached, _media(tensors))
+    return Inputs(tensors, batch, sequences)
 
 
 def labelled(tokenizer: Any, ids: list[int]) -> Tokens:
     """Labels of token ids, with special tokens marked."""
     return Tokens(token_labels(tokenizer, ids), None, _special_positions(tokenizer, ids))
+
+
+def _decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch.Tensor:
+    """The decoder's input tokens [1, tokens] for a target text: the start token, then the text.
+
+    Raises:
+        TypeError, ValueError: the model or the tokenizer does not do that.
+    """
+    if not is_encoder_decoder(model):
+        raise TypeError(f"{type(model).__name__} is no encoder-decoder: it takes no target")
+    if not isinstance(target, str):
+        raise TypeError(
+            f"target is {type(target).__name__}; expected a string (token ids go with the inputs, "
+            "as decoder_input_ids)"
+        )
+    if tokenizer is None:
+        raise TypeError("target is a string, so a tokenizer is needed")
+    labels = text_tokenizer(tokenizer)(text_target=target, return_tensors="pt")["input_ids"]
+    config: Any = getattr(model, "config", None)
+    own = getattr(model, "prepare_decoder_input_ids_from_labels", None)
+    if own is not None:
+        ids = own(labels=labels)
+    else:
+        start = getattr(config, "decoder_start_token_id", None)
+        if start is None:
+            raise ValueError(
+                f"{type(model).__name__} names no decoder_start_token_id; pass decoder_input_ids "
+                "with the tensors instead of a target"
+            )
+        ids = torch.cat([torch.tensor([[start]]), labels[:, :-1]], dim=1)
+    tokens: torch.Tensor = ids.to(device_of(model))
+    return tokens
 
 
 def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
@@ -164,7 +187,7 @@ def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> Non
         raise ValueError('input_ids must be a tensor [batch, tokens]; use return_tensors="pt"')
 
 
-def _batch(tensors: Mapping[str, Any]) -> int:
+def _batch_size(tensors: Mapping[str, Any]) -> int:
     for name in ("input_ids", "inputs_embeds", "decoder_input_ids"):
         if name in tensors:
             return len(tensors[name])
@@ -190,9 +213,9 @@ def _padded(tensors: Mapping[str, Any], ids: str, mask: str, batch_index: int) -
     if not isinstance(tensors.get(ids), torch.Tensor):
         return None
     length = tensors[ids].shape[1]
-    given = tensors.get(mask)
-    if isinstance(given, torch.Tensor) and given.ndim == 2 and given.shape[1] == length:
-        return Padded(length, given[batch_index].nonzero()[:, 0].cpu())
+    read = tensors.get(mask)
+    if isinstance(read, torch.Tensor) and read.ndim == 2 and read.shape[1] == length:
+        return Padded(length, read[batch_index].nonzero()[:, 0].cpu())
     return Padded(length, torch.arange(length))
 
 

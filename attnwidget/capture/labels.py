@@ -13,7 +13,7 @@ from typing import Any
 _METASPACE = "\u2581"
 _CONTINUATION = "##"
 _END_OF_WORD = "</w>"
-# How byte-level BPE spells a space and a new line.
+# A space and a new line as byte-level BPE spells them.
 _BYTE_LEVEL = ("\u0120", "\u010a")
 _FALLBACK_BYTE = re.compile("<0x([0-9A-Fa-f]{2})>")
 # The character that spells a byte. In byte-level BPE it is the Latin-1 character, or, where that
@@ -130,7 +130,7 @@ def _piece(tokenizer: Any, token: int, special: set[int]) -> str | bytes:
 
 
 def _name(tokenizer: Any, token: int) -> str | bytes | None:
-    """How the vocabulary spells a token, "" if it does not say, None if it lacks the token."""
+    """The vocabulary's spelling of a token, "" if it does not say, None if it lacks the token."""
     if token < 0:  # a vocabulary that is a list would count from its end
         return None
     try:

@@ -1,4 +1,4 @@
-"""An attention mask, as passed to an attention function: which keys are seen, and what is added."""
+"""Attention masks, as passed to attention functions: the keys seen, and what is added."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import torch
 
 from attnwidget.record import Floats
 from attnwidget.record.scores import MASKED, Bools
+from attnwidget.tracing import FunctionCall
 
-from .calls import FunctionCall
-from .item import Item
+from .items import Selection
 
 
-def read_mask(call: FunctionCall, item: Item) -> tuple[Bools | None, Floats | None]:
+def read_mask(call: FunctionCall, selection: Selection) -> tuple[Bools | None, Floats | None]:
     """(seen, bias) of one item without its padding, as `terms` takes them.
 
     Raises:
@@ -28,10 +28,9 @@ def read_mask(call: FunctionCall, item: Item) -> tuple[Bools | None, Floats | No
     causal = _causal(call) if call.causal else None
     if causal is not None:
         seen = causal if seen is None else seen & causal
-    cut = _Cut(call, item)
     return (
-        None if seen is None else cut(seen),
-        None if bias is None else cut(bias.float().nan_to_num(0, 0, 0)),
+        None if seen is None else _cut(seen, call, selection),
+        None if bias is None else _cut(bias.float().nan_to_num(0, 0, 0), call, selection),
     )
 
 
@@ -103,29 +102,19 @@ def _description(mask: Any) -> str:
     return f"a {type(mask).__name__}"
 
 
-class _Cut:
+def _cut(tensor: torch.Tensor, call: FunctionCall, selection: Selection) -> np.ndarray:
     """[1 or M, 1 or heads, Tq, Tk] of a call -> [1 or heads, R, Tk] of an item."""
-
-    def __init__(self, call: FunctionCall, item: Item) -> None:
-        self.leading = len(call.query)
-        self.groups = item.groups(self.leading)
-        self.shape = call.query.shape[-2], call.key.shape[-2]
-        count = self.groups.stop - self.groups.start
-        self.rows, self.columns = (p.numpy() for p in item.positions(self.shape, count))
-
-    def __call__(self, tensor: torch.Tensor) -> np.ndarray:
-        tensor = tensor.detach().cpu()
-        tensor = tensor.expand(*tensor.shape[:2], *self.shape)
-        if len(tensor) == self.leading:
-            tensor = tensor[self.groups]
-        elif len(tensor) > 1:
-            raise ValueError(
-                f"its mask is of shape {list(tensor.shape)}, for {self.leading} inputs"
-            )
-        if len(tensor) > 1:  # one mask per window
-            array: np.ndarray = tensor.movedim(1, 0).flatten(1, 2).numpy()
-            return array
-        whole: np.ndarray = tensor[0].numpy()
-        if len(self.rows) == self.shape[0] and len(self.columns) == self.shape[1]:
-            return whole
-        return whole[:, self.rows][:, :, self.columns]
+    leading, shape = len(call.query), (call.query.shape[-2], call.key.shape[-2])
+    tensor = tensor.detach().cpu()
+    tensor = tensor.expand(*tensor.shape[:2], *shape)
+    if len(tensor) == leading:
+        tensor = tensor[selection.windows]
+    elif len(tensor) > 1:
+        raise ValueError(f"its mask is of shape {list(tensor.shape)}, for {leading} inputs")
+    if len(tensor) > 1:  # one mask per window
+        array: np.ndarray = tensor.movedim(1, 0).flatten(1, 2).numpy()
+        return array
+    whole: np.ndarray = tensor[0].numpy()
+    if selection.shape == shape:
+        return whole
+    return whole[:, selection.queries.numpy()][:, :, selection.keys.numpy()]

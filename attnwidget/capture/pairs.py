@@ -1,4 +1,4 @@
-"""Which components of vectors were turned together, from the vectors before and after.
+"""The components of vectors that were turned together, from the vectors before and after.
 
 A turn by any angle keeps the norm of a pair. The first pair turns the fastest, so that it is seen
 even in few tokens, and the distance of its components is that of all the others.
@@ -61,7 +61,7 @@ def _scale(before: Doubles, after: Doubles) -> Doubles:
 
 
 class _Turn:
-    """What a turn changed, and what it can have changed."""
+    """The changes that a turn made, and those that it can have made."""
 
     def __init__(
         self, before: Doubles, after: Doubles, moved: Bools, tokens: int, eps: float
@@ -100,7 +100,7 @@ class _Turn:
         return fit
 
     def _ends(self, start: int, end: int) -> bool:
-        """Whether neighbours from `end` on would have been seen to move, had they been turned.
+        """True if neighbours from `end` on would have been seen to move, had they been turned.
 
         Of a rotary embedding, each pair turns slower than the one before by the same factor. The
         first turns by a radian per token at most, from which that factor follows.

@@ -1,4 +1,4 @@
-"""Which components of queries and keys a rotary embedding turned together, told by the numbers.
+"""The components of queries and keys that a rotary embedding turned together, by the numbers.
 
 Queries and keys are compared with what the modules within their attention module returned:
 projections, and norms after them. What is none of these but for a turn is not known to be turned.
@@ -14,9 +14,8 @@ import numpy as np
 import torch
 
 from attnwidget.record import Rotary
+from attnwidget.tracing import Call, FunctionCall, is_attention
 
-from .calls import Call, FunctionCall
-from .modules import Running, is_attention
 from .pairs import Doubles, turned_pairs
 
 # A turn touches all tokens, so some are enough.
@@ -24,24 +23,24 @@ _TOKENS = 16
 
 
 class Rotations:
-    """What the modules within each attention module returned, as long as that runs."""
+    """Keeps what the modules within each attention module returned, as long as that runs."""
 
-    def __init__(self, running: Running) -> None:
-        self._running = running
+    def __init__(self) -> None:
         self._outputs: dict[int, list[torch.Tensor]] = {}
 
-    def left(self, module: torch.nn.Module, output: Any) -> None:
-        """A module has run."""
+    def module_left(
+        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
+    ) -> None:
+        """A module, called within `parent`, has run."""
         self._outputs.pop(id(module), None)
-        parent = self._running.innermost
-        if parent is not module and is_attention(parent) and _is_floating(output):
+        if parent is not None and is_attention(parent) and _is_floating(output):
             self._outputs.setdefault(id(parent), []).append(output)
 
     def rotary(self, call: Call) -> Rotary | None:
         """The pairs of a call's queries and keys, if both confirm them."""
         outputs = [tensor for within in self._outputs.values() for tensor in within]
         try:
-            # What is not finite agrees with nothing.
+            # Numbers that are not finite agree with nothing.
             with np.errstate(all="ignore"):
                 return _confirmed(*_vectors(call), outputs)
         except Exception:  # laid out in a way of its own
@@ -80,7 +79,7 @@ def _vectors(call: Call) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _turned(after: torch.Tensor, outputs: list[torch.Tensor]) -> tuple[Rotary, int] | None:
-    """How vectors [M, heads, T, d] were turned, and which of the outputs they were before."""
+    """The turn of vectors [M, heads, T, d], and the output that they were before it."""
     leading, _, tokens, width = after.shape
     if tokens < 2:
         return None
@@ -112,7 +111,7 @@ def _readings(output: torch.Tensor, shape: torch.Size, sample: np.ndarray) -> It
 
 
 def _assigned(unturned: Doubles, turned: Doubles) -> Iterator[np.ndarray]:
-    """Which of the n vectors before may be the one of each head: in order, or by their norms."""
+    """The vector, of n before, that may be the one of each head: in order, or by their norms."""
     heads, count = turned.shape[1], unturned.shape[1]
     shared = np.arange(heads) * count // heads
     if heads % count == 0:

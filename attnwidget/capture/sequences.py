@@ -14,7 +14,7 @@ from .stacks import Group
 
 @dataclass(frozen=True)
 class Sequences:
-    """What is known of the sequences that a model was given.
+    """The sequences that a model reads, as far as they are known.
 
     Attributes:
         text: the input tokens, or None.

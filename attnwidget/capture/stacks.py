@@ -1,4 +1,4 @@
-"""Which calls of attention belong together: towers, cross-attention, and lengths."""
+"""Stacks of layers out of calls of attention: by towers, cross-attention and lengths."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def tower(module: str) -> str:
 
 
 def is_cross(module: str) -> bool:
-    """Whether a module attends from one sequence to another, by its name."""
+    """True if a module attends from one sequence to another, by its name."""
     parts = module.split(".")[-3:]
     # Torch's own decoder layer has a self_attn and a multihead_attn.
     own = parts[-1] == "multihead_attn" and tower(module) == "decoder"

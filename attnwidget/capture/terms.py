@@ -1,4 +1,4 @@
-"""What a softmax sees and what is added to its scores, in as few numbers as will do."""
+"""Masks and biases of a softmax, in as few numbers as will do."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def terms(
 
 
 def _level(bias: Floats, seen: Bools | None) -> float:
-    """How far a bias is from one number for each row, which a softmax does not see."""
+    """The distance of a bias from one number for each row, which a softmax does not see."""
     shown = (
         np.ones_like(bias, bool) if seen is None else np.broadcast_to(_rows(seen, bias), bias.shape)
     )

@@ -1,4 +1,4 @@
-"""Which word a token belongs to, and which characters of its text it stands for."""
+"""The word that each token belongs to, and the characters of its text that it stands for."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _encoding(encoding: Any, batch_index: int) -> Any:
 
 
 def _start_anew(words: Sequence[_Word | None], spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether offsets count from the start of each word: the text was given in words."""
+    """True if offsets count from the start of each word: the text was given in words."""
     starts: dict[int | None, list[int]] = {}
     previous = None
     for word, (start, _) in zip(words, spans, strict=True):

@@ -1,4 +1,4 @@
-"""Which dimensions of a tensor are the batch, the heads and the tokens."""
+"""The dimensions of a tensor that are the batch, the heads and the tokens."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def heads_of(module: torch.nn.Module) -> int | None:
 
 @dataclass(frozen=True)
 class Layout:
-    """How [..., T, n] becomes [M, heads, T, n]: decided by queries or weights, for keys as well.
+    """The way from [..., T, n] to [M, heads, T, n]: decided by queries or weights, also for keys.
 
     Attributes:
         ndim: the number of dimensions that it is for.
@@ -86,3 +86,11 @@ class Layout:
             return tensor.reshape(self.leading, -1, *tensor.shape[-2:])
         moved = tensor.movedim(self.axis, -3)
         return moved.reshape(-1, *moved.shape[-3:])
+
+    def restore(self, tensor: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+        """The inverse of `apply`, for what had this shape before."""
+        if self.axis is None:
+            return tensor.reshape(shape)
+        moved = list(shape)
+        moved.insert(self.ndim - 3, moved.pop(self.axis))
+        return tensor.reshape(moved).movedim(-3, self.axis)

@@ -1,4 +1,4 @@
-"""Where tensors of scores and weights come from: a product of queries and keys, a softmax."""
+"""The provenance of scores and weights: a product of queries and keys, a softmax."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 class Scores:
     """Provenance of a tensor: scale * q.k, then a softcap, and whatever was added to that.
 
-    What was added is not followed, because it is the difference to what went into the softmax.
+    What was added needs no following: it is the difference to what went into the softmax.
 
     Attributes:
         query, key: [..., Tq, d] and [..., Tk, d], as they entered the product.
@@ -41,7 +41,7 @@ class Scores:
 
     @property
     def intact(self) -> bool:
-        """Whether queries and keys are still those of the product: they may be changed in place."""
+        """True if queries and keys are still those of the product: they may be changed in place."""
         return self.versions == (_version(self.query), _version(self.key))
 
     def times(self, factor: Any, *, inverse: bool = False) -> Scores:
@@ -90,12 +90,12 @@ class Weights:
 
     Attributes:
         logits: what went into the softmax.
-        scores: where those come from, if that was followed.
+        scores: the provenance of these, if that was followed.
         latest: the weights after the last change of their values, in the logits' layout; None for
             the tensor itself, which must not be held by what is known of it.
         column: the column of the softmax that each entry belongs to, in the tensor's own layout.
         ordered: whether the entries follow each other as in the logits' layout.
-        seen: holds an entry once the weights have been used.
+        used: holds an entry once the weights have been used.
         version: of the logits at the time of the softmax.
     """
 
@@ -103,7 +103,7 @@ class Weights:
     scores: Scores | None
     latest: torch.Tensor | None
     column: torch.Tensor
-    seen: list[bool]
+    used: list[bool]
     version: int
     ordered: bool = True
 
@@ -114,7 +114,7 @@ class Weights:
 
     @property
     def intact(self) -> bool:
-        """Whether the logits, and what they come from, are still those of the softmax."""
+        """True if the logits, and what they come from, are still those of the softmax."""
         scores = self.scores is None or self.scores.intact
         return scores and self.version == _version(self.logits)
 

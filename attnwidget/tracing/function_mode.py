@@ -1,8 +1,8 @@
-"""See attention that a model writes out itself: a product, a softmax, a product.
+"""The route through torch's functions: a product, a softmax, a product that a model writes out.
 
-A torch function mode is told of every torch function that runs, and looks at those that
-make, move or change scores and weights. What runs is the same as without it, except that
-torch leaves its fused encoder layers aside while any such mode is active.
+A torch function mode intercepts every torch function, and follows those that make, move or
+change scores and weights. What runs is the same as without it, except that torch leaves
+its fused encoder layers aside while any such mode is active.
 """
 
 from __future__ import annotations
@@ -18,38 +18,37 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from .calls import Call, FunctionCall, SoftmaxCall
+from .calls import FunctionCall, Observer, Read, SoftmaxCall
 from .einsum import product_of, terms_of
 from .layout import Layout
-from .modules import Running, is_attention
-from .scores import Scores, Weights
+from .modules import ModuleStack, is_attention
+from .provenance import Scores, Weights
 
 SDPA = "scaled_dot_product_attention"
 
-Observer = Callable[[Callable[[], Call], torch.nn.Module], None]
 
-
-class FunctionalAttention(TorchFunctionMode):
-    """Within this mode, `observe` is given every attention that torch functions compute.
+class AttentionMode(TorchFunctionMode):
+    """Within this mode, `observe` receives every attention that torch functions compute.
 
     Args:
-        running: the model's modules, to name the one that computes.
-        observe: called with what makes a call of each attention, after it has been computed, and
-            the module that ran.
+        stack: the model's modules, of which the innermost is the one that computes.
+        observe: called with the result of the function that came last in a call.
         batch: the size of the batch, where a tensor's layout leaves it open.
     """
 
-    def __init__(self, running: Running, observe: Observer, batch: int) -> None:
+    def __init__(self, stack: ModuleStack, observe: Observer, batch: int) -> None:
         super().__init__()
-        self._running = running
+        self._stack = stack
         self._observe = observe
         self._batch = batch
         self._paused = False
+        # The calls that the function which has just run completes.
+        self._completed: list[tuple[torch.nn.Module, Read]] = []
         self._origins: WeakIdKeyDictionary = WeakIdKeyDictionary()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """See nothing of what is computed within."""
+        """Within this context, nothing is followed."""
         before, self._paused = self._paused, True
         try:
             yield
@@ -61,15 +60,18 @@ class FunctionalAttention(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         name = _name(func)
-        if self._paused or self._running.elsewhere:
+        if self._paused or self._stack.elsewhere:
             return func(*args, **kwargs)
         if name == "multi_head_attention_forward":
             return self._entered(func, args, kwargs)
         out = func(*args, **kwargs)
-        handler = _HANDLERS.get(name)
-        if handler is not None:
-            with suppress(Exception):  # what is not followed must run all the same
-                handler(self, out, func, args, kwargs)
+        follow = _FOLLOWED.get(name)
+        if follow is not None:
+            with suppress(Exception):  # what cannot be followed must run all the same
+                follow(self, out, func, args, kwargs)
+            completed, self._completed = self._completed, []
+            for module, read in completed:
+                out = self._observe(module, read, out)
         return out
 
     def _entered(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -95,18 +97,20 @@ class FunctionalAttention(TorchFunctionMode):
         return found
 
     def _product(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
-        """matmul, bmm, @: scores are made, or values are weighed."""
+        """matmul, bmm, @: queries and keys give scores, or weights and values an output."""
         a, b = [*args, *(kwargs[name] for name in ("input", "other", "mat2") if name in kwargs)][:2]
         if a.ndim < 2 or b.ndim < 2:
             return
-        if self._weighs(a, [a.ndim - 1], b, out) or self._weighs(b, [b.ndim - 2], a.mT, out.mT):
+        if self._weighs(a, [a.ndim - 1], b, out) or self._weighs(
+            b, [b.ndim - 2], a.mT, out, turned=True
+        ):
             return
         self._multiplied(out, a, b.mT)
 
     def _added_product(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
-        """baddbmm: a bias plus scores, in one."""
-        given = {**dict(zip(("input", "batch1", "batch2"), args, strict=False)), **kwargs}
-        a, b = given["batch1"], given["batch2"]
+        """baddbmm: a bias plus scores, in one function."""
+        arguments = {**dict(zip(("input", "batch1", "batch2"), args, strict=False)), **kwargs}
+        a, b = arguments["batch1"], arguments["batch2"]
         if not self._weighs(a, [a.ndim - 1], b, out):
             self._multiplied(out, a, b.mT, kwargs.get("alpha", 1))
 
@@ -139,27 +143,55 @@ class FunctionalAttention(TorchFunctionMode):
         operand: torch.Tensor,
         summed: list[int],
         value: torch.Tensor | None = None,
-        output: torch.Tensor | None = None,
+        out: torch.Tensor | None = None,
+        turned: bool = False,
     ) -> bool:
-        """Whether an operand is weights: the dimension of their softmax is summed over."""
+        """True if an operand is weights: the dimension of their softmax is summed over.
+
+        Args:
+            operand: a factor of the product.
+            summed: its dimensions that are summed over.
+            value: what it weighs, [..., Tk, d_v], if that is laid out as the weights are.
+            out: the product, likewise [..., Tq, d_v], or [..., d_v, Tq] if it is turned.
+        """
         origin = self._origin(operand)
         if not isinstance(origin, Weights) or origin.axis not in summed:
             return False
-        module = self._running.innermost
-        if not origin.seen and (origin.scores is not None or is_attention(module)):
+        module = self._stack.innermost
+        if not origin.used and (origin.scores is not None or is_attention(module)):
             # A softmax whose scores are not known to come from queries and keys may be a router's.
-            origin.seen.append(True)
+            origin.used.append(True)
             weights = operand if origin.latest is None else origin.latest
             # Logits that were overwritten since say nothing of their softmax.
             logits = origin.logits if origin.intact else weights
             scores = origin.scores if origin.intact else None
 
-            def call() -> SoftmaxCall:
+            def read() -> SoftmaxCall:
                 layout = Layout.of(weights.shape, module, self._batch)
-                return SoftmaxCall(module, logits, weights, scores, value, output, layout)
+                call = SoftmaxCall(module, logits, weights, scores, value, layout)
+                return call if out is None else self._with_output(call, out, turned)
 
-            self._observe(call, module)
+            self._completed.append((module, read))
         return True
+
+    def _with_output(self, call: SoftmaxCall, out: torch.Tensor, turned: bool) -> SoftmaxCall:
+        """The call with its head outputs, if their layout is known.
+
+        Batch and heads are often folded into one dimension between the softmax and the product.
+        """
+        product, layout = out.mT if turned else out, call.layout
+        with suppress(ValueError):
+            if product.ndim != layout.ndim:
+                layout = Layout.of(product.shape, call.module, self._batch)
+            output = layout.apply(product)
+            if output.shape[1:3] == call.layout.apply(call.weights).shape[1:3]:
+
+                def rebuild(heads: torch.Tensor) -> torch.Tensor:
+                    restored = layout.restore(heads, product.shape)
+                    return restored.mT if turned else restored
+
+                return replace(call, output=output, rebuild=rebuild)
+        return call
 
     def _softmax(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
         logits = args[0] if args else kwargs["input"]
@@ -186,8 +218,8 @@ class FunctionalAttention(TorchFunctionMode):
 
     def _change(self, out: torch.Tensor, func: Any, args: Any, kwargs: Any) -> None:
         """Values may change, the layout does not."""
-        given = (*args, *kwargs.values())
-        origin = next((o for o in map(self._origin, given) if o is not None), None)
+        arguments = (*args, *kwargs.values())
+        origin = next((o for o in map(self._origin, arguments) if o is not None), None)
         if isinstance(origin, Scores):
             if out.shape == origin.index.shape:
                 self._origins[out] = origin
@@ -222,12 +254,12 @@ class FunctionalAttention(TorchFunctionMode):
 
     def _sdpa(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
-        module = self._running.innermost
-        query, key = given["query"], given["key"]
+        arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+        module = self._stack.innermost
+        query, key, value = (arguments[name] for name in names[:3])
 
-        def call() -> FunctionCall:
-            size, mask = (query.shape[-2], key.shape[-2]), given.get("attn_mask")
+        def read() -> FunctionCall:
+            size, mask = (query.shape[-2], key.shape[-2]), arguments.get("attn_mask")
             if query.ndim == 4:  # always [M, heads, T, d] here
                 layout = Layout(4, 1, len(query))
                 if mask is not None:
@@ -236,11 +268,22 @@ class FunctionalAttention(TorchFunctionMode):
                 layout = Layout.of(query.shape, module, self._batch)
                 if mask is not None:
                     mask = layout.apply(mask.expand(*query.shape[:-2], *size))
-            q, k, v, output = (layout.apply(t) for t in (query, key, given["value"], out))
-            causal, options = bool(given.get("is_causal")), {"scaling": given.get("scale")}
-            return FunctionCall(module, SDPA, q, k, v, mask, causal, options, None, None, output)
+            return FunctionCall(
+                module,
+                SDPA,
+                layout.apply(query),
+                layout.apply(key),
+                layout.apply(value),
+                mask,
+                causal=bool(arguments.get("is_causal")),
+                options={"scaling": arguments.get("scale")},
+                reference=None,
+                replay=None,
+                output=layout.apply(out),
+                rebuild=lambda heads: layout.restore(heads, out.shape),
+            )
 
-        self._observe(call, module)
+        self._completed.append((module, read))
 
 
 @functools.cache
@@ -278,19 +321,19 @@ _VIEWS = """
     view view_as reshape reshape_as expand expand_as unsqueeze squeeze flatten unflatten getitem
 """
 
-_Handler = Callable[[FunctionalAttention, Any, Any, Any, Any], None]
+_Follow = Callable[[AttentionMode, Any, Any, Any, Any], None]
 
-_HANDLERS: dict[str, _Handler] = {
-    "matmul": FunctionalAttention._product,
-    "bmm": FunctionalAttention._product,
-    "mm": FunctionalAttention._product,
-    "baddbmm": FunctionalAttention._added_product,
-    "einsum": FunctionalAttention._einsum,
-    "softmax": FunctionalAttention._softmax,
-    "mul": FunctionalAttention._multiply,
-    "div": FunctionalAttention._multiply,
-    "tanh": FunctionalAttention._tanh,
-    "scaled_dot_product_attention": FunctionalAttention._sdpa,
-    **dict.fromkeys(f"{_COPIES} {_CHANGES}".split(), FunctionalAttention._change),
-    **dict.fromkeys(f"{_PERMUTATIONS} {_VIEWS}".split(), FunctionalAttention._view),
+_FOLLOWED: dict[str, _Follow] = {
+    "matmul": AttentionMode._product,
+    "bmm": AttentionMode._product,
+    "mm": AttentionMode._product,
+    "baddbmm": AttentionMode._added_product,
+    "einsum": AttentionMode._einsum,
+    "softmax": AttentionMode._softmax,
+    "mul": AttentionMode._multiply,
+    "div": AttentionMode._multiply,
+    "tanh": AttentionMode._tanh,
+    "scaled_dot_product_attention": AttentionMode._sdpa,
+    **dict.fromkeys(f"{_COPIES} {_CHANGES}".split(), AttentionMode._change),
+    **dict.fromkeys(f"{_PERMUTATIONS} {_VIEWS}".split(), AttentionMode._view),
 }

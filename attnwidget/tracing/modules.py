@@ -1,20 +1,23 @@
-"""Which module is running, by hooks of the whole process: the model's own stay as they are.
+"""The modules of a model that are running, by hooks of the whole process.
 
-Calls of other models, and of the same model on other threads, pass unnoticed.
+The model's own hooks stay as they are. Calls of other models, and of the same model on other
+threads, pass unnoticed.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 from torch.nn.modules import module as torch_module
 
+from .handler import Handler
 
-class Running:
+
+class ModuleStack:
     """The modules of one model that are running now, and how often the model itself has started.
 
     Attributes:
@@ -35,11 +38,12 @@ class Running:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether another model is running, called by a hook for instance."""
+        """True if another model is running, called by a hook for instance."""
         return self._foreign > 0
 
     @property
     def innermost(self) -> torch.nn.Module:
+        """The module that was entered last, or the model between its forward passes."""
         return self._stack[-1] if self._stack else self.model
 
     def name(self, module: torch.nn.Module) -> str:
@@ -47,14 +51,14 @@ class Running:
         return name
 
     def owns(self, module: Any) -> bool:
-        """Whether this is a module of the model, called on the thread of the capture."""
+        """True if this is a module of the model, called on the thread of the trace."""
         return id(module) in self.names and threading.get_ident() == self._thread
 
     def _is_pass(self, module: torch.nn.Module) -> bool:
-        """Whether the whole model starts, or, where it generates, the part of it that does so."""
-        if any(m is self.model or _generates(m) for m in self._stack):
+        """True if the whole model starts, or, where it generates, the part of it that does so."""
+        if any(m is self.model or can_generate(m) for m in self._stack):
             return False
-        return module is self.model or _generates(module)
+        return module is self.model or can_generate(module)
 
     def _is_foreign(self, module: torch.nn.Module) -> bool:
         # One without parameters is but a function: models make softmaxes as they go.
@@ -62,17 +66,8 @@ class Running:
         return here and id(module) not in self.names and any(True for _ in module.parameters())
 
     @contextmanager
-    def followed(
-        self,
-        entered: Callable[[torch.nn.Module, tuple[Any, ...]], None] | None,
-        left: Callable[[torch.nn.Module, Any], None],
-    ) -> Iterator[None]:
-        """Within this context, all that is said of `Running` holds.
-
-        Args:
-            entered: told of each module that starts, and its arguments.
-            left: told of each module that has ended, and its output.
-        """
+    def following(self, handler: Handler) -> Iterator[None]:
+        """Within this context, the stack is kept up to date, and the handler receives modules."""
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
             if self._is_foreign(module):
@@ -81,8 +76,7 @@ class Running:
                 self.step += self._is_pass(module)
                 self.called.add(self.name(module))
                 self._stack.append(module)
-                if entered is not None:
-                    entered(module, args)
+                handler.module_entered(module, args)
 
         def leave(module: torch.nn.Module, _args: Any, output: Any) -> None:
             # A module whose forward failed before this hook was reached is unwound as well.
@@ -91,7 +85,7 @@ class Running:
             elif self.owns(module) and module in self._stack:
                 while self._stack.pop() is not module:
                     pass
-                left(module, output)
+                handler.module_left(module, output, self._stack[-1] if self._stack else None)
 
         with ExitStack() as undo:
             undo.callback(torch_module.register_module_forward_pre_hook(enter).remove)
@@ -101,10 +95,11 @@ class Running:
 
 
 def is_attention(module: torch.nn.Module) -> bool:
-    """By the name of its class."""
+    """True if the name of a module's class says that it is attention."""
     return any(part in type(module).__name__.lower() for part in ("attention", "attn"))
 
 
-def _generates(module: torch.nn.Module) -> bool:
+def can_generate(module: torch.nn.Module) -> bool:
+    """True if a module has a `generate` that works."""
     able = getattr(module, "can_generate", None)
     return callable(able) and bool(able())

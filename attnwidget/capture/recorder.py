@@ -1,0 +1,201 @@
+"""A forward pass as a stream of layers: every attention call explained, checked and passed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, Protocol
+
+import torch
+
+from attnwidget.progress import step_done
+from attnwidget.record import Floats, Layer
+from attnwidget.tracing import (
+    Address,
+    Call,
+    FunctionCall,
+    Handler,
+    Read,
+    Receivers,
+    trace,
+    undisturbed,
+)
+
+from .explain_function import FunctionExplainer
+from .explain_softmax import explain_softmax
+from .items import Item
+from .model import device_of
+from .projection import projections
+from .rotary import Rotations
+
+
+class Check(Enum):
+    """The texts of which calls are compared with what the model's attention functions gave.
+
+    A softmax that a model writes out itself is always compared with its score program, because
+    its weights are kept where the program does not give them.
+    """
+
+    ALL = "all"
+    FIRST_TEXT = "first text"
+    NONE = "none"
+
+    def concerns(self, text: int) -> bool:
+        """True if the text of this number, counted from 0, is checked."""
+        return self is Check.ALL or (self is Check.FIRST_TEXT and text == 0)
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """One call of attention, explained.
+
+    Attributes:
+        address: its place in the forward pass.
+        layers: what it computed, for each item; empty if it was not wanted or not understood.
+        reason: why there is no layer, or "".
+    """
+
+    address: Address
+    layers: tuple[Layer, ...]
+    reason: str = ""
+
+
+class Sink(Protocol):
+    """Takes what is recorded, as it comes."""
+
+    def add(self, call: RecordedCall) -> None:
+        """A call has been explained."""
+
+    def add_projection(self, address: Address, matrix: Floats) -> None:
+        """The output projection [heads, d_v, d_model] of a call that was added is known."""
+
+
+class RecordedCalls(Sink):
+    """Keeps all calls, in order, with their projections."""
+
+    def __init__(self) -> None:
+        self._calls: dict[Address, RecordedCall] = {}
+
+    def add(self, call: RecordedCall) -> None:
+        self._calls[call.address] = call
+
+    def add_projection(self, address: Address, matrix: Floats) -> None:
+        call = self._calls[address]
+        layers = tuple(_projected(layer, matrix) for layer in call.layers)
+        self._calls[address] = replace(call, layers=layers)
+
+    @property
+    def calls(self) -> list[RecordedCall]:
+        return list(self._calls.values())
+
+
+@dataclass(frozen=True)
+class ForwardPass:
+    """A run of the model, beside what went to the sink.
+
+    Attributes:
+        called: the names of all modules that ran.
+        output: what the run returned.
+    """
+
+    called: set[str]
+    output: Any
+
+
+def record_pass(
+    model: torch.nn.Module,
+    run: Callable[[], Any],
+    items: Callable[[str], Sequence[Item]],
+    sink: Sink,
+    *,
+    wanted: Callable[[str], bool],
+    values: bool,
+    check: Check = Check.ALL,
+    text: int = 0,
+) -> ForwardPass:
+    """Run the model undisturbed, and give all its attention calls to the sink.
+
+    Args:
+        model: the model.
+        run: calls it.
+        items: the parts of the batch to record, by the name of the module.
+        sink: takes the calls.
+        wanted: whether the attention of a module, by its name, is to be recorded.
+        values: whether values and output projections are recorded as well.
+        check: the texts that are checked.
+        text: the number of the one that the model reads.
+    """
+    recorder = _Recorder(model, items, sink, wanted, values, check.concerns(text))
+    with undisturbed(model):
+        with trace(model, recorder, items("")[0].batch) as traced:
+            output = run()
+        for address, matrix in projections(recorder.receivers.found):
+            sink.add_projection(address, matrix)
+    return ForwardPass(traced.called, output)
+
+
+class _Recorder(Handler):
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        items: Callable[[str], Sequence[Item]],
+        sink: Sink,
+        wanted: Callable[[str], bool],
+        values: bool,
+        check: bool,
+    ) -> None:
+        self.receivers = Receivers()
+        self._model = model
+        self._items = items
+        self._sink = sink
+        self._wanted = wanted
+        self._values = values
+        self._explainer = FunctionExplainer(values=values, check=check)
+        self._rotations = Rotations()
+
+    def attention(self, address: Address, read: Read) -> None:
+        if not self._wanted(address.module):
+            self._sink.add(RecordedCall(address, ()))
+            return
+        try:
+            # Under autocast, what is compared with would be rounded as the model is.
+            with torch.autocast(device_of(self._model).type, enabled=False):
+                recorded = RecordedCall(address, self._layers(address, read()))
+        except Exception as error:  # of this call alone; the record's reader learns the reason
+            recorded = RecordedCall(address, (), str(error) or type(error).__name__)
+        self._sink.add(recorded)
+        step_done()
+
+    def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        if self._values:
+            self.receivers.module_entered(module, args)
+
+    def module_left(
+        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
+    ) -> None:
+        self._rotations.module_left(module, output, parent)
+
+    def _layers(self, address: Address, call: Call) -> tuple[Layer, ...]:
+        """The layer of each item."""
+        layers = [
+            self._explainer.layer(call, item, address.module)
+            if isinstance(call, FunctionCall)
+            else explain_softmax(call, item, address.module, values=self._values)
+            for item in self._items(address.module)
+        ]
+        rotary = self._rotations.rotary(call)
+        if self._values:
+            known = any(layer.values is not None for layer in layers)
+            self.receivers.expect(address, call.output if known else None)
+        return tuple(
+            layer if layer.queries is None else replace(layer, rotary=rotary) for layer in layers
+        )
+
+
+def _projected(layer: Layer, matrix: Floats) -> Layer:
+    fits = layer.values is not None and matrix.shape[:2] == (
+        layer.num_heads,
+        layer.values.shape[2],
+    )
+    return replace(layer, projection=matrix) if fits else layer

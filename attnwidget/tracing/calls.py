@@ -1,0 +1,107 @@
+"""Calls of attention, as a model makes them: what each of the two routes knows of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import torch
+
+from .layout import Layout
+from .provenance import Scores
+
+# (query, key, value, additive mask) -> weights [M, heads, Tq, Tk].
+Reference: TypeAlias = Callable[
+    [torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor
+]
+
+# Head outputs [M, heads, Tq, d_v] -> what the model's attention function returns with these.
+Rebuild: TypeAlias = Callable[[torch.Tensor], Any]
+
+
+class Address(NamedTuple):
+    """The place of an attention call within a trace.
+
+    Attributes:
+        module: the name of the module that called.
+        step: the forward pass of the model, counted from 0 (-1: before the first).
+        call: the module's attention calls in this pass are counted from 0.
+    """
+
+    module: str
+    step: int
+    call: int
+
+
+@dataclass(frozen=True)
+class FunctionCall:
+    """A call of a function that takes queries, keys, values and a mask.
+
+    M is the leading dimension: the batch, or more where a model attends within windows.
+
+    Attributes:
+        module: the attention module that called.
+        route: the name of the route that saw the call.
+        query, key, value: [M, heads or key heads, tokens, d], as they enter the dot product.
+        mask: the attention mask as passed, or None.
+        causal: whether the function lets no query see later keys, beside the mask.
+        options: further arguments: scaling, softcap, s_aux, position_bias, ...
+        reference: the model's own function that computes weights explicitly, if known; it is
+            called with tensors cut down to some of the queries.
+        replay: runs the same function on all that the model passed, with an additive mask in place
+            of its own, and returns the softmaxes within it.
+        output: the head outputs [M, heads, Tq, d_v], or None if the function returned no such.
+        rebuild: makes what the function returns from other head outputs.
+    """
+
+    module: torch.nn.Module
+    route: str
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    mask: Any
+    causal: bool
+    options: Mapping[str, Any]
+    reference: Reference | None
+    replay: Callable[[torch.Tensor | None], list[SoftmaxCall]] | None
+    output: torch.Tensor | None
+    rebuild: Rebuild
+
+
+@dataclass(frozen=True)
+class SoftmaxCall:
+    """A softmax over scores, whose result weighs values.
+
+    Attributes:
+        module: the innermost module that was running.
+        logits: what went into the softmax, [..., Tq, Tk] (or more columns than keys).
+        weights: what weighed the values, in the layout of the logits.
+        scores: the provenance of the logits, or None if that was not followed.
+        value: [..., Tk, d_v], or None.
+        layout: of the weights, logits, scores and values.
+        output: the head outputs [M, heads, Tq, d_v], or None where their layout is not known.
+        rebuild: makes what the product of weights and values returns from other head outputs.
+    """
+
+    module: torch.nn.Module
+    logits: torch.Tensor
+    weights: torch.Tensor
+    scores: Scores | None
+    value: torch.Tensor | None
+    layout: Layout
+    output: torch.Tensor | None = None
+    rebuild: Rebuild | None = None
+
+
+Call: TypeAlias = FunctionCall | SoftmaxCall
+
+# Gives the tensors of a call; raises ValueError where their layout is not known.
+Read: TypeAlias = Callable[[], Call]
+
+
+class Observer(Protocol):
+    """A function that a route calls for every attention call, once that has been computed."""
+
+    def __call__(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
+        """Returns the result of the call, or what the model is to get in its place."""

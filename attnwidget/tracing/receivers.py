@@ -1,0 +1,58 @@
+"""The modules that receive the head outputs of attention calls: their output projections."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .calls import Address
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """A module that received the head outputs of a call, and nothing else.
+
+    Attributes:
+        module: the module.
+        input: what it received: [..., heads * d_v].
+        heads, width: the number of heads, and d_v.
+    """
+
+    module: torch.nn.Module
+    input: torch.Tensor
+    heads: int
+    width: int
+
+
+class Receivers:
+    """Finds the receivers of each attention call, outermost first.
+
+    A handler passes on the calls in which it is interested, and all modules.
+
+    Attributes:
+        found: the receivers of each call that has any.
+    """
+
+    def __init__(self) -> None:
+        self.found: defaultdict[Address, list[Receiver]] = defaultdict(list)
+        self._latest: tuple[Address, torch.Size, torch.Tensor] | None = None
+
+    def expect(self, address: Address, output: torch.Tensor | None) -> None:
+        """Look for the modules that receive these head outputs [M, heads, Tq, d_v] of a call."""
+        self._latest = None
+        if output is not None:
+            self._latest = address, output.shape, output.transpose(1, 2).flatten()
+
+    def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        """Compare the argument of a module that is about to run."""
+        if self._latest is None or len(args) != 1 or not isinstance(args[0], torch.Tensor):
+            return
+        address, (_, heads, _, width), expected = self._latest
+        received = args[0]
+        if received.numel() != expected.numel() or received.shape[-1] != heads * width:
+            return
+        if torch.equal(received.flatten(), expected):
+            self.found[address].append(Receiver(module, received, heads, width))
