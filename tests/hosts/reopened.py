@@ -11,16 +11,11 @@ from playwright.sync_api import Browser
 import attnwidget as aw
 from tests.hosts.hostile_texts import LOAD_HOSTILE, save_hostile
 from tests.hosts.shown import LOAD
-from tests.lab.lab import NOISE, Lab
+from tests.lab.lab import MODEL_LESS, NOISE, Lab
 from tests.lab.server import Server, environment
 
 # JupyterLab saves the state of widgets only where a reader has asked it to, in its settings menu.
 SAVE_STATE = {"@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True}}
-
-# Logged by JupyterLab's widget manager, besides what it shows.
-MODEL_LESS = [
-    r"^console error: Error: widget model not found\n\s+at [^\n]*/jupyterlab-manager/static/",
-]
 
 CELLS = [
     "embedded = aw.show(record).embed(); embedded",
@@ -78,4 +73,7 @@ def outputs(server: Server, name: str) -> list[dict[str, Any]]:
 def reopen(browser: Browser, server: Server, name: str) -> Lab:
     # In a workspace of its own, for the default one brings back what was open before.
     url = server.address(f"lab/workspaces/{name}/tree/{name}.ipynb")
-    return Lab(browser, url, [*NOISE, *MODEL_LESS])
+    lab = Lab(browser, url, [*NOISE, MODEL_LESS])
+    if name == "test":  # the one whose kernel still runs
+        lab.reload_with_widgets()
+    return lab

@@ -163,7 +163,7 @@ def test_a_page_that_is_loaded_again_has_the_widget_again(
     """From the kernel, which still runs, though the notebook was saved without its state."""
     notebook.run("w.layer = 2")
     notebook.save()
-    notebook.reload()
+    notebook.reload_with_widgets()
     # The last of the notebook's own.
     again = View(notebook.page.locator(".jp-OutputArea-executeResult").last)
     expect(again.layer).to_have_text("2")
