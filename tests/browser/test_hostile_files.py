@@ -21,9 +21,10 @@ from tests.hosts.hostile_texts import expect_text_alone
 LOCKED = range(20, len(TEXTS) + 20, 40)
 
 # Of what a figure is made.
-ELEMENTS = {"svg", "title", "rect", "path", "polygon", "image", "text"}
+ELEMENTS = {"svg", "title", "rect", "path", "image", "text", "g", "clipPath"}
+ELEMENTS |= {"linearGradient", "stop"}
 # Of what one of matplotlib is made besides.
-MATPLOTLIB = {"defs", "style", "clipPath", "g", "use", "tspan", "pattern", "metadata"}
+MATPLOTLIB = {"defs", "style", "polygon", "use", "tspan", "pattern", "metadata"}
 MATPLOTLIB |= {"RDF", "Work", "type", "format", "creator", "Agent"}
 
 FIND = """() => [...document.querySelectorAll("*")].map(
