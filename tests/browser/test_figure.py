@@ -96,9 +96,11 @@ def test_a_key_saves_what_is_looked_at(view: View) -> None:
     view.query(3).hover()
     file, svg = saved(view, lambda: view.page.keyboard.press("s"))
     assert file.endswith(".svg")
-    # What is looked at stands out in its column.
-    bold = [e.text for e in ElementTree.fromstring(svg).iter() if e.get("font-weight") == "600"]
-    assert view.query(3).inner_text() in bold
+    # What is looked at stands out in its column, and what is locked stays bold.
+    labels = [e for e in ElementTree.fromstring(svg).iter() if e.get("text-anchor") == "end"]
+    strong = {e.text for e in labels if e.get("fill") == "#1c2026"}
+    assert strong == {view.query(3).inner_text(), view.query(5).inner_text()}
+    assert view.query(5).inner_text() in {e.text for e in labels if e.get("font-weight") == "600"}
 
 
 def test_of_a_long_text_the_part_in_view_is_named(open_page: OpenPage) -> None:
