@@ -23,7 +23,7 @@ export interface FigureOptions {
 }
 
 /** Pixels per CSS pixel of a PNG, and of pictures in an SVG. */
-const SHARPNESS = { svg: 2, png: 2.5 } as const;
+const SHARPNESS = { svg: 1.5, png: 2.5 } as const;
 
 /** Around the view: the padding of the body. */
 const MARGIN = { x: 20, y: 16 };

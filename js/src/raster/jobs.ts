@@ -21,13 +21,13 @@ export type Job<Of extends Kind> = Jobs[Of];
 export type Show<Of extends Kind> = (...shown: Shown[Of]) => void;
 
 /** Work that pauses often, and shows what there is from time to time. */
-export type Painter<Of extends Kind> = (
+export type Rasterizer<Of extends Kind> = (
   matrices: readonly AttentionMatrix[],
   job: Job<Of>,
   show: Show<Of>,
 ) => Generator<void>;
 
-export const PAINTERS: { readonly [Of in Kind]: Painter<Of> } = {
+export const RASTERIZERS: { readonly [Of in Kind]: Rasterizer<Of> } = {
   lines: paintLines,
   matrix: paintMatrix,
 };

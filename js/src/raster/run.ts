@@ -3,7 +3,7 @@
 import { type AttentionMatrix, headsOf, isMatrix } from "../data/attention-matrix.ts";
 import { compiledModule } from "../kernels/compiled.ts";
 import { sliced } from "../scheduling/slices.ts";
-import { type Job, type Kind, PAINTERS, type Show } from "./jobs.ts";
+import { type Job, type Kind, RASTERIZERS, type Show } from "./jobs.ts";
 import { pageWorker } from "./worker/page-worker.ts";
 
 /** Up to so long, a few slices are sooner done than a worker is told about it. */
@@ -23,7 +23,7 @@ export function run<Of extends Kind>(
   job: Job<Of>,
   show: Show<Of>,
 ): () => void {
-  const here = () => sliced(PAINTERS[kind](matrices, job, show));
+  const here = () => sliced(RASTERIZERS[kind](matrices, job, show));
   const source = sourceOf(matrices);
   const worker = pageWorker();
   if (!source || !worker || worker.refused || isQuick(kind, matrices, job)) return here();

@@ -3,7 +3,7 @@
 import { headsOf, isMatrix, matrixFrom, type Source } from "../../data/attention-matrix.ts";
 import { LayerData } from "../../data/layer-data.ts";
 import { useModule } from "../../kernels/compiled.ts";
-import { type Kind, PAINTERS, type Painter } from "../jobs.ts";
+import { type Kind, RASTERIZERS, type Rasterizer } from "../jobs.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 
 /** The longest time that messages wait. */
@@ -68,7 +68,7 @@ function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "pain
   const matrices = specs.map((spec) => matrixFrom(spec, origin));
   const show = (...shown: readonly [{ readonly buffer: ArrayBuffer }, ...unknown[]]) =>
     send({ task, shown }, [shown[0].buffer]);
-  const work = (PAINTERS[kind] as Painter<Kind>)(matrices, job as never, show as never);
+  const work = (RASTERIZERS[kind] as Rasterizer<Kind>)(matrices, job as never, show as never);
   const end = () => {
     const heads = isMatrix(origin) ? [] : new Set(specs.flatMap(headsOf));
     const learnt = [...heads].flatMap((head) => {
