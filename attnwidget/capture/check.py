@@ -11,7 +11,7 @@ from attnwidget.record import Fidelity, Floats, Layer, sample_rows
 from attnwidget.tracing import FunctionCall
 
 from .items import Selection
-from .tolerance import tolerance
+from .tolerance import largest_score, tolerance
 
 # At most so many windows of one call are checked.
 _WINDOWS = 4
@@ -59,7 +59,8 @@ class CallCheck:
                 off_own = _larger(off_own, np.abs(kept - own)[live])
                 own_off = _larger(own_off, _distance(own, mixed, real)[live])
         # Under autocast, a model computes in less precision than its queries have.
-        limit = tolerance((call.query if call.output is None else call.output).dtype)
+        dtype = (call.query if call.output is None else call.output).dtype
+        limit = tolerance(dtype, 0.0 if layer.program is None else largest_score(layer))
         # Some models' own function returns other weights than those which made the output.
         compared = compared and own_off <= limit
         return replace(

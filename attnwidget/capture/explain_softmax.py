@@ -14,7 +14,7 @@ from attnwidget.tracing import SoftmaxCall
 
 from .items import Item, joined, shared_heads
 from .terms import terms
-from .tolerance import tolerance
+from .tolerance import largest_score, tolerance
 
 ROUTE = "softmax"
 
@@ -46,7 +46,12 @@ def explain_softmax(call: SoftmaxCall, item: Item, name: str, *, values: bool = 
             np.abs(layer.head_weights(head) - plain.head_weights(head)).max()
             for head in range(layer.num_heads)
         ]
-        fidelity = replace(kept, kept="queries and keys", weights_error=float(np.max(off)))
+        fidelity = replace(
+            kept,
+            kept="queries and keys",
+            weights_error=float(np.max(off)),
+            tolerance=tolerance(call.logits.dtype, largest_score(layer)),
+        )
         if fidelity.exact:
             return replace(layer, fidelity=fidelity)
     return plain

@@ -1,11 +1,35 @@
-"""What rounding alone can amount to, per floating-point type that a model computes in."""
+"""Differences that rounding alone can make, within which a layer counts as exact."""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
+from attnwidget.record import Layer
+
 _TOLERANCE = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 3e-2}
+# Records hold float32, whatever the model computes in.
+_EPS = float(np.finfo(np.float32).eps)
 
 
-def tolerance(dtype: torch.dtype) -> float:
-    return _TOLERANCE.get(dtype, 1e-5)
+def tolerance(dtype: torch.dtype, largest_score: float = 0.0) -> float:
+    """The largest difference of weights that counts as rounding.
+
+    Args:
+        dtype: the floating-point type that the model computes in.
+        largest_score: a bound on the size of the scores. Two float32 computations of a score of
+            1,000 may differ by 1e-4, and the weights then by as much.
+    """
+    return max(_TOLERANCE.get(dtype, 1e-5), _EPS * largest_score)
+
+
+def largest_score(layer: Layer) -> float:
+    """An upper bound on |scale * q.k| of a layer with a score program: |q| |k|, of the longest."""
+    assert layer.queries is not None
+    assert layer.keys is not None
+    assert layer.program is not None
+    queries = np.linalg.norm(layer.queries, axis=2).max(axis=1)
+    keys = np.linalg.norm(layer.keys, axis=2).max(axis=1)
+    keys = np.repeat(keys, len(queries) // len(keys))
+    scales = np.array([layer.program.head_scale(head) for head in range(layer.num_heads)])
+    return float((np.abs(scales) * queries * keys).max())

@@ -34,7 +34,8 @@ class Fidelity:
         output_error: max |weights . values - the module's real output| over the checked rows,
             relative to the head's largest value; None where there was no output to compare with.
         tolerance: what both errors must stay under for the layer to count as exact; it
-            follows from the floating-point type that the model computes in.
+            follows from the floating-point type that the model computes in, and from how large
+            its scores are.
         rows: how many query rows were checked.
     """
 
