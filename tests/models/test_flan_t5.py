@@ -6,7 +6,8 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from attnwidget import capture
 from tests.models.conftest import Agree
-from tests.models.trained import Load, Trained, attentions
+from tests.models.trained import Load, Trained
+from tests.unit.tiny import references_by_stack
 
 TEXT = "translate English to German: The house is wonderful."
 TARGET = "Das Haus ist wunderbar."
@@ -21,7 +22,7 @@ def test_every_weight_is_the_models_own(flan_t5: Trained, agree: Agree) -> None:
     record = capture(flan_t5.model, flan_t5.processor, TEXT, target=TARGET)
     inputs = flan_t5.processor(TEXT, return_tensors="pt")
     target = flan_t5.processor(TARGET, return_tensors="pt").input_ids
-    agree(record, **attentions(flan_t5.eager, **inputs, labels=target))
+    agree(record, **references_by_stack(flan_t5.eager, **inputs, labels=target))
 
 
 @pytest.mark.parametrize("beams", [1, 3])
@@ -32,7 +33,7 @@ def test_every_weight_of_a_generation(flan_t5: Trained, agree: Agree, beams: int
     with torch.no_grad():
         ids = flan_t5.model.generate(**inputs, **options)
     # What was generated last has not been read.
-    agree(record, **attentions(flan_t5.eager, **inputs, decoder_input_ids=ids[:, :-1]))
+    agree(record, **references_by_stack(flan_t5.eager, **inputs, decoder_input_ids=ids[:, :-1]))
 
 
 def test_the_bias_is_kept_by_relative_position(flan_t5: Trained) -> None:

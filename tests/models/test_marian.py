@@ -10,7 +10,8 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from attnwidget import AttentionRecord, capture
 from tests.models.conftest import Agree
-from tests.models.trained import Load, Trained, attentions
+from tests.models.trained import Load, Trained
+from tests.unit.tiny import references_by_stack
 
 TEXT, TRANSLATION = "The cat drinks milk.", "Le chat boit du lait."
 GREEDY, BEAM = {"num_beams": 1}, {"num_beams": 4}
@@ -58,7 +59,7 @@ def test_every_weight_is_the_models_own(
     assert record.tokens("encoder")[0] == ["The", "cat", "drinks", "milk", ".", "</s>"]
     assert record.tokens("cross") == (record.tokens("decoder")[0], record.tokens("encoder")[0])
     assert record.tokens("decoder")[0] == ["<pad>", "Le", "chat", "boit", "du", "lait", "."]
-    agree(record, **attentions(marian.eager, **_encoded(marian)))
+    agree(record, **references_by_stack(marian.eager, **_encoded(marian)))
 
 
 def test_without_a_target_it_translates(marian: Trained) -> None:

@@ -5,7 +5,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from attnwidget import capture
 from tests.models.conftest import Agree
-from tests.models.trained import Load, Trained, attentions
+from tests.models.trained import Load, Trained
+from tests.unit.tiny import references_by_stack
 
 TEXT = "The quick brown fox jumped over the lazy dog because it was tired."
 PAIR = "Then it slept in the warm sun."
@@ -37,14 +38,14 @@ def test_every_weight_is_the_models_own(
     mpnet: Trained, agree: Agree, texts: tuple[str, ...]
 ) -> None:
     record = capture(mpnet.model, mpnet.processor, *texts)
-    own = attentions(mpnet.eager, **mpnet.processor(*texts, return_tensors="pt"))
+    own = references_by_stack(mpnet.eager, **mpnet.processor(*texts, return_tensors="pt"))
     agree(record, **own)
 
 
 def test_padding_is_cut_off(mpnet: Trained, agree: Agree) -> None:
     batch = mpnet.processor([PAIR, TEXT], padding=True, return_tensors="pt")
     record = capture(mpnet.model, mpnet.processor, batch)
-    agree(record, **attentions(mpnet.eager, **mpnet.processor(PAIR, return_tensors="pt")))
+    agree(record, **references_by_stack(mpnet.eager, **mpnet.processor(PAIR, return_tensors="pt")))
 
 
 def test_the_bias_is_kept_by_relative_position(mpnet: Trained) -> None:

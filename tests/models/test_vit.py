@@ -7,7 +7,8 @@ from transformers import AutoImageProcessor, AutoModelForImageClassification
 
 from attnwidget import capture
 from tests.models.conftest import Agree
-from tests.models.trained import Load, Trained, attentions
+from tests.models.trained import Load, Trained
+from tests.unit.tiny import references_by_stack
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def test_every_weight_is_the_models_own(vit: Trained, agree: Agree) -> None:
     image = Image.fromarray(channels.astype(np.uint8))
     pixels = vit.processor(images=image, return_tensors="pt")
     record = capture(vit.model, vit.processor, pixels)
-    agree(record, **attentions(vit.eager, **pixels))
+    agree(record, **references_by_stack(vit.eager, **pixels))
     tokens, _ = record.tokens()
     assert len(tokens) == 197
     assert tokens[:3] == ["[CLS]", "0,0", "0,1"]

@@ -13,7 +13,8 @@ from transformers import AutoProcessor, WhisperForConditionalGeneration
 
 from attnwidget import capture
 from tests.models.conftest import Agree
-from tests.models.trained import Load, Trained, attentions
+from tests.models.trained import Load, Trained
+from tests.unit.tiny import references_by_stack
 
 RATE = 16_000
 GENERATE = {"max_new_tokens": 20}
@@ -55,7 +56,7 @@ def test_every_weight_is_the_models_own(whisper: Trained, agree: Agree) -> None:
     start = whisper.model.config.decoder_start_token_id
     inputs = {**features, "decoder_input_ids": torch.tensor([[start, 383, 3290, 373]])}
     record = capture(whisper.model, whisper.processor, inputs)
-    agree(record, **attentions(whisper.eager, **inputs))
+    agree(record, **references_by_stack(whisper.eager, **inputs))
     seconds, _ = record.tokens("encoder")
     assert len(seconds) == 1500
     assert (seconds[0], seconds[50], seconds[-1]) == ("0.00 s", "1.00 s", "29.98 s")
@@ -69,7 +70,7 @@ def test_every_weight_of_a_generation(whisper: Trained, agree: Agree, speech: np
         result = whisper.model.generate(**features, **GENERATE, return_dict_in_generate=True)
     # What was generated last has not been read.
     ids = result["sequences"][:, : len(record.tokens("decoder")[0])]
-    agree(record, **attentions(whisper.eager, **features, decoder_input_ids=ids))
+    agree(record, **references_by_stack(whisper.eager, **features, decoder_input_ids=ids))
 
 
 def test_head_2_4_of_the_cross_attention_follows_the_speech(

@@ -8,7 +8,6 @@ import copy
 import sys
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 import torch
 import transformers
@@ -17,7 +16,7 @@ from transformers import modeling_utils
 from attnwidget import AttentionRecord, capture
 from attnwidget.default_model import default_model
 from tests.unit import tiny
-from tests.unit.tiny import Model
+from tests.unit.tiny import Model, Reference, assert_weights, references_by_stack
 
 SIZES = {**tiny.SIZES, "decoder_start_token_id": 1}
 GPT = {"n_embd": 32, "n_head": 4, "n_layer": 2}
@@ -88,30 +87,15 @@ def _ids(length: int, seed: int = 0) -> torch.Tensor:
     return torch.randint(3, 64, (1, length), generator=torch.Generator().manual_seed(seed))
 
 
-def _attentions(eager: Model, **inputs: torch.Tensor) -> dict[str, tuple[torch.Tensor, ...]]:
-    """Stack -> [batch, heads, Tq, Tk] per layer."""
-    with torch.no_grad():
-        output = eager(**inputs, output_attentions=True)
-    if not eager.config.is_encoder_decoder:
-        return {"self": output.attentions}
-    return {
-        "encoder": output.encoder_attentions,
-        "decoder": output.decoder_attentions,
-        "cross": output.cross_attentions,
-    }
-
-
-def _assert_same(record: AttentionRecord, own: dict[str, tuple[torch.Tensor, ...]]) -> None:
+def _assert_same(record: AttentionRecord, own: dict[str, list[Reference]]) -> None:
     assert set(record.stacks) == set(own)
     assert record.missing == ()
     for stack, layers in own.items():
         assert record.num_layers(stack) == len(layers)
         for number, [heads] in enumerate(layers):
             assert record.fidelity[stack][number].exact is True
-            for head, weights in enumerate(heads.numpy()):
-                np.testing.assert_allclose(
-                    record.weights(number, head, stack), weights, rtol=0, atol=1e-5
-                )
+            for head, weights in enumerate(heads):
+                assert_weights(record.weights(number, head, stack), weights)
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
@@ -120,7 +104,7 @@ def test_every_weight_is_the_models_own(name: str) -> None:
     inputs = {"input_ids": _ids(9)}
     if model.config.is_encoder_decoder:
         inputs["decoder_input_ids"] = _ids(5, seed=1)
-    _assert_same(capture(model, None, inputs), _attentions(eager, **inputs))
+    _assert_same(capture(model, None, inputs), references_by_stack(eager, **inputs))
 
 
 @pytest.mark.parametrize("options", [GREEDY, BEAM], ids=["greedy", "beam"])
@@ -134,9 +118,9 @@ def test_every_weight_of_a_generation(name: str, options: dict[str, Any]) -> Non
         # What was generated last has not been read.
         generated = model.generate(**inputs, **options)[:, :-1]
     if model.config.is_encoder_decoder:
-        own = _attentions(eager, **inputs, decoder_input_ids=generated)
+        own = references_by_stack(eager, **inputs, decoder_input_ids=generated)
     else:
-        own = _attentions(eager, input_ids=generated)
+        own = references_by_stack(eager, input_ids=generated)
     _assert_same(record, own)
 
 
@@ -147,7 +131,7 @@ def test_padding_is_cut_off(name: str) -> None:
     ids[1, :6] = _ids(6, seed=1)
     inputs = {"input_ids": ids, "attention_mask": (ids != 0).long()}
     record = capture(model, None, inputs, batch_index=1)
-    _assert_same(record, _attentions(eager, input_ids=ids[1:, :6]))
+    _assert_same(record, references_by_stack(eager, input_ids=ids[1:, :6]))
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)

@@ -128,6 +128,14 @@ def references(model: Model, *args: Any, **inputs: Any) -> dict[str, list[Refere
     return found
 
 
+def references_by_stack(model: Model, **inputs: Any) -> dict[str, list[Reference]]:
+    """`references` by the names of a record's stacks."""
+    found = references(model, **inputs)
+    if "cross_attentions" not in found:
+        return {"self": found["attentions"]}
+    return {stack: found[f"{stack}_attentions"] for stack in ("encoder", "decoder", "cross")}
+
+
 class Float64(TorchFunctionMode):
     """Computes in float64 also where a model's code asks for float32, as for a softmax."""
 
@@ -153,11 +161,12 @@ def returned(model: Model, *args: Any, **inputs: Any) -> dict[str, list[np.ndarr
     """The attention that a model returns, in its own precision: field -> layers, as float64."""
     with torch.no_grad():
         output = model(*args, **inputs, output_attentions=True)
-    return {
+    found = {
         field: [layer.double().numpy() for layer in layers if layer is not None]
         for field, layers in output.items()
         if field.endswith("attentions") and layers is not None
     }
+    return {field: layers for field, layers in found.items() if layers}
 
 
 def eager_attentions(model: Model, inputs: Any) -> list[Reference]:
