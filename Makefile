@@ -48,7 +48,7 @@ test: check $(VENV)/.colab ## Run every check and test, in a real browser and a 
 	$(PY) -m scripts.other_browsers
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
-	$(MAKE) --jobs=2 --output-sync=line test-python test-front-end
+	$(MAKE) --jobs=2 test-python test-front-end
 
 # Workers share the cores, so each computes with one thread.
 test-python:
@@ -58,8 +58,8 @@ test-python:
 test-front-end:
 	cd js && $(NPM) run --silent test
 
-test-loaded: check $(VENV)/.colab ## Run all tests beside two busy loops per core
-	$(PY) -m scripts.loaded $(MAKE) test
+test-loaded: ## Run every check and test beside two busy loops per core
+	$(PYTHON) -m scripts.loaded $(MAKE) test
 
 fuzz: $(VENV)/.test $(BUNDLE) ## Damage FUZZ times as many inputs as `make test` does
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
