@@ -26,6 +26,7 @@ def pytest_xdist_auto_num_workers() -> int:
     return min((os.cpu_count() or 1) + 1, MOST_PROCESSES)
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Order tests, and keep those that share fixtures in one process."""
 
