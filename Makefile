@@ -52,7 +52,7 @@ test: check $(VENV)/.colab ## Run every check and test, in a real browser and a 
 
 # Workers share the cores, so each computes with one thread.
 test-python:
-	OMP_NUM_THREADS=1 $(PY) -m pytest --numprocesses=auto --dist=loadgroup --no-loadscope-reorder \
+	OMP_NUM_THREADS=1 $(PY) -m pytest --numprocesses=auto --dist=loadscope --no-loadscope-reorder \
 		--durations=10
 
 test-front-end:

@@ -1,6 +1,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -15,31 +16,37 @@ expect.set_options(timeout=PATIENCE_MS)
 TOGETHER = ("docs", "lab", "notebooks", "release")
 # What takes longest begins first, so that no process is left with it alone at the end.
 LONGEST_FIRST = ("lab", "hosts", "release", "notebooks", "browser", "docs")
-# Tests that share nothing: each goes to the process that is free.
-APART = "test_coverage_sample"
+# A file whose tests share nothing: each goes to the process that is free.
+APART = "test_coverage_sample.py"
 # More than this, and the browsers would want more memory than most machines have.
 MOST_PROCESSES = 8
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores: many tests wait for a browser or a server."""
     return min((os.cpu_count() or 1) + 1, MOST_PROCESSES)
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Order tests, and keep those that share fixtures in one process."""
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Of tests that share costly fixtures, one process has all: a folder's, or a file's."""
+    from xdist.scheduler import LoadScopeScheduling
 
+    class Scheduler(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::")[0]
+            _, folder, *_ = file.split("/")
+            return folder if folder in TOGETHER else nodeid if file.endswith(APART) else file
+
+    return Scheduler(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def folder(item: pytest.Item) -> str:
         return item.path.relative_to(Path(__file__).parent).parts[0]
 
     items.sort(key=lambda item: (*LONGEST_FIRST, folder(item)).index(folder(item)))
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    for item in items:
-        if item.path.stem != APART:
-            group = folder(item) if folder(item) in TOGETHER else str(item.path)
-            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
