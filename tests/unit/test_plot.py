@@ -131,8 +131,8 @@ def test_a_matrix_has_the_weights_of_what_is_shown(record: AttentionRecord) -> N
     assert ticks(lines.yaxis) == named(record)[0][split:]
     long = AttentionRecord.from_arrays([np.eye(500)[None]], [str(n) for n in range(500)])
     axes = plot.matrix(long, 0, 0)
-    assert max(axes.images[0].get_array().shape) <= 400
-    assert axes.images[0].get_array().max() == 1
+    assert max(picture_of(axes).shape) <= 400
+    assert picture_of(axes).max() == 1
     assert "each cell the largest of up to 2 × 2" in axes.get_xlabel()
 
 
@@ -206,7 +206,7 @@ def test_the_neuron_view_shows_vectors_products_and_numbers(record: AttentionRec
     assert f"{record.weights(0, head)[query, key]:.3f}" in texts(axes)
     assert any(text.startswith("q·k ÷ √") for text in ticks(axes.xaxis))
     [axes] = axes_of(record, view="neuron", layer=0, query=query, also=[1], muted=[2])
-    assert len(axes.images[2].get_array()) == 2 * len(k)
+    assert len(picture_of(axes, 2)) == 2 * len(k)
     legend = axes.get_legend()
     assert legend is not None
     said = legend.get_title().get_text().replace("\n", " ")
