@@ -23,13 +23,15 @@ def clean(text: str) -> str:
 def shorten(label: str, most: float) -> str:
     """The label in at most so many letters of usual width, shortened in the middle."""
     text = clean(label)
-    kept = len(text)
-    short = text
-    while kept > 2 and num_letters(short) > most:
-        kept -= 1
+    if len(text) <= 2 or num_letters(text) <= most:
+        return text
+    kept = max(2, min(len(text), int(most)))  # each letter counts once at least
+    while True:
         first = math.ceil(kept / 2)
         short = f"{text[:first]}…{text[len(text) - (kept - first) :]}"
-    return short
+        if kept == 2 or num_letters(short) <= most:
+            return short
+        kept -= 1
 
 
 def num_letters(text: str) -> int:
