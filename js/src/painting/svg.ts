@@ -201,8 +201,7 @@ export class SvgPainter implements Painter {
     const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign as string];
     const turned = { start: "end", middle: "middle", end: "start" }[anchor ?? "start"];
     const element = this.#add("text", {
-      ...this.#placed(x, y),
-      dy: this.textBaseline === "middle" ? "0.35em" : null,
+      ...this.#placed(x, y + this.#toBaseline(text)),
       "font-size": size,
       "font-style": style ? "italic" : null,
       "font-weight": Number.parseInt(weight, 10) > 400 ? weight.trim() : null,
@@ -212,6 +211,15 @@ export class SvgPainter implements Painter {
       style: "white-space:pre",
     });
     element.textContent = writable(text);
+  }
+
+  /** How far the letters' own line is below the one that text is placed by: fonts differ in this. */
+  #toBaseline(text: string): number {
+    const above = (baseline: CanvasTextBaseline) => {
+      this.#measure.textBaseline = baseline;
+      return this.measureText(text).actualBoundingBoxAscent;
+    };
+    return above("alphabetic") - above(this.textBaseline);
   }
 
   #add(name: string, attributes: Attributes, parent: Element = this.group): Element {

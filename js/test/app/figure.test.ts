@@ -50,11 +50,11 @@ test("labels stand where they do on the screen, as bold and as strong", async ()
   const app = await mounted({ choices: { query: 2 } });
   const svg = await saved(app);
   const options = [...app.shadow.querySelectorAll<HTMLElement>(".query [role=option] span")];
+  // Some labels are there more than once.
+  const texts = [...svg.querySelectorAll("text")];
   const labels = options.map((option) => {
-    const found = [...svg.querySelectorAll("text")].filter(
-      ({ textContent }) => textContent === option.textContent,
-    );
-    return { option, text: found[0] };
+    const at = texts.findIndex(({ textContent }) => textContent === option.textContent);
+    return { option, text: texts.splice(0, at + 1)[at] };
   });
   const offsets = labels.map(({ option, text }) => {
     const { top, right } = option.getBoundingClientRect();
