@@ -6,6 +6,7 @@ import { palette } from "../../src/styles/theme.ts";
 import { eventually } from "../support/eventually.ts";
 import { mountLong } from "../support/long.ts";
 import { type App, type AppOptions, drawn, find, mountApp } from "../support/mounted.ts";
+import { twoFrames } from "../support/place.ts";
 
 async function saved(app: App): Promise<Element> {
   const files: Blob[] = [];
@@ -57,8 +58,11 @@ test("labels stand where they do on the screen, as bold and as strong", async ()
     return { option, text: texts.splice(0, at + 1)[at] };
   });
   const offsets = labels.map(({ option, text }) => {
-    const { top, right } = option.getBoundingClientRect();
-    return [right - Number(text.getAttribute("x")), top - Number(text.getAttribute("y"))];
+    const { top, left, right } = option.getBoundingClientRect();
+    // A label is placed by the side that it stands nearest to, which depends on the page's width.
+    const leftward = text.getAttribute("direction") === "rtl" ? "end" : "start";
+    const x = (text.getAttribute("text-anchor") ?? "start") === leftward ? left : right;
+    return [x - Number(text.getAttribute("x")), top - Number(text.getAttribute("y"))];
   });
   // As a whole it is moved, but nothing in it is.
   for (const [x, y] of offsets) {
@@ -76,6 +80,7 @@ test("nothing of the view stays changed", async () => {
   const app = await mounted({ choices: { view: "model", opened: true } });
   const body = find(app, ".body");
   await eventually(() => expect(app.shadow.querySelector("canvas.base")).not.toBeNull());
+  await twoFrames(); // until the view has the size that it keeps
   body.scrollTop = 40;
   const before = [body.scrollTop, app.root.outerHTML];
   await saved(app);
