@@ -50,7 +50,10 @@ def test_a_file_of_the_repository_has_a_page(pages: dict[str, Html]) -> None:
 
 
 def test_every_public_name_is_documented(pages: dict[str, Html]) -> None:
-    names = {f"attnwidget.{name}" for name in aw.__all__}
+    names = {
+        f"module-attnwidget.{name}" if inspect.ismodule(getattr(aw, name)) else f"attnwidget.{name}"
+        for name in aw.__all__
+    }
     classes = [aw.AttentionRecord, aw.AttentionWidget, widget.Selection]
     parts = [getattr(record, name) for name in record.__all__]
     for found in (*classes, *filter(inspect.isclass, parts)):
