@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,8 +31,8 @@ _FADED = 0.62
 # Tokens side by side: letters of the shortest and of the longest, and room around each.
 _LETTERS = (2, 20)
 _PADDING = 2
-# Over so many heads, not every swatch has its number.
-_SWATCHES = 40
+# Points from one swatch to the next, at the least and at the most.
+_SWATCHES = (13, 24)
 
 
 def draw_head(axes: Axes, shown: Shown) -> None:
@@ -71,7 +72,7 @@ def draw_head(axes: Axes, shown: Shown) -> None:
         notes += _name_side(axis, tokens[own_side], room, locked[own_side], strips, met, palette)
     swatches: Axis = axes.yaxis if horizontal else axes.xaxis
     if len(matrices) > 1:
-        _swatches(swatches, matrices, colors, across)
+        notes += _swatches(swatches, matrices, colors, across)
     else:
         swatches.set_ticks([])
     name = matrices[0].name if len(matrices) == 1 else ""
@@ -162,18 +163,21 @@ def _name_side(
 
 def _swatches(
     axis: Axis, matrices: Sequence[ShownMatrix], colors: Sequence[str], length: float
-) -> None:
-    """The number of every head drawn on its colour, as tick labels."""
+) -> list[str]:
+    """The number of every head drawn on its colour, as tick labels; returns what is left out."""
     count = len(matrices)
-    apart = min(24.0, length / count)
-    size = font_size(0.8 * apart)
-    every = -(-count // _SWATCHES)
-    positions = (np.arange(count) + 0.5) * apart / length
+    least, most = _SWATCHES
+    apart = min(most, length / count)
+    every = math.ceil(least / apart)
+    named = range(0, count, every)
     # A space is half as wide as a digit, so that all swatches are about as wide.
-    labels = [f"{m.head:^3}" if n % every == 0 else "   " for n, m in enumerate(matrices)]
-    axis.set_ticks(positions.tolist(), labels=labels, fontsize=size, **PLAIN)
+    labels = [f"{matrices[n].head:^3}" for n in named]
+    size = font_size(0.8 * apart * every)
+    positions = [(n + 0.5) * apart / length for n in named]
+    axis.set_ticks(positions, labels=labels, fontsize=size, **PLAIN)
     axis.set_tick_params(length=0)
-    for label, color in zip(axis.get_ticklabels(), colors, strict=True):
-        label.set_color(text_on(color))
-        look = {"facecolor": color, "edgecolor": "none", "boxstyle": "round,pad=0.25"}
+    for n, label in zip(named, axis.get_ticklabels(), strict=True):
+        label.set_color(text_on(colors[n]))
+        look = {"facecolor": colors[n], "edgecolor": "none", "boxstyle": "round,pad=0.25"}
         label.set_bbox(look)
+    return [] if every == 1 else [f"{len(named)} of {count} heads are named"]

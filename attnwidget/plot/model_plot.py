@@ -236,12 +236,13 @@ def _means(
         axes.text(count + 0.75, y, brief(measure, value), **look)
     by_column = [sum(values) / len(values) for values in columns]
     y = len(rows) + 0.1
-    below = y + (size + 3) / unit
+    row = unit * cell.height / cell.width
+    below = y + (size + 3) / row
     for at, value in enumerate(by_column):
         bar(at + 0.1, y, 0.8, value, by_column)
         if size * 4 * LETTER <= unit:
             axes.text(at + 0.5, below, brief(measure, value), ha="center", **look)
-            axes.set_ylim(below + size / unit, 0)
+            axes.set_ylim(below + size / row, 0)
     axes.text(count + 0.15, y, f"mean {measure}", **look)
     for segments, color in ((tracks, palette.border), (bars, palette.muted)):
         lines = LineCollection(segments, colors=color, linewidths=min(3, 0.06 * unit))

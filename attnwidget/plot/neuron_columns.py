@@ -77,7 +77,8 @@ def columns_of(head: HeadExplanation, expanded: bool, width: float, letter: floa
     gap, number = _GAP * letter, _NUMBER * letter
     parts = 3 * _STRIP + _CURVES if expanded else _LINES
     texts = labels + num_bars * number + (num_bars + expanded) * gap
-    part = max(0, width - texts) / (parts + num_bars * _BARS)
+    # In Axes too narrow for the texts, these are in each other's way, but nothing vanishes.
+    part = max(width / 3, width - texts) / (parts + num_bars * _BARS)
     strip = _STRIP * part if expanded else 0
     curves = (strip + 0.3 * letter, strip + (_CURVES if expanded else _LINES) * part)
     keys = curves[1] + labels

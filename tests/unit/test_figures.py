@@ -13,7 +13,6 @@ from PIL import Image
 
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.plot.figure import FigureKind
-from attnwidget.plot.text import number
 from tests.hostile import TEXTS
 from tests.unit.records import some_weights
 from tests.unit.test_vectors import read, record_of
@@ -122,11 +121,3 @@ def test_a_notebook_displays_the_figure(record: AttentionRecord) -> None:
     with Image.open(BytesIO(png)) as picture:
         wanted = [2.5 * size[side] for side in ("width", "height")]
         assert list(picture.size) == pytest.approx(wanted, abs=2)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(-1e30, "\u22121e+30"), (1e21, "1e+21"), (0.125, "0.13"), (-0.001, "0.00")],
-)
-def test_numbers_are_written_as_in_the_view(value: float, text: str) -> None:
-    assert number(value) == text
