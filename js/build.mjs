@@ -7,7 +7,7 @@ import { build, context } from "esbuild";
 import { esbuildInline, esbuildStyles } from "./inline.mjs";
 
 // anywidget sends the bundle once per widget, and every exported page embeds one.
-const MAX_GZIP_KB = 90;
+const MAX_GZIP_KB = 80;
 
 const local = (path) => fileURLToPath(new URL(path, import.meta.url));
 
