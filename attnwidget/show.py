@@ -9,6 +9,7 @@ from attnwidget.capture import capture
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View, check_names
 from attnwidget.widget import AttentionWidget
+from attnwidget.wire import Metrics
 
 if TYPE_CHECKING:
     import torch
@@ -28,6 +29,8 @@ class CaptureOptions(TypedDict, total=False):
 class Options(CaptureOptions, ChoiceOptions, total=False):
     """What `show` passes on: options of `attnwidget.capture`, and traits of `AttentionWidget`."""
 
+    metrics: Metrics | None
+
 
 def show(
     model: torch.nn.Module | AttentionRecord,
@@ -45,11 +48,12 @@ def show(
         tokenizer, text, text_pair: see `attnwidget.capture`; not with a record.
         view: "head", "model" or "neuron".
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
-            with a record), and any trait of `AttentionWidget` (stack, layer, head, query, ...).
+            with a record), and any trait of `AttentionWidget` (stack, layer, head, query, ...,
+            and metrics, numbers of your own for the model view).
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`.
-        traitlets.TraitError: a choice that the record does not have.
+        traitlets.TraitError: a choice that the record does not have, or metrics of another shape.
     """
     choices: dict[str, Any] = dict(options)
     how = {name: choices.pop(name) for name in CaptureOptions.__annotations__ if name in choices}
@@ -60,7 +64,7 @@ def show(
                 "attnwidget.capture"
             )
         return AttentionWidget(model, view=view, **choices)
-    check_names(choices)  # a capture may take long
+    check_names(set(choices) - {"metrics"})  # a capture may take long
     if text is None:
         raise TypeError("show(model, tokenizer, text) needs a tokenizer and a text")
     return AttentionWidget(capture(model, tokenizer, text, text_pair, **how), view=view, **choices)

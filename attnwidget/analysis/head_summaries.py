@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from attnwidget.progress import step_done
 from attnwidget.record import Layer, Stack, spread_rows
 
-from .metrics import HeadMetrics, Metric
+from .metrics import METRICS, HeadMetrics
 from .row_batches import RowBatches
 from .thumbnails import Thumbnail
 
@@ -22,10 +22,10 @@ _SAMPLED_ROWS = 2048
 
 @dataclass(frozen=True)
 class HeadSummary:
-    """The thumbnail (levels [min(Tq, 32), min(Tk, 32)]) and the metrics of one head."""
+    """The thumbnail (levels [min(Tq, 32), min(Tk, 32)]) and the metrics of one head, by name."""
 
     levels: NDArray[np.uint8]
-    metrics: dict[Metric, float]
+    metrics: dict[str, float]
 
 
 def sampled_rows(num_queries: int) -> int | None:
@@ -35,13 +35,19 @@ def sampled_rows(num_queries: int) -> int | None:
 
 def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
     """The summary of every head of a layer, which belongs to the stack."""
-    num_queries, num_keys = layer.shape
+    num_queries = layer.shape[0]
     rows = spread_rows(num_queries, sampled_rows(num_queries) or num_queries)
     batches = RowBatches(layer, rows)
+    attends_to_itself = stack.queries == stack.keys
+    meant = {
+        name: metric
+        for name, metric in METRICS.items()
+        if attends_to_itself or not metric.self_only
+    }
     heads = []
     for head in range(layer.num_heads):
         thumbnail = Thumbnail(layer.shape, (stack.queries.split, stack.keys.split))
-        metrics = HeadMetrics(num_keys, stack.keys.special)
+        metrics = HeadMetrics(meant, stack.keys)
         for batch in batches.of(head):
             thumbnail.add(batch)
             metrics.add(batch)

@@ -1,77 +1,191 @@
-"""Metrics: one number per head.
+"""Metrics: one number per head, the mean of a number per query.
 
-The shares on the previous, same and next token and on special tokens, and the entropy, are
-those of Clark et al. 2019, "What Does BERT Look At?" (sections 3.1 to 3.3), here for one text; the
-distance is that of Vig and Belinkov 2019, "Analyzing the Structure of Attention in a Transformer
-Language Model", with its sign.
+Each metric is one function, and its decorator adds it to `METRICS`, from which all else follows:
+the manifest, the model view's menus, colours, tables and status line, and plots. The first
+paragraph of its docstring is the description that readers see.
+
+Most are those of Clark et al. 2019, "What Does BERT Look At?", here for one text; the distance is
+that of Vig and Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language
+Model", with its sign. i and j are the positions of a query and of a key, and w[i, j] is the weight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats
+from attnwidget.record import Floats, Tokens
 
 from .row_batches import RowBatch
 
-Metric = Literal["entropy", "distance", "previous", "same", "next", "first", "special"]
-METRICS: tuple[Metric, ...] = get_args(Metric)
+RowValues = tuple[Floats, NDArray[np.bool_]]
+"""(values, counted), both [rows]: a number per query of a batch, zero where it does not count."""
 
-_NEIGHBOURS: dict[Metric, int] = {"previous": -1, "same": 0, "next": 1}
+RowFunction = Callable[[RowBatch, Tokens], RowValues]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number per head.
+
+    Attributes:
+        name: by which it is chosen, as in `widget.sort = "entropy"`.
+        label: the name in full.
+        unit: "" for none.
+        digits: decimals that are shown.
+        directions: for a signed metric, the meaning of a negative and of a positive number.
+        self_only: True if it means nothing where queries attend to another text.
+        of_rows: the metric of every query of a batch; the second argument are the keys.
+    """
+
+    name: str
+    label: str
+    unit: str
+    digits: int
+    directions: tuple[str, str] | None
+    self_only: bool
+    of_rows: RowFunction
+
+    @property
+    def description(self) -> str:
+        """One sentence for the reader of a view."""
+        return " ".join((self.of_rows.__doc__ or "").split("\n\n")[0].split())
+
+
+METRICS: dict[str, Metric] = {}
+
+
+def metric(
+    label: str,
+    unit: str = "",
+    *,
+    digits: int = 3,
+    directions: tuple[str, str] | None = None,
+    self_only: bool = False,
+) -> Callable[[RowFunction], RowFunction]:
+    """Add a function to `METRICS`, by its own name; `Metric` says what the arguments are."""
+
+    def add(function: RowFunction) -> RowFunction:
+        name = function.__name__
+        METRICS[name] = Metric(name, label, unit, digits, directions, self_only, function)
+        return function
+
+    return add
+
+
+@metric("entropy", "nats", digits=2)
+def entropy(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Mean entropy of a row: how widely the head looks.
+
+    -Σj w[i, j] log w[i, j], in nats, from 0 (one key) to log Tk (all keys alike). Clark et al.
+    2019, section 3.3.
+    """
+    # log w is an exponential's logarithm less that of the total.
+    products = np.einsum("ij,ij->i", batch.exps, batch.logs)
+    return batch.mass * np.log(batch.totals) - products / batch.totals, batch.seen
+
+
+@metric("distance", "tokens", digits=1, directions=("to the left", "to the right"), self_only=True)
+def distance(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Mean distance from query to key: negative to the left, positive to the right.
+
+    Σj w[i, j] (j - i), in tokens, from 1 - Tk to Tk - 1. Vig and Belinkov 2019 have
+    |j - i|.
+    """
+    # Counted from the middle of the rows, positions are small: they are added up in single
+    # precision.
+    middle = int(batch.rows[len(batch.rows) // 2])
+    positions = np.arange(batch.keys.start - middle, batch.keys.stop - middle, dtype=np.float32)
+    moment = np.einsum("ij,j->i", batch.exps, positions)
+    return moment / batch.totals - batch.mass * (batch.rows - middle), batch.seen
+
+
+@metric("share on previous token", self_only=True)
+def previous(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Mean share of attention on the token before.
+
+    w[i, i - 1], from 0 to 1, over the queries that have such a key. Clark et al. 2019, section 3.1.
+    """
+    return _neighbours(batch, keys, -1)
+
+
+@metric("share on same token", self_only=True)
+def same(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Mean share of attention on the token itself.
+
+    w[i, i], from 0 to 1, over the queries that have such a key. Clark et al. 2019, section 3.1.
+    """
+    return _neighbours(batch, keys, 0)
+
+
+@metric("share on next token", self_only=True)
+def next(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Mean share of attention on the token after.
+
+    w[i, i + 1], from 0 to 1, over the queries that have such a key. Clark et al. 2019, section 3.1.
+    """
+    return _neighbours(batch, keys, 1)
+
+
+@metric("share on first token")
+def first(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Mean share of attention on the first token.
+
+    w[i, 0], from 0 to 1. A sink for attention in decoders: Xiao et al. 2023, "Efficient Streaming
+    Language Models with Attention Sinks".
+    """
+    if batch.keys.start > 0:
+        return np.zeros_like(batch.totals), batch.seen
+    return batch.exps[:, 0] / batch.totals, batch.seen
+
+
+@metric("share on special tokens")
+def special(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Mean share of attention on special tokens, such as [SEP].
+
+    Σj w[i, j] over the special keys j, from 0 to 1. Clark et al. 2019, section 3.2.
+    """
+    places = [at - batch.keys.start for at in keys.special if at in batch.keys]
+    return batch.exps[:, places].sum(axis=1) / batch.totals, batch.seen
+
+
+def _neighbours(batch: RowBatch, keys: Tokens, offset: int) -> RowValues:
+    """The weight of the key at this offset from the query, over queries that have such a key."""
+    rows = batch.rows
+
+    def between(start: int, stop: int) -> slice:
+        return slice(*np.searchsorted(rows, (start - offset, stop - offset)))
+
+    values = np.zeros_like(batch.totals)
+    # To keys beyond these, the rows give no weight.
+    found = between(batch.keys.start, batch.keys.stop)
+    weights = batch.exps[np.arange(len(rows))[found], rows[found] + (offset - batch.keys.start)]
+    values[found] = weights / batch.totals[found]
+    has_one = np.zeros(len(rows), np.bool_)
+    has_one[between(0, len(keys))] = True
+    return values, batch.seen & has_one
 
 
 class HeadMetrics:
-    """The metrics of one head, averaged over the queries that see any key.
+    """The metrics of one head, from all of its batches."""
 
-    "entropy" in nats; "distance", the mean of key position - query position; and the shares of
-    attention on the "previous", "same" and "next" token (over the queries that have one), on the
-    "first" key, and on "special" keys.
-
-    Args:
-        num_keys: Tk.
-        special: positions of special keys.
-    """
-
-    def __init__(self, num_keys: int, special: Sequence[int]) -> None:
-        self._num_keys = num_keys
-        self._special = np.array(special, np.intp)
-        self._sums, self._counts = np.zeros((2, len(METRICS)))
+    def __init__(self, metrics: Mapping[str, Metric], keys: Tokens) -> None:
+        self._metrics = metrics
+        self._keys = keys
+        self._sums, self._counts = np.zeros((2, len(metrics)))
 
     def add(self, batch: RowBatch) -> None:
-        rows, keys, exps, totals = batch.rows, batch.keys, batch.exps, batch.totals
-        mass = batch.sums / totals
-        # Those that see no key add nothing to any sum.
-        live = mass > 0
-        # The sum of -w log w, where log w is an exponential's logarithm less that of the total.
-        products = np.einsum("ij,ij->i", exps, batch.logs)
-        self._add("entropy", mass * np.log(totals) - products / totals, live)
-        # Counted from the middle of the rows, positions are small: they are added up in single
-        # precision.
-        middle = int(rows[len(rows) // 2])
-        positions = np.arange(keys.start - middle, keys.stop - middle, dtype=np.float32)
-        moment = np.einsum("ij,j->i", exps, positions)
-        self._add("distance", moment / totals - mass * (rows - middle), live)
-        self._add("first", exps[:, : int(keys.start == 0)].T / totals, live)
-        special = self._special[(self._special >= keys.start) & (self._special < keys.stop)]
-        self._add("special", exps.T[special - keys.start] / totals, live)
-        for name, offset in _NEIGHBOURS.items():
-            counted, seen = (
-                slice(*np.searchsorted(rows, (first - offset, end - offset)))
-                for first, end in ((0, self._num_keys), (keys.start, keys.stop))
-            )
-            found = exps[np.arange(len(rows))[seen], rows[seen] + (offset - keys.start)]
-            self._add(name, found / totals[seen], live[counted])
+        for n, each in enumerate(self._metrics.values()):
+            values, counted = each.of_rows(batch, self._keys)
+            self._sums[n] += values.sum(dtype=np.float64)
+            self._counts[n] += np.count_nonzero(counted)
 
-    def _add(self, name: Metric, values: Floats, counted: NDArray[np.bool_]) -> None:
-        index = METRICS.index(name)
-        self._sums[index] += values.sum(dtype=np.float64)
-        self._counts[index] += np.count_nonzero(counted)
-
-    def means(self) -> dict[Metric, float]:
-        """Every metric, to four decimals."""
+    def means(self) -> dict[str, float]:
+        """Every metric, to four decimals; 0 where no query counts."""
         means = self._sums / np.maximum(self._counts, 1)
-        return {name: round(float(mean), 4) for name, mean in zip(METRICS, means, strict=True)}
+        return {
+            name: round(float(mean), 4) for name, mean in zip(self._metrics, means, strict=True)
+        }

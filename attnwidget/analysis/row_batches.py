@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,16 @@ class RowBatch:
     logs: Floats
     sums: Floats
     totals: Floats
+
+    @cached_property
+    def mass(self) -> Floats:
+        """float32 [rows]: the sum of each row's weights, 0 where it sees no key."""
+        return self.sums / self.totals
+
+    @cached_property
+    def seen(self) -> NDArray[np.bool_]:
+        """bool [rows]: True where the query sees any key."""
+        return self.mass > 0
 
 
 class RowBatches:

@@ -10,10 +10,11 @@ from typing import Any, SupportsIndex
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
+from attnwidget.wire import SentMetric
 from attnwidget.wire.compression import Quality, check_quality, fitting
 
 from .blocks import PackedLayer, bare_layer, packed_layer
-from .document import PageRecord, document
+from .document import PageRecord, PageWidget, document
 from .included import included_layers, included_views, opening_choices
 
 
@@ -25,12 +26,14 @@ class ShownRecord:
         record: the record. Of the same object, a page holds the layers once.
         manifest, overview: of the record, as `attnwidget.wire.encode_overview` returns them.
         choices: the value of every choice, see `attnwidget.view_state`.
+        metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
     """
 
     record: AttentionRecord
     manifest: Mapping[str, Any]
     overview: bytes
     choices: Mapping[str, Any]
+    metrics: Sequence[SentMetric] = ()
 
 
 def page_html(
@@ -56,7 +59,11 @@ def page_html(
     return document(
         [_page_record(each, names, numbers, quality) for each in distinct],
         [
-            (places[id(e.record)], opening_choices(e.record, e.choices, names, numbers))
+            PageWidget(
+                places[id(e.record)],
+                opening_choices(e.record, e.choices, names, numbers, e.metrics),
+                e.metrics,
+            )
             for e in shown
         ],
         names,

@@ -8,9 +8,11 @@ import html
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from attnwidget.wire import SentMetric
 
 from .blocks import PackedLayer
 
@@ -86,16 +88,30 @@ class PageRecord:
     layers: Mapping[tuple[str, int], PackedLayer]
 
 
+@dataclass(frozen=True)
+class PageWidget:
+    """A widget on a page.
+
+    Attributes:
+        record: the place of its record among those of the page.
+        choices: the value of every choice, as it opens.
+        metrics: the user's own.
+    """
+
+    record: int
+    choices: Mapping[str, Any]
+    metrics: Sequence[SentMetric]
+
+
 def document(
     records: Sequence[PageRecord],
-    widgets: Sequence[tuple[int, Mapping[str, Any]]],
+    widgets: Sequence[PageWidget],
     views: Sequence[str],
     layers: Sequence[int] | None,
 ) -> str:
     """The HTML of a page.
 
     Args:
-        widgets: (place among the records, choices) of every widget on the page, as it opens.
         views: names of the views that the page has.
         layers: numbers of the layers that it has, or None if it has all of them.
     """
@@ -109,7 +125,7 @@ def document(
             }
             for record in records
         ],
-        "widgets": [{"record": record, "choices": choices} for record, choices in widgets],
+        "widgets": [asdict(widget) for widget in widgets],
     }
     blocks = [
         _block(place, f"{stack}.{number}", layer)

@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex, get_args
 from attnwidget.record import AttentionRecord, spans
 from attnwidget.view_state import Choices, View, choice_values
 from attnwidget.view_state.integers import whole_number
+from attnwidget.wire import SentMetric
 
 VIEWS: tuple[View, ...] = get_args(View)
 
@@ -72,13 +73,14 @@ def opening_choices(
     values: Mapping[str, Any],
     views: Sequence[View],
     layers: Sequence[int] | None,
+    metrics: Sequence[SentMetric],
 ) -> dict[str, Any]:
     """The choices with which a page opens: as given, or the nearest that the page has.
 
     That is the first view, and the nearest layer of the stack shown, or of the first stack that
     has a layer on the page.
     """
-    choices = Choices.of(record, values)
+    choices = Choices.of(record, values, metrics)
     if choices.view not in views:
         choices.view = views[0]
     for name in (values["stack"], *record.stacks):

@@ -161,6 +161,8 @@ def add_legend(
         frameon=False,
     )
     legend.get_title().set_color(palette.muted)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def _wrapped(notes: Iterable[str], width: float) -> str:

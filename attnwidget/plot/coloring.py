@@ -2,162 +2,149 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import METRICS, summarize_heads
-from attnwidget.record import Layer, Stack
-from attnwidget.wire import decode_overview
+from attnwidget.record import Layer
+from attnwidget.wire import SentMetric, decode_overview
 
-from .colors import Palette, layer_color, ramp
+from .colors import Palette, diverging_ramp, layer_color, ramp
 from .shown import Shown
-from .text import number, weight
-
-PATTERN_NAMES = {
-    "previous": "previous token",
-    "same": "same token",
-    "next": "next token",
-    "special": "special tokens",
-    "first": "first token",
-    "mixed": "mixed",
-}
-# In this order, so that [CLS], which is both first and special, counts as special.
-_NAMED = ("previous", "same", "next", "special", "first")
+from .text import clean, fixed, number
 
 
 @dataclass(frozen=True)
 class LayerRow:
-    """A layer, its heads from left to right, and what is known of all its heads.
+    """A layer, and its heads from left to right.
 
     Attributes:
-        measures: by measure, a number per head of the layer.
+        place: of the layer in its stack.
+        patterns: per head of the layer, the place of its kind in the manifest.
         levels: per head, the thumbnail's levels 0 to 15.
     """
 
     layer: Layer
+    place: int
     heads: Sequence[int]
-    measures: Mapping[str, Sequence[float]]
+    patterns: Sequence[int]
     levels: Sequence[NDArray[np.uint8]]
-
-    def values(self, measure: str) -> list[float]:
-        """The number of every head, from left to right."""
-        return [self.measures[measure][head] for head in self.heads]
 
 
 def layer_rows(shown: Shown) -> list[LayerRow]:
     """The layers and heads that are chosen, sorted as chosen; all of them if none is there."""
     layers, heads = shown.include_layers, shown.include_heads
-    sort, _, _ = known_choices(shown)
+    sort = shown.stack_metrics.get(shown.sort)
     every = all_layers(shown)
     rows = []
     for row in every:
         drawn = [head for head in row.heads if heads is None or head in heads]
-        if sort != "model":
-            drawn.sort(key=lambda head: (-row.measures[sort][head], head))
+        if sort is not None:
+            values = dict(zip(row.heads, values_of(sort, row, shown), strict=True))
+            drawn.sort(key=lambda head: (math.isnan(values[head]), -values[head], head))
         if drawn and (layers is None or row.layer.number in layers):
-            rows.append(LayerRow(row.layer, drawn, row.measures, row.levels))
+            rows.append(replace(row, heads=drawn))
     return rows or every
 
 
 def all_layers(shown: Shown) -> list[LayerRow]:
     """Every layer of the stack, with all heads as the model has them."""
-    stack = shown.current_stack
-    rows = []
-    if shown.overview is None:
-        for layer in stack.layers:
-            heads = summarize_heads(stack, layer)
-            measures: Mapping[Any, list[float]] = {
-                name: [head.metrics[name] for head in heads] for name in METRICS
-            }
-            levels = [head.levels for head in heads]
-            rows.append(LayerRow(layer, range(layer.num_heads), measures, levels))
-        return rows
-    manifest, packed = shown.overview
-    name = shown.stack or shown.record.stacks[0]
-    sent = manifest["stacks"][shown.record.stacks.index(name)]["layers"]
-    found = decode_overview(shown.record, packed)[name]
-    for layer, info, levels in zip(stack.layers, sent, found, strict=True):
-        rows.append(LayerRow(layer, range(layer.num_heads), info["measures"], levels))
-    return rows
+    manifest, packed = shown.known_overview
+    patterns = manifest["patterns"]["values"][shown.stack_name]
+    thumbnails = decode_overview(shown.record, packed)[shown.stack_name]
+    return [
+        LayerRow(layer, place, range(layer.num_heads), patterns[place], thumbnails[place])
+        for place, layer in enumerate(shown.current_stack.layers)
+    ]
 
 
-def is_self(stack: Stack) -> bool:
-    """Whether there is a same, a next and a previous token: not where the keys are another text."""
-    return stack.queries == stack.keys
+def values_of(metric: SentMetric, row: LayerRow, shown: Shown) -> list[float]:
+    """The number of every head of a row, from left to right; NaN for no value."""
+    values = metric["values"][shown.stack_name][row.place]
+    found = (values[head] for head in row.heads)
+    return [math.nan if value is None else value for value in found]
 
 
-def measures_of(stack: Stack) -> Sequence[str]:
-    return METRICS if is_self(stack) else ("entropy", "first", "special")
-
-
-def known_choices(shown: Shown) -> tuple[str, str, str]:
-    """(sort, color, measure): the choices as far as the stack has them, and the number shown."""
-    there = measures_of(shown.current_stack)
+def known_choices(shown: Shown) -> tuple[str, str, SentMetric]:
+    """(sort, color, metric): the choices as far as the stack has them, and the metric shown."""
+    there = shown.stack_metrics
     sort = shown.sort if shown.sort in there else "model"
     color = shown.color if shown.color in ("pattern", "layer", *there) else "pattern"
-    if color not in ("pattern", "layer"):
-        return sort, color, color
-    return sort, color, "entropy" if sort == "model" else sort
+    metric = there.get(color) or there.get(sort) or next(iter(there.values()))
+    return sort, color, metric
 
 
-def pattern_of(measures: Mapping[Any, Sequence[float]], head: int, stack: Stack) -> str:
-    """The kind of token that gets at least half of the attention; "mixed" where none does."""
-    named = _NAMED if is_self(stack) else ("special", "first")
-    best = max(named, key=lambda name: measures[name][head])
-    return best if measures[best][head] >= 0.5 else "mixed"
+def brief(metric: SentMetric, value: float) -> str:
+    """The value alone, in as few digits as a narrow column holds."""
+    return "\u2013" if math.isnan(value) else number(value, min(metric["digits"], 2))
 
 
-def long_name(measure: str) -> str:
-    if measure == "entropy":
-        return measure
-    if measure == "distance":
-        return "mean distance"
-    return f"share on {measure} {'tokens' if measure == 'special' else 'token'}"
-
-
-def unit_of(measure: str) -> str:
-    return {"entropy": "nats", "distance": "tokens"}.get(measure, "")
-
-
-def brief(measure: str, value: float) -> str:
-    return number(value, 1 if measure == "distance" else 2)
-
-
-def measured(measure: str, value: float) -> str:
-    """The value with its unit."""
-    if unit_of(measure):
-        return f"{brief(measure, value)} {unit_of(measure)}"
-    return weight(value)
+def in_full(metric: SentMetric, value: float) -> str:
+    """The value with its unit, and with the direction that its sign stands for."""
+    if math.isnan(value):
+        return "no value"
+    digits, directions = metric["digits"], metric["directions"]
+    small = 0 < value < 0.5 * 10**-digits
+    text = f"<{fixed(10**-digits, digits)}" if small else number(value, digits)
+    parts = [text, metric["unit"]]
+    if directions is not None and float(fixed(value, digits)) != 0:
+        parts.append(f"({directions[0 if value < 0 else 1]})")
+    return " ".join(filter(None, parts))
 
 
 def head_inks(
     shown: Shown, rows: Sequence[LayerRow], palette: Palette
 ) -> tuple[list[list[str]], list[tuple[str, str]]]:
     """The colour of every head by row, and (colour, words) of a legend."""
-    stack, (_, color, _) = shown.current_stack, known_choices(shown)
+    _, color, metric = known_choices(shown)
     if color == "pattern":
-        patterns = [[pattern_of(row.measures, h, stack) for h in row.heads] for row in rows]
-        counts = Counter(pattern for line in patterns for pattern in line)
-        legend = [
-            (str(getattr(palette, pattern)), f"{count} {PATTERN_NAMES[pattern]}")
-            for pattern, count in counts.most_common()
-        ]
-        return [[str(getattr(palette, pattern)) for pattern in line] for line in patterns], legend
+        return _pattern_inks(shown, rows, palette)
     if color == "layer":
         # The number beside each row has the same colour.
-        inks = [layer_color(stack.numbers.index(r.layer.number), palette.dark) for r in rows]
+        inks = [layer_color(row.place, palette.dark) for row in rows]
         return [[ink] * len(row.heads) for ink, row in zip(inks, rows, strict=True)], []
-    values = [row.values(color) for row in rows]
-    lowest, highest = min(map(min, values)), max(map(max, values))
-    whole = (highest - lowest) or 1
+    return _metric_inks(metric, [values_of(metric, row, shown) for row in rows], palette)
+
+
+def _pattern_inks(
+    shown: Shown, rows: Sequence[LayerRow], palette: Palette
+) -> tuple[list[list[str]], list[tuple[str, str]]]:
+    kinds = shown.known_overview[0]["patterns"]["kinds"]
+    patterns = [[row.patterns[head] for head in row.heads] for row in rows]
+    counts = Counter(pattern for line in patterns for pattern in line)
     legend = [
-        (ramp(0, palette.dark), f"{long_name(color)} {measured(color, lowest)}"),
-        (ramp(0.5, palette.dark), measured(color, (lowest + highest) / 2)),
-        (ramp(1, palette.dark), measured(color, highest)),
+        (palette.patterns[pattern], f"{count} {kinds[pattern]['label']}")
+        for pattern, count in counts.most_common()
     ]
-    return [[ramp((v - lowest) / whole, palette.dark) for v in line] for line in values], legend
+    return [[palette.patterns[pattern] for pattern in line] for line in patterns], legend
+
+
+def _metric_inks(
+    metric: SentMetric, values: Sequence[Sequence[float]], palette: Palette
+) -> tuple[list[list[str]], list[tuple[str, str]]]:
+    known = [value for line in values for value in line if not math.isnan(value)] or [0.0]
+    lowest, highest = min(known), max(known)
+    if metric["signed"]:
+        highest = max(abs(lowest), abs(highest))
+        lowest = -highest
+    whole = (highest - lowest) or 1
+
+    def ink(value: float) -> str:
+        if math.isnan(value):
+            return palette.border
+        share = (value - lowest) / whole
+        return diverging_ramp(share, palette) if metric["signed"] else ramp(share, palette.dark)
+
+    middle = (lowest + highest) / 2
+    legend = [
+        (ink(lowest), f"{clean(metric['label'])} {in_full(metric, lowest)}"),
+        (ink(middle), in_full(metric, middle)),
+        (ink(highest), in_full(metric, highest)),
+    ]
+    if any(math.isnan(value) for line in values for value in line):
+        legend.append((palette.border, "no value"))
+    return [[ink(value) for value in line] for line in values], legend

@@ -23,12 +23,8 @@ class Palette:
     paper: str
     positive: str
     negative: str
-    previous: str
-    same: str
-    next: str
-    special: str
-    first: str
-    mixed: str
+    neutral: str
+    patterns: tuple[str, ...]
 
 
 LIGHT = Palette(
@@ -44,12 +40,8 @@ LIGHT = Palette(
     paper="#f9fafc",
     positive="#2166ac",
     negative="#cf6f0c",
-    previous="#2f8a35",
-    same="#0b7f8c",
-    next="#a04f99",
-    special="#2357ad",
-    first="#8a6800",
-    mixed="#6b6f76",
+    neutral="#878c95",
+    patterns=("#2f8a35", "#0b7f8c", "#a04f99", "#2357ad", "#8a6800", "#6b6f76"),
 )
 DARK = Palette(
     dark=True,
@@ -64,12 +56,8 @@ DARK = Palette(
     paper="#1b1e22",
     positive="#5b9fe8",
     negative="#f0983a",
-    previous="#62bd68",
-    same="#4fc1cc",
-    next="#cf84c8",
-    special="#75a8ff",
-    first="#d6b545",
-    mixed="#a3a8b0",
+    neutral="#777d87",
+    patterns=("#62bd68", "#4fc1cc", "#cf84c8", "#75a8ff", "#d6b545", "#a3a8b0"),
 )
 
 _FEW = (
@@ -136,6 +124,12 @@ def ramp(share: float, dark: bool) -> str:
     t = min(max(share, 0), 1)
     ends = (0.6, 0.93, 0.14, 0.09, 250, 440) if dark else (0.63, 0.33, 0.11, 0.14, 220, 380)
     return _oklch(*(a + t * (b - a) for a, b in zip(ends[::2], ends[1::2], strict=True)))
+
+
+def diverging_ramp(share: float, palette: Palette) -> str:
+    """From the most negative (0) over grey (0.5) to the most positive (1)."""
+    end = palette.negative if share < 0.5 else palette.positive
+    return mixed(palette.neutral, end, min(1, abs(2 * share - 1)))
 
 
 def layer_color(index: int, dark: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from attnwidget.record import Tokens
 
 from .axes import (
     LETTER,
+    PLAIN,
     add_legend,
     diverging,
     font_size,
@@ -33,12 +35,11 @@ from .coloring import (
     head_inks,
     known_choices,
     layer_rows,
-    long_name,
-    measures_of,
-    unit_of,
+    values_of,
 )
 from .colors import Palette, ramp
 from .shown import Shown, is_pair, shown_tokens
+from .text import clean
 
 # Pixels between two thumbnails in the picture of all.
 _GAP = 3
@@ -60,7 +61,6 @@ def draw_model(axes: Axes, shown: Shown, *, marked: bool = False) -> None:
         marked: whether the current head has a frame.
     """
     palette, rows = palette_of(axes), layer_rows(shown)
-    _, _, measure = known_choices(shown)
     inks, legend = head_inks(shown, rows, palette)
     count = max(len(row.heads) for row in rows)
     cell = Cell(shown)
@@ -72,7 +72,7 @@ def draw_model(axes: Axes, shown: Shown, *, marked: bool = False) -> None:
     width, height = size_in_points(axes)
     unit = min(width / (count + _MEANS), height / (len(rows) + _BELOW) * cell.width / cell.height)
     _name_heads(axes, shown, rows, inks, cell, palette, unit)
-    _means(axes, rows, measure, cell, palette, unit)
+    _means(axes, rows, shown, cell, palette, unit)
     if marked:
         _mark(axes, shown, rows, palette)
     handles = [Patch(facecolor=ink, label=words) for ink, words in legend]
@@ -117,8 +117,8 @@ def _name_heads(
     size = font_size(unit * cell.height / cell.width)
     middles = [n + cell.middle for n in range(len(rows))]
     axes.set_yticks(middles, labels=[f"{row.layer.number}" for row in rows], fontsize=size)
-    for label, colors in zip(axes.get_yticklabels(), inks, strict=True):
-        label.set_color(colors[0] if color == "layer" else palette.muted)
+    for tick, colors in zip(axes.get_yticklabels(), inks, strict=True):
+        tick.set_color(colors[0] if color == "layer" else palette.muted)
     # Two letters above a thumbnail.
     size = min(size, font_size(unit / LETTER / 2))
     axes.xaxis.tick_top()
@@ -130,7 +130,8 @@ def _name_heads(
         axes.set_ylabel("layer", color=palette.muted, fontsize=size)
         return
     axes.set_xticks([])
-    axes.set_title(f"{long_name(sort)}, highest to lowest from left to right")
+    label = clean(shown.stack_metrics[sort]["label"])
+    axes.set_title(f"{label}, highest to lowest from left to right", parse_math=False)
     for n, row in enumerate(rows):
         for at, head in enumerate(row.heads):
             text = axes.text(at + 0.5, n + 1 - cell.caption / 2, f"{head}", fontsize=size)
@@ -208,20 +209,23 @@ def _add_lines(
 def _means(
     axes: Axes,
     rows: Sequence[LayerRow],
-    measure: str,
+    shown: Shown,
     cell: Cell,
     palette: Palette,
     unit: float,
 ) -> None:
     """Bars that start at zero and share one scale, for the rows and for the columns."""
-    table = [row.values(measure) for row in rows]
+    _, _, metric = known_choices(shown)
+    table = [values_of(metric, row, shown) for row in rows]
     count = max(map(len, table))
     columns = [[values[at] for values in table if at < len(values)] for at in range(count)]
     bars: list[tuple[tuple[float, float], tuple[float, float]]] = []
     tracks: list[tuple[tuple[float, float], tuple[float, float]]] = []
 
     def bar(x: float, y: float, length: float, value: float, values: Sequence[float]) -> None:
-        lowest, highest = min(0, *values), max(0, *values)
+        known = [each for each in (0, *values) if not math.isnan(each)]
+        lowest, highest = min(known), max(known)
+        value = 0 if math.isnan(value) else value
         scale = length / ((highest - lowest) or 1)
         tracks.append(((x, y), (x + length, y)))
         bars.append(((x - lowest * scale, y), (x + (value - lowest) * scale, y)))
@@ -229,25 +233,30 @@ def _means(
     # Four letters below a thumbnail.
     size = font_size(unit / (4 * LETTER))
     look: dict[str, Any] = {"fontsize": size, "color": palette.muted, "va": "center"}
-    by_row = [sum(values) / len(values) for values in table]
+    by_row = [_mean(values) for values in table]
     for n, value in enumerate(by_row):
         y = n + cell.middle
         bar(count + 0.15, y, 0.5, value, by_row)
-        axes.text(count + 0.75, y, brief(measure, value), **look)
-    by_column = [sum(values) / len(values) for values in columns]
+        axes.text(count + 0.75, y, brief(metric, value), **look)
+    by_column = [_mean(values) for values in columns]
     y = len(rows) + 0.1
     row = unit * cell.height / cell.width
     below = y + (size + 3) / row
     for at, value in enumerate(by_column):
         bar(at + 0.1, y, 0.8, value, by_column)
         if size * 4 * LETTER <= unit:
-            axes.text(at + 0.5, below, brief(measure, value), ha="center", **look)
+            axes.text(at + 0.5, below, brief(metric, value), ha="center", **look)
             axes.set_ylim(below + size / row, 0)
-    axes.text(count + 0.15, y, f"mean {measure}", **look)
+    axes.text(count + 0.15, y, f"mean {clean(metric['name'])}", **look, **PLAIN)
     for segments, color in ((tracks, palette.border), (bars, palette.muted)):
         lines = LineCollection(segments, colors=color, linewidths=min(3, 0.06 * unit))
         lines.set_capstyle("butt")
         axes.add_collection(lines, autolim=False)
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan
 
 
 def _mark(axes: Axes, shown: Shown, rows: Sequence[LayerRow], palette: Palette) -> None:
@@ -260,8 +269,8 @@ def _mark(axes: Axes, shown: Shown, rows: Sequence[LayerRow], palette: Palette) 
             axes.add_patch(frame)
 
 
-def metric_of(shown: Shown, metric: str | ArrayLike) -> tuple[NDArray[np.float64], str]:
-    """(numbers [layers, heads], their name); NaN where a layer has fewer heads.
+def metric_of(shown: Shown, metric: str | ArrayLike) -> tuple[NDArray[np.float64], bool, str]:
+    """(numbers [layers, heads], if they are signed, their name); NaN where a layer has fewer heads.
 
     Raises:
         ValueError: there is no such number, or an array has another shape.
@@ -269,30 +278,31 @@ def metric_of(shown: Shown, metric: str | ArrayLike) -> tuple[NDArray[np.float64
     stack = shown.current_stack
     heads = max(layer.num_heads for layer in stack.layers)
     if isinstance(metric, str):
-        there = measures_of(stack)
+        there = shown.stack_metrics
         if metric not in there:
             raise ValueError(f"no metric {metric!r}; there are {', '.join(there)}")
         values = np.full((len(stack.layers), heads), np.nan)
         for n, row in enumerate(all_layers(shown)):
-            values[n, : row.layer.num_heads] = row.values(metric)
-        unit = unit_of(metric)
-        return values, long_name(metric) + (f" ({unit})" if unit else "")
+            values[n, : row.layer.num_heads] = values_of(there[metric], row, shown)
+        label, unit = there[metric]["label"], there[metric]["unit"]
+        return values, there[metric]["signed"], f"{label} ({unit})" if unit else label
     values = np.asarray(metric, np.float64)
     if values.shape != (len(stack.layers), heads):
         raise ValueError(
             f"metric has the shape {list(values.shape)}; expected [layers, heads], which is "
             f"{[len(stack.layers), heads]}"
         )
-    return values, ""
+    return values, bool((values < 0).any()), ""
 
 
-def draw_metric(axes: Axes, shown: Shown, values: NDArray[np.float64], name: str) -> None:
+def draw_metric(
+    axes: Axes, shown: Shown, values: NDArray[np.float64], signed: bool, name: str
+) -> None:
     """A number of every head, layers × heads; NaN where a layer has fewer heads."""
     palette = palette_of(axes)
     found = values[np.isfinite(values)]
-    signed = bool(len(found)) and float(found.min()) < 0
-    if signed:
-        most = float(np.abs(found).max())
+    if signed and len(found):
+        most = float(np.abs(found).max()) or 1.0
         cmap: Colormap = diverging(palette)
         norm = Normalize(-most, most)
     else:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
+from attnwidget.wire import SentMetric, encode_overview
 from attnwidget.wire.text import sendable
 from attnwidget.wire.words import words
 
@@ -27,6 +28,7 @@ class Shown:
     Attributes:
         view, stack, …, theme: the widget's choices, as `AttentionWidget` describes them.
         overview: what `wire.encode_overview` made of the record, where it is known already.
+        metrics: the user's own, as `wire.encode_own_metrics` returns them.
     """
 
     record: AttentionRecord
@@ -53,6 +55,7 @@ class Shown:
     expanded: bool = True
     theme: str = "auto"
     overview: tuple[Mapping[str, Any], bytes] | None = None
+    metrics: Sequence[SentMetric] = ()
 
     def check(self) -> None:
         """Raise a KeyError or an IndexError unless the record has this place."""
@@ -77,6 +80,25 @@ class Shown:
     @cached_property
     def current_layer(self) -> Layer:
         return self.current_stack.layer(self.layer)
+
+    @cached_property
+    def known_overview(self) -> tuple[Mapping[str, Any], bytes]:
+        """(manifest, thumbnails) of the record."""
+        return self.overview or encode_overview(self.record)
+
+    @cached_property
+    def stack_metrics(self) -> Mapping[str, SentMetric]:
+        """By name, the metrics that mean something in this stack."""
+        manifest, _ = self.known_overview
+        return {
+            metric["name"]: metric
+            for metric in (*manifest["metrics"], *self.metrics)
+            if self.stack_name in metric["values"]
+        }
+
+    @property
+    def stack_name(self) -> str:
+        return self.stack or self.record.stacks[0]
 
     @property
     def drawn_heads(self) -> list[int]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Literal, SupportsIndex, TypedDict, get_args
 
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import Metric
+from attnwidget.analysis import METRICS
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
+from attnwidget.wire import SentMetric
 
 from .integers import Integer, Integers
 
@@ -20,8 +21,6 @@ Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
 Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
-Sort = Literal["model", Metric]
-Color = Literal["pattern", "layer", Metric]
 Neurons = Literal["model", "pair", "sum"]
 Side = Literal["query", "key"]
 
@@ -41,8 +40,8 @@ class ChoiceOptions(TypedDict, total=False):
     words: bool
     orientation: Orientation
     thumbnails: Thumbnails
-    sort: Sort
-    color: Color
+    sort: str
+    color: str
     opened: bool
     include_layers: Iterable[SupportsIndex] | None
     include_heads: Iterable[SupportsIndex] | None
@@ -97,8 +96,8 @@ class Choices(traitlets.HasTraits):
     words = _flag(False)
     orientation = _choice(Orientation, "vertical")
     thumbnails = _choice(Thumbnails, "matrix")
-    sort = _choice(Sort, "model")
-    color = _choice(Color, "pattern")
+    sort = traitlets.Unicode("model").tag(sync=True, choice=True)
+    color = traitlets.Unicode("pattern").tag(sync=True, choice=True)
     opened = _flag(False)
     include_layers = _numbers(None)
     include_heads = _numbers(None)
@@ -108,12 +107,19 @@ class Choices(traitlets.HasTraits):
     theme = _choice(Theme, "auto")
 
     _record: AttentionRecord
+    # The user's own, by which heads can be sorted and coloured too.
+    _metrics: Sequence[SentMetric] = ()
 
     @classmethod
-    def of(cls, record: AttentionRecord, values: Mapping[str, Any]) -> Choices:
+    def of(
+        cls,
+        record: AttentionRecord,
+        values: Mapping[str, Any],
+        metrics: Sequence[SentMetric] = (),
+    ) -> Choices:
         """Choices without a widget, which follow each other as a widget's do."""
         choices = Choices()
-        choices._record = record
+        choices._record, choices._metrics = record, metrics
         for name in CHOICES:
             choices.set_trait(name, values[name])
         return choices
@@ -154,6 +160,14 @@ class Choices(traitlets.HasTraits):
             for at in dict.fromkeys(proposal.value)
             if at != getattr(self, side)
         ]
+
+    @traitlets.validate("sort")
+    def _valid_sort(self, proposal: Any) -> Any:
+        return _one_of("sort", proposal.value, ["model", *self._metric_names])
+
+    @traitlets.validate("color")
+    def _valid_color(self, proposal: Any) -> Any:
+        return _one_of("color", proposal.value, ["pattern", "layer", *self._metric_names])
 
     @traitlets.validate("include_layers")
     def _valid_include_layers(self, proposal: Any) -> Any:
@@ -230,6 +244,10 @@ class Choices(traitlets.HasTraits):
         if name in ("stack", "layer", "head"):
             # Neuron 7 of one head has nothing to do with neuron 7 of another.
             follow["muted"] = []
+        if name == "_metrics":
+            there = self._metric_names
+            follow["sort"] = self.sort if self.sort in there else "model"
+            follow["color"] = self.color if self.color in ("layer", *there) else "pattern"
         return follow
 
     @property
@@ -243,6 +261,10 @@ class Choices(traitlets.HasTraits):
         """The layer shown; where the stack has none of its number, the one before."""
         before = [layer for layer in self._shown.layers if layer.number <= self.layer]
         return before[-1] if before else self._shown.layers[0]
+
+    @property
+    def _metric_names(self) -> list[str]:
+        return [*METRICS, *(metric["name"] for metric in self._metrics)]
 
     @property
     def _locked_side(self) -> Side:
@@ -269,6 +291,13 @@ class Choices(traitlets.HasTraits):
 def choice_values(choices: Choices) -> dict[str, Any]:
     """The value of every choice by its name, those first that others depend on."""
     return {name: getattr(choices, name) for name in CHOICES}
+
+
+def _one_of(name: str, value: str, there: Sequence[str]) -> str:
+    if value not in there:
+        choices = ", ".join(map(repr, there))
+        raise TraitError(f"{name} {value!r} does not exist: there are {choices}")
+    return value
 
 
 def _in_range(what: str, value: int, count: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import anywidget
 import traitlets
+from traitlets import TraitError
 
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.record import AttentionRecord
@@ -21,7 +22,7 @@ from attnwidget.view_state import (
     check_names,
     choice_values,
 )
-from attnwidget.wire import Replies, encode_overview
+from attnwidget.wire import Metrics, Replies, SentMetric, encode_overview, encode_own_metrics
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
@@ -58,10 +59,11 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
             sum over its tokens, that from a word the mean.
         orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
         thumbnails: what the model view shows of a head, its "matrix" or its "lines".
-        sort: the order of a layer's heads in the model view: "model", or from the highest to the
-            lowest "entropy", "distance", or share on the "previous", "same", "next", "first" or
-            "special" token.
-        color: what colours mean in the model view: "pattern", "layer", or one of these numbers.
+        sort: the order of a layer's heads in the model view: "model", or, from the highest to the
+            lowest, a metric: "entropy" (nats), "distance" (tokens), the share on the "previous",
+            "same", "next", "first" or "special" token, any other of `attnwidget.analysis.METRICS`,
+            or one of `metrics`.
+        color: what colours mean in the model view: "pattern", "layer", or a metric.
         opened: whether the model view has the current head open.
         include_layers, include_heads: the layers and heads of the model view; None for all.
         neurons: the order of the neuron view's components: "model", by |q x k| of the selected
@@ -70,20 +72,37 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         expanded: whether the neuron view shows vectors, or lines alone.
         theme: "auto" (as the notebook), "light" or "dark".
 
+    One more trait is set from Python alone:
+
+    Attributes:
+        metrics: numbers of your own, by which the model view can sort and colour heads: by name,
+            an array [layers, heads]; of a record of several stacks, such arrays by stack. NaN is
+            no value. Layers with unlike numbers of heads are filled up with NaN, or come as a list
+            of one array per layer. Set anew, it replaces all, and None leaves
+            none; an array changed in place does not show.
+
     Raises:
         TypeError: what is given is no record, or no such choice exists.
-        traitlets.TraitError: a value that this record does not have.
+        traitlets.TraitError: a value that this record does not have, or metrics of another shape.
     """
 
     _esm = Path(__file__).parents[1] / "static" / "widget.js"
+
+    metrics = traitlets.Any()
 
     _manifest = traitlets.Dict().tag(sync=True)
     _overview = traitlets.Bytes().tag(sync=True)
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
+    _metrics: Any = traitlets.List().tag(sync=True)
 
     def __init__(
-        self, record: AttentionRecord, *, view: View = "head", **choices: Unpack[ChoiceOptions]
+        self,
+        record: AttentionRecord,
+        *,
+        view: View = "head",
+        metrics: Metrics | None = None,
+        **choices: Unpack[ChoiceOptions],
     ) -> None:
         # First, since a widget that cannot be made is closed as well.
         self._replies = Replies(self.send)
@@ -103,10 +122,33 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
             choices["layer"] = record.stack(stack).numbers[0]
         # What goes with another lock or head, as these do, is given up where one is chosen.
         also, muted = choices.pop("also", []), choices.pop("muted", [])
-        super().__init__(view=view, _manifest=manifest, _overview=overview, **choices)
+        own = self._encoded(metrics)
+        super().__init__(
+            view=view,
+            metrics={} if metrics is None else metrics,
+            _metrics=own,
+            _manifest=manifest,
+            _overview=overview,
+            **choices,
+        )
         self.also, self.muted = also, muted
         self.on_msg(lambda _widget, request, _buffers: self._replies.to(self._record, request))
         embed_after_cell(self)
+
+    def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
+        try:
+            return encode_own_metrics(self._record, {} if metrics is None else metrics)
+        except (TypeError, ValueError) as error:
+            raise TraitError(str(error)) from error
+
+    @traitlets.validate("metrics")
+    def _valid_metrics(self, proposal: Any) -> Any:
+        self._encoded(proposal.value)
+        return dict(proposal.value)
+
+    @traitlets.observe("metrics")
+    def _send_metrics(self, change: Any) -> None:
+        self._metrics = self._encoded(change.new)
 
     @property
     def record(self) -> AttentionRecord:
@@ -177,7 +219,9 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         save_page(path, [self._shown_record()], views=views, layers=layers, quality=quality)
 
     def _shown_record(self) -> ShownRecord:
-        return ShownRecord(self._record, self._manifest, self._overview, choice_values(self))
+        return ShownRecord(
+            self._record, self._manifest, self._overview, choice_values(self), self._metrics
+        )
 
     def figure(self) -> Figure:
         """What the widget shows, as a picture that a notebook displays and keeps.
@@ -208,7 +252,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         from attnwidget.plot.shown import Shown
 
         overview = self._manifest, self._overview
-        shown = Shown(self._record, **choice_values(self), overview=overview)
+        shown = Shown(self._record, **choice_values(self), overview=overview, metrics=self._metrics)
         return figure_bytes(shown, kind, quality)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:

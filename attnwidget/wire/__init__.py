@@ -9,13 +9,16 @@ from .block import (
     encode_combined,
 )
 from .manifest import decode_overview, encode_overview
+from .metrics import Metrics, SentMetric, encode_own_metrics
 from .requests import Replies
 from .rounding import BlockError, received
 
 __all__ = [
     "Block",
     "BlockError",
+    "Metrics",
     "Replies",
+    "SentMetric",
     "add_program",
     "block_size",
     "decode_floats",
@@ -23,5 +26,6 @@ __all__ = [
     "encode_block",
     "encode_combined",
     "encode_overview",
+    "encode_own_metrics",
     "received",
 ]

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import METRICS, sampled_rows, summarize_heads
+from attnwidget.analysis import HeadSummary, sampled_rows, summarize_heads
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size
+from .metrics import encode_metrics, encode_patterns
 from .text import sendable
 from .words import words
 
-VERSION = 1
+VERSION = 2
 
 
 def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
@@ -28,20 +29,21 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
     """
     thumbnails: list[bytes] = []
     stacks = []
+    summaries: dict[str, list[list[HeadSummary]]] = {}
     for name in record.stacks:
         stack = record.stack(name)
-        layers = []
-        for layer in stack.layers:
-            info, pictures = _overview(stack, layer)
-            layers.append(info)
-            thumbnails += pictures
+        summaries[name] = [_summaries(stack, layer) for layer in stack.layers]
+        thumbnails += [_pack(head.levels) for heads in summaries[name] for head in heads]
         sampled = sampled_rows(len(stack.queries))
+        layers = [_layer(layer) for layer in stack.layers]
         stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
     manifest = {
         "version": VERSION,
         "model": sendable(record.model),
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
+        "metrics": encode_metrics(summaries),
+        "patterns": encode_patterns(summaries),
     }
     return manifest, b"".join(thumbnails)
 
@@ -65,7 +67,7 @@ def decode_overview(
     return stacks
 
 
-def _overview(stack: Stack, layer: Layer) -> tuple[dict[str, Any], list[bytes]]:
+def _summaries(stack: Stack, layer: Layer) -> list[HeadSummary]:
     # What is out of range becomes no number, and is found as such.
     with np.errstate(over="ignore", invalid="ignore"):
         heads = summarize_heads(stack, layer)
@@ -74,8 +76,7 @@ def _overview(stack: Stack, layer: Layer) -> tuple[dict[str, Any], list[bytes]]:
             f"the scores of layer {layer.number} are beyond single precision, so no attention "
             "follows from them"
         )
-    measures = {name: [head.metrics[name] for head in heads] for name in METRICS}
-    return _layer(layer) | {"measures": measures}, [_pack(head.levels) for head in heads]
+    return heads
 
 
 def _axes(stack: Stack) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def rewritten(html: str, part: str, change: Callable[[Content], Any]) -> str:
         ("stacks[0].layers[0].heads", lambda layer: layer.update(heads=2**40)),
         ("stacks[0].layers[0].dim", lambda layer: layer.update(dim=-1)),
         ("stacks[0].layers[0].program", lambda layer: layer["program"].update(mask="<script>")),
-        ("stacks[0].layers[0].measures", lambda layer: layer.update(measures={})),
+        ("stacks[0].layers[0].key_heads", lambda layer: layer.update(key_heads=5)),
     ],
 )
 def test_a_manifest_that_cannot_be(
@@ -98,7 +98,7 @@ def test_a_choice_that_cannot_be(open_page: OpenPage, html: str, name: str, valu
         html, "data-content", lambda content: content["widgets"][0]["choices"].update({name: value})
     )
     view = View(open_page(changed))
-    expect(view.alert).to_contain_text(f"What {name} was set to cannot be")
+    expect(view.alert).to_contain_text(f"The new value of {name} is not valid")
     expect_lines(view)
 
 

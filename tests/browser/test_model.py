@@ -13,6 +13,7 @@ from tests.browser.view import (
     darkness,
     eventually,
     look,
+    metrics_of,
     numbers,
 )
 from tests.support import OpenPage
@@ -43,25 +44,25 @@ def test_a_cell_is_a_picture_of_its_head(model_view: View, record: aw.AttentionR
 
 
 @pytest.mark.parametrize(("layer", "head"), [(0, 2), (1, 8), (5, 11)])
-def test_pointing_at_a_cell_tells_its_measures(
+def test_pointing_at_a_cell_tells_its_metrics(
     model_view: View, record: aw.AttentionRecord, layer: int, head: int
 ) -> None:
     model_view.cell(layer, head).hover()
     expect(model_view.status).to_contain_text(f"Layer {layer} · Head {head}")
     said = model_view.status.inner_text()
-    entropy, distance, previous, following, special = numbers(said)
+    found = metrics_of(said)
 
     weights = record.weights(layer, head).astype(np.float64)
     rows, columns = np.indices(weights.shape)
-    assert abs(entropy - -(weights * np.log(weights)).sum(axis=1).mean()) <= 0.006, said
-    assert abs(distance - (weights * (columns - rows)).sum(axis=1).mean()) <= 0.06, said
-    assert abs(previous - np.diag(weights, -1).mean()) <= WEIGHT_TOLERANCE, said
-    assert abs(following - np.diag(weights, 1).mean()) <= WEIGHT_TOLERANCE, said
+    assert abs(found["entropy"] - -(weights * np.log(weights)).sum(axis=1).mean()) <= 0.006, said
+    assert abs(found["distance"] - (weights * (columns - rows)).sum(axis=1).mean()) <= 0.06, said
+    assert abs(found["previous"] - np.diag(weights, -1).mean()) <= WEIGHT_TOLERANCE, said
+    assert abs(found["next"] - np.diag(weights, 1).mean()) <= WEIGHT_TOLERANCE, said
     in_special = weights[:, list(record.stack().keys.special)].sum(axis=1).mean()
-    assert abs(special - in_special) <= WEIGHT_TOLERANCE, said
+    assert abs(found["special"] - in_special) <= WEIGHT_TOLERANCE, said
 
 
-def test_the_measures_go_back_to_the_selected_head(model_view: View) -> None:
+def test_the_metrics_go_back_to_the_selected_head(model_view: View) -> None:
     model_view.cell(3, 4).hover()
     expect(model_view.status).to_contain_text("Layer 3 · Head 4")
     model_view.status.hover()

@@ -1,5 +1,7 @@
 """Heads of the model view, sorted and coloured by a number."""
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
@@ -56,7 +58,7 @@ def test_means_stand_beside_the_rows(model_view: View, record: aw.AttentionRecor
         said = headers.nth(layer).get_attribute("aria-description") or ""
         assert said.startswith("mean entropy")
         assert abs(numbers(said)[0] - entropies(record, layer).mean()) <= 0.006
-    combobox(model_view, "Colour by").select_option("Share on special")
+    combobox(model_view, "Colour by").select_option("Share on special tokens")
     expect(headers.first).to_have_attribute(
         "aria-description",
         # The record is the reference, and the view rounds to three decimals.
@@ -91,11 +93,39 @@ def test_cross_attention_has_no_neighbours_to_sort_by(open_page: OpenPage) -> No
     view = View(open_page(widget.to_html(quality="exact")))
     sort = combobox(view, "Sort heads")
     expect(sort).to_have_value("model")
-    expect(sort.get_by_role("option")).to_have_text(
-        ["As in model", "Entropy", "Share on first", "Share on special"]
-    )
+    options = sort.get_by_role("option").all_inner_texts()
+    assert options[:2] == ["As in model", "Entropy"]
+    assert not {"Distance", "Share on previous token"} & set(options)
     assert names(view.grid.get_by_role("gridcell"))[:3] == [
         "Layer 3, head 0",
         "Layer 3, head 1",
         "Layer 7, head 0",
     ]
+
+
+def test_heads_are_sorted_and_coloured_by_numbers_of_ones_own(
+    open_page: OpenPage, record: aw.AttentionRecord
+) -> None:
+    shape = record.num_layers(), record.num_heads(0)
+    scores = np.random.default_rng(0).normal(size=shape)
+    scores[1, 4] = np.nan
+    widget = aw.show(record, view="model", layer=2, head=3, metrics={"my score": scores})
+    widget.sort = widget.color = "my score"
+    view = View(open_page(widget.to_html(quality="draft"), width=1100, height=900))
+    expect(combobox(view, "Sort heads")).to_have_value("my score")
+    expect(combobox(view, "Colour by")).to_have_value("my score")
+    said = names(view.grid.get_by_role("gridcell"))
+    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), axis=1, kind="stable")
+    assert said == [
+        f"Layer {layer}, head {head}" for layer in range(shape[0]) for head in order[layer]
+    ]
+    most = f"{np.nanmax(np.abs(scores)):.2f}"
+    legend = view.within.get_by_text("no value")
+    expect(legend.first).to_contain_text(
+        re.compile(rf"^my score −{most} ■{{7}} {most} +■ no value")
+    )
+    value = f"my score {scores[2, 3]:.2f}".replace("-", "−")
+    expect(view.status).to_contain_text(value)
+    expect(view.cell(1, 4)).to_have_attribute("aria-description", re.compile("my score no value$"))
+    heading = view.body.get_by_text("mean my score", exact=True).first
+    assert heading.evaluate("each => each.scrollWidth <= each.clientWidth"), "nothing is cut off"

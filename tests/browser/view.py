@@ -142,6 +142,12 @@ def cells(width: float, height: float, rows: int, columns: int) -> tuple[float, 
     raise AssertionError(f"{width} x {height} is no picture of {rows} x {columns} square cells")
 
 
+def metrics_of(status: str) -> dict[str, float]:
+    """The metrics of a head by their names, as the status line of the model view says them."""
+    found = re.findall(r"· (\w+) (<?−?\d+\.\d+)", status)
+    return {name: numbers(value)[0] for name, value in found}
+
+
 def numbers(text: str) -> list[float]:
     """The decimal numbers in a text; "<0.001" is half of that."""
     found = re.findall(r"(<?)([−]?\d+\.\d+)", text)

@@ -14,7 +14,7 @@ from tests.support import OpenPage
 LIVE = {
     "index.html": ["Head"],
     "guide/head.html": ["Head", "Head"],
-    "guide/model.html": ["Model", "Model"],
+    "guide/model.html": ["Model", "Model", "Model"],
     "guide/neuron.html": ["Neuron", "Neuron"],
 }
 # Of a page of the site, and of an exported page.

@@ -15,6 +15,7 @@ from tests.browser.view import (
     expect_painted,
     expect_strongest,
     look,
+    metrics_of,
     numbers,
 )
 
@@ -38,23 +39,23 @@ def expect_head_view(view: View, record: aw.AttentionRecord, layer: int = 0) -> 
 
 
 def expect_model_view(view: View, record: aw.AttentionRecord) -> None:
-    """A picture of every head, and the measures of one."""
+    """A picture of every head, and the metrics of one."""
     view.open("Model")
     heads = sum(record.num_heads(layer) for layer in range(record.num_layers()))
     expect(view.grid.get_by_role("gridcell")).to_have_count(heads)
     expect_painted(view.grid)
     view.cell(1, 8).hover()
     expect(view.status).to_contain_text("Layer 1 · Head 8")
-    measures_as_said(view.status.inner_text(), record)
+    metrics_as_said(view.status.inner_text(), record)
 
 
-def measures_as_said(said: str, record: aw.AttentionRecord) -> None:
+def metrics_as_said(said: str, record: aw.AttentionRecord) -> None:
     """What the status line says of layer 1, head 8."""
-    entropy, _, previous, following, _ = numbers(said)
+    found = metrics_of(said)
     weights = record.weights(1, 8).astype(np.float64)
-    assert abs(entropy + (weights * np.log(weights)).sum(axis=1).mean()) <= 0.006
-    assert abs(previous - np.diag(weights, -1).mean()) <= WEIGHT_TOLERANCE
-    assert abs(following - np.diag(weights, 1).mean()) <= WEIGHT_TOLERANCE
+    assert abs(found["entropy"] + (weights * np.log(weights)).sum(axis=1).mean()) <= 0.006
+    assert abs(found["previous"] - np.diag(weights, -1).mean()) <= WEIGHT_TOLERANCE
+    assert abs(found["next"] - np.diag(weights, 1).mean()) <= WEIGHT_TOLERANCE
 
 
 def expect_neuron_view(view: View, record: aw.AttentionRecord) -> None:

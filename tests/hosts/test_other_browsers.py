@@ -12,7 +12,7 @@ from tests.browser.view import brightness, ink, strongest_as_said
 from tests.hosts.firefox import firefox
 from tests.hosts.hostile_texts import LISTEN, RUN_ONE, WALK, WALKS
 from tests.hosts.remote import ESCAPE, Remote
-from tests.hosts.shown import PAINTS, measures_as_said, pair_as_said
+from tests.hosts.shown import PAINTS, metrics_as_said, pair_as_said
 from tests.hosts.webkit import watched, webkit
 
 QUERY, KEY = "[aria-label=Queries] [role=option]", "[aria-label=Keys] [role=option]"
@@ -139,7 +139,7 @@ def test_model_view(page: Remote, record: aw.AttentionRecord) -> None:
     show_view(page, "model")
     expect_painted(page, GRID)
     page.point("[role=gridcell][aria-label='Layer 1, head 8']")
-    measures_as_said(expect_said(page, "Layer 1 · Head 8"), record)
+    metrics_as_said(expect_said(page, "Layer 1 · Head 8"), record)
 
 
 def test_neuron_view(page: Remote, record: aw.AttentionRecord) -> None:

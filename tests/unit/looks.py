@@ -7,7 +7,7 @@ import numpy as np
 from attnwidget.analysis.metrics import METRICS, HeadMetrics
 from attnwidget.analysis.row_batches import RowBatch, batch_of_weights
 from attnwidget.analysis.thumbnails import Thumbnail
-from attnwidget.record import Floats
+from attnwidget.record import Floats, Tokens
 
 
 def thumbnail(weights: Floats, splits: tuple[int | None, int | None]) -> np.ndarray:
@@ -20,11 +20,12 @@ def thumbnail(weights: Floats, splits: tuple[int | None, int | None]) -> np.ndar
     return np.stack(found)
 
 
-def measures(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
-    """Per measure, a number for each head of weights [heads, Tq, Tk]."""
+def metrics(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
+    """Per metric, a number for each head of weights [heads, Tq, Tk]."""
     found = []
+    keys = Tokens(("t",) * weights.shape[2], special=tuple(special))
     for head in weights:
-        one = HeadMetrics(head.shape[1], special)
+        one = HeadMetrics(METRICS, keys)
         one.add(_whole(head))
         found.append(one.means())
     return {name: [means[name] for means in found] for name in METRICS}

@@ -30,7 +30,7 @@ def thumbnail(weights: Floats, splits: tuple[int | None, int | None]) -> np.ndar
     return 15 * np.sqrt(weights)
 
 
-def measures(weights: Floats, special: Sequence[int]) -> dict[str, np.ndarray]:
+def metrics(weights: Floats, special: Sequence[int]) -> dict[str, np.ndarray]:
     """Per head, averaged over the queries that see any key; of float [heads, Tq, Tk]."""
     weights = weights.astype(float)
     live = weights.sum(axis=2) > 0

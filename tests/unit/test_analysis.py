@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.analysis import combined_heads
-from attnwidget.analysis.metrics import METRICS
+from attnwidget.analysis import METRICS, PATTERNS, combined_heads, pattern_of, summarize_heads
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, split_cells
-from attnwidget.record import Layer
-from tests.unit.looks import measures, thumbnail
+from attnwidget.record import Layer, Stack, Tokens
+from tests.unit.looks import metrics, thumbnail
 from tests.unit.records import (
     DIM,
     FIDELITY,
@@ -76,12 +75,12 @@ def test_a_sharp_head_stays_sharp_in_a_long_text() -> None:
 
 
 def _of(*matrices: np.ndarray, special: tuple[int, ...] = ()) -> dict[str, list[float]]:
-    return measures(np.stack(matrices).astype(np.float32), special)
+    return metrics(np.stack(matrices).astype(np.float32), special)
 
 
-def test_a_measure_of_every_name_for_every_head() -> None:
-    found = measures(some_weights(3), [0])
-    assert tuple(found) == METRICS
+def test_a_metric_of_every_name_for_every_head() -> None:
+    found = metrics(some_weights(3), [0])
+    assert found.keys() == METRICS.keys()
     assert all(len(values) == 3 for values in found.values())
     assert all(isinstance(value, float) for values in found.values() for value in values)
 
@@ -167,3 +166,37 @@ def test_mean_and_maximum_of_every_head_of_every_layer(name: str) -> None:
     assert mean.dtype == largest.dtype == np.float32
     np.testing.assert_allclose(mean, every.mean(axis=0), rtol=1e-6, atol=0)
     assert np.array_equal(largest, every.max(axis=0).astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("shares", "label"),
+    [
+        ({"previous": 0.9, "same": 0.05}, "previous token"),
+        ({"previous": 0.1, "same": 0.6, "next": 0.2, "first": 0.1}, "same token"),
+        ({"previous": 0.2, "same": 0.1, "next": 0.5, "first": 0.1}, "next token"),
+        ({"first": 0.7}, "first token"),
+        ({"first": 0.2, "special": 0.8}, "special tokens"),
+        # [CLS] is both: special says more.
+        ({"first": 0.8, "special": 0.8}, "special tokens"),
+        ({"previous": 0.3, "same": 0.3, "next": 0.3}, "mixed"),
+        ({"previous": 0.49}, "mixed"),
+    ],
+)
+def test_the_kind_of_token_that_gets_half_of_the_attention(
+    shares: dict[str, float], label: str
+) -> None:
+    names = ("previous", "same", "next", "first", "special")
+    pattern = PATTERNS[pattern_of({name: shares.get(name, 0) for name in names})]
+    assert pattern.label == label
+    assert pattern.description == (label if label == "mixed" else f"mostly {label}")
+
+
+def test_keys_of_another_text_have_no_neighbours() -> None:
+    tokens, others = Tokens(("a", "b", "c")), Tokens(("x", "y", "z"))
+    layer = Layer(None, None, None, np.eye(3, dtype=np.float32)[None], FIDELITY)
+    [own] = summarize_heads(Stack(tokens, tokens, (layer,)), layer)
+    [cross] = summarize_heads(Stack(tokens, others, (layer,)), layer)
+    assert PATTERNS[pattern_of(own.metrics)].label == "same token"
+    assert PATTERNS[pattern_of(cross.metrics)].label == "mixed"
+    assert own.metrics.keys() == METRICS.keys()
+    assert not {"distance", "previous", "same", "next"} & cross.metrics.keys()

@@ -163,8 +163,9 @@ def test_the_model_view_sorts_colours_and_chooses(record: AttentionRecord) -> No
     widget.include_layers = [0, 1]
     overview = widget._manifest, widget._overview
     [axes] = picture(Shown(record, **choice_values(widget), overview=overview)).axes
-    measures = widget._manifest["stacks"][0]["layers"][0]["measures"]["entropy"]
-    order = sorted(range(len(measures)), key=lambda head: -measures[head])
+    [entropy] = [each for each in widget._manifest["metrics"] if each["name"] == "entropy"]
+    values = entropy["values"]["self"][0]
+    order = sorted(range(len(values)), key=lambda head: -values[head])
     assert ticks(axes.yaxis) == ["0", "1"]
     assert texts(axes)[: len(order)] == [f"{head}" for head in order]
     assert axes.get_title() == "entropy, highest to lowest from left to right"
@@ -185,7 +186,7 @@ def test_a_metric_is_a_heat_map(record: AttentionRecord) -> None:
     [image] = axes.images
     assert image.get_array().shape == (len(layers), heads)
     assert image.norm.vmin == -image.norm.vmax
-    assert axes.figure.axes[1].get_ylabel() == "mean distance (tokens)"
+    assert axes.figure.axes[1].get_ylabel() == "distance (tokens)"
     shares = np.full((len(layers), heads), 0.25)
     shares[0, 0], shares[1, 1] = 0.75, np.nan
     image = plot.model(record, metric=shares).images[0]

@@ -12,7 +12,6 @@ from attnwidget.wire import encode_block, encode_combined, encode_overview
 from attnwidget.wire.block import decode_floats
 from attnwidget.wire.compression.integers import decode_integers
 from attnwidget.wire.manifest import program_json
-from tests.unit.looks import measures
 from tests.vectors import make
 
 TOLERANCE = 1e-5
@@ -134,14 +133,6 @@ def test_coded_integers(case: dict[str, Any]) -> None:
     assert decoded.tolist() == case["values"]
 
 
-@by_name(read("measures.json"))
-def test_measures(case: dict[str, Any]) -> None:
-    got = measures(np.array(case["weights"], np.float32), case["special"])
-    assert got.keys() == case["measures"].keys()
-    for name, values in case["measures"].items():
-        assert got[name] == pytest.approx(values, abs=1e-4), name
-
-
 def tokens(sent: dict[str, Any]) -> Tokens:
     segments = sent["segments"]
     words = sent["words"] and tuple(
@@ -183,13 +174,16 @@ class TestRecords:
         content = read(name)
         manifest, _ = encode_overview(record_of(content))
         got, expected = json.loads(json.dumps(manifest)), content["manifest"]
-        for stack, wanted in zip(got["stacks"], expected["stacks"], strict=True):
-            for layer, info in zip(stack["layers"], wanted["layers"], strict=True):
-                numbers, exact = layer.pop("measures"), info.pop("measures")
-                assert numbers.keys() == exact.keys()
+        metrics = {metric["name"]: metric for metric in got.pop("metrics")}
+        for wanted in expected.pop("metrics"):
+            metric = metrics[wanted["name"]]
+            values, exact = metric.pop("values"), wanted.pop("values")
+            assert metric == wanted
+            assert values.keys() == exact.keys()
+            for stack in exact:
+                found, due = np.concatenate(values[stack]), np.concatenate(exact[stack])
                 # Rounded to four decimals, of which single precision may turn the last.
-                for key in exact:
-                    assert numbers[key] == pytest.approx(exact[key], abs=1.01e-4), key
+                assert found == pytest.approx(due, abs=1.01e-4), (wanted["name"], stack)
         assert got == expected
 
     def test_overview(self, name: str) -> None:

@@ -10,7 +10,6 @@ from traitlets import TraitError
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.analysis.metrics import METRICS
 from attnwidget.record import Layer
 from attnwidget.view_state import ChoiceOptions
 from tests.unit.records import (
@@ -105,8 +104,6 @@ def test_every_choice_can_be_observed(record: AttentionRecord, name: str) -> Non
 def test_a_choice_is_told_with_its_options_in_python(record: AttentionRecord) -> None:
     """Names that a type checker takes are those that exist, and the other way round."""
     assert {"view", *ChoiceOptions.__annotations__} == set(CHOICES)
-    assert set(METRICS) < set(AttentionWidget.sort.values)
-    assert set(METRICS) < set(AttentionWidget.color.values)
 
 
 WRONG: list[tuple[str, Any, str]] = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.analysis.metrics import METRICS
+from attnwidget.analysis import METRICS, PATTERNS
 from attnwidget.record import Layer, Rotary, ScoreProgram, Stack, Tokens
 from attnwidget.wire import decode_overview, encode_overview
 from attnwidget.wire.manifest import VERSION
@@ -80,8 +80,30 @@ def test_what_it_says_of_a_layer(name: str) -> None:
         "bias": source.bias is not None,
         "relative": source.relative is not None,
     }
-    assert set(layer["measures"]) == set(METRICS)
-    assert all(len(values) == HEADS for values in layer["measures"].values())
+
+
+def test_what_it_says_of_metrics() -> None:
+    """Each is there with all that a view says of it, and in the stacks where it means something."""
+    [own, other] = (
+        layer_of(program()),
+        Layer(floats(2, 3, 8), floats(2, 5, 8), program(), None, FIDELITY),
+    )
+    record = AttentionRecord(
+        {"self": record_of(own, own).stack(), "cross": record_of(other).stack()}
+    )
+    manifest = _manifest(record)
+    assert [metric["name"] for metric in manifest["metrics"]] == list(METRICS)
+    for metric in manifest["metrics"]:
+        assert metric["label"]
+        assert metric["description"].endswith(".")
+        assert metric["signed"] == bool(metric["directions"])
+        assert ("cross" in metric["values"]) != METRICS[metric["name"]].self_only
+        heads = {stack: [len(row) for row in rows] for stack, rows in metric["values"].items()}
+        assert heads["self"] == [HEADS, HEADS]
+        assert heads.get("cross", [2]) == [2]
+    patterns = manifest["patterns"]
+    assert len(patterns["kinds"]) == len(PATTERNS)
+    assert [len(row) for rows in patterns["values"].values() for row in rows] == [HEADS, HEADS, 2]
 
 
 def test_what_it_says_of_a_layer_of_weights_alone() -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.vectors import blocks, coded, measures, records, scores
+from tests.vectors import blocks, coded, records, scores
 
 FOLDER = Path(__file__).parent
 
@@ -16,7 +16,6 @@ def files() -> dict[str, str]:
         "blocks.json": _lines(blocks.cases()),
         "coded.json": _lines(coded.integers()),
         "rounded.json": _lines(coded.rounded()),
-        "measures.json": _lines(measures.cases()),
         "overview.json": _object(records.overview()),
         "record.json": _object(records.record()),
     }

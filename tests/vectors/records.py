@@ -1,12 +1,13 @@
 """overview.json and record.json: whole records as the browser gets them."""
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from random import Random
 
+from attnwidget.analysis import METRICS, PATTERNS
 from tests.vectors import reference
 from tests.vectors.encoding import base64_of, encode_block
-from tests.vectors.measures import of_heads
 from tests.vectors.numbers import eighths, flat
 from tests.vectors.reference import Json
 from tests.vectors.scores import program
@@ -161,15 +162,16 @@ def _record(
     missing: Sequence[str] = (),
 ) -> Json:
     sent, levels, blocks = [], [], {}
+    numbers: dict[str, list[list[dict[str, float]]]] = {}
     for name, (queries, keys, layers) in stacks.items():
         special = (keys or queries)["special"]
         infos = [
             layer["info"]
-            | {
-                "bytes": sum(len(b64decode(data)) for data in layer["block"]["buffers"]),
-                "measures": of_heads(layer["weights"], special, digits=4),
-            }
+            | {"bytes": sum(len(b64decode(data)) for data in layer["block"]["buffers"])}
             for layer in layers
+        ]
+        numbers[name] = [
+            [_metrics(head, special, keys is None) for head in layer["weights"]] for layer in layers
         ]
         axes = {"queries": queries, "keys": keys, "sampled": None}
         sent.append({"name": name, **axes, "layers": infos})
@@ -183,7 +185,20 @@ def _record(
         )
     thumbnails = [cells for stack in levels for layer in stack for cells in layer]
     return {
-        "manifest": {"version": 1, "model": model, "missing": list(missing), "stacks": sent},
+        "manifest": {
+            "version": 2,
+            "model": model,
+            "missing": list(missing),
+            "stacks": sent,
+            "metrics": _sent_metrics(numbers),
+            "patterns": {
+                "kinds": [asdict(kind) for kind in PATTERNS],
+                "values": {
+                    name: [[reference.pattern(head) for head in heads] for heads in layers]
+                    for name, layers in numbers.items()
+                },
+            },
+        },
         "overview": base64_of(b"".join(map(reference.nibbles, thumbnails))),
         # One hexadecimal digit per cell.
         "levels": [
@@ -192,3 +207,35 @@ def _record(
         ],
         "blocks": blocks,
     }
+
+
+def _metrics(
+    matrix: reference.Matrix, special: Sequence[int], attends_to_itself: bool
+) -> dict[str, float]:
+    return {
+        name: round(value, 4)
+        for name, value in reference.metrics(matrix, special).items()
+        if attends_to_itself or not METRICS[name].self_only
+    }
+
+
+def _sent_metrics(numbers: Mapping[str, list[list[dict[str, float]]]]) -> list[Json]:
+    """Those that the reference computes, with the names that Python gives them."""
+    names = dict.fromkeys(name for [[head, *_], *_] in numbers.values() for name in head)
+    return [
+        {
+            "name": name,
+            "label": METRICS[name].label,
+            "unit": METRICS[name].unit,
+            "digits": METRICS[name].digits,
+            "signed": name == "distance",
+            "directions": ["to the left", "to the right"] if name == "distance" else None,
+            "description": METRICS[name].description,
+            "values": {
+                stack: [[head[name] for head in heads] for heads in layers]
+                for stack, layers in numbers.items()
+                if name in layers[0][0]
+            },
+        }
+        for name in names
+    ]

@@ -114,7 +114,7 @@ def nibbles(cells: Sequence[int]) -> bytes:
     return bytes(padded[n] << 4 | padded[n + 1] for n in range(0, len(cells), 2))
 
 
-def measures(matrix: Matrix, special: Sequence[int]) -> dict[str, float]:
+def metrics(matrix: Matrix, special: Sequence[int]) -> dict[str, float]:
     """One head's numbers: the mean over those queries that see any key, and have such a key."""
     neighbours = {"previous": -1, "same": 0, "next": 1}
     found: dict[str, list[float]] = {name: [] for name in ("entropy", "distance", *neighbours)}
@@ -130,3 +130,12 @@ def measures(matrix: Matrix, special: Sequence[int]) -> dict[str, float]:
         found["first"].append(row[0])
         found["special"].append(sum(row[j] for j in special))
     return {name: sum(values) / max(len(values), 1) for name, values in found.items()}
+
+
+PATTERNS = ["previous", "same", "next", "special", "first"]
+
+
+def pattern(metrics: dict[str, float]) -> int:
+    """What gets at least half of the attention; the first one of equals, and 5 where none does."""
+    shares = [metrics.get(name, 0) for name in PATTERNS]
+    return shares.index(max(shares)) if max(shares) >= 0.5 else 5

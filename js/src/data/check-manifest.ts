@@ -13,15 +13,19 @@ import {
   orNull,
   text,
 } from "./check.ts";
-import type { LayerInfo, StackInfo, Tokens } from "./manifest.ts";
+import type { LayerInfo, SentMetric, SentPatterns, StackInfo, Tokens } from "./manifest.ts";
 
 /** No record has as many heads in all: each is a cell of the model view. */
-const MOST_HEADS = 2 ** 15;
+export const MOST_HEADS = 2 ** 15;
 /** Nor as many dimensions per head. */
 const MOST_DIMENSIONS = 2 ** 14;
 
+/** Nor a number as many decimals. */
+const MOST_DIGITS = 20;
+
 const count = integer(1);
-const pair = (least: number) => list(integer(least), integer(2, 2));
+const exactly = (number: number) => integer(number, number);
+const pair = (least: number) => list(integer(least), exactly(2));
 
 const words: Check = (value) => {
   const wrong = fields({ labels: list(text()), of: list(integer(0)) })(value);
@@ -38,7 +42,7 @@ const tokens: Check = (value) => {
   const wrong = fields({ labels: list(text(), count), words: orNull(words) })(value);
   if (wrong !== null) return wrong;
   const { labels, words: known } = value as Tokens;
-  const each = integer(labels.length, labels.length);
+  const each = exactly(labels.length);
   const { length } = labels;
   if (known && known.of.length !== length) return ".words.of";
   return fields({
@@ -49,9 +53,9 @@ const tokens: Check = (value) => {
 
 /** @param heads how many the layer has. */
 function program(heads: number): Check {
-  const per = integer(heads, heads);
+  const per = exactly(heads);
   const shape = fields({
-    scale: either(number, list(number, either(integer(1, 1), per))),
+    scale: either(number, list(number, either(exactly(1), per))),
     mask: oneOf(["none", "causal", "window", "explicit"]),
     window: orNull(pair(0)),
     blocks: orNull(pair(1)),
@@ -69,16 +73,6 @@ function program(heads: number): Check {
   };
 }
 
-export const MEASURES = [
-  "entropy",
-  "distance",
-  "previous",
-  "same",
-  "next",
-  "first",
-  "special",
-] as const;
-
 const layer: Check = (value) => {
   const wrong = fields({
     number: integer(0, 2 ** 31),
@@ -90,13 +84,11 @@ const layer: Check = (value) => {
   })(value);
   if (wrong !== null) return wrong;
   const { heads, dim } = value as LayerInfo;
-  const per = list(number, integer(heads, heads));
   return fields({
     key_heads: (own) =>
       integer(1, heads)(own) === null && heads % (own as number) === 0 ? null : "",
     program: dim === null ? oneOf([null]) : orNull(program(heads)),
     rotary: optional(orNull(rotary(dim ?? 0))),
-    measures: fields(Object.fromEntries(MEASURES.map((name) => [name, per]))),
   })(value);
 };
 
@@ -124,11 +116,57 @@ const stack: Check = (value) => {
   return next < 0 ? null : `.layers[${next}].number`;
 };
 
+/**
+ * A value of every head, by stack.
+ * @param required whether all stacks have to be there.
+ */
+const byHead =
+  (value: Check, stacks: readonly StackInfo[], required: boolean): Check =>
+  (values) => {
+    const there = stacks.filter(({ name }) => required || Object.hasOwn(Object(values), name));
+    const rows = ({ layers }: StackInfo) =>
+      list((row, at) => list(value, exactly(layers[at].heads))(row), exactly(layers.length));
+    return fields(Object.fromEntries(there.map((stack) => [stack.name, rows(stack)])))(values);
+  };
+
+/** @param stacks of the record, checked. */
+export const metrics = (stacks: readonly StackInfo[]): Check =>
+  list(
+    fields({
+      name: text(1),
+      label: text(),
+      unit: text(),
+      digits: integer(0, MOST_DIGITS),
+      signed: flag,
+      directions: orNull(list(text(), exactly(2))),
+      description: text(),
+      values: byHead(orNull(number), stacks, false),
+    }),
+  );
+
+const kinds = list(fields({ label: text(), description: text() }), count);
+
+const patterns =
+  (stacks: readonly StackInfo[]): Check =>
+  (value) => {
+    const wrong = fields({ kinds })(value);
+    if (wrong !== null) return wrong;
+    const place = integer(0, (value as SentPatterns).kinds.length - 1);
+    return fields({ values: byHead(place, stacks, true) })(value);
+  };
+
 export const manifest: Check = (value) => {
   const wrong = fields({ model: text(), missing: list(text()), stacks: list(stack, count) })(value);
   if (wrong !== null) return wrong;
   const { stacks } = value as { stacks: readonly StackInfo[] };
   if (new Set(stacks.map(({ name }) => name)).size < stacks.length) return ".stacks";
+  const numbers = fields({ metrics: metrics(stacks), patterns: patterns(stacks) })(value);
+  if (numbers !== null) return numbers;
+  const { metrics: found } = value as { metrics: readonly SentMetric[] };
+  // Every stack has one, which is in use where none is chosen.
+  if (!stacks.every(({ name }) => found.some(({ values }) => Object.hasOwn(values, name)))) {
+    return ".metrics";
+  }
   const all = stacks.flatMap(({ layers }) => layers.map(({ heads }) => heads));
   return all.reduce((sum, heads) => sum + heads, 0) <= MOST_HEADS ? null : ".stacks";
 };

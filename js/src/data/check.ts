@@ -40,13 +40,16 @@ export const either =
   (value) =>
     one(value) === null ? null : other(value);
 
-/** @param counts how many there may be. */
+/**
+ * @param check of each, by its place too.
+ * @param counts how many there may be.
+ */
 export const list =
-  (check: Check, counts: Check = integer(0)): Check =>
+  (check: (value: unknown, at: number) => string | null, counts: Check = integer(0)): Check =>
   (value) => {
     if (!Array.isArray(value) || counts(value.length) !== null) return "";
     for (let at = 0; at < value.length; at++) {
-      const wrong = check(value[at]);
+      const wrong = check(value[at], at);
       if (wrong !== null) return `[${at}]${wrong}`;
     }
     return null;

@@ -56,16 +56,55 @@ export interface LayerInfo {
     /** The largest difference that rounding alone makes in the precision of the model. */
     readonly tolerance: number;
   };
-  readonly measures: Readonly<Record<Measure, readonly number[]>>;
 }
 
-export type Measure = "entropy" | "distance" | "previous" | "same" | "next" | "first" | "special";
+/** A value of every head of a layer. */
+export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
+
+/** A number per head: one that every record has, or one that the user computed. */
+export interface Metric {
+  /** By which it is chosen. */
+  readonly name: string;
+  /** The name in full. */
+  readonly label: string;
+  /** "" for none. */
+  readonly unit: string;
+  /** Decimals that are shown. */
+  readonly digits: number;
+  /** True if zero is the middle of its colours. */
+  readonly signed: boolean;
+  /** The meaning of a negative and of a positive number. */
+  readonly directions: readonly [string, string] | null;
+  /** One sentence; "" for none. */
+  readonly description: string;
+  /** Of the layers of all stacks in which it means something; null for no value. */
+  readonly values: ByHead<number | null>;
+}
+
+/** The kinds of heads. */
+export interface Patterns {
+  /** A kind's name in a legend, and as it is said of one head. */
+  readonly kinds: readonly { readonly label: string; readonly description: string }[];
+  /** The places among these. */
+  readonly values: ByHead<number>;
+}
+
+/** A value of every head, as it is sent: by stack, in the order of its layers. */
+export type SentByHead<Value> = Readonly<Record<string, readonly (readonly Value[])[]>>;
+
+export interface SentMetric extends Omit<Metric, "values"> {
+  readonly values: SentByHead<number | null>;
+}
+
+export interface SentPatterns extends Omit<Patterns, "values"> {
+  readonly values: SentByHead<number>;
+}
 
 export interface StackInfo {
   readonly name: string;
   readonly queries: Tokens;
   readonly keys: Tokens;
-  /** The number of queries, evenly spread, that thumbnails and measures come from; null for all. */
+  /** The number of queries, evenly spread, that thumbnails and metrics come from; null for all. */
   readonly sampled: number | null;
   readonly layers: readonly LayerInfo[];
 }
@@ -76,7 +115,19 @@ export interface Manifest {
   /** Attention that is not in the record, as "module: reason". */
   readonly missing: readonly string[];
   readonly stacks: readonly StackInfo[];
+  readonly metrics: readonly Metric[];
+  readonly patterns: Patterns;
 }
+
+/** One head of the model. */
+export interface Head {
+  readonly layer: LayerInfo;
+  readonly head: number;
+}
+
+/** The metric of a head; null for no value. */
+export const metricValue = ({ values }: Metric, { layer, head }: Head): number | null =>
+  values.get(layer)?.[head] ?? null;
 
 /** The layer of this number; where the stack has none, the one before it, or else the first. */
 export function layerOf({ layers }: StackInfo, number: number): LayerInfo {

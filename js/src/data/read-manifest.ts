@@ -1,19 +1,30 @@
 /** A manifest as it was sent becomes one that is checked and complete. */
 
-import { manifest as check } from "./check-manifest.ts";
-import type { Manifest, StackInfo, Tokens } from "./manifest.ts";
+import { manifest as check, metrics as checkMetrics } from "./check-manifest.ts";
+import type {
+  ByHead,
+  Manifest,
+  Metric,
+  SentByHead,
+  SentMetric,
+  SentPatterns,
+  StackInfo,
+  Tokens,
+} from "./manifest.ts";
+import { fromVersion1 } from "./version-1.ts";
 
 /** The newest format that this reader knows. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 interface SentStack extends Omit<StackInfo, "keys"> {
   /** Null where the keys are the queries' own sequence. */
   readonly keys: Tokens | null;
 }
 
-interface Sent extends Omit<Manifest, "version" | "stacks"> {
-  readonly version?: unknown;
+interface Sent extends Omit<Manifest, "stacks" | "metrics" | "patterns"> {
   readonly stacks: readonly SentStack[];
+  readonly metrics: readonly SentMetric[];
+  readonly patterns: SentPatterns;
 }
 
 /** A manifest as sent becomes one with every stack's keys filled in. */
@@ -28,13 +39,40 @@ export function readManifest(sent: unknown): Manifest {
   if (typeof manifest?.version !== "number" || !Array.isArray(manifest.stacks)) {
     throw new Error("This is not an attnwidget record.");
   }
-  const wrong = check(manifest);
+  const current = manifest.version === 1 ? fromVersion1(manifest) : manifest;
+  const wrong = check(current);
   if (wrong !== null) throw new Error(`This record is damaged: its manifest${wrong} is not valid.`);
-  const stacks = manifest.stacks.map((stack) => ({
+  const stacks = current.stacks.map((stack) => ({
     ...stack,
     keys: stack.keys ?? stack.queries,
     sampled: stack.sampled ?? null,
   }));
-  const { version, model, missing } = manifest;
-  return { version, model, missing, stacks };
+  const { version, model, missing, metrics, patterns } = current;
+  return {
+    version,
+    model,
+    missing,
+    stacks,
+    metrics: metrics.map((metric) => byLayer(metric, stacks)),
+    patterns: byLayer(patterns, stacks),
+  };
+}
+
+/** The metrics that a user computed, as sent: none where a host leaves them out. */
+export function readMetrics(sent: unknown, { stacks }: Manifest): readonly Metric[] {
+  const metrics = sent ?? [];
+  const wrong = checkMetrics(stacks)(metrics);
+  if (wrong !== null) throw new Error(`The metrics are damaged: metrics${wrong} is not valid.`);
+  return (metrics as readonly SentMetric[]).map((metric) => byLayer(metric, stacks));
+}
+
+/** The same with its values by layer. */
+function byLayer<Value, Sent extends { readonly values: SentByHead<Value> }>(
+  sent: Sent,
+  stacks: readonly StackInfo[],
+): Omit<Sent, "values"> & { readonly values: ByHead<Value> } {
+  const values = stacks.flatMap(({ name, layers }) =>
+    layers.map((layer, at) => [layer, sent.values[name]?.[at]] as const),
+  );
+  return { ...sent, values: new Map(values.filter(([, heads]) => heads)) };
 }

@@ -5,7 +5,7 @@ import { fields, integer, list, oneOf, orNull, text } from "../data/check.ts";
 import { blockTitle } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
-import { readManifest } from "../data/read-manifest.ts";
+import { readManifest, readMetrics } from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
 import { leftOut } from "../parts/absent.ts";
 import { isInUse, watchErrors } from "../parts/alert.ts";
@@ -23,10 +23,10 @@ interface Content {
   layers: readonly number[] | null;
   /** Shared by the widgets that show them. */
   records: readonly { manifest: unknown; overview: string | null }[];
-  widgets: readonly { record: number; choices: Choices }[];
+  widgets: readonly { record: number; choices: Choices; metrics: unknown }[];
 }
 
-/** Manifests and choices are checked where they are read, one by one. */
+/** Manifests, choices and metrics are checked where they are read, one by one. */
 const CONTENT = fields({
   views: list(oneOf(VIEWS), integer(1)),
   layers: orNull(list(integer(0))),
@@ -50,9 +50,9 @@ function start(): void {
     const content = read<Content>(document.querySelector("[data-content]"));
     const wrong = CONTENT(content);
     if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
-    for (const { record, choices } of content.widgets) {
+    for (const widget of content.widgets) {
       try {
-        show(main, content, record, choices);
+        show(main, content, widget);
       } catch (error) {
         // The others are as good as before.
         fail(error);
@@ -63,7 +63,8 @@ function start(): void {
   }
 }
 
-function show(main: HTMLElement, content: Content, record: number, choices: Choices): void {
+function show(main: HTMLElement, content: Content, widget: Content["widgets"][number]): void {
+  const { record, choices, metrics } = widget;
   const recorded = content.records[record];
   if (!recorded) throw new Error(`it has no record ${record}`);
   const { manifest: sent, overview } = recorded;
@@ -71,6 +72,7 @@ function show(main: HTMLElement, content: Content, record: number, choices: Choi
   const thumbnails = overview === null ? null : bytes(overview);
   const store = new Store(manifest, thumbnails, sourceOf(content, record, manifest));
   const state = createState(manifest, choices, content.views);
+  state.ownMetrics.value = readMetrics(metrics, manifest);
   mount(new Scope(), main, store, state);
   const host = main.lastElementChild as Element;
   // Nothing else runs in this page.

@@ -4,7 +4,7 @@ import { mount } from "../app.ts";
 import type { BlockName } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
-import { readManifest } from "../data/read-manifest.ts";
+import { readManifest, readMetrics } from "../data/read-manifest.ts";
 import { bytesOf, type Channel, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
 import { notSaved } from "../parts/absent.ts";
@@ -39,6 +39,11 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     const store = new Store(manifest, bytesOf(model.get("_overview")), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
     const state = bindState(model, manifest, scope);
+    const takeMetrics = () => {
+      state.ownMetrics.value = readMetrics(model.get("_metrics"), manifest);
+    };
+    takeMetrics();
+    listen(model, "change:_metrics", takeMetrics, signal);
     const showNote = () => {
       state.note.value = `${model.get("_note") ?? ""}`;
     };

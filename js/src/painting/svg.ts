@@ -1,6 +1,6 @@
 /** A painter whose picture is an SVG: text stays text, lines stay lines. */
 
-import { pixelOf } from "../styles/theme.ts";
+import { hex, pixelOf } from "../styles/theme.ts";
 import type { Painter } from "./painter.ts";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
@@ -263,8 +263,7 @@ export class SvgPainter implements Painter {
       .split(/[ ,/]+/)
       .map(Number);
     const [r, g, b, opacity = 1] = numbers ?? shares(pixelOf(css));
-    const hexadecimal = [r, g, b].map((part) => Math.round(part).toString(16).padStart(2, "0"));
-    const color = [`#${hexadecimal.join("")}`, opacity] as const;
+    const color = [hex([r, g, b]), opacity] as const;
     this.#colors.set(css, color);
     return color;
   }

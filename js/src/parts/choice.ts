@@ -6,6 +6,8 @@ import { el } from "./dom.ts";
 export interface Option {
   readonly value: string;
   readonly label: string;
+  /** What it means, for the pointer. */
+  readonly title?: string;
 }
 
 export interface ChoiceOptions {
@@ -19,7 +21,9 @@ export interface ChoiceOptions {
 /** A combobox with its name before it. */
 export function choice(scope: Scope, { name, options, value, set }: ChoiceOptions): HTMLElement {
   const select = el("select", { "aria-label": name });
-  for (const option of options) select.append(el("option", { value: option.value }, option.label));
+  for (const { value, label, title } of options) {
+    select.append(el("option", { value, title: title || undefined }, label));
+  }
   select.addEventListener("change", () => set(select.value));
   const label = el("span", { class: "label", "aria-hidden": "true" }, name);
   scope.effect(() => {

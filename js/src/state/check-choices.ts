@@ -1,7 +1,6 @@
 /** Checks of the choices: a page or a saved notebook may hold anything in their place. */
 
 import { type Check, flag, integer, list, oneOf, orNull, text } from "../data/check.ts";
-import { MEASURES } from "../data/check-manifest.ts";
 import { type Choices, VIEWS } from "./choices.ts";
 
 /** No list of heads, layers, tokens or neurons is longer. */
@@ -25,8 +24,8 @@ export const CHECKS: Readonly<Record<keyof Choices, Check>> = {
   words: flag,
   orientation: oneOf(["vertical", "horizontal"]),
   thumbnails: oneOf(["matrix", "lines"]),
-  sort: oneOf(["model", ...MEASURES]),
-  color: oneOf(["pattern", "layer", ...MEASURES]),
+  sort: text(1),
+  color: text(1),
   opened: flag,
   include_layers: orNull(several),
   include_heads: orNull(several),

@@ -1,7 +1,5 @@
 /** The choices of the reader: the traits of `attnwidget/view_state/choices.py`. */
 
-import type { Measure } from "../data/manifest.ts";
-
 export const VIEWS = ["head", "model", "neuron"] as const;
 
 export type ViewName = (typeof VIEWS)[number];
@@ -9,8 +7,6 @@ export type Segments = "all" | "aa" | "ab" | "ba" | "bb";
 /** Single heads, or one matrix made of several: of this layer, or of all layers. */
 export type Combine = "none" | "mean" | "max" | "layers_mean" | "layers_max";
 export type Orientation = "vertical" | "horizontal";
-export type Sort = "model" | Measure;
-export type Color = "pattern" | "layer" | Measure;
 export type Neurons = "model" | "pair" | "sum";
 
 /** The synchronised choices, by the names that they have in Python. */
@@ -29,8 +25,10 @@ export interface Choices {
   words: boolean;
   orientation: Orientation;
   thumbnails: "matrix" | "lines";
-  sort: Sort;
-  color: Color;
+  /** "model", or the name of a metric. */
+  sort: string;
+  /** "pattern", "layer", or the name of a metric. */
+  color: string;
   opened: boolean;
   include_layers: readonly number[] | null;
   include_heads: readonly number[] | null;

@@ -5,6 +5,7 @@ import {
   type LayerInfo,
   layerOf,
   type Manifest,
+  type Metric,
   type StackInfo,
   type Tokens,
 } from "../data/manifest.ts";
@@ -40,6 +41,8 @@ export interface State extends ChoiceSignals {
     readonly stack: ReadonlySignal<StackInfo>;
     readonly layer: ReadonlySignal<LayerInfo>;
     readonly head: ReadonlySignal<number>;
+    /** Those that mean something in this stack. */
+    readonly metrics: ReadonlySignal<readonly Metric[]>;
   };
   /** Under the pointer or the keyboard's cursor; never leaves the browser. */
   readonly hover: Signal<Place | null>;
@@ -57,16 +60,19 @@ export interface State extends ChoiceSignals {
   readonly find: Signal<string>;
   /** The message of an error outside of the view, as in the kernel, until the reader closes it. */
   readonly error: Signal<string | null>;
+  /** The metrics that the user computed. */
+  readonly ownMetrics: Signal<readonly Metric[]>;
   /** A note about the layers that are saved for readers without a kernel; "" for none. */
   readonly note: Signal<string>;
 }
 
 /** @param choices may be incomplete: some hosts leave out what has its default. */
 export function createState(
-  { stacks }: Manifest,
+  manifest: Manifest,
   choices: Partial<Choices>,
   views: readonly ViewName[] = VIEWS,
 ): State {
+  const { stacks } = manifest;
   const all: Choices = defaults(stacks[0].name);
   const find = signal("");
   const error = signal<string | null>(null);
@@ -82,6 +88,12 @@ export function createState(
   const stack = computed(() => stacks.find((s) => s.name === signals.stack.value) ?? stacks[0]);
   const layer = computed(() => layerOf(stack.value, signals.layer.value));
   const head = computed(() => within(signals.head.value, layer.value.heads));
+  const ownMetrics = signal<readonly Metric[]>([]);
+  const metrics = computed(() =>
+    [...manifest.metrics, ...ownMetrics.value].filter(({ values }) =>
+      values.has(stack.value.layers[0]),
+    ),
+  );
   const hover = signal<Place | null>(null);
   const focus = computed(() => {
     if (hover.value) return hover.value;
@@ -97,7 +109,7 @@ export function createState(
   return {
     ...signals,
     views,
-    shown: { stack, layer, head },
+    shown: { stack, layer, head, metrics },
     hover,
     focus,
     cursor,
@@ -106,6 +118,7 @@ export function createState(
     sought,
     find,
     error,
+    ownMetrics,
     note: signal(""),
   };
 }

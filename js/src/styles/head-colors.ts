@@ -1,6 +1,6 @@
 /** One colour per head. A colour never stands alone: every head also carries its number. */
 
-import { luminance, type RGB, rgb } from "./theme.ts";
+import { luminance, mixed, rgb } from "./theme.ts";
 
 /** After Tableau 10, with a contrast of 3 to either background. */
 const FEW: readonly string[] = [
@@ -30,16 +30,11 @@ const FAMILY_RANGE = 0.45;
 export function headColors(count: number, dark: boolean): readonly string[] {
   if (count <= DISTINCT) return [...FEW, ...(dark ? MORE_DARK : MORE_LIGHT)].slice(0, count);
   const size = Math.ceil(count / FEW.length);
+  const end = dark ? "#ffffff" : "#000000";
   return Array.from({ length: count }, (_, head) =>
-    shade(FEW[Math.floor(head / size)], (FAMILY_RANGE * (head % size)) / (size - 1), dark),
+    mixed(FEW[Math.floor(head / size)], end, (FAMILY_RANGE * (head % size)) / (size - 1)),
   );
 }
 
 /** Black or white, whichever reads better on this colour. */
 export const textOn = (color: string) => (luminance(rgb(color)) > 0.179 ? "#000000" : "#ffffff");
-
-function shade(color: string, amount: number, dark: boolean): string {
-  const end = dark ? 255 : 0;
-  const mixed = rgb(color).map((part) => Math.round(part + (end - part) * amount)) as [...RGB];
-  return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
-}

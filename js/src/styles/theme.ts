@@ -18,13 +18,10 @@ export interface Palette {
   readonly paper: string;
   readonly positive: string;
   readonly negative: string;
-  /** What heads mostly attend to. */
-  readonly previous: string;
-  readonly same: string;
-  readonly next: string;
-  readonly special: string;
-  readonly first: string;
-  readonly mixed: string;
+  /** The middle of a diverging ramp. */
+  readonly neutral: string;
+  /** The kinds of heads, in the order of the manifest. */
+  readonly patterns: readonly string[];
 }
 
 const LIGHT: Palette = {
@@ -41,12 +38,8 @@ const LIGHT: Palette = {
   paper: "#f9fafc",
   positive: "#2166ac",
   negative: "#cf6f0c",
-  previous: "#2f8a35",
-  same: "#0b7f8c",
-  next: "#a04f99",
-  special: "#2357ad",
-  first: "#8a6800",
-  mixed: "#6b6f76",
+  neutral: "#878c95",
+  patterns: ["#2f8a35", "#0b7f8c", "#a04f99", "#2357ad", "#8a6800", "#6b6f76"],
 };
 
 const DARK: Palette = {
@@ -63,12 +56,8 @@ const DARK: Palette = {
   paper: "#1b1e22",
   positive: "#5b9fe8",
   negative: "#f0983a",
-  previous: "#62bd68",
-  same: "#4fc1cc",
-  next: "#cf84c8",
-  special: "#75a8ff",
-  first: "#d6b545",
-  mixed: "#a3a8b0",
+  neutral: "#777d87",
+  patterns: ["#62bd68", "#4fc1cc", "#cf84c8", "#75a8ff", "#d6b545", "#a3a8b0"],
 };
 
 export const palette = (dark: boolean): Palette => (dark ? DARK : LIGHT);
@@ -76,6 +65,18 @@ export const palette = (dark: boolean): Palette => (dark ? DARK : LIGHT);
 export function rgb(hex: string): RGB {
   const value = Number.parseInt(hex.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+/** The first colour with so much of the second. */
+export function mixed(from: string, to: string, share: number): string {
+  const end = rgb(to);
+  return hex(rgb(from).map((part, n) => part + (end[n] - part) * share));
+}
+
+/** "#rrggbb" of red, green and blue from 0 to 255, the nearest where they lie outside. */
+export function hex(parts: readonly number[]): string {
+  const bytes = Uint8ClampedArray.from(parts);
+  return `#${[...bytes].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
 export function alpha(hex: string, opacity: number): string {

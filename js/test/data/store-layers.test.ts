@@ -5,7 +5,7 @@ import { RemoteLayer } from "../../src/data/remote-layer.ts";
 import type { Loaded } from "../../src/data/resource-cache.ts";
 import { BUDGET, LARGEST_BLOCK, type Source, Store } from "../../src/data/store.ts";
 import { eventually } from "../support/eventually.ts";
-import { blockOf, bytes, RECORD } from "../support/vectors.ts";
+import { blockOf, bytes, RECORD, type SentStack, withStacks } from "../support/vectors.ts";
 import { watch } from "../support/watch.ts";
 
 const block = (layer: number) => blockOf(RECORD.blocks[`self.${layer}`]);
@@ -15,10 +15,11 @@ const settled = (state: { value: Loaded<unknown> }) =>
 describe("when there is nothing to do", () => {
   /** The record with more layers, of as many bytes each. */
   function stackOf(count: number, bytes: number) {
-    const manifest = structuredClone(RECORD.manifest) as { stacks: { layers: object[] }[] };
-    const [first] = manifest.stacks[0].layers;
-    const numbers = [...Array(count).keys()];
-    manifest.stacks[0].layers = numbers.map((number) => ({ ...first, number, bytes }));
+    const [stack] = (RECORD.manifest as { stacks: SentStack[] }).stacks;
+    const layers = Array.from({ length: count }, (_, number) => {
+      return { ...stack.layers[0], number, bytes };
+    });
+    const manifest = withStacks([{ ...stack, layers }]);
     const keys: string[] = [];
     const waiting: (() => void)[] = [];
     const source: Source = {

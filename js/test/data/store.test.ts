@@ -7,7 +7,15 @@ import type { Loaded } from "../../src/data/resource-cache.ts";
 import { type Source, Store } from "../../src/data/store.ts";
 import { eventually } from "../support/eventually.ts";
 import { matrixOf } from "../support/matrix-of.ts";
-import { blockOf, bytes, expectClose, OVERVIEW, RECORD } from "../support/vectors.ts";
+import {
+  blockOf,
+  bytes,
+  expectClose,
+  OVERVIEW,
+  RECORD,
+  type SentStack,
+  withStacks,
+} from "../support/vectors.ts";
 import { watch } from "../support/watch.ts";
 
 /** A source whose answers the test gives. */
@@ -104,8 +112,8 @@ test("a retry asks again for what failed, and only for that", async () => {
 });
 
 test("a retry names the stack rightly where names hold dots", async () => {
-  const manifest = structuredClone(RECORD.manifest) as { stacks: { name: string }[] };
-  manifest.stacks[0].name = "vision.1";
+  const [stack] = (RECORD.manifest as { stacks: SentStack[] }).stacks;
+  const manifest = withStacks([{ ...stack, name: "vision.1" }]);
   const keys: string[] = [];
   const source: Source = {
     async block(stack, layer) {

@@ -58,6 +58,18 @@ describe("a choice in the view", () => {
 });
 
 describe("a trait that the kernel changes", () => {
+  test("may be the metrics that its user computed, which can then be chosen", async () => {
+    const { metrics } = RECORD.manifest as { metrics: { name: string }[] };
+    const own = { ...metrics[0], name: "my score", label: "my score" };
+    const model = modelOf({ view: "model", color: "my score", _metrics: [own] });
+    const { root } = await rendered(model);
+    const colors = () => root.querySelector<HTMLSelectElement>("[aria-label='Colour by']");
+    expect(colors()?.value).toBe("my score");
+    model.receive("_metrics", [{ ...own, label: "another" }]);
+    expect([...(colors()?.options ?? [])].at(-1)?.text).toBe("Another");
+    expect(model.saved).toEqual([]);
+  });
+
   test("arrives in the view, and is not sent back", async () => {
     const model = modelOf();
     const { spin, option, root, swatches, grid } = await rendered(model);

@@ -6,18 +6,24 @@ import type { Choices } from "../../src/state/choices.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
 import { place } from "../support/place.ts";
 import { testScope } from "../support/test-scope.ts";
-import { OVERVIEW, RECORD, type SentRecord } from "../support/vectors.ts";
+import {
+  OVERVIEW,
+  RECORD,
+  type SentRecord,
+  type SentStack,
+  withStacks,
+} from "../support/vectors.ts";
 
-interface Stack {
+interface Stack extends SentStack {
   name: string;
   queries: { labels: string[] };
 }
 
 /** The record with other words about its stacks. */
 function edited(record: SentRecord, change: (stack: Stack) => void): SentRecord {
-  const manifest = structuredClone(record.manifest) as { stacks: Stack[] };
-  manifest.stacks.forEach(change);
-  return { ...record, manifest };
+  const { stacks } = structuredClone(record.manifest) as { stacks: Stack[] };
+  stacks.forEach(change);
+  return { ...record, manifest: withStacks(stacks, record) };
 }
 
 function mounted(choices: Partial<Choices> = {}, record = RECORD as SentRecord) {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { luminance, type Palette, palette, rgb } from "../../src/styles/theme.ts";
 
-type Color = Exclude<keyof Palette, "dark">;
+type Color = Exclude<keyof Palette, "dark" | "patterns">;
 type Pair = readonly [front: Color, back: Color];
 
 const TEXT: readonly Pair[] = [
@@ -22,9 +22,7 @@ const MARKS: readonly Pair[] = [
   ["accent", "panel"],
   ["accent", "highlight"],
   // Bars, dots, and the legend that explains them.
-  ...(
-    ["positive", "negative", "previous", "same", "next", "special", "first", "mixed"] as const
-  ).flatMap((color): Pair[] => [
+  ...(["positive", "negative", "neutral"] as const).flatMap((color): Pair[] => [
     [color, "background"],
     [color, "panel"],
     [color, "paper"],
@@ -54,6 +52,12 @@ describe.for([
 
   test.for(TEXT)("%s is read on %s", ([front, back]) => {
     expect(contrast(colors[front], colors[back])).toBeGreaterThanOrEqual(4.5);
+  });
+
+  test.for(["background", "panel", "paper"] as const)("kinds of heads are seen on %s", (back) => {
+    for (const color of colors.patterns) {
+      expect(contrast(color, colors[back])).toBeGreaterThanOrEqual(3);
+    }
   });
 
   test.for(MARKS)("%s is seen on %s", ([front, back]) => {

@@ -10,8 +10,6 @@ export const positions = (count: number): Tokens => ({
   words: null,
 });
 
-const noMeasure: readonly number[] = [];
-
 export interface Sizes {
   readonly heads: number;
   readonly key_heads: number;
@@ -35,15 +33,6 @@ export function layerWith(
     bytes: 0,
     program,
     fidelity: { exact: null, module: "", tolerance: 1e-5 },
-    measures: {
-      entropy: noMeasure,
-      distance: noMeasure,
-      previous: noMeasure,
-      same: noMeasure,
-      next: noMeasure,
-      first: noMeasure,
-      special: noMeasure,
-    },
   };
   const stack: StackInfo = {
     name: "self",

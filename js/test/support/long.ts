@@ -3,7 +3,7 @@
 import type { Block } from "../../src/data/codec.ts";
 import type { Source } from "../../src/data/store.ts";
 import { type App, type AppOptions, mountApp } from "./mounted.ts";
-import { RECORD, type SentRecord } from "./vectors.ts";
+import { RECORD, type SentRecord, withStacks } from "./vectors.ts";
 
 /** The strongest links to another token, but for those to the first, strongest first. */
 export const LINKS = [
@@ -15,22 +15,18 @@ export const LINKS = [
 const HEADS = 2;
 const CELLS = 32;
 
-type Layers = { stacks: { layers: object[] }[] };
+type Layers = { stacks: { layers: { heads: number }[] }[] };
 
 function recordOf(tokens: number): SentRecord {
   const weightsOnly = (RECORD.manifest as Layers).stacks[0].layers[1];
   const labels = Array.from({ length: tokens }, (_, at) => `t${at}`);
-  const manifest = {
-    ...(RECORD.manifest as object),
-    stacks: [
-      {
-        name: "self",
-        queries: { labels, segments: null, special: [], words: null },
-        keys: null,
-        layers: [0, 1].map((number) => ({ ...weightsOnly, number })),
-      },
-    ],
+  const stack = {
+    name: "self",
+    queries: { labels, segments: null, special: [], words: null },
+    keys: null,
+    layers: [0, 1].map((number) => ({ ...weightsOnly, number })),
   };
+  const manifest = withStacks([stack]);
   const overview = btoa("\0".repeat((2 * HEADS * CELLS ** 2) / 2));
   return { manifest, overview, levels: [], blocks: {} };
 }

@@ -75,6 +75,28 @@ export const RECORD = record as unknown as SentRecord & {
   readonly weights: readonly Numbers[];
 };
 
+export interface SentStack {
+  readonly name: string;
+  readonly layers: readonly { readonly heads: number }[];
+}
+
+/** The manifest of a record with other stacks, where every number of a head is zero. */
+export function withStacks(
+  stacks: readonly SentStack[],
+  { manifest }: SentRecord = RECORD,
+): object {
+  const { metrics, patterns } = manifest as { metrics: object[]; patterns: object };
+  const values = Object.fromEntries(
+    stacks.map(({ name, layers }) => [name, layers.map(({ heads }) => Array(heads).fill(0))]),
+  );
+  return {
+    ...(manifest as object),
+    stacks,
+    metrics: metrics.map((metric) => ({ ...metric, values })),
+    patterns: { ...patterns, values },
+  };
+}
+
 export function bytes(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }

@@ -1,13 +1,18 @@
-/** What the colours of the model view say. */
+/** The colours of heads in the model view, and their legend. */
 
-import type { StackInfo } from "../../data/manifest.ts";
+import {
+  type Head,
+  type Manifest,
+  type Metric,
+  metricValue,
+  type StackInfo,
+} from "../../data/manifest.ts";
 import { colored, type Phrase } from "../../parts/text.ts";
-import type { Color } from "../../state/choices.ts";
 import type { Palette } from "../../styles/theme.ts";
-import { longName, measured } from "./measures.ts";
-import { allHeads, type Head, type Row } from "./order.ts";
-import { countPatterns, patternOf } from "./patterns.ts";
-import { layerColor, ramp } from "./ramp.ts";
+import { inFull } from "./metrics.ts";
+import { allHeads, type Row } from "./order.ts";
+import { countPatterns, patternColor, patternOf } from "./patterns.ts";
+import { divergingRamp, layerColor, ramp } from "./ramp.ts";
 
 export interface Coloring {
   of(head: Head): string;
@@ -17,16 +22,18 @@ export interface Coloring {
 /** Squares of the legend's ramp. */
 const STEPS = 7;
 
+/** @param color a metric, or "pattern" or "layer". */
 export function coloringOf(
-  color: Color,
+  color: Metric | "pattern" | "layer",
   rows: readonly Row[],
   stack: StackInfo,
+  { patterns }: Manifest,
   palette: Palette,
 ): Coloring {
   if (color === "pattern") {
     return {
-      of: ({ layer, head }) => palette[patternOf(layer, head, stack)],
-      legend: countPatterns(allHeads(rows), stack, palette),
+      of: (head) => patternColor(patternOf(patterns, head), palette),
+      legend: countPatterns(patterns, allHeads(rows), palette),
     };
   }
   if (color === "layer") {
@@ -34,15 +41,28 @@ export function coloringOf(
     const legend = ["layer ", ...scale(`${rows[0].layer.number}`, rows.map(of), lastOf(rows))];
     return { of, legend };
   }
-  const values = allHeads(rows).map(({ layer, head }) => layer.measures[color][head]);
-  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
-  const steps = Array.from({ length: STEPS }, (_, n) => ramp(n / (STEPS - 1), palette));
+  return metricColoring(color, rows, palette);
+}
+
+/** From the lowest to the highest number; of a signed metric, as far on both sides of zero. */
+function metricColoring(metric: Metric, rows: readonly Row[], palette: Palette): Coloring {
+  const values = allHeads(rows).map((head) => metricValue(metric, head));
+  const known = values.filter((value) => value !== null);
+  const [least, most] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 0];
+  const farthest = Math.max(-least, most);
+  const [lowest, highest] = metric.signed ? [-farthest, farthest] : [least, most];
+  const colors = metric.signed ? divergingRamp : ramp;
+  const steps = Array.from({ length: STEPS }, (_, n) => colors(n / (STEPS - 1), palette));
   return {
-    of: ({ layer, head }) =>
-      ramp((layer.measures[color][head] - lowest) / (highest - lowest || 1), palette),
+    of: (head) => {
+      const value = metricValue(metric, head);
+      if (value === null) return palette.border;
+      return colors((value - lowest) / (highest - lowest || 1), palette);
+    },
     legend: [
-      `${longName(color)} `,
-      ...scale(measured(color, lowest), steps, measured(color, highest)),
+      `${metric.label} `,
+      ...scale(inFull(metric, lowest), steps, inFull(metric, highest)),
+      ...(known.length < values.length ? ["   ", colored(palette.border, "■"), " no value"] : []),
     ],
   };
 }

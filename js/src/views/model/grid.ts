@@ -1,12 +1,10 @@
 /** The elements of the model view's grid: a cell per head, and a canvas per layer behind them. */
 
-import type { StackInfo } from "../../data/manifest.ts";
+import type { Head, Manifest, Metric } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { trust } from "../../parts/trust.ts";
-import type { Sort } from "../../state/choices.ts";
 import type { ModelLayout } from "./layout.ts";
-import { longName } from "./measures.ts";
-import type { Head, Row } from "./order.ts";
+import type { Row } from "./order.ts";
 import { description, headName } from "./status.ts";
 import { type Means, meanBars, meanName, meanText } from "./summary.ts";
 
@@ -24,13 +22,13 @@ export interface ModelGrid {
 
 export function modelGrid(
   rows: readonly Row[],
-  stack: StackInfo,
+  { patterns }: Manifest,
   layout: ModelLayout,
-  sort: Sort,
+  sort: Metric | null,
   means: Means,
 ): ModelGrid {
   const known = new Map<Element | null, Head>();
-  const rowMeans = layout.summary ? meanBars(means.measure, means.rows) : [];
+  const rowMeans = layout.summary ? meanBars(means.metric, means.rows) : [];
   const canvases: HTMLCanvasElement[] = [];
   const cells: HTMLElement[][] = [];
 
@@ -41,7 +39,7 @@ export function modelGrid(
       {
         role: "rowheader",
         title,
-        "aria-description": meanText(means.measure, means.rows[index]),
+        "aria-description": meanText(means.metric, means.rows[index]),
       },
       `${layer.number}`,
     );
@@ -52,10 +50,10 @@ export function modelGrid(
         role: "gridcell",
         id: `cell-${layer.number}-${head}`,
         "aria-label": headName({ layer, head }),
-        "aria-description": description({ layer, head }, stack, means.measure),
+        "aria-description": description({ layer, head }, patterns, means.metric),
         "aria-selected": "false",
       });
-      if (sort !== "model") cell.append(el("span", { class: "caption" }, `${head}`));
+      if (sort) cell.append(el("span", { class: "caption" }, `${head}`));
       known.set(cell, { layer, head });
       return cell;
     });
@@ -68,8 +66,8 @@ export function modelGrid(
   const bottom = el(
     "div",
     { class: "column-means", "aria-hidden": "true" },
-    el("div", { class: "of" }, meanName(means.measure)),
-    ...meanBars(means.measure, means.columns, layout.across + layout.gap),
+    meanName(means.metric),
+    ...meanBars(means.metric, means.columns, layout.across + layout.gap),
   );
   const element = el(
     "div",
@@ -110,8 +108,8 @@ const LENGTHS = [
 function columnHeads(
   rows: readonly Row[],
   { columns, summary }: ModelLayout,
-  sort: Sort,
-  { measure, columns: means }: Means,
+  sort: Metric | null,
+  { metric, columns: means }: Means,
 ): HTMLElement {
   const longest = rows.find(({ heads }) => heads.length === columns)?.heads ?? [];
   const heads = longest.map((head, column) =>
@@ -119,18 +117,18 @@ function columnHeads(
       "div",
       {
         role: "columnheader",
-        "aria-label": sort === "model" ? `Head ${head}` : `Rank ${column + 1}`,
-        "aria-description": meanText(measure, means[column]),
+        "aria-label": sort ? `Rank ${column + 1}` : `Head ${head}`,
+        "aria-description": meanText(metric, means[column]),
       },
-      sort === "model" ? `${head}` : "",
+      sort ? "" : `${head}`,
     ),
   );
   const order = el("div", { class: "order", "aria-hidden": "true" });
-  if (sort !== "model") order.append(`${longName(sort)}, highest → lowest`);
+  if (sort) order.append(`${sort.label}, highest → lowest`);
   const directions = el(
     "div",
     { class: "directions" },
-    sort === "model" ? el("span", {}, "head →") : "",
+    sort ? "" : el("span", {}, "head →"),
     el("span", {}, "layer ↓"),
   );
   return el(
@@ -138,6 +136,6 @@ function columnHeads(
     { role: "row", class: "column-names" },
     el("div", { class: "corner", "aria-hidden": "true" }, directions, order),
     ...heads,
-    summary ? el("div", { class: "of", "aria-hidden": "true" }, meanName(measure)) : "",
+    summary ? meanName(metric) : "",
   );
 }

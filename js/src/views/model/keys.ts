@@ -1,8 +1,9 @@
 /** Moving through the model view's grid with the keyboard. */
 
+import type { Head } from "../../data/manifest.ts";
 import { within } from "../../state/state.ts";
 import type { ModelGrid } from "./grid.ts";
-import { type Head, placeOf, type Row } from "./order.ts";
+import { placeOf, type Row } from "./order.ts";
 
 export interface KeyActions {
   current(): Head;

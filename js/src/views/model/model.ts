@@ -1,12 +1,12 @@
 /** The model view: every head of every layer at a glance. */
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
-import type { StackInfo } from "../../data/manifest.ts";
+import type { Head, StackInfo } from "../../data/manifest.ts";
 import { cropped, shownSegments } from "../../data/thumbnails.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/trust.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Choices, Color, Sort } from "../../state/choices.ts";
+import type { Choices } from "../../state/choices.ts";
 import { goTo } from "../../state/navigation.ts";
 import { isPair, shownTokens } from "../../state/shown.ts";
 import { figureName } from "../shared/figure.ts";
@@ -15,11 +15,11 @@ import { coloringOf } from "./color.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
 import { modelLayout } from "./layout.ts";
-import { measureTable } from "./measures.ts";
-import { type Head, knownChoice, measureInUse, placeOf, rowsOf } from "./order.ts";
+import { metricTable } from "./metrics.ts";
+import { placeOf, rowsOf } from "./order.ts";
 import { paintRows } from "./paint.ts";
 import { modelPanel, type Panel } from "./panel.ts";
-import { described, patternOf } from "./patterns.ts";
+import { described } from "./patterns.ts";
 import { bindPointer } from "./pointer.ts";
 import { showPreview } from "./preview.ts";
 import { reveal } from "./scroll.ts";
@@ -30,19 +30,25 @@ import { modelTools } from "./tools.ts";
 
 export function modelView(context: Context): View {
   const { scope, state, store, palette } = context;
-  const { stack } = state.shown;
-  const sort = computed(() => knownChoice<Sort>(state.sort.value, stack.value, ["model"]));
-  const color = computed(() =>
-    knownChoice<Color>(state.color.value, stack.value, ["pattern", "layer"]),
+  const { manifest } = store;
+  const { stack, metrics } = state.shown;
+  const named = (name: string) => metrics.value.find((metric) => metric.name === name) ?? null;
+  // A choice that this stack does not have is as if it were not made.
+  const sort = computed(() => named(state.sort.value));
+  const color = computed(
+    () => named(state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern"),
   );
-  const measure = computed(() => measureInUse(color.value, sort.value));
+  /** The metric in use: the one that colours heads, else the one that sorts them, else the first. */
+  const metric = computed(() => named(state.color.value) ?? sort.value ?? metrics.value[0]);
   const rows = computed(() =>
     rowsOf(stack.value, sort.value, {
       layers: state.include_layers.value,
       heads: state.include_heads.value,
     }),
   );
-  const coloring = computed(() => coloringOf(color.value, rows.value, stack.value, palette.value));
+  const coloring = computed(() =>
+    coloringOf(color.value, rows.value, stack.value, manifest, palette.value),
+  );
 
   const panel = signal<Panel | null>(null);
   const hovered = signal<Head | null>(null);
@@ -100,8 +106,8 @@ export function modelView(context: Context): View {
     const kind = state.thumbnails.value;
     const aspect = aspectOf(kind, shownTokens(segments, of));
     const thumbnailOf = thumbnails(of, segments);
-    const layout = modelLayout(room, aspect, shown, sort.value !== "model");
-    const grid = modelGrid(shown, of, layout, sort.value, meansOf(shown, measure.value));
+    const layout = modelLayout(room, aspect, shown, sort.value !== null);
+    const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
     const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
     const stage = el("div", { class: "grid-stage" }, grid.element, preview);
     stage.style.width = `${layout.width}px`;
@@ -247,11 +253,11 @@ export function modelView(context: Context): View {
       const ink = coloring.value.of(head);
       showPreview(preview, {
         title: headTitle(head),
-        pattern: described(patternOf(head.layer, head.head, of)),
+        pattern: described(manifest.patterns, head),
         aspect,
         paint: (painter, ratio, box) =>
           paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors),
-        numbers: measureTable(head.layer, head.head, of),
+        numbers: metricTable(metrics.peek(), head),
         cell,
         scroller: scroller() ?? stage,
       });
@@ -265,7 +271,7 @@ export function modelView(context: Context): View {
       // Of the tokens that are looked at in the head that is opened, else of the head.
       panel.value && state.hover.value
         ? panel.value.inside.status.value
-        : statusOf(looked.value, stack.value, measure.value),
+        : statusOf(looked.value, manifest.patterns, metric.value, metrics.value),
     ),
     legend: computed(() => [
       ...coloring.value.legend,
@@ -281,13 +287,13 @@ export function modelView(context: Context): View {
     ]),
     tools: [tools],
     figure: () => ({
-      name: figureName(store.manifest, "model", stack.peek()),
+      name: figureName(manifest, "model", stack.peek()),
       heading: "",
-      note: store.manifest.model,
+      note: manifest.model,
       cropped: false,
     }),
     tables: computed(() => [
-      headsTable(rows.value, stack.value),
+      headsTable(rows.value, manifest, metrics.value),
       ...(panel.value?.inside.tables.value ?? []),
     ]),
   };

@@ -1,6 +1,7 @@
 /** The pictures of the model view, painted a few layers at a time. */
 
 import type { Thumbnail } from "../../data/codec.ts";
+import type { Head } from "../../data/manifest.ts";
 import { paintCanvas, paintInFigures } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { inSlices } from "../../scheduling/slices.ts";
@@ -8,7 +9,7 @@ import type { Choices } from "../../state/choices.ts";
 import type { Palette } from "../../styles/theme.ts";
 import type { Coloring } from "./color.ts";
 import type { ModelLayout } from "./layout.ts";
-import type { Head, Row } from "./order.ts";
+import type { Row } from "./order.ts";
 import { paintThumbnail } from "./thumbnail.ts";
 
 export interface Painting {

@@ -3,7 +3,7 @@
 import { el } from "../../parts/dom.ts";
 import type { Context, View } from "../shared/view.ts";
 import { detail } from "./detail.ts";
-import { described, patternOf } from "./patterns.ts";
+import { described } from "./patterns.ts";
 import { headName, headTitle } from "./status.ts";
 
 export interface PanelOptions {
@@ -64,9 +64,9 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
     const wanted = context.store.layer(stack.value.name, layer.value.number);
     if (wanted.value.status === "loading" && title.firstChild) return;
     const shown = { layer: layer.value, head: head.value };
-    const pattern = patternOf(shown.layer, shown.head, stack.value);
+    const pattern = described(context.store.manifest.patterns, shown);
     region.setAttribute("aria-label", `${headName(shown)}, opened`);
-    title.replaceChildren(el("strong", {}, headTitle(shown)), `  ${described(pattern)}`);
+    title.replaceChildren(el("strong", {}, headTitle(shown)), `  ${pattern}`);
   });
   return {
     element,

@@ -1,7 +1,7 @@
 /** What the pointer does to the heads of the model view. */
 
+import type { Head } from "../../data/manifest.ts";
 import type { ModelGrid } from "./grid.ts";
-import type { Head } from "./order.ts";
 
 export interface PointerActions {
   /** Comes for every move: null where there is no head. */

@@ -1,6 +1,6 @@
 /** Colours for numbers and for layers, equally spaced to the eye, with a contrast of 3 to the paper. */
 
-import type { Palette } from "../../styles/theme.ts";
+import { hex, mixed, type Palette } from "../../styles/theme.ts";
 
 /** From the lowest (0) to the highest (1): blue over violet to warm, away from the background. */
 export function ramp(share: number, { dark }: Palette): string {
@@ -9,6 +9,11 @@ export function ramp(share: number, { dark }: Palette): string {
   return dark
     ? oklch(from(0.6, 0.93), from(0.14, 0.09), from(250, 440))
     : oklch(from(0.63, 0.33), from(0.11, 0.14), from(220, 380));
+}
+
+/** From the most negative (0) over grey (0.5) to the most positive (1). */
+export function divergingRamp(share: number, { negative, neutral, positive }: Palette): string {
+  return mixed(neutral, share < 0.5 ? negative : positive, Math.min(Math.abs(2 * share - 1), 1));
 }
 
 const GOLDEN_ANGLE = 137.508;
@@ -35,12 +40,7 @@ function oklch(lightness: number, chroma: number, degrees: number): string {
     -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
     -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
   ];
-  return `#${linear.map((c) => hexadecimal(encoded(c))).join("")}`;
+  return hex(linear.map((c) => 255 * encoded(c)));
 }
 
 const encoded = (c: number) => (c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055);
-
-const hexadecimal = (c: number) =>
-  Math.round(255 * Math.min(Math.max(c, 0), 1))
-    .toString(16)
-    .padStart(2, "0");

@@ -1,11 +1,18 @@
 /** The model view in words and numbers. */
 
-import type { LayerInfo, Measure, StackInfo } from "../../data/manifest.ts";
+import {
+  type Head,
+  type Manifest,
+  type Metric,
+  metricValue,
+  type Patterns,
+  type StackInfo,
+} from "../../data/manifest.ts";
 import type { Table } from "../../parts/table.ts";
-import { number, type Phrase, strong, weight } from "../../parts/text.ts";
-import { longName, measured, measuresOf } from "./measures.ts";
-import { allHeads, type Head, type Row } from "./order.ts";
-import { described, isSelf, PATTERN_NAMES, patternOf } from "./patterns.ts";
+import { type Phrase, strong } from "../../parts/text.ts";
+import { inFull } from "./metrics.ts";
+import { allHeads, type Row } from "./order.ts";
+import { described, patternOf } from "./patterns.ts";
 
 /** As the status line and the preview call a head. */
 export const headTitle = ({ layer, head }: Head) => `Layer ${layer.number} · Head ${head}`;
@@ -13,28 +20,17 @@ export const headTitle = ({ layer, head }: Head) => `Layer ${layer.number} · He
 /** As the accessibility tree calls it. */
 export const headName = ({ layer, head }: Head) => `Layer ${layer.number}, head ${head}`;
 
-/** @param measure the one that the view is about: said also where the others do not say it. */
-export function statusOf({ layer, head }: Head, stack: StackInfo, measure: Measure): Phrase {
-  const value = (name: keyof LayerInfo["measures"]) => layer.measures[name][head];
-  const shares = isSelf(stack)
-    ? [
-        ` · distance ${directed(value("distance"))} · to previous ${weight(value("previous"))}`,
-        `, next ${weight(value("next"))}, special ${weight(value("special"))}`,
-        measure === "same" || measure === "first" ? `, ${measure} ${weight(value(measure))}` : "",
-      ]
-    : [` · to first ${weight(value("first"))}, special ${weight(value("special"))}`];
-  return [
-    strong(`${headTitle({ layer, head })}  `),
-    `${described(patternOf(layer, head, stack))} · entropy ${number(value("entropy"))} nats`,
-    ...shares,
-  ];
-}
-
-/** A mean distance with the direction that its sign stands for. */
-function directed(distance: number): string {
-  const shown = number(distance, 1);
-  if (Number(distance.toFixed(1)) === 0) return shown;
-  return `${shown} (to the ${distance < 0 ? "left" : "right"})`;
+/** @param metric the one in use: it comes first, where there is room. */
+export function statusOf(
+  head: Head,
+  patterns: Patterns,
+  metric: Metric,
+  metrics: readonly Metric[],
+): Phrase {
+  const numbers = [metric, ...metrics.filter((other) => other !== metric)].map(
+    (metric) => ` · ${metric.name} ${inFull(metric, metricValue(metric, head))}`,
+  );
+  return [strong(`${headTitle(head)}  `), described(patterns, head), ...numbers];
 }
 
 /** Which part of a very long text all this is about; "" where it is about the whole. */
@@ -44,24 +40,27 @@ export function sampledText({ sampled, queries }: StackInfo): string {
   return `pictures and numbers from ${some} of ${all} queries`;
 }
 
-/** What the picture, its colour and its place say about a head. */
-export function description({ layer, head }: Head, stack: StackInfo, measure: Measure): string {
-  const pattern = described(patternOf(layer, head, stack));
-  return `${pattern}, ${longName(measure)} ${measured(measure, layer.measures[measure][head])}`;
+/** The pattern of a head and its metric, for those who do not see its colour and place. */
+export function description(head: Head, patterns: Patterns, metric: Metric): string {
+  const value = inFull(metric, metricValue(metric, head));
+  return `${described(patterns, head)}, ${metric.label} ${value}`;
 }
 
 /** A line per head shown, in the order in which they are shown. */
-export function headsTable(rows: readonly Row[], stack: StackInfo): Table {
-  const measures = measuresOf(stack);
+export function headsTable(
+  rows: readonly Row[],
+  { patterns }: Manifest,
+  metrics: readonly Metric[],
+): Table {
   return {
     name: "Heads",
     rows: () => [
-      ["layer", "head", "pattern", ...measures],
-      ...allHeads(rows).map(({ layer, head }) => [
-        layer.number,
-        head,
-        PATTERN_NAMES[patternOf(layer, head, stack)],
-        ...measures.map((measure) => layer.measures[measure][head]),
+      ["layer", "head", "pattern", ...metrics.map(({ name }) => name)],
+      ...allHeads(rows).map((each) => [
+        each.layer.number,
+        each.head,
+        patterns.kinds[patternOf(patterns, each)].label,
+        ...metrics.map((metric) => metricValue(metric, each) ?? ""),
       ]),
     ],
   };

@@ -1,18 +1,14 @@
 /** What the reader can choose about the model view. */
 
-import { computed } from "@preact/signals-core";
 import { choice, type Option } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Choices, Color, Sort } from "../../state/choices.ts";
+import type { Choices } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
-import { measuresOf, name } from "./measures.ts";
-import { knownChoice } from "./order.ts";
-import { isSelf } from "./patterns.ts";
 
 export function modelTools(scope: Scope, state: State): HTMLElement {
-  const { stack } = state.shown;
+  const { metrics } = state.shown;
   const thumbnails = choice(scope, {
     name: "Show",
     options: [
@@ -25,14 +21,14 @@ export function modelTools(scope: Scope, state: State): HTMLElement {
     },
   });
   const byNumber = el("div", { class: "tools" });
-  // What can be chosen changes with the kind of attention, and with nothing else.
-  const self = computed(() => isSelf(stack.value));
   scope.scopedEffect((own) => {
-    self.value;
-    const numbers: readonly Option[] = measuresOf(stack.peek()).map((measure) => ({
-      value: measure,
-      label: capitalized(name(measure)),
+    const numbers: readonly Option[] = metrics.value.map(({ name, label, description }) => ({
+      value: name,
+      label: capitalized(label),
+      title: description,
     }));
+    const known = (choice: string, plain: string) =>
+      numbers.some(({ value }) => value === choice) ? choice : plain;
     const color = choice(own, {
       name: "Colour by",
       options: [
@@ -40,17 +36,17 @@ export function modelTools(scope: Scope, state: State): HTMLElement {
         { value: "layer", label: "Layer" },
         ...numbers,
       ],
-      value: () => knownChoice<Color>(state.color.value, stack.value, ["pattern", "layer"]),
+      value: () => (state.color.value === "layer" ? "layer" : known(state.color.value, "pattern")),
       set(value) {
-        state.color.value = value as Color;
+        state.color.value = value;
       },
     });
     const sort = choice(own, {
       name: "Sort heads",
       options: [{ value: "model", label: "As in model" }, ...numbers],
-      value: () => knownChoice<Sort>(state.sort.value, stack.value, ["model"]),
+      value: () => known(state.sort.value, "model"),
       set(value) {
-        state.sort.value = value as Sort;
+        state.sort.value = value;
       },
     });
     byNumber.replaceChildren(color, sort);

@@ -7,7 +7,7 @@ import { parts } from "../../support/locators.ts";
 import { type App, drawn, find, mountApp } from "../../support/mounted.ts";
 import { LABELS, NAMES, strongest, weightAt } from "../../support/numbers.ts";
 import { expectNoProblems } from "../../support/problems.ts";
-import { RECORD } from "../../support/vectors.ts";
+import { RECORD, withStacks } from "../../support/vectors.ts";
 
 expectNoProblems();
 
@@ -90,11 +90,13 @@ describe("the legend", () => {
   });
 
   test("counts one of them as one", async () => {
-    const { stacks } = RECORD.manifest as { stacks: { layers: { heads: number }[] }[] };
+    const { stacks } = RECORD.manifest as {
+      stacks: { name: string; layers: { heads: number }[] }[];
+    };
     const [self] = stacks;
     const one = { ...self, layers: self.layers.slice(0, 1) };
     const app = await mountApp({
-      record: { ...RECORD, manifest: { ...(RECORD.manifest as object), stacks: [one] } },
+      record: { ...RECORD, manifest: withStacks([one]) },
     });
     await drawn(app);
     expect(legend(app)).toContain(`9 tokens · 1 layer × ${one.layers[0].heads} heads`);

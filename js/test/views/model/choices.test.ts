@@ -3,12 +3,13 @@
 import { signal } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { LayerInfo, Measure } from "../../../src/data/manifest.ts";
+import type { Metric, SentMetric } from "../../../src/data/manifest.ts";
+import { readManifest, readMetrics } from "../../../src/data/read-manifest.ts";
 import { tsv } from "../../../src/parts/table.ts";
 import { palette, rgb } from "../../../src/styles/theme.ts";
 import { modelView } from "../../../src/views/model/model.ts";
-import { patternOf } from "../../../src/views/model/patterns.ts";
-import { ramp } from "../../../src/views/model/ramp.ts";
+import { patternColor, patternOf } from "../../../src/views/model/patterns.ts";
+import { divergingRamp, ramp } from "../../../src/views/model/ramp.ts";
 import { meanBars } from "../../../src/views/model/summary.ts";
 import { stateOf, storeOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -17,12 +18,17 @@ import { type App, find, pixel } from "../../support/mounted.ts";
 import { mountModel } from "../../support/mounted-model.ts";
 import { expectNoProblems } from "../../support/problems.ts";
 import { testScope } from "../../support/test-scope.ts";
-import { OVERVIEW } from "../../support/vectors.ts";
+import { OVERVIEW, RECORD } from "../../support/vectors.ts";
 
 expectNoProblems();
 
 const { cell, grid, status } = parts();
-const { layers } = storeOf().stack("self");
+const { metrics, stacks } = storeOf().manifest;
+const [{ layers }] = stacks;
+const metric = (name: string) => metrics.find((each) => each.name === name) as Metric;
+/** By layer, of every head. */
+const valuesOf = (name: string) =>
+  layers.map((layer) => metric(name).values.get(layer) as readonly number[]);
 
 const combobox = (name: string) => page.getByRole("combobox", { name, exact: true });
 const choose = (name: string, option: string) => userEvent.selectOptions(combobox(name), option);
@@ -43,10 +49,10 @@ function barColor(app: App, layer: number, head: number): number[] {
 }
 
 /** "Layer 2, head 5", from the highest to the lowest value of each layer. */
-const sorted = (measure: Measure) =>
-  layers.flatMap(({ number, heads, measures }) =>
+const sorted = (name: string) =>
+  layers.flatMap(({ number, heads }, at) =>
     Array.from({ length: heads }, (_, head) => head)
-      .sort((a, b) => measures[measure][b] - measures[measure][a] || a - b)
+      .sort((a, b) => valuesOf(name)[at][b] - valuesOf(name)[at][a] || a - b)
       .map((head) => `Layer ${number}, head ${head}`),
   );
 
@@ -62,7 +68,15 @@ describe("lines", () => {
         const box = cell(layer.number, 0).element().getBoundingClientRect();
         const left = box.left - canvas.getBoundingClientRect().left;
         const { rows, columns, levels } = app.store.thumbnail("self", layer.number, 0);
-        const ink = rgb(palette(false)[patternOf(layer, 0, app.store.stack("self"))]);
+        const ink = rgb(
+          patternColor(
+            patternOf(app.store.manifest.patterns, {
+              layer: app.store.stack("self").layers[row],
+              head: 0,
+            }),
+            palette(false),
+          ),
+        );
         for (let query = 1; query < rows - 1; query++) {
           const own = [...levels.slice(query * columns, (query + 1) * columns)];
           const best = own.indexOf(Math.max(...own));
@@ -82,14 +96,10 @@ describe("lines", () => {
 
 describe("the order of heads", () => {
   test.for([
-    { option: "Entropy", measure: "entropy" },
-    { option: "Mean distance", measure: "distance" },
-    { option: "Share on previous", measure: "previous" },
-    { option: "Share on same", measure: "same" },
-    { option: "Share on next", measure: "next" },
-    { option: "Share on first", measure: "first" },
-    { option: "Share on special", measure: "special" },
-  ] as const)("$option: from the highest to the lowest", async ({ option, measure }) => {
+    { option: "Entropy", name: "entropy" },
+    { option: "Distance", name: "distance" },
+    { option: "Share on special tokens", name: "special" },
+  ])("$option: from the highest to the lowest", async ({ option, name: measure }) => {
     const app = await mountModel();
     await choose("Sort heads", option);
     expect(app.state.sort.value).toBe(measure);
@@ -127,7 +137,11 @@ describe("the order of heads", () => {
       const options = combobox(name).getByRole("option").elements();
       const labels = options.map(({ textContent }) => textContent);
       expect(labels[0]).toBe(first);
-      expect(labels.slice(-3)).toEqual(["Entropy", "Share on first", "Share on special"]);
+      expect(labels.slice(-3)).toEqual([
+        "Entropy",
+        "Share on first token",
+        "Share on special tokens",
+      ]);
       expect((options[0] as HTMLOptionElement).selected).toBe(true);
     }
     expect(names()[1]).toBe("Layer 7, head 0");
@@ -139,15 +153,15 @@ describe("the order of heads", () => {
 describe("colours", () => {
   test("are a ramp from the lowest to the highest number, which the legend names", async () => {
     const app = await mountModel();
-    await choose("Colour by", "Share on special");
-    const all = layers.flatMap(({ measures }) => measures.special);
+    await choose("Colour by", "Share on special tokens");
+    const all = valuesOf("special").flat();
     const [lowest, highest] = [Math.min(...all), Math.max(...all)];
     expect(about(app)).toMatch(
       new RegExp(`^share on special tokens ${lowest.toFixed(3)} ■+ ${highest.toFixed(3)}`),
     );
     await eventually(() => {
-      for (const [layer, { measures }] of layers.entries()) {
-        measures.special.forEach((value, head) => {
+      for (const [layer, values] of valuesOf("special").entries()) {
+        values.forEach((value, head) => {
           const expected = rgb(ramp((value - lowest) / (highest - lowest), palette(false)));
           barColor(app, layer, head).forEach((part, n) => {
             expect(Math.abs(part - expected[n])).toBeLessThanOrEqual(2);
@@ -174,11 +188,74 @@ describe("colours", () => {
     "never say alone what they say: %s",
     async (measure) => {
       await mountModel({ choices: { color: measure, layer: 1, head: 1 } });
-      const value = layers[1].measures[measure][1].toFixed(measure === "entropy" ? 2 : 3);
+      const value = valuesOf(measure)[1][1].toFixed(measure === "entropy" ? 2 : 3);
       expect(cell(1, 1).element().getAttribute("aria-description")).toContain(value);
       expect(status()).toContain(value);
     },
   );
+});
+
+describe("a metric of the user's own", () => {
+  const own: SentMetric = {
+    name: "my score",
+    label: "my score",
+    unit: "",
+    digits: 2,
+    signed: true,
+    directions: null,
+    description: "",
+    values: { self: layers.map(({ heads }, at) => numbers(heads, at)) },
+  };
+
+  /** From negative to positive; the second head of every layer has none. */
+  function numbers(heads: number, at: number): (number | null)[] {
+    return Array.from({ length: heads }, (_, head) => (head === 1 ? null : head + at - 2.5));
+  }
+
+  test("sorts and colours heads like any other, around zero", async () => {
+    const app = await mountModel();
+    const options = () => combobox("Sort heads").getByRole("option").elements();
+    expect(options().length).toBe(metrics.length + 1);
+    app.state.ownMetrics.value = readMetrics([own], app.store.manifest);
+    expect(options().at(-1)?.textContent).toBe("My score");
+    await choose("Colour by", "My score");
+    await choose("Sort heads", "My score");
+    expect([app.state.color.value, app.state.sort.value]).toEqual(["my score", "my score"]);
+    // Those without a value come last.
+    expect(names().slice(0, 4)).toEqual([3, 2, 0, 1].map((head) => `Layer 0, head ${head}`));
+    const colors = palette(false);
+    expect(about(app)).toMatch(/^my score \u22128\.50 ■+ 8\.50 {3}■ no value/);
+    expect(cell(0, 1).element().getAttribute("aria-description")).toContain("my score no value");
+    await eventually(() => {
+      for (const [layer, head, color] of [
+        [0, 0, divergingRamp((-2.5 / 8.5 + 1) / 2, colors)],
+        [2, 9, divergingRamp(1, colors)],
+        [0, 1, colors.border],
+      ] as const) {
+        const expected = rgb(color);
+        barColor(app, layer, head).forEach((part, n) => {
+          expect(Math.abs(part - expected[n])).toBeLessThanOrEqual(2);
+        });
+      }
+    });
+    // The one that the view is about comes first.
+    await userEvent.hover(cell(2, 9));
+    expect(status()).toMatch(/my score 8\.50 · entropy/);
+    expect(find(app, ".column-names .of").textContent).toBe("mean\nmy score");
+    app.state.ownMetrics.value = [];
+    await expect.element(combobox("Colour by")).toHaveValue("pattern");
+  });
+
+  test("is marked as damaged where it is of another record", () => {
+    const [values] = own.values.self;
+    const short = { ...own, values: { self: [values] } };
+    const manifest = readManifest(RECORD.manifest);
+    expect(readMetrics(undefined, manifest)).toEqual([]);
+    expect(readMetrics([own], manifest)[0].values.get(manifest.stacks[0].layers[0])).toEqual(
+      values,
+    );
+    expect(() => readMetrics([short], manifest)).toThrow("metrics[0].values.self is not valid");
+  });
 });
 
 describe("means", () => {
@@ -188,43 +265,47 @@ describe("means", () => {
       .getByRole(role)
       .elements()
       .map((each) => each.getAttribute("aria-description"));
-  const ofColumn = (measure: Measure, column: number, among: readonly LayerInfo[] = layers) =>
-    mean(among.map(({ measures }) => measures[measure][column]).filter((v) => v !== undefined));
+  const ofColumn = (name: string, column: number) =>
+    mean(
+      valuesOf(name)
+        .map((values) => values[column])
+        .filter((v) => v !== undefined),
+    );
 
   test("of the entropy stand beside every row and below every column", async () => {
     const app = await mountModel();
-    const rows = layers.map(({ measures }) => mean(measures.entropy).toFixed(2));
+    const rows = valuesOf("entropy").map((values) => mean(values).toFixed(2));
     const columns = Array.from({ length: 10 }, (_, at) => ofColumn("entropy", at).toFixed(2));
     expect(described("rowheader")).toEqual(rows.map((value) => `mean entropy ${value} nats`));
     expect(described("columnheader")).toEqual(columns.map((value) => `mean entropy ${value} nats`));
     const visible = [...app.shadow.querySelectorAll(".mean")].map(({ textContent }) => textContent);
     expect(visible).toEqual([...rows, ...columns]);
-    expect(find(app, ".column-names .of").textContent).toBe("mean entropy");
+    expect(find(app, ".column-names .of").textContent).toBe("mean\nentropy");
   });
 
   test("beside the rows are left out where there is no room, but not for those who do not see", async () => {
     const app = await mountModel({ width: 600 });
     expect(app.shadow.querySelectorAll("[role=row] > .mean").length).toBe(0);
-    expect(find(app, ".column-means .of").textContent).toBe("mean entropy");
+    expect(find(app, ".column-means .of").textContent).toBe("mean\nentropy");
     expect(described("rowheader")[0]).toBe(
-      `mean entropy ${mean(layers[0].measures.entropy).toFixed(2)} nats`,
+      `mean entropy ${mean(valuesOf("entropy")[0]).toFixed(2)} nats`,
     );
   });
 
   test("are bars alone where one of the numbers would touch its neighbour", () => {
     const said = (room: number) =>
-      meanBars("distance", [0.5, -10.2], room).map(({ textContent }) => textContent);
+      meanBars(metric("distance"), [0.5, -10.2], room).map(({ textContent }) => textContent);
     expect(said(60)).toEqual(["0.5", "\u221210.2"]);
     expect(said(32)).toEqual(["", ""]);
   });
 
   test("are of the number that colours, else of the one that sorts", async () => {
     const app = await mountModel({ choices: { sort: "first" } });
-    expect(find(app, ".column-names .of").textContent).toBe("mean first");
+    expect(find(app, ".column-names .of").textContent).toBe("mean\nfirst");
     app.state.color.value = "next";
-    expect(find(app, ".column-names .of").textContent).toBe("mean next");
+    expect(find(app, ".column-names .of").textContent).toBe("mean\nnext");
     expect(described("rowheader")[0]).toBe(
-      `mean share on next token ${mean(layers[0].measures.next).toFixed(3)}`,
+      `mean share on next token ${mean(valuesOf("next")[0]).toFixed(3)}`,
     );
   });
 });
@@ -289,8 +370,7 @@ test("a table has every head with its pattern and all numbers", () => {
     sorted("entropy"),
   );
   for (const [layer, number, , ...values] of rows) {
-    const { measures } = layers[Number(layer)];
-    const expected = head.slice(3).map((name) => measures[name as Measure][Number(number)]);
+    const expected = head.slice(3).map((name) => valuesOf(name)[Number(layer)][Number(number)]);
     expect(values.map(Number)).toEqual(expected);
   }
 });

@@ -2,8 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import { type Metric, metricValue } from "../../../src/data/manifest.ts";
 import { palette, rgb } from "../../../src/styles/theme.ts";
-import { described, patternOf } from "../../../src/views/model/patterns.ts";
+import { described, patternColor, patternOf } from "../../../src/views/model/patterns.ts";
+import { storeOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
 import { focus, parts } from "../../support/locators.ts";
 import { type App, find, pixel } from "../../support/mounted.ts";
@@ -37,7 +39,9 @@ describe("the picture", () => {
         const origin = canvas.getBoundingClientRect();
         heads.forEach((levels, head) => {
           const box = cell(layer.number, head).element().getBoundingClientRect();
-          const ink = rgb(palette(false)[patternOf(layer, head, info)]);
+          const ink = rgb(
+            patternColor(patternOf(app.store.manifest.patterns, { layer, head }), palette(false)),
+          );
           // Some cells from all over; corners are rounded.
           for (let n = columns + 1; n < levels.length - columns; n += 5) {
             const [row, column] = [Math.floor(n / columns), n % columns];
@@ -104,28 +108,31 @@ describe("the picture", () => {
   });
 });
 
-describe("the status line", () => {
-  type Info = { measures: Record<string, number[]> };
-  const { layers } = (RECORD.manifest as { stacks: { layers: Info[] }[] }).stacks[0];
+/** A distance as the view writes it. */
+function directed(distance: number): string {
+  const digits = distance.toFixed(1).replace("-", "\u2212");
+  return `${digits} tokens (to the ${distance < 0 ? "left" : "right"})`;
+}
 
-  function directed(distance: number): string {
-    const digits = distance.toFixed(1).replace("-", "\u2212");
-    return `${digits} (to the ${distance < 0 ? "left" : "right"})`;
-  }
+describe("the status line", () => {
+  const { metrics, stacks } = storeOf().manifest;
 
   function expected(layer: number, head: number): string[] {
-    const value = (name: string) => layers[layer].measures[name][head];
+    const value = (name: string) => {
+      const metric = metrics.find((metric) => metric.name === name) as Metric;
+      return metricValue(metric, { layer: stacks[0].layers[layer], head }) as number;
+    };
     return [
       `Layer ${layer} · Head ${head} `,
       `entropy ${value("entropy").toFixed(2)} nats`,
       `distance ${directed(value("distance"))}`,
-      `previous ${value("previous").toFixed(3)}`,
-      `next ${value("next").toFixed(3)}`,
-      `special ${value("special").toFixed(3)}`,
+      ...["previous", "same", "next", "first", "special"].map(
+        (name) => `${name} ${value(name).toFixed(3)}`,
+      ),
     ];
   }
 
-  test("has the measures of the head under the pointer, else of the selected one", async () => {
+  test("has the metrics of the head under the pointer, else of the selected one", async () => {
     await mountModel({ choices: { layer: 1, head: 1 } });
     for (const part of expected(1, 1)) expect(status()).toContain(part);
     await userEvent.hover(cell(2, 9));
@@ -178,21 +185,24 @@ describe("the pointer", () => {
   test("tells all numbers of the head with its picture", async () => {
     const app = await mountModel();
     await userEvent.hover(cell(2, 9));
-    const stack = app.store.stack("self");
-    const { measures } = stack.layers[2];
+    const { metrics, patterns } = app.store.manifest;
+    const head = { layer: app.store.stack("self").layers[2], head: 9 };
+    const value = (name: string) =>
+      metricValue(metrics.find((metric) => metric.name === name) as Metric, head) as number;
     expect(find(app, ".preview .title").textContent).toBe(
-      `Layer 2 · Head 9${described(patternOf(stack.layers[2], 9, stack))}`,
+      `Layer 2 · Head 9${described(patterns, head)}`,
     );
-    const rows = [...find(app, ".preview").querySelectorAll("tr")].map((row) =>
+    const rows = [...find(app, ".preview").querySelectorAll(".metrics div")].map((row) =>
       [...row.children].map(({ textContent }) => textContent),
     );
     expect(rows).toEqual([
-      ["entropy", `${measures.entropy[9].toFixed(2)} nats`],
-      ["mean distance", `${measures.distance[9].toFixed(1).replace("-", "\u2212")} tokens`],
-      ...(["previous", "same", "next", "first", "special"] as const).map((name) => [
-        `share on ${name}`,
-        measures[name][9].toFixed(3),
+      ["entropy", `${value("entropy").toFixed(2)} nats`],
+      ["distance", directed(value("distance"))],
+      ...["previous", "same", "next", "first"].map((name) => [
+        `share on ${name} token`,
+        value(name).toFixed(3),
       ]),
+      ["share on special tokens", value("special").toFixed(3)],
     ]);
   });
 
@@ -326,7 +336,7 @@ describe("layers of other numbers and heads", () => {
 
   test("do not say what is next to what, where the keys are another text", async () => {
     await mountCross();
-    expect(status()).toContain("to first ");
+    expect(status()).toContain("first ");
     expect(status()).not.toContain("next");
   });
 

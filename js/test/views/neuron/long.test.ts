@@ -7,7 +7,7 @@ import { focus, parts } from "../../support/locators.ts";
 import { type App, find, mountApp, painted, pixel } from "../../support/mounted.ts";
 import { twoFrames } from "../../support/place.ts";
 import { expectNoProblems } from "../../support/problems.ts";
-import { RECORD, type SentRecord } from "../../support/vectors.ts";
+import { RECORD, type SentRecord, withStacks } from "../../support/vectors.ts";
 
 expectNoProblems();
 
@@ -17,7 +17,7 @@ const DIM = 4;
 /** Keys that every query attends to most, in order. */
 const STRONGEST = [310, 77, 200];
 
-type Layers = { stacks: { layers: { program: object }[] }[] };
+type Layers = { stacks: { layers: { heads: number; program: object }[] }[] };
 
 function recordOf(tokens: number, targets: number, mask: string): SentRecord {
   const [first] = (RECORD.manifest as Layers).stacks[0].layers;
@@ -29,7 +29,7 @@ function recordOf(tokens: number, targets: number, mask: string): SentRecord {
   const keys = targets === tokens ? null : textOf(targets);
   const stacks = [{ name: "self", queries: textOf(tokens), keys, layers: [layer] }];
   const overview = btoa("\0".repeat((HEADS * 32 ** 2) / 2));
-  return { manifest: { ...(RECORD.manifest as object), stacks }, overview, levels: [], blocks: {} };
+  return { manifest: withStacks(stacks), overview, levels: [], blocks: {} };
 }
 
 function blockOf(tokens: number, targets: number): Block {

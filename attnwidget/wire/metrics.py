@@ -1,0 +1,205 @@
+"""Metrics and patterns of heads on their way to the browser: our own, and those of a user."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attnwidget.analysis import METRICS, PATTERNS, HeadSummary, pattern_of
+from attnwidget.record import AttentionRecord, Stack
+
+from .text import sendable
+
+Metrics = Mapping[str, "ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]"]
+"""By name: numbers [layers, heads]; or, by stack, such numbers."""
+
+# A view writes no more decimals.
+_MOST_DIGITS = 20
+
+_OTHER_CHOICES = ("model", "pattern", "layer")
+
+
+class SentMetric(TypedDict):
+    """A metric and its values, as JSON; `analysis.Metric` says what the other fields are.
+
+    Attributes:
+        digits: decimals that are shown.
+        signed: True if zero is the middle of its colours.
+        values: by stack, per layer, of every head; None for no value.
+    """
+
+    name: str
+    label: str
+    unit: str
+    digits: int
+    signed: bool
+    directions: list[str] | None
+    description: str
+    values: dict[str, list[list[float | None]]]
+
+
+def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> list[SentMetric]:
+    """The metrics of a record, each with the stacks in which it means something.
+
+    Args:
+        summaries: by stack, per layer, of every head.
+    """
+    return [
+        {
+            "name": name,
+            "label": metric.label,
+            "unit": metric.unit,
+            "digits": metric.digits,
+            "signed": metric.directions is not None,
+            "directions": None if metric.directions is None else list(metric.directions),
+            "description": metric.description,
+            "values": {
+                stack: [[head.metrics[name] for head in heads] for heads in layers]
+                for stack, layers in summaries.items()
+                if name in layers[0][0].metrics
+            },
+        }
+        for name, metric in METRICS.items()
+    ]
+
+
+def encode_patterns(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> dict[str, Any]:
+    """The kinds of heads, and by stack, per layer, the place of every head's kind among them."""
+    return {
+        "kinds": [asdict(pattern) for pattern in PATTERNS],
+        "values": {
+            stack: [[pattern_of(head.metrics) for head in heads] for heads in layers]
+            for stack, layers in summaries.items()
+        },
+    }
+
+
+def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMetric]:
+    """The metrics that a user computed, checked against the record.
+
+    Args:
+        metrics: by name, an array [layers, heads], or a list with the numbers of each layer, of
+            the record's only stack; or such arrays by stack. NaN is no value, and fills up the
+            rows of layers that have fewer heads.
+
+    Raises:
+        TypeError: `metrics` is no mapping, a name no text, or an array not of real numbers.
+        ValueError: a name is taken, a stack is not there, an array has another shape, or a number
+            is infinite.
+    """
+    if not isinstance(metrics, Mapping):
+        raise TypeError(
+            f"metrics is {type(metrics).__name__}; expected a dict of names and arrays "
+            "[layers, heads], as {'my score': scores}"
+        )
+    return [_own_metric(record, name, given) for name, given in metrics.items()]
+
+
+def _own_metric(record: AttentionRecord, name: str, given: Any) -> SentMetric:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"metrics has the name {name!r}; expected a text")
+    if name in METRICS or name in _OTHER_CHOICES:
+        raise ValueError(f"metric {name!r}: this name is taken; choose another")
+    if not isinstance(given, Mapping):
+        if len(record.stacks) > 1:
+            stacks = ", ".join(f"{stack!r}: ..." for stack in record.stacks)
+            raise ValueError(
+                f"metric {name!r} does not say of which stack it is; expected a dict of arrays, "
+                f"as {{{stacks}}}"
+            )
+        given = {record.stacks[0]: given}
+    for stack in given:
+        if stack not in record.stacks:
+            raise ValueError(
+                f"metric {name!r} has the stack {stack!r}; this record has "
+                f"{', '.join(record.stacks)}"
+            )
+    by_stack = {
+        stack: _rows(name, stack, record.stack(stack), given[stack])
+        for stack in record.stacks
+        if stack in given
+    }
+    numbers = np.concatenate([row for rows in by_stack.values() for row in rows] or [np.zeros(0)])
+    known = numbers[~np.isnan(numbers)]
+    shown = sendable(name)
+    return {
+        "name": shown,
+        "label": shown,
+        "unit": "",
+        "digits": _digits(known),
+        "signed": bool((known < 0).any()),
+        "directions": None,
+        "description": "",
+        "values": {
+            stack: [[_sent(value) for value in row] for row in rows]
+            for stack, rows in by_stack.items()
+        },
+    }
+
+
+def _rows(name: str, stack: str, of: Stack, given: Any) -> list[NDArray[np.float64]]:
+    """The numbers of every head, layer by layer."""
+    rows = [_numbers(name, row) for row in _listed(name, given)]
+    heads = [layer.num_heads for layer in of.layers]
+    fits = len(rows) == len(heads) and all(
+        row.ndim == 1 and len(row) >= count and np.isnan(row[count:]).all()
+        for row, count in zip(rows, heads, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            f"metric {name!r} has {_shape([row.shape for row in rows])}; expected "
+            f"{_shape([(count,) for count in heads])}: a number for every head of every layer of "
+            f"{stack!r}"
+        )
+    rows = [row[:count] for row, count in zip(rows, heads, strict=True)]
+    if any(np.isinf(row).any() for row in rows):
+        raise ValueError(f"metric {name!r} has an infinite number; NaN stands for no value")
+    return rows
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    # The rows of a tensor are tensors, and those of a table of pandas its columns.
+    given = given.to_numpy() if hasattr(given, "to_numpy") else given
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"metric {name!r} is {type(given).__name__}; expected an array [layers, heads]"
+        )
+    return [given] if getattr(given, "ndim", 2) == 0 else list(given)
+
+
+def _numbers(name: str, row: Any) -> NDArray[np.float64]:
+    row = row.detach().cpu().float() if hasattr(row, "detach") else row
+    try:
+        numbers = np.asarray(row)
+    except ValueError:  # Of unequal lengths.
+        numbers = np.asarray(None)
+    if numbers.dtype.kind not in "biuf":
+        raise TypeError(
+            f"metric {name!r} has a row of {numbers.dtype} ({row!r:.60}); expected real numbers"
+        )
+    return numbers.astype(np.float64)
+
+
+def _shape(shapes: Sequence[tuple[int, ...]]) -> str:
+    """ "the shape [6, 12]", or "rows of 4, 2, 3 numbers"."""
+    if len(set(shapes)) == 1:
+        return f"the shape {[len(shapes), *shapes[0]]}"
+    counts = ", ".join("×".join(map(str, shape)) or "no" for shape in shapes)
+    return f"rows of {counts} numbers" if shapes else "the shape [0]"
+
+
+def _digits(numbers: NDArray[np.float64]) -> int:
+    """Decimals with which the largest has three significant digits; none of whole numbers."""
+    if (numbers == np.round(numbers)).all():
+        return 0
+    exponent = math.floor(math.log10(np.abs(numbers).max()))
+    return min(max(0, 2 - exponent), _MOST_DIGITS)
+
+
+def _sent(value: float) -> float | None:
+    return None if math.isnan(value) else float(f"{value:.6g}")
