@@ -33,15 +33,14 @@ export function readManifest(sent: unknown): Manifest {
   if (typeof manifest?.version === "number" && manifest.version > VERSION) {
     throw new Error(
       `This record has format ${manifest.version}, and this view reads up to ${VERSION}: ` +
-        "it was made by a newer attnwidget, so update the one that shows it.",
+        "a newer attnwidget wrote it, so update this one.",
     );
   }
   if (typeof manifest?.version !== "number" || !Array.isArray(manifest.stacks)) {
     throw new Error("This is not an attnwidget record.");
   }
   const current = manifest.version === 1 ? fromVersion1(manifest) : manifest;
-  const wrong = check(current);
-  if (wrong !== null) throw new Error(`This record is damaged: its manifest${wrong} is not valid.`);
+  refuse("manifest", check(current));
   const stacks = current.stacks.map((stack) => ({
     ...stack,
     keys: stack.keys ?? stack.queries,
@@ -61,9 +60,13 @@ export function readManifest(sent: unknown): Manifest {
 /** The metrics that a user computed, as sent: none where a host leaves them out. */
 export function readMetrics(sent: unknown, { stacks }: Manifest): readonly Metric[] {
   const metrics = sent ?? [];
-  const wrong = checkMetrics(stacks)(metrics);
-  if (wrong !== null) throw new Error(`The metrics are damaged: metrics${wrong} is not valid.`);
+  refuse("metrics", checkMetrics(stacks)(metrics));
   return (metrics as readonly SentMetric[]).map((metric) => byLayer(metric, stacks));
+}
+
+/** @param wrong what a check found, null for nothing. */
+function refuse(name: string, wrong: string | null): void {
+  if (wrong !== null) throw new Error(`This record is damaged: its ${name}${wrong} is not valid.`);
 }
 
 /** The same with its values by layer. */

@@ -39,16 +39,12 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     const store = new Store(manifest, bytesOf(model.get("_overview")), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
     const state = bindState(model, manifest, scope);
-    const takeMetrics = () => {
-      state.ownMetrics.value = readMetrics(model.get("_metrics"), manifest);
-    };
-    takeMetrics();
-    listen(model, "change:_metrics", takeMetrics, signal);
-    const showNote = () => {
-      state.note.value = `${model.get("_note") ?? ""}`;
-    };
-    showNote();
-    listen(model, "change:_note", showNote, signal);
+    follow(model, "_metrics", signal, (metrics) => {
+      state.ownMetrics.value = readMetrics(metrics, manifest);
+    });
+    follow(model, "_note", signal, (note) => {
+      state.note.value = `${note ?? ""}`;
+    });
     listen(
       model,
       "msg:custom",
@@ -142,6 +138,19 @@ function bindState(model: Model, manifest: Manifest, scope: Scope): State {
     if (saving) save();
   });
   return state;
+}
+
+/** Pass the value of a trait on, now and whenever it changes. */
+function follow(
+  model: Model,
+  name: string,
+  signal: AbortSignal,
+  handler: (value: unknown) => void,
+): void {
+  // Always model.get: what the event carries differs between hosts.
+  const read = () => handler(model.get(name));
+  listen(model, `change:${name}`, read, signal);
+  read();
 }
 
 function listen(

@@ -8,9 +8,9 @@
  */
 export async function copyText(text: string, within: HTMLElement): Promise<void> {
   try {
-    // In an insecure context there is none.
-    if (!navigator.clipboard) throw new Error("the page is not served securely");
-    if (isForbidden()) throw new Error("the frame that the view is in may not do it");
+    // An insecure context has none.
+    if (!navigator.clipboard || isForbidden())
+      throw new Error("this page may not use the clipboard");
     await navigator.clipboard.writeText(text);
   } catch (error) {
     // As in a frame without the permission.

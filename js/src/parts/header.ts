@@ -33,7 +33,7 @@ export function header(
   const head = stepper(scope, {
     name: "Head",
     value: shownHead,
-    values: computed(() => Array.from({ length: shownLayer.value.heads }, (_, n) => n)),
+    values: computed(() => [...Array(shownLayer.value.heads).keys()]),
     set: (to) => goTo(state, { head: to }),
   });
   scope.effect(() => {

@@ -62,5 +62,5 @@ function leaveText(state: State, side: Side): void {
 /** The heads whose lines are drawn, of a layer with `count` heads. */
 export function activeHeads(state: State, count: number): readonly number[] {
   const chosen = state.heads.value?.filter((head) => head < count);
-  return chosen?.length ? chosen : Array.from({ length: count }, (_, head) => head);
+  return chosen?.length ? chosen : [...Array(count).keys()];
 }

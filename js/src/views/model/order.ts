@@ -36,9 +36,7 @@ export function rowsOf(stack: StackInfo, sort: Metric | null, included: Included
 
 /** From the highest to the lowest, and then those without a value; equal ones as in the model. */
 function headsOf(layer: LayerInfo, sort: Metric | null, included: readonly number[] | null) {
-  const heads = Array.from({ length: layer.heads }, (_, head) => head).filter(
-    (head) => included?.includes(head) ?? true,
-  );
+  const heads = [...Array(layer.heads).keys()].filter((head) => included?.includes(head) ?? true);
   if (!sort) return heads;
   const value = (head: number) => metricValue(sort, { layer, head }) ?? Number.NEGATIVE_INFINITY;
   return heads.sort((a, b) => {

@@ -89,7 +89,7 @@ export function neuronFacts(
   );
   const order = computed(() => {
     const by = state.neurons.value;
-    if (by === "model") return Array.from({ length: dim }, (_, n) => n);
+    if (by === "model") return [...Array(dim).keys()];
     const keys = by === "pair" ? [pairKey.value] : seen.value;
     return largestFirst(magnitudes(q.value, keys.map(keyAt)));
   });
