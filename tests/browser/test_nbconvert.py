@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import attnwidget as aw
+from tests.browser.earlier import expect_earlier_view, read_earlier
 from tests.browser.texts import PAIR, TEXT
 from tests.browser.view import View, expect_lines, expect_strongest, numbers
 from tests.hosts.shown import PAINTS, expect_brightness, expect_three_views
@@ -31,6 +32,8 @@ aw.show(record)
 
 # Formulas, of which there are none, would be typeset by one more script from the network.
 TO_HTML = ("--to", "html", "--HTMLExporter.mathjax_url=data:text/javascript,")
+
+EARLIER = "earlier.ipynb"
 
 MODULES = Path(__file__).parents[2] / "js" / "node_modules"
 
@@ -63,7 +66,8 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def converted(executed: Path) -> Path:
-    nbconvert(executed, *TO_HTML)
+    (executed.parent / EARLIER).write_bytes(read_earlier(EARLIER))
+    nbconvert(executed, EARLIER, *TO_HTML)
     return executed.with_suffix(".html")
 
 
@@ -95,10 +99,10 @@ def page(browser: Browser, converted: Path) -> Iterator[Page]:
     assert not watch.problems(), "\n".join(watch.problems())
 
 
-def load(page: Page, path: Path) -> None:
+def load(page: Page, path: Path, views: int = len(CELLS)) -> None:
     page.goto(path.as_uri())
     # The loader comes in three parts and takes its time.
-    expect(page.get_by_role("tablist", name="View")).to_have_count(len(CELLS))
+    expect(page.get_by_role("tablist", name="View")).to_have_count(views)
 
 
 @pytest.fixture
@@ -120,6 +124,11 @@ def test_first_paint(page: Page, embedded: View, converted: Path) -> None:
     for _ in range(PAINTS):
         load(page, converted)
         expect_lines(embedded)
+
+
+def test_a_notebook_of_the_version_before(page: Page, converted: Path) -> None:
+    load(page, converted.with_name(EARLIER).with_suffix(".html"), views=1)
+    expect_earlier_view(View(page.locator("body > main > div").first))
 
 
 def test_the_three_views(embedded: View, record: aw.AttentionRecord) -> None:

@@ -26,7 +26,7 @@ record = aw.AttentionRecord.load("record.safetensors")
 """
 
 # How often a host is asked for a first paint. CONTRIBUTING.md says when it is more.
-PAINTS = int(os.environ.get("ATTNWIDGET_PAINTS", "2"))
+PAINTS = int(os.environ.get("ATTNWIDGET_PAINTS", "1"))
 
 
 def expect_head_view(view: View, record: aw.AttentionRecord, layer: int = 0) -> None:

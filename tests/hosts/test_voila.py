@@ -63,6 +63,7 @@ def test_first_paint(page: Page, url: str) -> None:
 
 def test_what_is_shown_and_chosen(page: Page, url: str, record: aw.AttentionRecord) -> None:
     view, other, _ = visit(page, url)
+    expect_brightness(view.body, dark=False)
     expect_three_views(view, record)
     expect_model_view(other, record)
     pictures = other.drawn()
@@ -92,15 +93,13 @@ def test_what_is_shown_and_chosen(page: Page, url: str, record: aw.AttentionReco
     assert other.drawn() == pictures
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_is_as_dark_as_the_page(page: Page, url: str, theme: str) -> None:
-    view, other, _ = visit(page, url, theme)
-    expect_lines(view)
-    expect_brightness(view.body, dark=theme == "dark")
-    expect_brightness(other.body, dark=theme == "dark")
-
-
-def test_hostile_texts_stay_text(watched: tuple[Page, Watch], url: str) -> None:
+def test_it_is_as_dark_as_the_page_and_hostile_texts_stay_text(
+    watched: tuple[Page, Watch], url: str
+) -> None:
+    """Together, because every visit runs the notebook in a kernel of its own."""
     page, watch = watched
-    *_, hostile = visit(page, url)
+    view, other, hostile = visit(page, url, "dark")
+    expect_lines(view)
+    expect_brightness(view.body, dark=True)
+    expect_brightness(other.body, dark=True)
     expect_text_alone(hostile, watch)

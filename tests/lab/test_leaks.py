@@ -8,7 +8,7 @@ import pytest
 from tests.browser.view import View, expect_lines
 from tests.lab.lab import Cell, Lab
 
-RUNS = 10
+RUNS = 6
 
 EMPTY = """
 import anywidget
