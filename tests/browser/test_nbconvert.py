@@ -67,7 +67,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def converted(executed: Path) -> Path:
     (executed.parent / EARLIER).write_bytes(read_earlier(EARLIER))
-    nbconvert(executed, EARLIER, *TO_HTML)
+    nbconvert(executed, *TO_HTML, EARLIER)
     return executed.with_suffix(".html")
 
 
