@@ -1,6 +1,8 @@
 /** A labelled choice of one out of several, and a labelled switch. */
 
 import type { Scope } from "../scheduling/scope.ts";
+import type { Choices, OptionName } from "../state/choices.ts";
+import { choose, type State } from "../state/state.ts";
 import { el } from "./dom.ts";
 
 export interface Option {
@@ -30,6 +32,26 @@ export function choice(scope: Scope, { name, options, value, set }: ChoiceOption
     select.value = value();
   });
   return el("label", { class: "control" }, label, select);
+}
+
+/**
+ * A combobox of all options of one of the reader's choices.
+ *
+ * @param labels by option, in the order in which they are shown.
+ */
+export function optionChoice<Name extends OptionName>(
+  scope: Scope,
+  state: State,
+  name: string,
+  of: Name,
+  labels: Readonly<Record<Choices[Name], string>>,
+): HTMLElement {
+  return choice(scope, {
+    name,
+    options: Object.entries<string>(labels).map(([value, label]) => ({ value, label })),
+    value: () => state[of].value,
+    set: (to) => choose(state, of, to as Choices[Name]),
+  });
 }
 
 export interface ToggleOptions {

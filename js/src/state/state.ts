@@ -1,6 +1,6 @@
 /** The state of one view: the reader's choices as signals, and the pointer. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import {
   type LayerInfo,
   layerOf,
@@ -9,8 +9,8 @@ import {
   type StackInfo,
   type Tokens,
 } from "../data/manifest.ts";
-import { CHECKS } from "./check-choices.ts";
-import { CHOICES, type Choices, defaults, VIEWS, type ViewName } from "./choices.ts";
+import { CHOICES, type Choices, defaults, SCHEMA, VIEWS, type ViewName } from "./choices.ts";
+import { following } from "./following.ts";
 
 export type { Side } from "../data/manifest.ts";
 
@@ -79,7 +79,7 @@ export function createState(
   for (const name of CHOICES) {
     const value = choices[name];
     if (value === undefined) continue;
-    if (CHECKS[name](value) === null) Object.assign(all, { [name]: value });
+    if (SCHEMA[name].check(value) === null) Object.assign(all, { [name]: value });
     else error.value = invalid(name);
   }
   const signals = Object.fromEntries(
@@ -124,9 +124,29 @@ export function createState(
 }
 
 /** Take over a choice from outside, or report that its value is invalid. */
-export function choose(state: State, name: keyof Choices, value: unknown): void {
-  if (CHECKS[name](value) === null) (state[name] as Signal<unknown>).value = value;
+export function accept(state: State, name: keyof Choices, value: unknown): void {
+  if (SCHEMA[name].check(value) === null) (state[name] as Signal<unknown>).value = value;
   else if (value !== undefined) state.error.value = invalid(name);
+}
+
+/** Make a choice, and those that follow from it. */
+export function choose<Name extends keyof Choices>(
+  state: State,
+  name: Name,
+  value: Choices[Name],
+): void {
+  const before = Object.fromEntries(CHOICES.map((each) => [each, state[each].peek()]));
+  if (before[name] === value) return;
+  batch(() => {
+    (state[name] as Signal<unknown>).value = value;
+    const stack = state.shown.stack.peek();
+    const follow = following(stack, before as unknown as Choices, name, value);
+    for (const [other, to] of Object.entries(follow)) {
+      // An equal list is no news.
+      if (JSON.stringify(to) === JSON.stringify(before[other])) continue;
+      (state[other as keyof Choices] as Signal<unknown>).value = to;
+    }
+  });
 }
 
 const invalid = (name: string) =>
