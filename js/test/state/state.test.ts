@@ -1,11 +1,11 @@
 import { effect } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { CHOICES } from "../../src/state/choices.ts";
+import { CHOICES, defaults } from "../../src/state/choices.ts";
 import { toggleLock } from "../../src/state/locks.ts";
 import { activeHeads, goTo, goToStack, stepLayer } from "../../src/state/navigation.ts";
 import { shownTokens, visible } from "../../src/state/shown.ts";
-import { choose, createState, type State } from "../../src/state/state.ts";
+import { accept, createState, type State } from "../../src/state/state.ts";
 import { stateOf } from "../support/choices.ts";
 import { OVERVIEW, RECORD } from "../support/vectors.ts";
 
@@ -19,30 +19,8 @@ const shown = ({ shown: { stack, layer, head } }: State) => [
 
 test("choices that a host leaves out are as in a new widget", () => {
   const state = stateOf();
-  expect(Object.fromEntries(CHOICES.map((name) => [name, state[name].value]))).toEqual({
-    view: "head",
-    stack: "self",
-    layer: 0,
-    head: 0,
-    heads: null,
-    query: null,
-    key: null,
-    also: [],
-    segments: "all",
-    combine: "none",
-    words: false,
-    orientation: "vertical",
-    thumbnails: "matrix",
-    sort: "model",
-    color: "pattern",
-    opened: false,
-    include_layers: null,
-    include_heads: null,
-    neurons: "model",
-    muted: [],
-    expanded: true,
-    theme: "auto",
-  });
+  const values = Object.fromEntries(CHOICES.map((name) => [name, state[name].value]));
+  expect(values).toEqual(defaults("self"));
 });
 
 describe("goTo", () => {
@@ -179,6 +157,12 @@ describe("goToStack", () => {
     expect(state.zoom.value).toBeNull();
   });
 
+  test("keeps no key locked beside a query that the other stack lacks", () => {
+    const state = stateOf({ stack: "encoder", query: 9, key: 4, also: [1] }, OVERVIEW);
+    goToStack(state, "cross");
+    expect([state.query.value, state.key.value, state.also.value]).toEqual([null, 4, []]);
+  });
+
   test("lets no one see a layer or lock of the one in the other", () => {
     const state = stateOf({ stack: "encoder", layer: 1, query: 9 }, OVERVIEW);
     const seen: unknown[] = [];
@@ -313,11 +297,11 @@ describe("shownTokens", () => {
 test("an invalid choice changes nothing, and an error says so", () => {
   const state = stateOf({ head: 1 });
   expect(state.error.value).toBeNull();
-  choose(state, "head", "2");
+  accept(state, "head", "2");
   expect(state.head.value).toBe(1);
   expect(state.error.value).toBe(
     "The new value of head is not valid, so the view keeps the old one.",
   );
-  choose(state, "head", 2);
+  accept(state, "head", 2);
   expect(state.head.value).toBe(2);
 });
