@@ -54,18 +54,24 @@ export function optionChoice<Name extends OptionName>(
   });
 }
 
-export interface ToggleOptions {
+export interface ToggleOptions<Value> {
   readonly name: string;
   readonly title: string;
-  /** Read inside an effect. */
-  value(): boolean;
-  set(value: boolean): void;
+  /** The values of the choice while the button is up, and while it is pressed. */
+  readonly off: Value;
+  readonly on: Value;
 }
 
-/** A button that stays pressed. */
-export function toggle(scope: Scope, { name, title, value, set }: ToggleOptions): HTMLElement {
+/** A button that stays pressed, for one of the reader's choices. */
+export function toggle<Name extends keyof Choices>(
+  scope: Scope,
+  state: State,
+  of: Name,
+  { name, title, off, on }: ToggleOptions<Choices[Name]>,
+): HTMLElement {
   const button = el("button", { type: "button", class: "control toggle", title }, name);
-  button.addEventListener("click", () => set(!value()));
-  scope.effect(() => button.setAttribute("aria-pressed", `${value()}`));
+  const isOn = () => state[of].value === on;
+  button.addEventListener("click", () => choose(state, of, isOn() ? off : on));
+  scope.effect(() => button.setAttribute("aria-pressed", `${isOn()}`));
   return button;
 }

@@ -15,21 +15,17 @@ const COMBINE = {
 
 export function headTools(scope: Scope, state: State): HTMLElement[] {
   const show = optionChoice(scope, state, "Show", "combine", COMBINE);
-  const words = toggle(scope, {
+  const words = toggle(scope, state, "words", {
     name: "Words",
     title: "Join the tokens of a word: attention to it is their sum, from it their mean",
-    value: () => state.words.value,
-    set: (to) => {
-      state.words.value = to;
-    },
+    off: false,
+    on: true,
   });
-  const horizontal = toggle(scope, {
+  const horizontal = toggle(scope, state, "orientation", {
     name: "Horizontal",
     title: "Tokens in lines instead of columns: for short texts, and scripts without spaces",
-    value: () => state.orientation.value === "horizontal",
-    set: (to) => {
-      state.orientation.value = to ? "horizontal" : "vertical";
-    },
+    off: "vertical",
+    on: "horizontal",
   });
   scope.effect(() => {
     words.hidden = !hasWords(state.shown.stack.value);

@@ -26,13 +26,11 @@ export function neuronTools(
   explained: ReadonlySignal<number>,
   step: ReadonlySignal<Strongest | null>,
 ): HTMLElement[] {
-  const vectors = toggle(scope, {
+  const vectors = toggle(scope, state, "expanded", {
     name: "Vectors",
     title: "Show the vectors of queries and keys, or their attention alone",
-    value: () => state.expanded.value,
-    set: (to) => {
-      state.expanded.value = to;
-    },
+    off: false,
+    on: true,
   });
   const order = optionChoice(scope, state, "Neurons", "neurons", ORDERS);
   const compare = el("div", { class: "tools" });
