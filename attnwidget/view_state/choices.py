@@ -26,6 +26,27 @@ Neurons = Literal["model", "pair", "sum"]
 Side = Literal["query", "key"]
 
 
+class Combination(NamedTuple):
+    """What is shown as one matrix: the heads that are drawn, or every head of all layers."""
+
+    how: Literal["mean", "max"]
+    over: Literal["heads", "layers"]
+
+
+_COMBINATIONS: dict[Combine, Combination | None] = {
+    "none": None,
+    "mean": Combination("mean", "heads"),
+    "max": Combination("max", "heads"),
+    "layers_mean": Combination("mean", "layers"),
+    "layers_max": Combination("max", "layers"),
+}
+
+
+def combination(combine: Combine) -> Combination | None:
+    """What is shown as one matrix; None where each head has its own."""
+    return _COMBINATIONS[combine]
+
+
 class ChoiceOptions(TypedDict, total=False):
     """The choices as keyword arguments; `AttentionWidget` says what each means."""
 
@@ -255,27 +276,6 @@ class Choices(traitlets.HasTraits):
         return (
             position if position is None else _in_range(f"{side} position", position, len(tokens))
         )
-
-
-class Combination(NamedTuple):
-    """What is shown as one matrix: the heads that are drawn, or every head of all layers."""
-
-    how: Literal["mean", "max"]
-    over: Literal["heads", "layers"]
-
-
-_COMBINATIONS: dict[Combine, Combination | None] = {
-    "none": None,
-    "mean": Combination("mean", "heads"),
-    "max": Combination("max", "heads"),
-    "layers_mean": Combination("mean", "layers"),
-    "layers_max": Combination("max", "layers"),
-}
-
-
-def combination(combine: Combine) -> Combination | None:
-    """What is shown as one matrix; None where each head has its own."""
-    return _COMBINATIONS[combine]
 
 
 def choice_values(choices: Choices) -> dict[str, Any]:

@@ -59,20 +59,6 @@ describe("goTo", () => {
     expect([state.layer.value, state.head.value]).toEqual([2, 9]);
   });
 
-  test("keeps the heads drawn that the layer has", () => {
-    const state = stateOf({ layer: 2, heads: [1, 3, 4, 9] });
-    goTo(state, { layer: 0 });
-    expect(state.heads.value).toEqual([1, 3]);
-    goTo(state, { layer: 1 });
-    expect(state.heads.value).toEqual([1]);
-  });
-
-  test("draws all heads where none of those drawn is left", () => {
-    const state = stateOf({ layer: 2, heads: [8, 9] });
-    goTo(state, { layer: 0 });
-    expect(state.heads.value).toBeNull();
-  });
-
   test("never lets anyone see a head that the layer lacks", () => {
     const state = stateOf({ layer: 2, head: 9, heads: [0, 9] });
     const seen: unknown[] = [];
@@ -155,12 +141,6 @@ describe("goToStack", () => {
     expect(state.begin).toEqual({ query: null, key: 21 });
     expect(state.cursor).toEqual({ query: -1, key: 23 });
     expect(state.zoom.value).toBeNull();
-  });
-
-  test("keeps no key locked beside a query that the other stack lacks", () => {
-    const state = stateOf({ stack: "encoder", query: 9, key: 4, also: [1] }, OVERVIEW);
-    goToStack(state, "cross");
-    expect([state.query.value, state.key.value, state.also.value]).toEqual([null, 4, []]);
   });
 
   test("lets no one see a layer or lock of the one in the other", () => {
