@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 
 from attnwidget.record import Floats
+from attnwidget.view_state import combination
 
 from .axes import (
     PLAIN,
@@ -83,14 +84,15 @@ def draw_head(axes: Axes, shown: Shown) -> None:
 
 def titled(shown: Shown, name: str) -> str:
     """A title of what stands in a layer, or in all of them."""
-    layer = "" if shown.combine.startswith("layers_") else f"Layer {shown.layer}"
+    together = combination(shown.combine)
+    layer = "" if together and together.over == "layers" else f"Layer {shown.layer}"
     stack = shown.stack if len(shown.record.stacks) > 1 else ""
     return " · ".join(filter(None, (stack, layer, name)))
 
 
 def pictured_matrix(shown: Shown) -> ShownMatrix:
     """The matrix beside the lines: the combined one, else that of the current head."""
-    if shown.combine == "none":
+    if combination(shown.combine) is None:
         return head_matrix(shown, shown.head)
     return shown_matrices(shown)[0]
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
+from attnwidget.view_state.choices import Combine
 from attnwidget.wire import SentMetric, encode_overview
 from attnwidget.wire.text import sendable
 from attnwidget.wire.words import words
@@ -41,7 +42,7 @@ class Shown:
     key: int | None = None
     also: Sequence[int] = ()
     segments: str = "all"
-    combine: str = "none"
+    combine: Combine = "none"
     words: bool = False
     orientation: str = "vertical"
     thumbnails: str = "matrix"

@@ -9,6 +9,7 @@ import numpy as np
 
 from attnwidget.analysis import combined_heads
 from attnwidget.record import Floats
+from attnwidget.view_state import combination
 
 from .shown import Shown, Side, TokenAxes
 
@@ -31,12 +32,13 @@ class ShownMatrix:
 
 def shown_matrices(shown: Shown) -> list[ShownMatrix]:
     """The heads that are switched on, each or together, or every head of every layer as one."""
-    how = shown.combine
-    if how.startswith("layers_"):
-        return [_of_stack(shown, how == "layers_max")]
+    together = combination(shown.combine)
+    if together and together.over == "layers":
+        return [_of_stack(shown, together.how == "max")]
     matrices = [head_matrix(shown, head) for head in shown.drawn_heads]
-    if how == "none":
+    if together is None:
         return matrices
+    how = together.how
     what = f"head {matrices[0].head}" if len(matrices) == 1 else f"{len(matrices)} heads"
     fold = np.add if how == "mean" else np.maximum
 

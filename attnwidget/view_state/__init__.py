@@ -1,5 +1,21 @@
 """The choices that a view has, checked against the record it shows."""
 
-from .choices import CHOICES, ChoiceOptions, Choices, View, check_names, choice_values
+from .choices import (
+    CHOICES,
+    ChoiceOptions,
+    Choices,
+    View,
+    check_names,
+    choice_values,
+    combination,
+)
 
-__all__ = ["CHOICES", "ChoiceOptions", "Choices", "View", "check_names", "choice_values"]
+__all__ = [
+    "CHOICES",
+    "ChoiceOptions",
+    "Choices",
+    "View",
+    "check_names",
+    "choice_values",
+    "combination",
+]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Literal, SupportsIndex, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, SupportsIndex, TypedDict, get_args
 
 import traitlets
 from traitlets import TraitError
@@ -13,6 +13,7 @@ from attnwidget.analysis import METRICS
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric
 
+from .following import following, following_metrics, layer_of
 from .integers import Integer, Integers
 
 View = Literal["head", "model", "neuron"]
@@ -23,6 +24,27 @@ Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
 Neurons = Literal["model", "pair", "sum"]
 Side = Literal["query", "key"]
+
+
+class Combination(NamedTuple):
+    """What is shown as one matrix: the heads that are drawn, or every head of all layers."""
+
+    how: Literal["mean", "max"]
+    over: Literal["heads", "layers"]
+
+
+_COMBINATIONS: dict[Combine, Combination | None] = {
+    "none": None,
+    "mean": Combination("mean", "heads"),
+    "max": Combination("max", "heads"),
+    "layers_mean": Combination("mean", "layers"),
+    "layers_max": Combination("max", "layers"),
+}
+
+
+def combination(combine: Combine) -> Combination | None:
+    """What is shown as one matrix; None where each head has its own."""
+    return _COMBINATIONS[combine]
 
 
 class ChoiceOptions(TypedDict, total=False):
@@ -214,41 +236,11 @@ class Choices(traitlets.HasTraits):
         super().notify_change(change)
 
     def _following(self, change: Any) -> dict[str, Any]:
-        """What other choices become, because what they name is not there after a change.
-
-        Stacks may differ in layers and tokens, layers in heads.
-        """
-        follow: dict[str, Any] = {}
-        name, shown, count = change.name, self._shown, self._layer.num_heads
-        locked = {"query": self.query, "key": self.key}
-        if name in ("stack", "layer"):
-            follow["layer"] = self._layer.number
-            follow["head"] = min(self.head, count - 1)
-            follow["heads"] = _kept(self.heads, range(count))
-        if name == "stack":
-            for side, tokens in (("query", shown.queries), ("key", shown.keys)):
-                at = locked[side]
-                follow[side] = locked[side] = None if at is None or at >= len(tokens) else at
-            most = max(layer.num_heads for layer in shown.layers)
-            follow["include_layers"] = _kept(self.include_layers, shown.numbers)
-            follow["include_heads"] = _kept(self.include_heads, range(most))
-        if name in ("stack", "query", "key"):
-            before = change.old if name == "query" else self.query
-            by_key = locked["query"] is None
-            own = locked["key"] if by_key else locked["query"]
-            count = len(shown.keys if by_key else shown.queries)
-            # Locked beside a query, they do not become keys, nor the other way round.
-            turned = (before is None) != by_key and locked["key"] is not None
-            still = range(0 if own is None or turned else count)
-            follow["also"] = [at for at in self.also if at in still]
-        if name in ("stack", "layer", "head"):
-            # Neuron 7 of one head has nothing to do with neuron 7 of another.
-            follow["muted"] = []
+        name, values = change.name, choice_values(self)
         if name == "_metrics":
-            there = self._metric_names
-            follow["sort"] = self.sort if self.sort in there else "model"
-            follow["color"] = self.color if self.color in ("layer", *there) else "pattern"
-        return follow
+            return following_metrics(values, self._metric_names)
+        # Of changes that were held back, an earlier one may have changed this choice once more.
+        return following(self._shown, values | {name: change.old}, name, getattr(self, name))
 
     @property
     def _shown(self) -> Stack:
@@ -258,9 +250,7 @@ class Choices(traitlets.HasTraits):
 
     @property
     def _layer(self) -> Layer:
-        """The layer shown; where the stack has none of its number, the one before."""
-        before = [layer for layer in self._shown.layers if layer.number <= self.layer]
-        return before[-1] if before else self._shown.layers[0]
+        return layer_of(self._shown, self.layer)
 
     @property
     def _metric_names(self) -> list[str]:
@@ -312,8 +302,3 @@ def _chosen(name: str, numbers: list[int] | None) -> list[int] | None:
     if not numbers:
         raise TraitError(f"{name} is empty; give at least one, or None for all")
     return sorted(set(numbers))
-
-
-def _kept(numbers: list[int] | None, there: Container[int]) -> list[int] | None:
-    """Those that are still there; None, which is all, if none is."""
-    return [number for number in numbers or () if number in there] or None

@@ -21,8 +21,10 @@ _LONGEST_ID = 100
 class Replies:
     """What a widget answers. Every request with an id gets one reply: {id, error}, or else
 
-    - to {id, op: "block", stack, layer}: {id, parts, rounding} and buffers; rounding is the block's
-      `BlockError`. The layer is a number, or "combined" for what combines all layers.
+    - to {id, op: "block", stack, layer}: the block of the layer of this number as
+      {id, parts, rounding} and buffers; rounding is the block's `BlockError`.
+    - to {id, op: "combined", stack}: the mean and the maximum of every head of every layer,
+      likewise.
     - to {id, op: "row", stack, layer, side, position}, of the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" where only those were recorded;
       of the side "key": the column of this key, "weights" [heads, Tq]. All float32. A column may
@@ -73,12 +75,12 @@ class Replies:
     ) -> Block | None:
         """The block that is the answer; None if the answer comes later."""
         op, stack, layer = request.get("op"), request.get("stack"), request.get("layer")
-        if op not in ("block", "row"):
+        if op not in ("block", "combined", "row"):
             raise ValueError(
                 f"the kernel does not know the request {op!r:.100}; its attnwidget is older than "
                 "the page: restart the kernel and run the cell again"
             )
-        if isinstance(stack, str) and op == "block" and layer == "combined":
+        if op == "combined":
             return _combined(record, stack)
         if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
             raise ValueError(
@@ -98,7 +100,9 @@ class Replies:
         return None
 
 
-def _combined(record: AttentionRecord, stack: str) -> Block:
+def _combined(record: AttentionRecord, stack: Any) -> Block:
+    if not isinstance(stack, str):
+        raise ValueError(f"layers are combined of a stack (a name), not of {stack!r:.100}")
     found = record.stack(stack)
     queries, keys = len(found.queries), len(found.keys)
     if 4 * queries * keys > _LARGEST_COMBINED:

@@ -77,7 +77,7 @@ def test_without_its_content(open_page: OpenPage, html: str) -> None:
 def test_of_a_newer_format(open_page: OpenPage, html: str) -> None:
     newer = re.sub(r'("manifest":\{"version":)\d+', r"\g<1>999", html, count=1)
     assert newer != html
-    expect(open_page(newer).get_by_role("alert")).to_contain_text("newer attnwidget")
+    expect(open_page(newer).get_by_role("alert")).to_contain_text("another version of attnwidget")
 
 
 def test_a_download_that_broke_off(open_page: OpenPage, html: str) -> None:

@@ -15,7 +15,7 @@ from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
 
 REQUESTS: list[Any] = [
     {"id": "a.1", "op": "block", "stack": "self", "layer": 3},
-    {"id": "a.2", "op": "block", "stack": "other", "layer": "combined"},
+    {"id": "a.2", "op": "combined", "stack": "other"},
     {"id": "a.3", "op": "row", "stack": "self", "layer": 7, "side": "query", "position": 2},
     {"id": "a.4", "op": "row", "stack": "other", "layer": 0, "side": "key", "position": 6},
     {"op": "abort", "of": ["a.4", "a.3"]},

@@ -211,7 +211,7 @@ def test_replies(captured: AttentionRecord, page_reader: Reader) -> None:
     place = {"stack": "self", "layer": 2}
     replies.to(captured, {"id": "a", "op": "block", **place})
     replies.to(captured, {"id": "b", "op": "row", **place, "side": "query", "position": 4})
-    replies.to(captured, {"id": "c", "op": "block", "stack": "self", "layer": "combined"})
+    replies.to(captured, {"id": "c", "op": "combined", "stack": "self"})
     replies.to(captured, {"id": "d", "op": "block", "stack": "cross", "layer": 0})
     (block, own), (row, scores), (combined, both), (failed, _) = said
     assert block.keys() == {"id", "parts", "rounding"}

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import fields
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,7 @@ from attnwidget.plot.colors import head_colors
 from attnwidget.plot.figure import picture
 from attnwidget.plot.shown import Shown
 from attnwidget.plot.text import shorten
-from attnwidget.view_state import choice_values
+from attnwidget.view_state import Choices, choice_values
 from tests.unit.records import PROGRAMS, layer_of, record_of, some_weights
 from tests.unit.test_vectors import read
 from tests.unit.test_vectors import record_of as record_of_vectors
@@ -38,6 +39,12 @@ def axes_of(record: AttentionRecord, **choices: Any) -> list[Axes]:
     """The Axes of what a widget shows."""
     choices = choice_values(AttentionWidget(record, **choices))
     return picture(Shown(record, **choices)).axes
+
+
+def test_a_plot_shows_by_default_what_a_new_widget_shows() -> None:
+    defaults = choice_values(Choices())
+    shown = {each.name: each.default for each in fields(Shown) if each.name in defaults}
+    assert shown == defaults | {"stack": None, "also": (), "muted": ()}
 
 
 def texts(axes: Axes) -> list[str]:

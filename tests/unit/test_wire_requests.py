@@ -15,6 +15,7 @@ from attnwidget.wire.columns import Columns
 from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
 
 GOOD = {"id": "7", "op": "block", "stack": "self", "layer": 1}
+COMBINED = {"id": "7", "op": "combined", "stack": "self"}
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +52,10 @@ def test_what_combines_all_layers() -> None:
     )
     for stack in record.stacks:
         block = encode_combined(record.stack(stack))
-        reply = reply_to(record, GOOD | {"stack": stack, "layer": "combined"})
+        reply = reply_to(record, COMBINED | {"stack": stack})
         assert reply == ({"id": "7", "parts": block.parts, "rounding": None}, block.buffers)
         assert [part["name"] for part in block.parts] == ["mean", "max"]
-    refused = GOOD | {"stack": "decoder", "layer": "combined"}
+    refused = COMBINED | {"stack": "decoder"}
     _assert_error(reply_to(record, refused), "^no stack 'decoder'; this record has self, other$")
 
 
@@ -80,14 +81,14 @@ def test_what_has_no_id_gets_no_reply(record: AttentionRecord, request_: Any) ->
         ({"layer": {}}, "layer"),
         ({"stack": "decoder"}, "^no stack 'decoder'; this record has self$"),
         ({"stack": None}, "stack"),
-        ({"stack": None, "layer": "combined"}, "stack"),
+        ({"op": "combined", "stack": None}, "^layers are combined of a stack"),
         ({"op": "row"}, "^a row is asked for by side"),
         ({"op": "row", "side": "value", "position": 0}, 'side, "query" or "key", not \'value\''),
         ({"op": "row", "side": "key"}, "^key position None does not exist: there are 0 to 6$"),
         ({"op": "row", "side": "query", "position": 7}, "^query position 7 does not exist"),
         ({"op": "row", "side": "query", "position": -1}, "^query position -1 does not exist"),
         ({"op": "row", "side": "key", "position": True}, "^key position True does not exist"),
-        ({"op": "row", "side": "key", "position": 0, "layer": "combined"}, "^a row is asked for"),
+        ({"op": "row", "side": "key", "position": 0, "layer": None}, "^a row is asked for"),
     ],
 )
 def test_what_cannot_be_done_is_said(
@@ -102,9 +103,7 @@ def test_too_many_tokens_to_combine_are_refused_before_it_is_tried() -> None:
     layer = layer_of(ScoreProgram(1.0))
     layer = replace(layer, queries=vectors, keys=vectors, program=ScoreProgram(1.0))
     record = AttentionRecord({"self": Stack(tokens, tokens, (layer,))})
-    _assert_error(
-        reply_to(record, GOOD | {"layer": "combined"}), "^9000 x 9000 tokens are too many"
-    )
+    _assert_error(reply_to(record, COMBINED), "^9000 x 9000 tokens are too many")
 
 
 @pytest.mark.parametrize("name", ["layer", "stack"])

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.vectors import blocks, coded, records, scores
+from tests.vectors import blocks, choices, coded, records, scores
 
 FOLDER = Path(__file__).parent
 
@@ -18,6 +18,8 @@ def files() -> dict[str, str]:
         "rounded.json": _lines(coded.rounded()),
         "overview.json": _object(records.overview()),
         "record.json": _object(records.record()),
+        "choices.json": _object(choices.choices()),
+        "following.json": _lines(choices.follows()),
     }
 
 

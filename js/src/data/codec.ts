@@ -35,12 +35,6 @@ export interface BlockError {
   readonly vectors?: number;
 }
 
-/** A layer by its number, or what combines all layers: the mean and the maximum of every head. */
-export type BlockName = number | "combined";
-
-export const blockTitle = (name: BlockName) =>
-  name === "combined" ? "what combines all layers" : `layer ${name}`;
-
 export const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
 
 const BITS = { f16: 16, f32: 32, bits: 1, i8: 8, coded: 0 };

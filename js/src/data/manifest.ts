@@ -130,6 +130,6 @@ export const metricValue = ({ values }: Metric, { layer, head }: Head): number |
   values.get(layer)?.[head] ?? null;
 
 /** The layer of this number; where the stack has none, the one before it, or else the first. */
-export function layerOf({ layers }: StackInfo, number: number): LayerInfo {
+export function layerOf({ layers }: Pick<StackInfo, "layers">, number: number): LayerInfo {
   return layers.filter((layer) => layer.number <= number).at(-1) ?? layers[0];
 }

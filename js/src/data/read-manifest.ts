@@ -11,9 +11,8 @@ import type {
   StackInfo,
   Tokens,
 } from "./manifest.ts";
-import { fromVersion1 } from "./version-1.ts";
 
-/** The newest format that this reader knows. */
+/** The format that this reader knows. */
 export const VERSION = 2;
 
 interface SentStack extends Omit<StackInfo, "keys"> {
@@ -30,23 +29,20 @@ interface Sent extends Omit<Manifest, "stacks" | "metrics" | "patterns"> {
 /** A manifest as sent becomes one with every stack's keys filled in. */
 export function readManifest(sent: unknown): Manifest {
   const manifest = sent as Sent | null;
-  if (typeof manifest?.version === "number" && manifest.version > VERSION) {
+  if (typeof manifest?.version !== "number") throw new Error("This is not an attnwidget record.");
+  if (manifest.version !== VERSION) {
     throw new Error(
-      `This record has format ${manifest.version}, and this view reads up to ${VERSION}: ` +
-        "a newer attnwidget wrote it, so update this one.",
+      `This record has format ${manifest.version}, and this view reads format ${VERSION}: another ` +
+        "version of attnwidget wrote it. Restart the kernel, and show the record again with Python.",
     );
   }
-  if (typeof manifest?.version !== "number" || !Array.isArray(manifest.stacks)) {
-    throw new Error("This is not an attnwidget record.");
-  }
-  const current = manifest.version === 1 ? fromVersion1(manifest) : manifest;
-  refuse("manifest", check(current));
-  const stacks = current.stacks.map((stack) => ({
+  refuse("manifest", check(manifest));
+  const stacks = manifest.stacks.map((stack) => ({
     ...stack,
     keys: stack.keys ?? stack.queries,
     sampled: stack.sampled ?? null,
   }));
-  const { version, model, missing, metrics, patterns } = current;
+  const { version, model, missing, metrics, patterns } = manifest;
   return {
     version,
     model,

@@ -1,7 +1,7 @@
 /** Requests to the kernel: {id, op, …} out, a reply with the same id in. */
 
 import { Turns } from "../scheduling/turns.ts";
-import { type Block, type BlockError, type BlockName, blockTitle, type Part } from "./codec.ts";
+import type { Block, BlockError, Part } from "./codec.ts";
 import type { Side } from "./manifest.ts";
 import { Absent } from "./resource-cache.ts";
 
@@ -70,8 +70,14 @@ export class Requests {
   }
 
   /** The block of a layer. Once it is asked for, it comes: the kernel does nothing in between. */
-  block(stack: string, layer: BlockName, signal: AbortSignal): Promise<Block> {
-    const ask = () => this.#ask({ op: "block", stack, layer }, blockTitle(layer));
+  block(stack: string, layer: number, signal: AbortSignal): Promise<Block> {
+    const ask = () => this.#ask({ op: "block", stack, layer }, `layer ${layer}`);
+    return this.#blocks.take(ask, signal);
+  }
+
+  /** The mean and the maximum of every head of every layer. */
+  combined(stack: string, signal: AbortSignal): Promise<Block> {
+    const ask = () => this.#ask({ op: "combined", stack }, "what combines all layers");
     return this.#blocks.take(ask, signal);
   }
 

@@ -4,13 +4,7 @@ import type { ReadonlySignal } from "@preact/signals-core";
 import { compiled } from "../kernels/compile.ts";
 import { bytesIn } from "./arrays.ts";
 import { checkNumbers, checkParts, combinedShapes, layerShapes } from "./check-block.ts";
-import {
-  type Block,
-  type BlockName,
-  decodeBlock,
-  decodeOverview,
-  type Thumbnail,
-} from "./codec.ts";
+import { type Block, decodeBlock, decodeOverview, type Thumbnail } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
 import type { Layer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
@@ -27,11 +21,11 @@ export interface Source {
    *
    * @param signal aborted when nobody wants it any more.
    */
-  block(stack: string, layer: BlockName, signal: AbortSignal): Promise<Block | PackedBlock>;
+  block(stack: string, layer: number, signal: AbortSignal): Promise<Block | PackedBlock>;
   /** Single rows of a layer; null where only its block can be had. */
   rows?(stack: string, layer: number): Rows | null;
-  /** False where it cannot be asked for what combines all layers, and the browser computes it. */
-  combines?(): boolean;
+  /** The mean and the maximum of every head of every layer; a kernel alone computes them. */
+  readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
 }
 
 /** The largest change of a weight that is sent as float16. */
@@ -81,9 +75,9 @@ export class Store {
     void compiled(); // while the first layer is on its way
   }
 
-  /** True where the source combines all layers, as a kernel does and a page does not. */
-  get combines(): boolean {
-    return this.source.combines?.() !== false;
+  /** True where a kernel answers. */
+  get live(): boolean {
+    return Boolean(this.source.combined);
   }
 
   stack(name: string): StackInfo {
@@ -106,9 +100,10 @@ export class Store {
 
   /** The combination of all layers of a stack, asked for likewise. */
   combined(stack: string): ReadonlySignal<Loaded<Combined>> {
-    return this.#cache.get(keyOf(stack, "combined"), async (signal) => {
-      const data = this.combines
-        ? await this.#askCombined(stack, signal)
+    return this.#cache.get(stack, async (signal) => {
+      const asked = this.source.combined?.(stack, signal);
+      const data = asked
+        ? this.#readCombined(stack, await asked)
         : await combine(this.stack(stack), this.#allLayers(stack, signal));
       return { data, bytes: data.mean.byteLength + data.max.byteLength };
     });
@@ -177,10 +172,9 @@ export class Store {
     }
   }
 
-  async #askCombined(stack: string, signal: AbortSignal): Promise<Combined> {
-    const sent = await this.source.block(stack, "combined", signal);
+  #readCombined(stack: string, sent: Block): Combined {
     checkParts(sent.parts, sent.error, combinedShapes(this.stack(stack)));
-    const arrays = decodeBlock("data" in sent ? await unpack(sent) : sent);
+    const arrays = decodeBlock(sent);
     const [mean, max] = [arrays.get("mean"), arrays.get("max")];
     if (!mean || !max) throw new Error("What combines all layers came incomplete.");
     return { mean: mean.values, max: max.values, rounding: FLOAT16 };
@@ -203,4 +197,4 @@ export class Store {
   }
 }
 
-const keyOf = (stack: string, name: BlockName) => `${stack}.${name}`;
+const keyOf = (stack: string, layer: number) => `${stack}.${layer}`;

@@ -2,7 +2,6 @@
 
 import { mount } from "../app.ts";
 import { fields, integer, list, oneOf, orNull, text } from "../data/check.ts";
-import { blockTitle } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
 import { readManifest, readMetrics } from "../data/read-manifest.ts";
@@ -10,7 +9,6 @@ import { type Source, Store } from "../data/store.ts";
 import { leftOut } from "../parts/absent.ts";
 import { isInUse, watchErrors } from "../parts/alert.ts";
 import { el } from "../parts/dom.ts";
-import { capitalized } from "../parts/text.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
@@ -87,8 +85,8 @@ function sourceOf({ layers }: Content, record: number, { stacks }: Manifest): So
       const key = `${stack}.${layer}`;
       const script = scripts.find((candidate) => candidate.getAttribute("data-block") === key);
       if (!script) {
-        if (!layers || layers.includes(Number(layer))) {
-          throw new Error(`${capitalized(blockTitle(layer))} is not in this page.`);
+        if (!layers || layers.includes(layer)) {
+          throw new Error(`Layer ${layer} is not in this page.`);
         }
         const numbers = stacks.find(({ name }) => name === stack)?.layers ?? [];
         throw leftOut(
@@ -99,7 +97,6 @@ function sourceOf({ layers }: Content, record: number, { stacks }: Manifest): So
       const { data, ...packed } = read<Embedded>(script);
       return { ...packed, data: bytes(data) };
     },
-    combines: () => false,
   };
 }
 

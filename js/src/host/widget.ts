@@ -1,7 +1,6 @@
 /** The notebook side: an anywidget model becomes a store and a state. */
 
 import { mount } from "../app.ts";
-import type { BlockName } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
 import { readManifest, readMetrics } from "../data/read-manifest.ts";
@@ -15,7 +14,7 @@ import { workWith } from "../raster/worker/page-worker.ts";
 import { nextFrame } from "../scheduling/frame.ts";
 import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
-import { choose, createState, type State } from "../state/state.ts";
+import { accept, createState, type State } from "../state/state.ts";
 
 /** The part of anywidget's model that is used. */
 interface Model extends Channel {
@@ -78,13 +77,15 @@ function sourceOf(
 ): Source {
   const requests = new Requests(model, signal);
   const blocks = () => model.get("_blocks") as Record<string, Saved | undefined> | null;
-  const embedded = (stack: string, layer: BlockName) => blocks()?.[`${stack}.${layer}`];
+  const embedded = (stack: string, layer: number) => blocks()?.[`${stack}.${layer}`];
   // In a page that marimo has exported, whatever is sent is lost without a word.
   const connected = () =>
     !parent.classList.contains("jupyter-widgets-disconnected") &&
     !("__MARIMO_STATIC__" in globalThis);
   return {
-    combines: connected,
+    get combined() {
+      return connected() ? requests.combined.bind(requests) : null;
+    },
     block(stack, layer, abort) {
       const found = embedded(stack, layer);
       if (found) return Promise.resolve({ ...found, data: bytesOf(found.data) });
@@ -118,7 +119,7 @@ function bindState(model: Model, manifest: Manifest, scope: Scope): State {
   };
   for (const name of CHOICES) {
     // Always model.get: what the event carries differs between hosts.
-    listen(model, `change:${name}`, () => choose(state, name, model.get(name)), scope.signal);
+    listen(model, `change:${name}`, () => accept(state, name, model.get(name)), scope.signal);
     let first = true;
     scope.effect(() => {
       const { value } = state[name];

@@ -1,19 +1,17 @@
 /** Messages for layers that are not there, and what the reader can do about it. */
 
-import { type BlockName, blockTitle } from "../data/codec.ts";
 import { Absent } from "../data/resource-cache.ts";
-import { capitalized } from "./text.ts";
 import { layerNames } from "./trust.ts";
 
 /** @param there numbers of the layers of this stack that the page has. */
-export function leftOut(layer: BlockName, there: readonly number[]): Absent {
-  return new Absent(`${capitalized(blockTitle(layer))} was left out of this page${only(there)}.`);
+export function leftOut(layer: number, there: readonly number[]): Absent {
+  return new Absent(`Layer ${layer} was left out of this page${only(there)}.`);
 }
 
 /** @param saved numbers of the layers of this stack that were saved with the widget. */
-export function notSaved(layer: BlockName, saved: readonly number[]): Absent {
+export function notSaved(layer: number, saved: readonly number[]): Absent {
   return new Absent(
-    `${capitalized(blockTitle(layer))} is not saved in this page${only(saved)}, and no kernel is ` +
+    `Layer ${layer} is not saved in this page${only(saved)}, and no kernel is ` +
       "connected. The model view still works. To have all layers, call widget.embed() before " +
       "saving, or run the cell again.",
   );

@@ -1,6 +1,8 @@
 /** A labelled choice of one out of several, and a labelled switch. */
 
 import type { Scope } from "../scheduling/scope.ts";
+import type { Choices, OptionName } from "../state/choices.ts";
+import { choose, type State } from "../state/state.ts";
 import { el } from "./dom.ts";
 
 export interface Option {
@@ -32,18 +34,44 @@ export function choice(scope: Scope, { name, options, value, set }: ChoiceOption
   return el("label", { class: "control" }, label, select);
 }
 
-export interface ToggleOptions {
-  readonly name: string;
-  readonly title: string;
-  /** Read inside an effect. */
-  value(): boolean;
-  set(value: boolean): void;
+/**
+ * A combobox of all options of one of the reader's choices.
+ *
+ * @param labels by option, in the order in which they are shown.
+ */
+export function optionChoice<Name extends OptionName>(
+  scope: Scope,
+  state: State,
+  name: string,
+  of: Name,
+  labels: Readonly<Record<Choices[Name], string>>,
+): HTMLElement {
+  return choice(scope, {
+    name,
+    options: Object.entries<string>(labels).map(([value, label]) => ({ value, label })),
+    value: () => state[of].value,
+    set: (to) => choose(state, of, to as Choices[Name]),
+  });
 }
 
-/** A button that stays pressed. */
-export function toggle(scope: Scope, { name, title, value, set }: ToggleOptions): HTMLElement {
+export interface ToggleOptions<Value> {
+  readonly name: string;
+  readonly title: string;
+  /** The values of the choice while the button is up, and while it is pressed. */
+  readonly off: Value;
+  readonly on: Value;
+}
+
+/** A button that stays pressed, for one of the reader's choices. */
+export function toggle<Name extends keyof Choices>(
+  scope: Scope,
+  state: State,
+  of: Name,
+  { name, title, off, on }: ToggleOptions<Choices[Name]>,
+): HTMLElement {
   const button = el("button", { type: "button", class: "control toggle", title }, name);
-  button.addEventListener("click", () => set(!value()));
-  scope.effect(() => button.setAttribute("aria-pressed", `${value()}`));
+  const isOn = () => state[of].value === on;
+  button.addEventListener("click", () => choose(state, of, isOn() ? off : on));
+  scope.effect(() => button.setAttribute("aria-pressed", `${isOn()}`));
   return button;
 }

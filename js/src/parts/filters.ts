@@ -2,20 +2,13 @@
 
 import type { Manifest } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
-import type { Segments } from "../state/choices.ts";
 import { goToStack } from "../state/navigation.ts";
 import { isPair } from "../state/shown.ts";
 import type { State } from "../state/state.ts";
-import { choice, type Option } from "./choice.ts";
+import { choice, optionChoice } from "./choice.ts";
 import { capitalized } from "./text.ts";
 
-const SEGMENTS: readonly Option[] = [
-  { value: "all", label: "All" },
-  { value: "aa", label: "A → A" },
-  { value: "ab", label: "A → B" },
-  { value: "ba", label: "B → A" },
-  { value: "bb", label: "B → B" },
-];
+const SEGMENTS = { all: "All", aa: "A → A", ab: "A → B", ba: "B → A", bb: "B → B" };
 
 export function filters(scope: Scope, state: State, { stacks }: Manifest): HTMLElement[] {
   const shown: HTMLElement[] = [];
@@ -35,14 +28,8 @@ export function filters(scope: Scope, state: State, { stacks }: Manifest): HTMLE
     );
   }
   if (stacks.some(isPair)) {
-    const segments = choice(scope, {
-      name: several ? "Segments" : "Attention",
-      options: SEGMENTS,
-      value: () => state.segments.value,
-      set: (to) => {
-        state.segments.value = to as Segments;
-      },
-    });
+    const name = several ? "Segments" : "Attention";
+    const segments = optionChoice(scope, state, name, "segments", SEGMENTS);
     scope.effect(() => {
       segments.hidden = !isPair(state.shown.stack.value);
     });

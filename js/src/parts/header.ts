@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals-core";
 import type { Store } from "../data/store.ts";
 import type { Scope } from "../scheduling/scope.ts";
-import type { ViewName } from "../state/choices.ts";
+import { combination, type ViewName } from "../state/choices.ts";
 import { goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 import { el, setAttributes } from "./dom.ts";
@@ -38,12 +38,12 @@ export function header(
   });
   scope.effect(() => {
     // The chosen one makes no difference where several are shown as one.
-    const together = state.view.value === "head" ? state.combine.value : "none";
-    const all = together.startsWith("layers_");
+    const together = state.view.value === "head" ? combination(state.combine.value) : null;
+    const all = together?.over === "layers";
     layer.classList.toggle("idle", all);
-    head.classList.toggle("idle", together !== "none");
+    head.classList.toggle("idle", together !== null);
     layer.title = all ? "All layers are shown as one" : shownLayer.value.fidelity.module;
-    head.title = together === "none" ? "" : "Several heads are shown as one";
+    head.title = together === null ? "" : "Several heads are shown as one";
   });
   const tabs = viewTabs(scope, state);
   const choices = filters(scope, state, store.manifest);

@@ -1,11 +1,10 @@
 /** Light, dark, or as the page around the view is. */
 
 import type { Scope } from "../scheduling/scope.ts";
+import { SCHEMA } from "../state/choices.ts";
 import type { State } from "../state/state.ts";
 import { menuButton } from "./menu.ts";
 import { capitalized } from "./text.ts";
-
-const THEMES = ["auto", "light", "dark"] as const;
 
 export function themeMenu(scope: Scope, state: State): HTMLElement {
   return menuButton(scope, {
@@ -13,7 +12,7 @@ export function themeMenu(scope: Scope, state: State): HTMLElement {
     title: "Theme: as the page, light or dark",
     icon: () => state.theme.value,
     items: () =>
-      THEMES.map((theme) => ({
+      SCHEMA.theme.options.map((theme) => ({
         name: capitalized(theme),
         checked: state.theme.value === theme,
         choose: () => {

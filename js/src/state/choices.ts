@@ -1,67 +1,96 @@
 /** The choices of the reader: the traits of `attnwidget/view_state/choices.py`. */
 
-export const VIEWS = ["head", "model", "neuron"] as const;
+import * as check from "../data/check.ts";
 
-export type ViewName = (typeof VIEWS)[number];
-export type Segments = "all" | "aa" | "ab" | "ba" | "bb";
-/** Single heads, or one matrix made of several: of this layer, or of all layers. */
-export type Combine = "none" | "mean" | "max" | "layers_mean" | "layers_max";
-export type Orientation = "vertical" | "horizontal";
-export type Neurons = "model" | "pair" | "sum";
-
-/** The synchronised choices, by the names that they have in Python. */
-export interface Choices {
-  view: ViewName;
-  stack: string;
-  layer: number;
-  head: number;
-  heads: readonly number[] | null;
-  query: number | null;
-  key: number | null;
-  /** Locked together with the query, or, without one, with the key. */
-  also: readonly number[];
-  segments: Segments;
-  combine: Combine;
-  words: boolean;
-  orientation: Orientation;
-  thumbnails: "matrix" | "lines";
-  /** "model", or the name of a metric. */
-  sort: string;
-  /** "pattern", "layer", or the name of a metric. */
-  color: string;
-  opened: boolean;
-  include_layers: readonly number[] | null;
-  include_heads: readonly number[] | null;
-  neurons: Neurons;
-  muted: readonly number[];
-  expanded: boolean;
-  theme: "auto" | "light" | "dark";
+/** One choice: its default, and a check of what a page or a saved notebook has in its place. */
+interface Choice<Value> {
+  readonly value: Value;
+  /** By type alone: the code that uses a choice sees if this record has it. */
+  readonly check: check.Check;
 }
+
+const MOST = 2 ** 20;
+/** No list of heads, layers, tokens or neurons is longer than `MOST`. */
+const checkIndices = check.list(check.integer(0), check.integer(0, MOST));
+
+/** The first option is the default. */
+const oneOf = <const Option extends string>(...options: readonly [Option, ...Option[]]) => ({
+  value: options[0] as Option,
+  check: check.oneOf(options),
+  options,
+});
+const flag = (value: boolean): Choice<boolean> => ({ value, check: check.flag });
+const text = (value: string): Choice<string> => ({ value, check: check.text() });
+const index = (value: number): Choice<number> => ({ value, check: check.integer(0) });
+const indexOrNull: Choice<number | null> = { value: null, check: check.orNull(check.integer(0)) };
+const indices: Choice<readonly number[]> = { value: [], check: checkIndices };
+const indicesOrNull: Choice<readonly number[] | null> = {
+  value: null,
+  check: check.orNull(checkIndices),
+};
+
+/** By the names that they have in Python, where `AttentionWidget` says what each means. */
+export const SCHEMA = {
+  view: oneOf("head", "model", "neuron"),
+  /** The record's first, until another is chosen. */
+  stack: text(""),
+  layer: index(0),
+  head: index(0),
+  heads: indicesOrNull,
+  query: indexOrNull,
+  key: indexOrNull,
+  /** Locked together with the query, or, without one, with the key. */
+  also: indices,
+  segments: oneOf("all", "aa", "ab", "ba", "bb"),
+  combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
+  words: flag(false),
+  orientation: oneOf("vertical", "horizontal"),
+  thumbnails: oneOf("matrix", "lines"),
+  /** "model", or the name of a metric. */
+  sort: text("model"),
+  /** "pattern", "layer", or the name of a metric. */
+  color: text("pattern"),
+  opened: flag(false),
+  include_layers: indicesOrNull,
+  include_heads: indicesOrNull,
+  neurons: oneOf("model", "pair", "sum"),
+  muted: indices,
+  expanded: flag(true),
+  theme: oneOf("auto", "light", "dark"),
+};
+
+type ChoiceName = keyof typeof SCHEMA;
+export type Choices = { [Name in ChoiceName]: (typeof SCHEMA)[Name]["value"] };
+export type ViewName = Choices["view"];
+export type Segments = Choices["segments"];
+
+export const CHOICES = Object.keys(SCHEMA) as readonly ChoiceName[];
+export const VIEWS = SCHEMA.view.options;
+
+/** The choices whose value is one of a few options. */
+export type OptionName = {
+  [Name in ChoiceName]: (typeof SCHEMA)[Name] extends { readonly options: unknown } ? Name : never;
+}[ChoiceName];
 
 /** @param stack the first one shown. */
 export const defaults = (stack: string): Choices => ({
-  view: "head",
+  ...(Object.fromEntries(CHOICES.map((name) => [name, SCHEMA[name].value])) as unknown as Choices),
   stack,
-  layer: 0,
-  head: 0,
-  heads: null,
-  query: null,
-  key: null,
-  also: [],
-  segments: "all",
-  combine: "none",
-  words: false,
-  orientation: "vertical",
-  thumbnails: "matrix",
-  sort: "model",
-  color: "pattern",
-  opened: false,
-  include_layers: null,
-  include_heads: null,
-  neurons: "model",
-  muted: [],
-  expanded: true,
-  theme: "auto",
 });
 
-export const CHOICES = Object.keys(defaults("")) as readonly (keyof Choices)[];
+export interface Combination {
+  readonly how: "mean" | "max";
+  /** The heads that are drawn, or every head of all layers. */
+  readonly over: "heads" | "layers";
+}
+
+const COMBINATIONS: Readonly<Record<Choices["combine"], Combination | null>> = {
+  none: null,
+  mean: { how: "mean", over: "heads" },
+  max: { how: "max", over: "heads" },
+  layers_mean: { how: "mean", over: "layers" },
+  layers_max: { how: "max", over: "layers" },
+};
+
+/** What is shown as one matrix; null where each head has its own. */
+export const combination = (combine: Choices["combine"]) => COMBINATIONS[combine];

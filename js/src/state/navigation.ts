@@ -2,22 +2,16 @@
 
 import { batch } from "@preact/signals-core";
 import { layerOf, type Side, type Tokens } from "../data/manifest.ts";
-import { lockedSide } from "./locks.ts";
-import { has, type State, within } from "./state.ts";
+import { choose, type State, within } from "./state.ts";
 
 /** Show the layer of another number, and another head: the nearest that there are. */
-export function goTo(state: State, { layer, head }: { layer?: number; head?: number }): void {
-  const { stack, layer: shown } = state.shown;
-  const { number, heads } = layer === undefined ? shown.peek() : layerOf(stack.peek(), layer);
-  const drawn = state.heads.peek()?.filter((h) => h < heads);
-  const to = within(head ?? state.shown.head.peek(), heads);
-  const same = number === shown.peek().number && to === state.shown.head.peek();
+export function goTo(state: State, to: { layer?: number; head?: number }): void {
+  const { stack, layer, head } = state.shown;
+  const { number, heads } = to.layer === undefined ? layer.peek() : layerOf(stack.peek(), to.layer);
+  const nearest = within(to.head ?? head.peek(), heads);
   batch(() => {
-    if (drawn) state.heads.value = drawn.length ? drawn : null;
-    state.head.value = to;
-    state.layer.value = number;
-    // Neuron 7 of one head has nothing to do with neuron 7 of another.
-    if (!same && state.muted.peek().length) state.muted.value = [];
+    choose(state, "layer", number);
+    choose(state, "head", nearest);
   });
 }
 
@@ -30,21 +24,13 @@ export function stepLayer(state: State, by: number, head = state.shown.head.peek
 
 /** Show another stack: the same layer, head and locks, as far as it has them. */
 export function goToStack(state: State, name: string): void {
-  const { stack, layer, head } = state.shown;
-  const before = { layer: layer.peek().number, head: head.peek() };
-  const texts = stack.peek();
+  const { stack } = state.shown;
+  const before = stack.peek();
   batch(() => {
-    state.stack.value = name;
-    goTo(state, before);
+    choose(state, "stack", name);
     const { queries, keys } = stack.peek();
-    if (!sameText(texts.queries, queries)) leaveText(state, "query");
-    if (!sameText(texts.keys, keys)) leaveText(state, "key");
-    if (!has(queries, state.query.peek())) state.query.value = null;
-    if (!has(keys, state.key.peek())) state.key.value = null;
-    const { labels } = lockedSide(state) === "query" ? queries : keys;
-    const none = state.query.peek() === null && state.key.peek() === null;
-    state.also.value = none ? [] : state.also.peek().filter((at) => at < labels.length);
-    state.muted.value = [];
+    if (!sameText(before.queries, queries)) leaveText(state, "query");
+    if (!sameText(before.keys, keys)) leaveText(state, "key");
     state.hover.value = null;
   });
 }

@@ -1,6 +1,6 @@
 /** The state of one view: the reader's choices as signals, and the pointer. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import {
   type LayerInfo,
   layerOf,
@@ -9,8 +9,8 @@ import {
   type StackInfo,
   type Tokens,
 } from "../data/manifest.ts";
-import { CHECKS } from "./check-choices.ts";
-import { CHOICES, type Choices, defaults, VIEWS, type ViewName } from "./choices.ts";
+import { CHOICES, type Choices, defaults, SCHEMA, VIEWS, type ViewName } from "./choices.ts";
+import { following } from "./following.ts";
 
 export type { Side } from "../data/manifest.ts";
 
@@ -73,17 +73,9 @@ export function createState(
   views: readonly ViewName[] = VIEWS,
 ): State {
   const { stacks } = manifest;
-  const all: Choices = defaults(stacks[0].name);
-  const find = signal("");
-  const error = signal<string | null>(null);
-  for (const name of CHOICES) {
-    const value = choices[name];
-    if (value === undefined) continue;
-    if (CHECKS[name](value) === null) Object.assign(all, { [name]: value });
-    else error.value = invalid(name);
-  }
+  const values = defaults(stacks[0].name);
   const signals = Object.fromEntries(
-    CHOICES.map((name) => [name, signal(all[name])]),
+    CHOICES.map((name) => [name, signal(values[name])]),
   ) as unknown as ChoiceSignals;
   const stack = computed(() => stacks.find((s) => s.name === signals.stack.value) ?? stacks[0]);
   const layer = computed(() => layerOf(stack.value, signals.layer.value));
@@ -97,47 +89,60 @@ export function createState(
   const hover = signal<Place | null>(null);
   const focus = computed(() => {
     if (hover.value) return hover.value;
-    const known = (tokens: Tokens, position: number | null) =>
-      has(tokens, position) ? position : null;
+    const known = ({ labels }: Tokens, position: number | null) =>
+      position !== null && position < labels.length ? position : null;
     const { queries, keys } = stack.value;
     return { query: known(queries, signals.query.value), key: known(keys, signals.key.value) };
   });
-  const cursor = { query: -1, key: -1 };
-  const begin = { query: null, key: null };
-  const sought = signal<Place | null>(null);
-  const zoom = signal<Zoom | null>(null);
-  return {
+  const state: State = {
     ...signals,
     views,
     shown: { stack, layer, head, metrics },
     hover,
     focus,
-    cursor,
-    zoom,
-    begin,
-    sought,
-    find,
-    error,
+    cursor: { query: -1, key: -1 },
+    zoom: signal(null),
+    begin: { query: null, key: null },
+    sought: signal(null),
+    find: signal(""),
+    error: signal(null),
     ownMetrics,
     note: signal(""),
   };
+  for (const name of CHOICES) accept(state, name, choices[name]);
+  return state;
 }
 
-/** Take over a choice from outside, or report that its value is invalid. */
-export function choose(state: State, name: keyof Choices, value: unknown): void {
-  if (CHECKS[name](value) === null) (state[name] as Signal<unknown>).value = value;
-  else if (value !== undefined) state.error.value = invalid(name);
+/** Take over a choice from outside, if there is one, or report that its value is invalid. */
+export function accept(state: State, name: keyof Choices, value: unknown): void {
+  if (SCHEMA[name].check(value) === null) (state[name] as Signal<unknown>).value = value;
+  else if (value !== undefined) {
+    state.error.value = `The new value of ${name} is not valid, so the view keeps the old one.`;
+  }
 }
 
-const invalid = (name: string) =>
-  `The new value of ${name} is not valid, so the view keeps the old one.`;
+/** Make a choice, and those that follow from it. */
+export function choose<Name extends keyof Choices>(
+  state: State,
+  name: Name,
+  value: Choices[Name],
+): void {
+  const before = Object.fromEntries(CHOICES.map((each) => [each, state[each].peek()]));
+  if (before[name] === value) return;
+  batch(() => {
+    (state[name] as Signal<unknown>).value = value;
+    const stack = state.shown.stack.peek();
+    const follow = following(stack, before as unknown as Choices, name, value);
+    for (const [other, to] of Object.entries(follow)) {
+      // An equal list is no news.
+      if (JSON.stringify(to) === JSON.stringify(before[other])) continue;
+      (state[other as keyof Choices] as Signal<unknown>).value = to;
+    }
+  });
+}
 
 /** The nearest index of `count`. */
 export const within = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1);
-
-/** True where the tokens have this position. */
-export const has = ({ labels }: Tokens, position: number | null): boolean =>
-  position !== null && position < labels.length;
 
 /** Point at a place, or at none. Within it nothing changes, and a sum of many heads is work. */
 export function pointAt({ hover }: State, place: Place | null): void {

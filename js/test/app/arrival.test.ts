@@ -37,7 +37,7 @@ describe("a kernel that does not answer", () => {
       asked.push(`${stack}.${layer}`);
       return source.block(stack, layer, signal);
     };
-    return { source: { block }, arrive };
+    return { source: { ...source, block }, arrive };
   };
   /** Its first seconds take no time here. */
   const impatient = () => {
@@ -84,7 +84,7 @@ describe("a kernel that does not answer", () => {
   test("is not what a page waits for", async () => {
     impatient();
     const { source } = kernel([]);
-    const app = await mountApp({ source: { ...source, combines: () => false } });
+    const app = await mountApp({ source: { block: source.block } });
     vi.advanceTimersByTime(60_000);
     expect(find(app, ".body").textContent).toBe("Waiting for layer 0.");
   });

@@ -24,6 +24,8 @@ function asked() {
   const source: Source = {
     block: (stack, layer) =>
       new Promise((give, fail) => requests.push({ key: `${stack}.${layer}`, give, fail })),
+    combined: (stack) =>
+      new Promise((give, fail) => requests.push({ key: `${stack}.combined`, give, fail })),
   };
   const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
   return { store, requests };
@@ -212,9 +214,8 @@ describe("what combines all layers", () => {
       block: async (stack, layer) => {
         asked.push(`${stack}.${layer}`);
         const error = { largest: layer === 1 ? 0.02 : 0.01, variation: 0.001 };
-        return { ...block(layer as number), error };
+        return { ...block(layer), error };
       },
-      combines: () => false,
     };
     const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
     const combined = store.combined("self");
@@ -236,9 +237,8 @@ describe("what combines all layers", () => {
     const source: Source = {
       block: async (_, layer) => {
         if (layer === 2) throw new Error("Layer 2 is not in this page.");
-        return block(layer as number);
+        return block(layer);
       },
-      combines: () => false,
     };
     const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
     const combined = store.combined("self");

@@ -6,7 +6,7 @@ import { Store } from "../../src/data/store.ts";
 import { splitOf } from "../../src/data/thumbnails.ts";
 import { hasWords, unitsOf } from "../../src/data/units.ts";
 import { defaults } from "../../src/state/choices.ts";
-import { choose, createState } from "../../src/state/state.ts";
+import { accept, createState } from "../../src/state/state.ts";
 import { bytes, OVERVIEW, RECORD } from "../support/vectors.ts";
 import { CAMPAIGN_PATIENCE, campaign } from "./campaign.ts";
 import { bytesOf, jsonOf, oneOf } from "./mutate.ts";
@@ -68,7 +68,7 @@ test("choices", { timeout: CAMPAIGN_PATIENCE }, () => {
     if (typeof choices !== "object" || choices === null) return false;
     const state = createState(manifest, choices);
     for (const [name, value] of Object.entries(choices)) {
-      if (Object.hasOwn(given, name)) choose(state, name as keyof typeof given, value);
+      if (Object.hasOwn(given, name)) accept(state, name as keyof typeof given, value);
     }
     const { stack, layer, head } = state.shown;
     const shown = stack.value.layers.includes(layer.value) && head.value < layer.value.heads;

@@ -36,10 +36,10 @@ describe("the clean-up", () => {
 });
 
 describe("what cannot be shown", () => {
-  test("a record from a newer attnwidget says so", async () => {
+  test("a record of another version of attnwidget says so", async () => {
     const manifest = { ...(RECORD.manifest as object), version: VERSION + 1 };
     const { alert } = await rendered(modelOf({ _manifest: manifest }));
-    await expect.element(alert).toHaveTextContent("newer attnwidget");
+    await expect.element(alert).toHaveTextContent("another version of attnwidget");
   });
 
   test.for([{ manifest: null }, { manifest: {} }])(

@@ -1,11 +1,11 @@
 import { effect } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { CHOICES } from "../../src/state/choices.ts";
+import { CHOICES, defaults } from "../../src/state/choices.ts";
 import { toggleLock } from "../../src/state/locks.ts";
 import { activeHeads, goTo, goToStack, stepLayer } from "../../src/state/navigation.ts";
 import { shownTokens, visible } from "../../src/state/shown.ts";
-import { choose, createState, type State } from "../../src/state/state.ts";
+import { accept, createState, type State } from "../../src/state/state.ts";
 import { stateOf } from "../support/choices.ts";
 import { OVERVIEW, RECORD } from "../support/vectors.ts";
 
@@ -19,30 +19,8 @@ const shown = ({ shown: { stack, layer, head } }: State) => [
 
 test("choices that a host leaves out are as in a new widget", () => {
   const state = stateOf();
-  expect(Object.fromEntries(CHOICES.map((name) => [name, state[name].value]))).toEqual({
-    view: "head",
-    stack: "self",
-    layer: 0,
-    head: 0,
-    heads: null,
-    query: null,
-    key: null,
-    also: [],
-    segments: "all",
-    combine: "none",
-    words: false,
-    orientation: "vertical",
-    thumbnails: "matrix",
-    sort: "model",
-    color: "pattern",
-    opened: false,
-    include_layers: null,
-    include_heads: null,
-    neurons: "model",
-    muted: [],
-    expanded: true,
-    theme: "auto",
-  });
+  const values = Object.fromEntries(CHOICES.map((name) => [name, state[name].value]));
+  expect(values).toEqual(defaults("self"));
 });
 
 describe("goTo", () => {
@@ -79,20 +57,6 @@ describe("goTo", () => {
     const state = stateOf();
     goTo(state, { layer: 2, head: 9 });
     expect([state.layer.value, state.head.value]).toEqual([2, 9]);
-  });
-
-  test("keeps the heads drawn that the layer has", () => {
-    const state = stateOf({ layer: 2, heads: [1, 3, 4, 9] });
-    goTo(state, { layer: 0 });
-    expect(state.heads.value).toEqual([1, 3]);
-    goTo(state, { layer: 1 });
-    expect(state.heads.value).toEqual([1]);
-  });
-
-  test("draws all heads where none of those drawn is left", () => {
-    const state = stateOf({ layer: 2, heads: [8, 9] });
-    goTo(state, { layer: 0 });
-    expect(state.heads.value).toBeNull();
   });
 
   test("never lets anyone see a head that the layer lacks", () => {
@@ -313,11 +277,11 @@ describe("shownTokens", () => {
 test("an invalid choice changes nothing, and an error says so", () => {
   const state = stateOf({ head: 1 });
   expect(state.error.value).toBeNull();
-  choose(state, "head", "2");
+  accept(state, "head", "2");
   expect(state.head.value).toBe(1);
   expect(state.error.value).toBe(
     "The new value of head is not valid, so the view keeps the old one.",
   );
-  choose(state, "head", 2);
+  accept(state, "head", 2);
   expect(state.head.value).toBe(2);
 });

@@ -3,6 +3,7 @@
 import { expect, onTestFinished } from "vitest";
 import { page } from "vitest/browser";
 import { mount } from "../../src/app.ts";
+import type { Block } from "../../src/data/codec.ts";
 import type { Source, Store } from "../../src/data/store.ts";
 import { Scope } from "../../src/scheduling/scope.ts";
 import type { Choices } from "../../src/state/choices.ts";
@@ -30,20 +31,24 @@ export interface AppOptions {
   readonly width?: number;
 }
 
-/** Every layer, as soon as it is asked for. */
+/** Every layer, and what combines them, as soon as it is asked for. */
 export function sourceOf(record: SentRecord = RECORD): Source {
-  return { block: async (stack, layer) => blockOf(record.blocks[`${stack}.${layer}`]) };
+  return {
+    block: async (stack, layer) => blockOf(record.blocks[`${stack}.${layer}`]),
+    combined: async (stack) => blockOf(record.blocks[`${stack}.combined`]),
+  };
 }
 
 /** Layers that arrive when the test says so. */
 export function slowSource(record: SentRecord = RECORD) {
   const waiting = new Map<string, () => void>();
+  const wait = (key: string) =>
+    new Promise<Block>((resolve) => {
+      waiting.set(key, () => resolve(blockOf(record.blocks[key])));
+    });
   const source: Source = {
-    block: (stack, layer) =>
-      new Promise((resolve) => {
-        const key = `${stack}.${layer}`;
-        waiting.set(key, () => resolve(blockOf(record.blocks[key])));
-      }),
+    block: (stack, layer) => wait(`${stack}.${layer}`),
+    combined: (stack) => wait(`${stack}.combined`),
   };
   const arrive = async (key: string) => {
     waiting.get(key)?.();

@@ -2,13 +2,16 @@
 
 import { expect } from "vitest";
 import blocks from "../../../tests/vectors/blocks.json";
+import choices from "../../../tests/vectors/choices.json";
 import coded from "../../../tests/vectors/coded.json";
+import following from "../../../tests/vectors/following.json";
 import overview from "../../../tests/vectors/overview.json";
 import record from "../../../tests/vectors/record.json";
 import rounded from "../../../tests/vectors/rounded.json";
 import scores from "../../../tests/vectors/scores.json";
 import type { Block, Part } from "../../src/data/codec.ts";
 import type { Program } from "../../src/data/manifest.ts";
+import type { Choices } from "../../src/state/choices.ts";
 
 /** JSON has no -Infinity: null stands for it. */
 export type Numbers = readonly (number | null)[];
@@ -50,6 +53,29 @@ export interface CodedCase {
   readonly data: string;
 }
 
+/** A choice as it is declared in Python. */
+export interface ChoiceCase {
+  readonly type: "option" | "flag" | "index" | "indices" | "text";
+  readonly default: unknown;
+  readonly nullable: boolean;
+  /** Of type "option" alone. */
+  readonly options: readonly string[];
+}
+
+/** What follows from a change; what `before` does not name has its default. */
+export interface FollowingCase {
+  /** The stack after the change: its numbers of queries and keys, and heads by layer number. */
+  readonly stack: {
+    readonly queries: number;
+    readonly keys: number;
+    readonly heads: Readonly<Record<string, number>>;
+  };
+  readonly before: Partial<Choices>;
+  readonly change: Partial<Choices>;
+  /** All that changes. */
+  readonly after: Partial<Choices>;
+}
+
 export interface SentRecord {
   readonly manifest: unknown;
   readonly overview: string;
@@ -58,6 +84,8 @@ export interface SentRecord {
   readonly blocks: Readonly<Record<string, SentBlock>>;
 }
 
+export const CHOICE_CASES = choices as Readonly<Record<string, ChoiceCase>>;
+export const FOLLOWING = following as unknown as readonly FollowingCase[];
 export const SCORES = scores as unknown as readonly ScoreCase[];
 export const BLOCKS = blocks as unknown as readonly BlockCase[];
 export const CODED = coded as readonly CodedCase[];

@@ -7,7 +7,7 @@ import { el } from "../../parts/dom.ts";
 import { swatches } from "../../parts/swatches.ts";
 import { rowHeight } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Choices } from "../../state/choices.ts";
+import { type Choices, combination } from "../../state/choices.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { axesOf, lookOf } from "../shared/axes.ts";
 import { LONG } from "../shared/columns.ts";
@@ -18,7 +18,7 @@ import { pairs } from "../shared/pairs.ts";
 import type { Context, View } from "../shared/view.ts";
 import { jump, type Pictured } from "./jump.ts";
 import { headLegend } from "./legend.ts";
-import { shownMatrices, shownMatrix, showsStack, stackMatrix } from "./matrices.ts";
+import { shownMatrices, shownMatrix, stackMatrix } from "./matrices.ts";
 import { headStatus } from "./status.ts";
 import { headTables } from "./tables.ts";
 import { headTools } from "./tools.ts";
@@ -38,17 +38,20 @@ export function headView(context: Context): View {
   const shown = signal<Pictured | null>(null);
   const links = jump(scope, state, shown);
   // Apart from its answer: one that it failed must not be a reason to ask again.
-  const wanted = computed(() =>
-    showsStack(state) ? store.combined(state.shown.stack.value.name) : null,
-  );
+  const wanted = computed(() => {
+    const together = combination(state.combine.value);
+    if (together?.over !== "layers") return null;
+    return { how: together.how, loaded: store.combined(state.shown.stack.value.name) };
+  });
   const view = layerView(context, (data, own) => {
-    const combined = wanted.value?.value;
-    if (!combined) return inside(own, context, data, shown, null);
+    const whole = wanted.value;
+    if (!whole) return inside(own, context, data, shown, null);
+    const combined = whole.loaded.value;
     if (combined.status === "failed") return notice(combined.message, "alert", combined.absent);
     if (combined.status === "loading") return null;
     const heads = data.stack.layers.reduce((sum, layer) => sum + layer.heads, 0);
     return inside(own, context, data, shown, {
-      matrix: (axes) => stackMatrix(state, combined.data, heads, axes),
+      matrix: (axes) => stackMatrix(state, combined.data, whole.how, heads, axes),
       rounding: combined.data.rounding,
       combine: state.combine.value,
     });

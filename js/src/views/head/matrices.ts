@@ -10,6 +10,7 @@ import {
 import type { Combined } from "../../data/combine.ts";
 import type { Layer } from "../../data/layer.ts";
 import { shownSegments } from "../../data/thumbnails.ts";
+import { combination } from "../../state/choices.ts";
 import { activeHeads } from "../../state/navigation.ts";
 import type { State } from "../../state/state.ts";
 import type { Axes } from "../shared/axes.ts";
@@ -26,8 +27,9 @@ export function shownMatrix(state: State, data: Layer, axes: Axes, head: number)
 export function shownMatrices(state: State, data: Layer, axes: Axes): readonly AttentionMatrix[] {
   const active = activeHeads(state, data.info.heads);
   const matrices = active.map((head) => shownMatrix(state, data, axes, head));
-  const how = state.combine.value;
-  if (how !== "mean" && how !== "max") return matrices;
+  const together = combination(state.combine.value);
+  if (together?.over !== "heads") return matrices;
+  const { how } = together;
   const what = active.length === 1 ? `head ${active[0]}` : `${active.length} heads`;
   return [combinedMatrix(`${HOW[how]} of ${what}`, matrices, how)];
 }
@@ -36,10 +38,10 @@ export function shownMatrices(state: State, data: Layer, axes: Axes): readonly A
 export function stackMatrix(
   state: State,
   combined: Combined,
+  how: "mean" | "max",
   heads: number,
   axes: Axes,
 ): AttentionMatrix {
-  const how = state.combine.value === "layers_max" ? "max" : "mean";
   // Words may have fewer units than there are tokens.
   const keys = axes.key.units.of.length;
   const name = `${HOW[how]} of all ${heads} heads`;
@@ -51,4 +53,5 @@ export function stackMatrix(
 }
 
 /** Whether all layers are shown as one. */
-export const showsStack = ({ combine }: State): boolean => combine.value.startsWith("layers_");
+export const showsStack = ({ combine }: State): boolean =>
+  combination(combine.value)?.over === "layers";

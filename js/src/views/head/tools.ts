@@ -1,43 +1,31 @@
 /** The head view's own controls: what is combined, words or tokens, columns or lines. */
 
 import { hasWords } from "../../data/units.ts";
-import { choice, toggle } from "../../parts/choice.ts";
+import { optionChoice, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Combine } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
 
-const COMBINE: readonly { readonly value: Combine; readonly label: string }[] = [
-  { value: "none", label: "Single heads" },
-  { value: "mean", label: "Mean of heads" },
-  { value: "max", label: "Max of heads" },
-  { value: "layers_mean", label: "Mean of all layers" },
-  { value: "layers_max", label: "Max of all layers" },
-];
+const COMBINE = {
+  none: "Single heads",
+  mean: "Mean of heads",
+  max: "Max of heads",
+  layers_mean: "Mean of all layers",
+  layers_max: "Max of all layers",
+};
 
 export function headTools(scope: Scope, state: State): HTMLElement[] {
-  const show = choice(scope, {
-    name: "Show",
-    options: COMBINE,
-    value: () => state.combine.value,
-    set: (to) => {
-      state.combine.value = to as Combine;
-    },
-  });
-  const words = toggle(scope, {
+  const show = optionChoice(scope, state, "Show", "combine", COMBINE);
+  const words = toggle(scope, state, "words", {
     name: "Words",
     title: "Join the tokens of a word: attention to it is their sum, from it their mean",
-    value: () => state.words.value,
-    set: (to) => {
-      state.words.value = to;
-    },
+    off: false,
+    on: true,
   });
-  const horizontal = toggle(scope, {
+  const horizontal = toggle(scope, state, "orientation", {
     name: "Horizontal",
     title: "Tokens in lines instead of columns: for short texts, and scripts without spaces",
-    value: () => state.orientation.value === "horizontal",
-    set: (to) => {
-      state.orientation.value = to ? "horizontal" : "vertical";
-    },
+    off: "vertical",
+    on: "horizontal",
   });
   scope.effect(() => {
     words.hidden = !hasWords(state.shown.stack.value);

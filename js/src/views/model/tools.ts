@@ -1,24 +1,16 @@
 /** What the reader can choose about the model view. */
 
-import { choice, type Option } from "../../parts/choice.ts";
+import { choice, type Option, optionChoice } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Choices } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
 
 export function modelTools(scope: Scope, state: State): HTMLElement {
   const { metrics } = state.shown;
-  const thumbnails = choice(scope, {
-    name: "Show",
-    options: [
-      { value: "matrix", label: "Matrix" },
-      { value: "lines", label: "Lines" },
-    ],
-    value: () => state.thumbnails.value,
-    set(value) {
-      state.thumbnails.value = value as Choices["thumbnails"];
-    },
+  const thumbnails = optionChoice(scope, state, "Show", "thumbnails", {
+    matrix: "Matrix",
+    lines: "Lines",
   });
   const byNumber = el("div", { class: "tools" });
   scope.scopedEffect((own) => {

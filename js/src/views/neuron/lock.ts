@@ -1,24 +1,18 @@
 /** What a click means in the neuron view: a query and a key are locked each for itself. */
 
 import { batch } from "@preact/signals-core";
-import type { Side, State } from "../../state/state.ts";
+import { choose, type Side, type State } from "../../state/state.ts";
 
 /** Lock another query, and keep the key; the locked one is released, and its comparison ends. */
 export function lockQuery(state: State, at: number): void {
-  const same = state.query.peek() === at;
-  // Those locked beside a key are no queries.
-  const also = state.query.peek() === null ? [] : state.also.peek();
-  batch(() => {
-    state.query.value = same ? null : at;
-    state.also.value = same ? [] : also.filter((other) => other !== at);
-  });
+  choose(state, "query", state.query.peek() === at ? null : at);
 }
 
 /** Lock another key for the same query; the locked one is released. */
 export function lockKey(state: State, at: number): void {
   batch(() => {
     if (state.query.peek() === null) state.also.value = [];
-    state.key.value = state.key.peek() === at ? null : at;
+    choose(state, "key", state.key.peek() === at ? null : at);
   });
 }
 

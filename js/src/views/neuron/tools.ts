@@ -1,17 +1,16 @@
 /** The neuron view's own controls: vectors or none, the neurons' order, comparing, unmuting. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import { choice, toggle } from "../../parts/choice.ts";
+import { choice, optionChoice, toggle } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Neurons } from "../../state/choices.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
 import { compareWith } from "./lock.ts";
 import { type Strongest, strongestButton } from "./strongest.ts";
 
-const ORDERS: Readonly<Record<Neurons, string>> = {
+const ORDERS = {
   model: "In model order",
   pair: "By |q × k| of the pair",
   sum: "By |q × k| summed",
@@ -27,22 +26,13 @@ export function neuronTools(
   explained: ReadonlySignal<number>,
   step: ReadonlySignal<Strongest | null>,
 ): HTMLElement[] {
-  const vectors = toggle(scope, {
+  const vectors = toggle(scope, state, "expanded", {
     name: "Vectors",
     title: "Show the vectors of queries and keys, or their attention alone",
-    value: () => state.expanded.value,
-    set: (to) => {
-      state.expanded.value = to;
-    },
+    off: false,
+    on: true,
   });
-  const order = choice(scope, {
-    name: "Neurons",
-    options: Object.entries(ORDERS).map(([value, label]) => ({ value, label })),
-    value: () => state.neurons.value,
-    set: (to) => {
-      state.neurons.value = to as Neurons;
-    },
-  });
+  const order = optionChoice(scope, state, "Neurons", "neurons", ORDERS);
   const compare = el("div", { class: "tools" });
   scope.scopedEffect((own) => {
     const stack = state.shown.stack.value;

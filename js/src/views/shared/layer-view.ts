@@ -60,10 +60,10 @@ export function layerView(
   }
 
   function sayWaiting(what: string): void {
-    const reason = store.combines ? " The kernel sends it when it is free." : "";
+    const reason = store.live ? " The kernel sends it when it is free." : "";
     replace(null, el("p", { class: "notice" }, `Waiting for ${what}.${reason}`));
     // A page has all that it has, but a kernel may never answer.
-    if (store.combines) timer = window.setTimeout(() => offer(what), SILENCE_MS - PATIENCE_MS);
+    if (store.live) timer = window.setTimeout(() => offer(what), SILENCE_MS - PATIENCE_MS);
   }
 
   /** What comes after all takes the place of this. */

@@ -1,0 +1,73 @@
+"""The consequences of a choice for others; js/src/state/following.ts has the same rules."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+from attnwidget.record import Layer, Stack, Tokens
+
+
+def following(stack: Stack, before: Mapping[str, Any], name: str, value: object) -> dict[str, Any]:
+    """What other choices become when one changes, so that none names what is not there.
+
+    Stacks differ in layers and tokens, and layers in heads.
+
+    Args:
+        stack: the stack shown after the change.
+        before: the values of all choices before it.
+        name: the choice that changes.
+        value: its new value.
+    """
+    chosen = {**before, name: value}
+    follow: dict[str, Any] = {}
+    if name in ("stack", "layer"):
+        layer = layer_of(stack, chosen["layer"])
+        follow["layer"] = layer.number
+        follow["head"] = min(chosen["head"], layer.num_heads - 1)
+        follow["heads"] = _kept(chosen["heads"], range(layer.num_heads))
+    if name == "stack":
+        most = max(layer.num_heads for layer in stack.layers)
+        follow["query"] = _position(chosen["query"], stack.queries)
+        follow["key"] = _position(chosen["key"], stack.keys)
+        follow["include_layers"] = _kept(chosen["include_layers"], stack.numbers)
+        follow["include_heads"] = _kept(chosen["include_heads"], range(most))
+    if name in ("stack", "query", "key"):
+        follow["also"] = _also(stack, before, {**chosen, **follow})
+    if name in ("stack", "layer", "head"):
+        # Neuron 7 of one head has nothing to do with neuron 7 of another.
+        follow["muted"] = []
+    return follow
+
+
+def following_metrics(before: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
+    """What choices of a metric become when only metrics of these names are left."""
+    return {
+        "sort": before["sort"] if before["sort"] in metrics else "model",
+        "color": before["color"] if before["color"] in ("layer", *metrics) else "pattern",
+    }
+
+
+def layer_of(stack: Stack, number: int) -> Layer:
+    """The layer of this number; where the stack has none, the one before it, or else the first."""
+    before = [layer for layer in stack.layers if layer.number <= number]
+    return before[-1] if before else stack.layers[0]
+
+
+def _kept(numbers: Sequence[int] | None, there: Container[int]) -> list[int] | None:
+    """Those that are still there; None, which is all, if none is."""
+    return [number for number in numbers or () if number in there] or None
+
+
+def _position(at: int | None, tokens: Tokens) -> int | None:
+    return None if at is None or at >= len(tokens) else at
+
+
+def _also(stack: Stack, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[int]:
+    """The tokens that stay locked together: queries do not become keys, nor keys queries."""
+    by_key = after["query"] is None
+    own, tokens = (after["key"], stack.keys) if by_key else (after["query"], stack.queries)
+    turned = by_key != (before["query"] is None) and after["key"] is not None
+    if own is None or turned:
+        return []
+    return [at for at in after["also"] if at < len(tokens) and at != own]

@@ -1,0 +1,72 @@
+/** The consequences of a choice for others: the rules of `attnwidget/view_state/following.py`. */
+
+import { layerOf, type StackInfo } from "../data/manifest.ts";
+import type { Choices } from "./choices.ts";
+
+/** The part of a stack that choices depend on. */
+export type StackShape = Pick<StackInfo, "layers"> & {
+  readonly [Side in "queries" | "keys"]: Pick<StackInfo[Side], "labels">;
+};
+
+/**
+ * What other choices become when one changes, so that none names what is not there.
+ *
+ * Stacks differ in layers and tokens, and layers in heads.
+ *
+ * @param stack the stack shown after the change.
+ * @param before the values of all choices before it.
+ * @param name the choice that changes.
+ * @param value its new value.
+ */
+export function following<Name extends keyof Choices>(
+  stack: StackShape,
+  before: Choices,
+  name: Name,
+  value: Choices[Name],
+): Partial<Choices> {
+  const chosen: Choices = { ...before, [name]: value };
+  const follow: Partial<Choices> = {};
+  if (name === "stack" || name === "layer") {
+    const { number, heads } = layerOf(stack, chosen.layer);
+    follow.layer = number;
+    follow.head = Math.min(chosen.head, heads - 1);
+    follow.heads = kept(chosen.heads, (head) => head < heads);
+  }
+  if (name === "stack") {
+    const most = Math.max(...stack.layers.map(({ heads }) => heads));
+    const numbers = stack.layers.map(({ number }) => number);
+    follow.query = position(chosen.query, stack.queries.labels.length);
+    follow.key = position(chosen.key, stack.keys.labels.length);
+    follow.include_layers = kept(chosen.include_layers, (layer) => numbers.includes(layer));
+    follow.include_heads = kept(chosen.include_heads, (head) => head < most);
+  }
+  if (name === "stack" || name === "query" || name === "key") {
+    follow.also = also(stack, before, { ...chosen, ...follow });
+  }
+  if (name === "stack" || name === "layer" || name === "head") {
+    // Neuron 7 of one head has nothing to do with neuron 7 of another.
+    follow.muted = [];
+  }
+  return follow;
+}
+
+/** Those that are still there; null, which is all, if none is. */
+function kept(
+  numbers: readonly number[] | null,
+  isThere: (number: number) => boolean,
+): readonly number[] | null {
+  const left = numbers?.filter(isThere);
+  return left?.length ? left : null;
+}
+
+const position = (at: number | null, count: number): number | null =>
+  at === null || at >= count ? null : at;
+
+/** The tokens that stay locked together: queries do not become keys, nor keys queries. */
+function also(stack: StackShape, before: Choices, after: Choices): readonly number[] {
+  const byKey = after.query === null;
+  const [own, { labels }] = byKey ? [after.key, stack.keys] : [after.query, stack.queries];
+  const turned = byKey !== (before.query === null) && after.key !== null;
+  if (own === null || turned) return [];
+  return after.also.filter((at) => at < labels.length && at !== own);
+}

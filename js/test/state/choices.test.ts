@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { type Choices, combination, defaults, SCHEMA } from "../../src/state/choices.ts";
+import { CHOICE_CASES } from "../support/vectors.ts";
+
+const DECLARED = Object.entries(CHOICE_CASES).map(([name, declared]) => ({
+  name: name as keyof Choices,
+  ...declared,
+}));
+
+test("the choices and their defaults are those of Python", () => {
+  const expected = DECLARED.map(({ name, default: value }) => [name, value]);
+  expect(defaults("")).toEqual(Object.fromEntries(expected));
+});
+
+/** Of each type, what a choice takes, and what it refuses. */
+const VALUES = {
+  option: { right: [], wrong: ["", "none of them", 0] },
+  flag: { right: [true, false], wrong: [0, 1, "true"] },
+  index: { right: [0, 3, 99], wrong: [-1, 0.5, "0", true, [0]] },
+  indices: { right: [[], [0], [3, 1]], wrong: [0, "0", [-1], [0.5], [null], ["0"], {}] },
+  text: { right: ["a name"], wrong: [0, true, ["a name"], {}] },
+};
+
+test.for(DECLARED)("$name takes what it takes in Python", ({ name, ...declared }) => {
+  const { check } = SCHEMA[name];
+  const { right, wrong } = VALUES[declared.type];
+  for (const value of [declared.default, ...declared.options, ...right]) {
+    expect(check(value)).toBeNull();
+  }
+  for (const value of [...wrong, undefined]) expect(check(value)).not.toBeNull();
+  expect(check(null) === null).toBe(declared.nullable);
+  if (declared.type === "option") expect(SCHEMA[name]).toMatchObject({ options: declared.options });
+});
+
+test("every way to combine says how, and what", () => {
+  const { options } = SCHEMA.combine;
+  const said = options.map((combine) => {
+    const { over, how } = combination(combine) ?? { over: "heads", how: "none" };
+    return over === "heads" ? how : `${over}_${how}`;
+  });
+  expect(said).toEqual(options);
+});
