@@ -19,7 +19,7 @@ export const ADAPT = `
 }
 @container (max-width: 990px) { .find { flex: 1 1 200px; max-width: 260px } }
 @container (max-width: 660px) {
-  [data-view=neuron] .status { height: 4.2em; max-height: none }
+  :is([data-view=model], [data-view=neuron]) .status { height: 4.2em; max-height: none }
   header { gap: 8px; padding: 8px 12px }
   [role=tab] { padding: 0 11px }
   .control { padding: 0 7px }
