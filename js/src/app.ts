@@ -17,13 +17,13 @@ import { themeMenu } from "./parts/theme-menu.ts";
 import type { Scope } from "./scheduling/scope.ts";
 import type { ViewName } from "./state/choices.ts";
 import type { Side, State } from "./state/state.ts";
-import { styleSheet } from "./styles/style-sheet.ts";
 import {
   isDark,
   palette as paletteOf,
   watchResolution,
   watchSurroundings,
-} from "./styles/theme.ts";
+} from "./styles/palette.ts";
+import { styleSheet } from "./styles/style-sheet.ts";
 import { headView } from "./views/head/head.ts";
 import { modelView } from "./views/model/model.ts";
 import { neuronView } from "./views/neuron/neuron.ts";

@@ -1,6 +1,6 @@
 /** A painter whose picture is an SVG: text stays text, lines stay lines. */
 
-import { hex, pixelOf } from "../styles/theme.ts";
+import { hex, pixelOf } from "../styles/palette.ts";
 import type { Painter } from "./painter.ts";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";

@@ -2,8 +2,8 @@
 
 import { type BlockName, blockTitle } from "../data/codec.ts";
 import { Absent } from "../data/resource-cache.ts";
+import { layerNames } from "./fidelity.ts";
 import { capitalized } from "./text.ts";
-import { layerNames } from "./trust.ts";
 
 /** @param there numbers of the layers of this stack that the page has. */
 export function leftOut(layer: BlockName, there: readonly number[]): Absent {

@@ -4,8 +4,8 @@ import { computed } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import type { State } from "../state/state.ts";
 import { el } from "./dom.ts";
+import { doubts, layerNames } from "./fidelity.ts";
 import { capitalized } from "./text.ts";
-import { doubts, layerNames } from "./trust.ts";
 
 /** @param missing attention that is not in the record, as "module: reason". */
 export function notes(scope: Scope, state: State, missing: readonly string[]): HTMLElement {

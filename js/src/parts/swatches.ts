@@ -5,7 +5,7 @@ import type { Scope } from "../scheduling/scope.ts";
 import { activeHeads, goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 import { headColors, textOn } from "../styles/head-colors.ts";
-import { alpha, type Palette } from "../styles/theme.ts";
+import { alpha, type Palette } from "../styles/palette.ts";
 import { el, setAttributes } from "./dom.ts";
 
 export function swatches(

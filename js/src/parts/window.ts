@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { el } from "./dom.ts";
-import { steady } from "./steady.ts";
+import { steady } from "./range.ts";
 import type { Track } from "./track.ts";
 
 export interface ListWindow {

@@ -1,6 +1,6 @@
 /** One colour per head. A colour never stands alone: every head also carries its number. */
 
-import { luminance, mixed, rgb } from "./theme.ts";
+import { luminance, mixed, rgb } from "./palette.ts";
 
 /** After Tableau 10, with a contrast of 3 to either background. */
 const FEW: readonly string[] = [

@@ -6,7 +6,7 @@ import {
   palette,
   rgb,
   watchSurroundings,
-} from "../../src/styles/theme.ts";
+} from "../../src/styles/palette.ts";
 import { twoFrames } from "../support/place.ts";
 
 const clean = () => {

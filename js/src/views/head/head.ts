@@ -12,15 +12,15 @@ import { headColors } from "../../styles/head-colors.ts";
 import { axesOf, lookOf } from "../shared/axes.ts";
 import { LONG } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
+import { shownMatrices, shownMatrix, showsStack, stackMatrix } from "../shared/heads/matrices.ts";
+import { headStatus } from "../shared/heads/status.ts";
+import { headTables } from "../shared/heads/tables.ts";
 import { headIn, type Inside, layerView, notice } from "../shared/layer-view.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
 import type { Context, View } from "../shared/view.ts";
 import { jump, type Pictured } from "./jump.ts";
 import { headLegend } from "./legend.ts";
-import { shownMatrices, shownMatrix, showsStack, stackMatrix } from "./matrices.ts";
-import { headStatus } from "./status.ts";
-import { headTables } from "./tables.ts";
 import { headTools } from "./tools.ts";
 
 /** From this width on, the matrix stands beside the lines. */

@@ -2,11 +2,11 @@
 
 import { largestOf } from "../../data/extremes.ts";
 import type { StackInfo } from "../../data/manifest.ts";
+import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
 import type { Phrase } from "../../parts/text.ts";
-import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/trust.ts";
+import { showsStack } from "../shared/heads/matrices.ts";
+import type { Seen } from "../shared/heads/status.ts";
 import type { Context } from "../shared/view.ts";
-import { showsStack } from "./matrices.ts";
-import type { Seen } from "./status.ts";
 
 /**
  * @param rounding the largest difference of a weight from the record's.

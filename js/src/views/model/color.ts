@@ -8,7 +8,7 @@ import {
   type StackInfo,
 } from "../../data/manifest.ts";
 import { colored, type Phrase } from "../../parts/text.ts";
-import type { Palette } from "../../styles/theme.ts";
+import type { Palette } from "../../styles/palette.ts";
 import { inFull } from "./metrics.ts";
 import { allHeads, type Row } from "./order.ts";
 import { countPatterns, patternColor, patternOf } from "./patterns.ts";

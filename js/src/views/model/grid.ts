@@ -2,7 +2,7 @@
 
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
-import { trust } from "../../parts/trust.ts";
+import { trust } from "../../parts/fidelity.ts";
 import type { ModelLayout } from "./layout.ts";
 import type { Row } from "./order.ts";
 import { description, headName } from "./status.ts";

@@ -4,7 +4,7 @@ import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { Head, StackInfo } from "../../data/manifest.ts";
 import { cropped, shownSegments } from "../../data/thumbnails.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
-import { keptAsWeights } from "../../parts/trust.ts";
+import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Choices } from "../../state/choices.ts";
 import { goTo } from "../../state/navigation.ts";

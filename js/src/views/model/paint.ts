@@ -6,7 +6,7 @@ import { paintCanvas, paintInFigures } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { inSlices } from "../../scheduling/slices.ts";
 import type { Choices } from "../../state/choices.ts";
-import type { Palette } from "../../styles/theme.ts";
+import type { Palette } from "../../styles/palette.ts";
 import type { Coloring } from "./color.ts";
 import type { ModelLayout } from "./layout.ts";
 import type { Row } from "./order.ts";

@@ -2,7 +2,7 @@
 
 import type { Head, Patterns } from "../../data/manifest.ts";
 import { colored, type Phrase } from "../../parts/text.ts";
-import type { Palette } from "../../styles/theme.ts";
+import type { Palette } from "../../styles/palette.ts";
 
 /** The place of a head's kind among all. */
 export const patternOf = ({ values }: Patterns, { layer, head }: Head): number =>

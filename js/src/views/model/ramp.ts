@@ -1,6 +1,6 @@
 /** Colours for numbers and for layers, equally spaced to the eye, with a contrast of 3 to the paper. */
 
-import { hex, mixed, type Palette } from "../../styles/theme.ts";
+import { hex, mixed, type Palette } from "../../styles/palette.ts";
 
 /** From the lowest (0) to the highest (1): blue over violet to warm, away from the background. */
 export function ramp(share: number, { dark }: Palette): string {

@@ -6,7 +6,7 @@ import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Choices } from "../../state/choices.ts";
 import type { Shown } from "../../state/shown.ts";
-import { type Palette, rgb } from "../../styles/theme.ts";
+import { type Palette, rgb } from "../../styles/palette.ts";
 
 /** Left and top edge, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];

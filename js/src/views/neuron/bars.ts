@@ -1,10 +1,10 @@
 /** Bars and numbers of the neuron view: what is added, what goes into the softmax, what comes out. */
 
 import { type Explanation, type Reading, sees } from "../../data/explanation.ts";
-import type { Range } from "../../parts/steady.ts";
+import type { Range } from "../../parts/range.ts";
 import { number, weight } from "../../parts/text.ts";
-import type { Facts } from "./facts.ts";
 import type { Bars } from "./layout.ts";
+import type { Facts } from "./query-analysis.ts";
 import { band, type Canvas, hatch } from "./strips.ts";
 
 /** Without scores, only the softmax is shown. */

@@ -13,7 +13,7 @@ import { barHeads, drawHeads } from "./column-headers.ts";
 import { type Columns, type ColumnsOptions, paintRows, sinkLabel, stand, upTo } from "./columns.ts";
 import { MARKS, NUMBER_WIDTH } from "./layout.ts";
 import { paintCurves } from "./paint.ts";
-import { besideRows } from "./whole.ts";
+import { besideRows } from "./softmax-strip.ts";
 
 export function collapsedColumns(options: ColumnsOptions): Columns {
   const { scope, facts, palette, labels, rows, queries, keys } = options;

@@ -5,8 +5,8 @@ import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { scalingSteps, textMeasure } from "../../parts/text.ts";
 import type { BarColumns } from "./bars.ts";
-import type { Facts } from "./facts.ts";
 import type { Layout } from "./layout.ts";
+import type { Facts } from "./query-analysis.ts";
 
 export interface ColumnHead {
   /** In full, then ever shorter: the first that there is room for is shown. */

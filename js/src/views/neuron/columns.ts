@@ -9,9 +9,9 @@ import { number } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Shown } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
-import type { Palette } from "../../styles/theme.ts";
-import type { Facts } from "./facts.ts";
+import type { Palette } from "../../styles/palette.ts";
 import { MARKS } from "./layout.ts";
+import type { Facts } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 
 export interface Columns {

@@ -7,8 +7,8 @@ import { layoutFor, MARKS } from "./layout.ts";
 import { neuronList } from "./list.ts";
 import { paintNeurons } from "./paint.ts";
 import { bindPointer } from "./pointer.ts";
+import { besideRows } from "./softmax-strip.ts";
 import { vectorsOf } from "./strips.ts";
-import { besideRows } from "./whole.ts";
 
 export function expandedColumns(options: ColumnsOptions): Columns {
   const { scope, state, facts, palette, labels, rows, queries, keys } = options;

@@ -1,10 +1,15 @@
 /** What the signs of the neuron view mean, and how far its numbers go. */
 
 import type { LayerInfo } from "../../data/manifest.ts";
+import {
+  halfPrecision,
+  keptAsWeights,
+  vectorsWithin,
+  weightsWithin,
+} from "../../parts/fidelity.ts";
 import { colored, number, type Phrase } from "../../parts/text.ts";
-import { halfPrecision, keptAsWeights, vectorsWithin, weightsWithin } from "../../parts/trust.ts";
-import type { Palette } from "../../styles/theme.ts";
-import type { Facts } from "./facts.ts";
+import type { Palette } from "../../styles/palette.ts";
+import type { Facts } from "./query-analysis.ts";
 
 /** @param leftOut the vectors that there is no room for. */
 export function neuronLegend(

@@ -3,7 +3,7 @@
 import { el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import type { Facts } from "./facts.ts";
+import type { Facts } from "./query-analysis.ts";
 
 const HOW =
   "A selected neuron is muted: left out of q·k, and of everything that follows from it. " +

@@ -1,9 +1,9 @@
 /** What marks single neurons, and the queries that are explained. */
 
 import type { Shown } from "../../state/shown.ts";
-import { alpha } from "../../styles/theme.ts";
-import type { Facts } from "./facts.ts";
+import { alpha } from "../../styles/palette.ts";
 import { MARKS } from "./layout.ts";
+import type { Facts } from "./query-analysis.ts";
 import { band, hatch, type Picture } from "./strips.ts";
 
 export function paintMarks(canvas: Picture, facts: Facts): void {

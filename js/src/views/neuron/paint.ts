@@ -1,10 +1,10 @@
 /** The picture of the neuron view: strips, bars, curves, and what marks them. */
 
-import { alpha } from "../../styles/theme.ts";
+import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
-import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { paintMarks } from "./marks.ts";
+import type { Facts } from "./query-analysis.ts";
 import { type Picture, paintStrips } from "./strips.ts";
 
 export function paintNeurons(canvas: Picture, facts: Facts): void {

@@ -2,9 +2,9 @@
 
 import { perFrame } from "../../scheduling/frame.ts";
 import type { State } from "../../state/state.ts";
-import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { lock } from "./lock.ts";
+import type { Facts } from "./query-analysis.ts";
 
 interface Under {
   readonly side: "query" | "key";

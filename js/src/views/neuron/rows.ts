@@ -1,7 +1,7 @@
 /** The rows of the neuron view that have to be there, while the body around it scrolls. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
-import { type Range, steady } from "../../parts/steady.ts";
+import { type Range, steady } from "../../parts/range.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { MARKS } from "./layout.ts";
 

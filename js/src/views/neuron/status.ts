@@ -6,7 +6,7 @@ import { products } from "../../data/neurons.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { number, type Phrase, pair, scaling, weight } from "../../parts/text.ts";
 import { tellingText } from "./column-headers.ts";
-import type { Facts } from "./facts.ts";
+import type { Facts } from "./query-analysis.ts";
 
 export function neuronStatus(facts: Facts): Phrase {
   const { data, head, comparison } = facts;

@@ -5,10 +5,10 @@ import { sees } from "../../data/explanation.ts";
 import { products } from "../../data/neurons.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import type { Range } from "../../parts/steady.ts";
-import { type Palette, rgb } from "../../styles/theme.ts";
-import type { Facts } from "./facts.ts";
+import type { Range } from "../../parts/range.ts";
+import { type Palette, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
+import type { Facts } from "./query-analysis.ts";
 
 /** How everything is painted. */
 export interface Canvas {

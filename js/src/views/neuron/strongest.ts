@@ -4,7 +4,7 @@ import { batch, type ReadonlySignal } from "@preact/signals-core";
 import { largestFirst } from "../../data/neurons.ts";
 import { el } from "../../parts/dom.ts";
 import type { State } from "../../state/state.ts";
-import type { Facts } from "./facts.ts";
+import type { Facts } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 
 /** Locks the pair of the query and its strongest key, then the next strongest; with -1, the one before. */

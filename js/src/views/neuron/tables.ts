@@ -6,7 +6,7 @@ import { unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/names.ts";
 import type { Cells, Table } from "../../parts/table.ts";
 import { matrixCells, vectorCells } from "../shared/tables.ts";
-import type { Facts } from "./facts.ts";
+import type { Facts } from "./query-analysis.ts";
 
 export function neuronTables(facts: Facts): readonly Table[] {
   const { data, shown, head } = facts;

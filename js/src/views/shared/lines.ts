@@ -12,10 +12,10 @@ import { areFew } from "../../raster/paint-curves.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
-import { rgb } from "../../styles/theme.ts";
+import { rgb } from "../../styles/palette.ts";
 import { type Axes, type Look, sideOf } from "./axes.ts";
 import { paintCurves } from "./curves.ts";
-import { FAN_FROM, fanBuffers, LARGEST_FAN, paintFan } from "./fan.ts";
+import { FAN_FROM, fanBuffers, LARGEST_FAN, paintFan } from "./many-ribbons.ts";
 import { FAINTEST, paintRibbons } from "./ribbons.ts";
 
 export interface LinesOptions {

@@ -10,7 +10,7 @@ import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import type { ListWindow } from "../../parts/window.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { alpha, type Palette } from "../../styles/theme.ts";
+import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Axis } from "./axes.ts";
 import { FAINTEST, shadeOf } from "./ribbons.ts";
 

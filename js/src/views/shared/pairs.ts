@@ -9,7 +9,7 @@ import { cursorOf } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
 import { pointAt, type Side, type State } from "../../state/state.ts";
-import type { Palette } from "../../styles/theme.ts";
+import type { Palette } from "../../styles/palette.ts";
 import { type Axes, type Look, placeOf, positionOf, sideOf } from "./axes.ts";
 import { columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";

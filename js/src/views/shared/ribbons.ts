@@ -5,7 +5,7 @@ import type { Painter } from "../../painting/painter.ts";
 import type { Track } from "../../parts/track.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
-import { alpha } from "../../styles/theme.ts";
+import { alpha } from "../../styles/palette.ts";
 import type { Axes } from "./axes.ts";
 import { strokeCurve } from "./curves.ts";
 

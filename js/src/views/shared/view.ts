@@ -6,7 +6,7 @@ import type { Table } from "../../parts/table.ts";
 import type { Phrase } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import type { Palette } from "../../styles/theme.ts";
+import type { Palette } from "../../styles/palette.ts";
 import type { Figure } from "./figure.ts";
 
 export interface Context {

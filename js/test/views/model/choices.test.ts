@@ -6,7 +6,7 @@ import { page, userEvent } from "vitest/browser";
 import type { Metric, SentMetric } from "../../../src/data/manifest.ts";
 import { readManifest, readMetrics } from "../../../src/data/read-manifest.ts";
 import { tsv } from "../../../src/parts/table.ts";
-import { palette, rgb } from "../../../src/styles/theme.ts";
+import { palette, rgb } from "../../../src/styles/palette.ts";
 import { modelView } from "../../../src/views/model/model.ts";
 import { patternColor, patternOf } from "../../../src/views/model/patterns.ts";
 import { divergingRamp, ramp } from "../../../src/views/model/ramp.ts";

@@ -7,7 +7,7 @@ import { LayerData } from "../../../src/data/layer-data.ts";
 import { readManifest } from "../../../src/data/read-manifest.ts";
 import type { Choices } from "../../../src/state/choices.ts";
 import { shownTokens } from "../../../src/state/shown.ts";
-import { neuronFacts } from "../../../src/views/neuron/facts.ts";
+import { neuronFacts } from "../../../src/views/neuron/query-analysis.ts";
 import { neuronTables } from "../../../src/views/neuron/tables.ts";
 import { stateOf } from "../../support/choices.ts";
 import { LABELS, NAMES, scoreAt, weightAt } from "../../support/numbers.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { readManifest } from "../../../src/data/read-manifest.ts";
 import { LARGEST_BLOCK, type Source, Store } from "../../../src/data/store.ts";
 import type { ViewName } from "../../../src/state/choices.ts";
-import { palette } from "../../../src/styles/theme.ts";
+import { palette } from "../../../src/styles/palette.ts";
 import { headView } from "../../../src/views/head/head.ts";
 import { neuronView } from "../../../src/views/neuron/neuron.ts";
 import type { View } from "../../../src/views/shared/view.ts";

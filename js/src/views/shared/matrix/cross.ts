@@ -1,8 +1,8 @@
 /** The cross-hair of a matrix, and what says where it is when the part shown leaves it out. */
 
 import type { Painter } from "../../../painting/painter.ts";
-import type { Palette } from "../../../styles/theme.ts";
-import type { Part } from "./part.ts";
+import type { Palette } from "../../../styles/palette.ts";
+import type { Part } from "./viewport.ts";
 
 /** Below this, the cross-hair would cover what it points at. */
 const BOLD_FROM = 6;

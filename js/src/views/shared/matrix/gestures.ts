@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal, Signal } from "@preact/signals-core";
 import type { Zoom } from "../../../state/state.ts";
-import { centred, moved, type Part, type Point, partOf, type Whole, zoomed } from "./part.ts";
+import { centred, moved, type Part, type Point, partOf, type Whole, zoomed } from "./viewport.ts";
 
 export interface GestureOptions {
   readonly stage: HTMLElement;

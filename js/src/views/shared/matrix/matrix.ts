@@ -8,16 +8,16 @@ import { perFrame } from "../../../scheduling/frame.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { type Place, pointAt, type State } from "../../../state/state.ts";
-import type { Palette } from "../../../styles/theme.ts";
+import type { Palette } from "../../../styles/palette.ts";
 import { type Axes, type Axis, type Look, placeOf } from "../axes.ts";
 import { paintCross } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
 import { NAMES_FROM } from "./names.ts";
 import { overviewBox, overviewPlace } from "./overview.ts";
-import { centred, LARGEST_CELL, partOf } from "./part.ts";
 import { matrixPlot } from "./plot.ts";
 import { matrixTiles } from "./tiles.ts";
 import { describe, matrixTitle } from "./title.ts";
+import { centred, LARGEST_CELL, partOf } from "./viewport.ts";
 
 export interface MatrixOptions {
   readonly state: State;

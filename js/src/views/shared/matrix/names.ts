@@ -2,7 +2,7 @@
 
 import type { Painter } from "../../../painting/painter.ts";
 import { shorten, textMeasure } from "../../../parts/text.ts";
-import type { Palette } from "../../../styles/theme.ts";
+import type { Palette } from "../../../styles/palette.ts";
 import type { Axis } from "../axes.ts";
 
 /** Names of all need cells at least this large. */

@@ -1,8 +1,8 @@
 /** All of a matrix, small, in the corner that the names of its rows and columns leave free. */
 
 import type { Painter } from "../../../painting/painter.ts";
-import type { Palette } from "../../../styles/theme.ts";
-import type { Part, Point, Whole } from "./part.ts";
+import type { Palette } from "../../../styles/palette.ts";
+import type { Part, Point, Whole } from "./viewport.ts";
 
 /** In CSS pixels from the first cell shown: it is above and to the left. */
 export interface Box {

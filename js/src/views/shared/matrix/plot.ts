@@ -4,12 +4,12 @@ import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import { el } from "../../../parts/dom.ts";
-import { type Palette, rgb } from "../../../styles/theme.ts";
+import { type Palette, rgb } from "../../../styles/palette.ts";
 import type { Axes } from "../axes.ts";
 import { axisNames, NAMES_FROM } from "./names.ts";
 import { type Box, paintOverview } from "./overview.ts";
-import type { Part, Whole } from "./part.ts";
 import { type Pixels, pooled, type Tile, type Tiles } from "./tiles.ts";
+import type { Part, Whole } from "./viewport.ts";
 
 export interface PlotOptions {
   readonly axes: Axes;

@@ -4,7 +4,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { matrixPicture } from "../../../raster/matrix.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
-import { columnsOf, type Part, rowsOf, type Span } from "./part.ts";
+import { columnsOf, type Part, rowsOf, type Span } from "./viewport.ts";
 
 /** A part of a matrix, in pixels. */
 interface Wanted {

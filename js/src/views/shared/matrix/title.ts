@@ -5,7 +5,7 @@ import { el } from "../../../parts/dom.ts";
 import { textMeasure } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Axes, Axis } from "../axes.ts";
-import { columnsOf, LARGEST_CELL, type Part, rowsOf, type Span } from "./part.ts";
+import { columnsOf, LARGEST_CELL, type Part, rowsOf, type Span } from "./viewport.ts";
 
 export interface TitleOptions {
   readonly title: ReadonlySignal<string>;

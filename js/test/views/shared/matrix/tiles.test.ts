@@ -3,8 +3,8 @@
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { storedMatrix } from "../../../../src/data/attention-matrix.ts";
-import { partOf } from "../../../../src/views/shared/matrix/part.ts";
 import { matrixTiles } from "../../../../src/views/shared/matrix/tiles.ts";
+import { partOf } from "../../../../src/views/shared/matrix/viewport.ts";
 import { testScope } from "../../../support/test-scope.ts";
 
 const range = (count: number) => [...Array(count).keys()];

@@ -7,10 +7,10 @@ import { el } from "../../parts/dom.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import type { Palette } from "../../styles/theme.ts";
+import type { Palette } from "../../styles/palette.ts";
 import type { ColumnHead } from "./column-headers.ts";
 import type { ColumnsOptions } from "./columns.ts";
-import type { Facts } from "./facts.ts";
+import type { Facts } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 
 const WIDTH = 30;

@@ -1,12 +1,12 @@
 /** The status line of the head view: the numbers of what is looked at. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import type { Layer } from "../../data/layer.ts";
-import { hint, number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
-import { otherSide } from "../../state/locks.ts";
-import type { State } from "../../state/state.ts";
-import { type Axes, type Axis, type Look, sideOf } from "../shared/axes.ts";
+import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import type { Layer } from "../../../data/layer.ts";
+import { hint, number, type Phrase, pair, strong, token, weight } from "../../../parts/text.ts";
+import { otherSide } from "../../../state/locks.ts";
+import type { State } from "../../../state/state.ts";
+import { type Axes, type Axis, type Look, sideOf } from "../axes.ts";
 
 /** What the head view shows. */
 export interface Seen {

@@ -6,7 +6,7 @@ import {
   layerNames,
   trust,
   weightsWithin,
-} from "../../src/parts/trust.ts";
+} from "../../src/parts/fidelity.ts";
 import { RECORD } from "../support/vectors.ts";
 
 // Of the record's layers, 1 is kept as weights, and 2 is not confirmed.

@@ -6,13 +6,13 @@ import {
   headMatrix,
   storedMatrix,
   wordMatrix,
-} from "../../data/attention-matrix.ts";
-import type { Combined } from "../../data/combine.ts";
-import type { Layer } from "../../data/layer.ts";
-import { shownSegments } from "../../data/thumbnails.ts";
-import { activeHeads } from "../../state/navigation.ts";
-import type { State } from "../../state/state.ts";
-import type { Axes } from "../shared/axes.ts";
+} from "../../../data/attention-matrix.ts";
+import type { Combined } from "../../../data/combine.ts";
+import type { Layer } from "../../../data/layer.ts";
+import { shownSegments } from "../../../data/thumbnails.ts";
+import { activeHeads } from "../../../state/navigation.ts";
+import type { State } from "../../../state/state.ts";
+import type { Axes } from "../axes.ts";
 
 const HOW = { mean: "Mean", max: "Largest" } as const;
 

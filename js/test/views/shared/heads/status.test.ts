@@ -2,11 +2,11 @@
 
 import { computed, signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
-import { headMatrix } from "../../../src/data/attention-matrix.ts";
-import { headStatus } from "../../../src/views/head/status.ts";
-import { axesOf, lookOf } from "../../../src/views/shared/axes.ts";
-import { stateOf } from "../../support/choices.ts";
-import { noisyLayer } from "../../support/layers.ts";
+import { headMatrix } from "../../../../src/data/attention-matrix.ts";
+import { axesOf, lookOf } from "../../../../src/views/shared/axes.ts";
+import { headStatus } from "../../../../src/views/shared/heads/status.ts";
+import { stateOf } from "../../../support/choices.ts";
+import { noisyLayer } from "../../../support/layers.ts";
 
 test("a column that is being computed says so", () => {
   const [data, state] = [noisyLayer(6), stateOf({ key: 3 })];

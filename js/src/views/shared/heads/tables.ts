@@ -1,11 +1,11 @@
 /** What can be copied from the head view. */
 
-import type { LayerData } from "../../data/layer-data.ts";
-import type { Table } from "../../parts/table.ts";
-import { otherSide } from "../../state/locks.ts";
-import { type Axis, sideOf } from "../shared/axes.ts";
-import { headIn } from "../shared/layer-view.ts";
-import { matrixCells, vectorCells } from "../shared/tables.ts";
+import type { LayerData } from "../../../data/layer-data.ts";
+import type { Table } from "../../../parts/table.ts";
+import { otherSide } from "../../../state/locks.ts";
+import { type Axis, sideOf } from "../axes.ts";
+import { headIn } from "../layer-view.ts";
+import { matrixCells, vectorCells } from "../tables.ts";
 import type { Seen } from "./status.ts";
 
 /** The row or column looked at of every head drawn, the matrix, and the vectors of its head. */

@@ -5,7 +5,7 @@ import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import { otherSide } from "../../state/locks.ts";
-import { alpha, rgb } from "../../styles/theme.ts";
+import { alpha, rgb } from "../../styles/palette.ts";
 import { strokeCurve } from "./curves.ts";
 import { FAINTEST, type Ribbons, shadeOf, spanOf, THINNEST, TRACE, WIDEST } from "./ribbons.ts";
 
