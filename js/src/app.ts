@@ -19,11 +19,12 @@ import type { ViewName } from "./state/choices.ts";
 import type { Side, State } from "./state/state.ts";
 import {
   isDark,
-  palette as paletteOf,
+  palette as paletteOf,palette as paletteOf, 
   watchResolution,
-  watchSurroundings,
+  watchSurroundings
 } from "./styles/palette.ts";
-import { styleSheet } from "./styles/style-sheet.ts";
+import { BODY_PADDING, styleSheet } from "./styles/style-sheet.ts";
+import { isDark, watchResolution, watchSurroundings } from "./styles/surroundings.ts";
 import { headView } from "./views/head/head.ts";
 import { modelView } from "./views/model/model.ts";
 import { neuronView } from "./views/neuron/neuron.ts";
@@ -147,7 +148,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   // At first the host is detached, or has no width; both come before the observer's first call.
   const measure = () => {
     look();
-    width.value = Math.floor(body.clientWidth - 2 * PADDING);
+    width.value = Math.floor(body.clientWidth - 2 * BODY_PADDING.x);
   };
   scope.onResize(body, measure);
 
@@ -183,5 +184,3 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
     said.value = null;
   });
 }
-
-const PADDING = 20;

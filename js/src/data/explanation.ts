@@ -16,7 +16,7 @@ export interface Reading {
 
 export interface Explanation {
   readonly query: number;
-  readonly own: Reading;
+  readonly original: Reading;
   /** Without the muted neurons; `own` itself where there are none. */
   readonly shown: Reading;
   /** The bias that is added to each scaled product, or null. */
@@ -30,9 +30,9 @@ export function explain(
   query: number,
   muted: readonly number[],
 ): Explanation {
-  const own = read(data, head, query, []);
-  const shown = muted.length ? read(data, head, query, muted) : own;
-  return { query, own, shown, bias: data.biasRow(head, query) };
+  const original = read(data, head, query, []);
+  const shown = muted.length ? read(data, head, query, muted) : original;
+  return { query, original, shown, bias: data.biasRow(head, query) };
 }
 
 function read(data: LayerData, head: number, query: number, muted: readonly number[]): Reading {
@@ -48,6 +48,8 @@ function read(data: LayerData, head: number, query: number, muted: readonly numb
 }
 
 /** True where the query can see the key. */
-export function sees({ own }: Explanation, key: number): boolean {
-  return own.scores ? own.scores[key] > Number.NEGATIVE_INFINITY : own.weights[key] > 0;
+export function sees({ original }: Explanation, key: number): boolean {
+  return original.scores
+    ? original.scores[key] > Number.NEGATIVE_INFINITY
+    : original.weights[key] > 0;
 }

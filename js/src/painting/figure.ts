@@ -1,5 +1,6 @@
 /** What is shown as a file: the view as it stands there, with words above and below it. */
 
+import { BODY_PADDING } from "../styles/style-sheet.ts";
 import { canvasRatio } from "./canvas.ts";
 import { paintElement } from "./element.ts";
 import type { Painter } from "./painter.ts";
@@ -24,9 +25,6 @@ export interface FigureOptions {
 
 /** Pixels per CSS pixel of a PNG, and of pictures in an SVG. */
 const SHARPNESS = { svg: 1.5, png: 2.5 } as const;
-
-/** Around the view: the padding of the body. */
-const MARGIN = { x: 20, y: 16 };
 
 /** Paint what is shown, now, as a file that may come later. */
 export function figure(kind: FigureKind, options: FigureOptions): Promise<Blob> {
@@ -106,10 +104,10 @@ function arranged<Result>(
     const across = cropped ? offsetWidth + body.scrollWidth - clientWidth : clientWidth;
     body.style.width = `${across}px`;
     body.style.height = `${offsetHeight}px`;
-    const over = body.scrollWidth > body.clientWidth ? MARGIN.x : 0;
+    const over = body.scrollWidth > body.clientWidth ? BODY_PADDING.x : 0;
     const width = body.scrollWidth + over;
     const view = body.firstElementChild as HTMLElement;
-    const height = cropped ? body.clientHeight : view.offsetHeight + 2 * MARGIN.y;
+    const height = cropped ? body.clientHeight : view.offsetHeight + 2 * BODY_PADDING.y;
     const words = (element: HTMLElement): Block => {
       element.style.width = `${width}px`;
       return { element, width, height: element.offsetHeight };

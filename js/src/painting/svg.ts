@@ -1,6 +1,6 @@
 /** A painter whose picture is an SVG: text stays text, lines stay lines. */
 
-import { hex, pixelOf } from "../styles/palette.ts";
+import { hex, parseColor } from "../styles/palette.ts";
 import type { Painter } from "./painter.ts";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
@@ -262,7 +262,7 @@ export class SvgPainter implements Painter {
       .exec(css)?.[1]
       .split(/[ ,/]+/)
       .map(Number);
-    const [r, g, b, opacity = 1] = numbers ?? shares(pixelOf(css));
+    const [r, g, b, opacity = 1] = numbers ?? shares(parseColor(css));
     const color = [hex([r, g, b]), opacity] as const;
     this.#colors.set(css, color);
     return color;

@@ -8,8 +8,8 @@ const CONTRADICTED = "queries and keys give other weights";
 const KEPT = "kept as weights";
 
 /** All remarks about one layer. */
-export function trust(layer: LayerInfo): readonly string[] {
-  return [...doubts(layer), ...(wasKept(layer) ? [KEPT] : [])];
+export function remarks(layer: LayerInfo): readonly string[] {
+  return [...doubts(layer), ...(isKeptAsWeights(layer) ? [KEPT] : [])];
 }
 
 /** The doubts about one layer, if there are any. */
@@ -20,11 +20,11 @@ export function doubts({ fidelity, program }: LayerInfo): readonly string[] {
 }
 
 /** True where no score program gives the model's weights. */
-const wasKept = ({ program, bare }: LayerInfo) => !program && !bare;
+const isKeptAsWeights = ({ program, bare }: LayerInfo) => !program && !bare;
 
 /** The layers that are kept as weights, as a piece of a legend; "" for none. */
 export function keptAsWeights(layers: readonly LayerInfo[]): string {
-  const kept = layers.filter(wasKept);
+  const kept = layers.filter(isKeptAsWeights);
   if (!kept.length) return "";
   return kept.length === layers.length ? KEPT : `${layerNames(kept)} ${KEPT}`;
 }

@@ -5,7 +5,7 @@ import { computed, type ReadonlySignal } from "@preact/signals-core";
 export type Range = readonly [number, number];
 
 /** Computed, and the same as before as long as its numbers are. */
-export function steady(compute: () => Range): ReadonlySignal<Range> {
+export function computedRange(compute: () => Range): ReadonlySignal<Range> {
   let last: Range = [0, 0];
   return computed(() => {
     const next = compute();

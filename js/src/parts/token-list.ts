@@ -31,7 +31,7 @@ export interface TokenListOptions {
   readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   readonly found: ReadonlySignal<readonly number[]>;
-  look(index: number | null): void;
+  pointAt(index: number | null): void;
   toggle(index: number, event: MouseEvent | KeyboardEvent): void;
   /** The last position of the keyboard, for when it comes back. */
   readonly cursor: { at: number };
@@ -120,7 +120,7 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
   let pointed: number | null = null;
   const look = (index: number | null) => {
     pointed = index;
-    options.look(index);
+    options.pointAt(index);
   };
   // Not "pointerover", which also comes when the list scrolls by under a pointer that rests.
   list.addEventListener("pointermove", (event) => {

@@ -57,7 +57,7 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
     }),
     locked: computed(() => lockedOn(state, side)),
     found: computed(() => matches(tokens.labels, state.find.value)),
-    look(index) {
+    pointAt(index) {
       state.hover.value = index === null ? null : { query: null, key: null, [side]: index };
     },
     toggle: options.toggle,

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { el } from "./dom.ts";
-import { steady } from "./range.ts";
+import { computedRange } from "./range.ts";
 import type { Track } from "./track.ts";
 
 export interface ListWindow {
@@ -51,8 +51,11 @@ export function listWindow(options: ListWindowOptions): ListWindow {
     element[edge] = start.peek();
   }
 
-  const sight = steady(() => [track.at(start.value), track.at(start.value + length - 1) + 1]);
-  const range = steady(() => {
+  const sight = computedRange(() => [
+    track.at(start.value),
+    track.at(start.value + length - 1) + 1,
+  ]);
+  const range = computedRange(() => {
     const [first, end] = sight.value;
     return [Math.max(0, first - READY), Math.min(track.count, end + READY)];
   });

@@ -2,7 +2,7 @@
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { LinesJob } from "./lines-job.ts";
-import { run } from "./run.ts";
+import { rasterize } from "./run.ts";
 
 export type { LinesJob } from "./lines-job.ts";
 export type { Ink } from "./mixer.ts";
@@ -18,6 +18,6 @@ export const linesPicture = (
   job: LinesJob,
   show: (image: ImageData, share: number | null) => void,
 ): (() => void) =>
-  run("lines", matrices, job, (pixels, share) => {
+  rasterize("lines", matrices, job, (pixels, share) => {
     show(new ImageData(pixels, job.width, job.height), share);
   });

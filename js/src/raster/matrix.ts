@@ -2,7 +2,7 @@
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { MatrixJob } from "./paint-matrix.ts";
-import { run } from "./run.ts";
+import { rasterize } from "./run.ts";
 
 export type { MatrixJob } from "./paint-matrix.ts";
 
@@ -15,4 +15,4 @@ export const matrixPicture = (
   matrix: AttentionMatrix,
   job: MatrixJob,
   show: (largest: Float32Array, done: boolean) => void,
-): (() => void) => run("matrix", [matrix], job, show);
+): (() => void) => rasterize("matrix", [matrix], job, show);

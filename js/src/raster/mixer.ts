@@ -65,7 +65,7 @@ export class Mixer {
   }
 
   /** The weight that all matrices together give to the key in this place. */
-  given(place: number): number {
+  weightAt(place: number): number {
     const { length } = this.#keys;
     let sum = 0;
     for (let at = place; at < this.#rows.length; at += length) sum += this.#rows[at];

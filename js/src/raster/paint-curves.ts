@@ -63,7 +63,7 @@ function drawRow(mixer: Mixer, job: LinesJob, at: number, draw: Draw): number {
   for (let key = 0, n = 0; n < mixed.length; key++, n += 4) {
     const most = mixed[n + 3];
     if (most < faintest) continue;
-    given += mixer.given(key);
+    given += mixer.weightAt(key);
     const ink = [mixed[n], mixed[n + 1], mixed[n + 2]] as const;
     // However many heads, it is as opaque as the strongest is sure.
     draw(from[at], to[key], thickness(most, ratio), ink, Math.min(1, most));

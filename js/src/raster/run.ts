@@ -17,7 +17,7 @@ const TYPESCRIPT_SPEED = 3e5;
 const CURVE = 1500;
 
 /** Returns what stops it. */
-export function run<Of extends Kind>(
+export function rasterize<Of extends Kind>(
   kind: Of,
   matrices: readonly AttentionMatrix[],
   job: Job<Of>,

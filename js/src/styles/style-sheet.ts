@@ -11,6 +11,9 @@ import { PARTS } from "./css/parts.ts";
 /** Rules that adapt to a place come last, since they change those before. */
 const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, ADAPT, FIGURE].join("");
 
+/** The padding of ".body" in css/frame.ts, in CSS pixels. */
+export const BODY_PADDING = { x: 20, y: 16 };
+
 let sheet: CSSStyleSheet | undefined;
 
 /** One sheet for every view of the page. */

@@ -23,7 +23,7 @@ export const ADAPT = `
   header { gap: 8px; padding: 8px 12px }
   [role=tab] { padding: 0 11px }
   .control { padding: 0 7px }
-  .column-heads { font-size: 12px }
+  .column-headers { font-size: 12px }
   .notes, .alert { padding: 6px 12px }
   footer { padding: 6px 12px }
 }

@@ -7,7 +7,7 @@ export const FIGURE = `
 .figure :focus-visible { outline: none }
 .figure .lines .base { transition: none }
 /* What is there to be clicked. */
-.figure :is(.some, .zoom, .panel-head button, .preview, .notch) { visibility: hidden }
+.figure :is(.some, .zoom, .panel-header button, .preview, .notch) { visibility: hidden }
 .figure-heading, .figure-caption { position: absolute; top: 0; left: 0; padding: 0 20px 16px; white-space: pre-wrap }
 .figure-heading { padding: 16px 20px 0; font-weight: 500 }
 .figure-heading:empty, .figure-caption:empty { display: none }

@@ -37,7 +37,7 @@ export const MODEL = `
 .column-means .bar { flex: none; width: var(--across) }
 
 .opened { position: absolute; z-index: 1 }
-.opened .head-view.beside { justify-content: flex-start; gap: 56px }
+.opened .head-view.side-by-side { justify-content: flex-start; gap: 56px }
 .opened > [role=region] {
   position: sticky; left: 0; padding: 10px 16px 16px; border: 1px solid var(--accent); border-radius: 8px;
   background: var(--panel);
@@ -46,14 +46,14 @@ export const MODEL = `
   position: absolute; top: -6px; width: 12px; height: 12px; margin-left: -6px; transform: rotate(45deg);
   border: solid var(--accent); border-width: 1px 0 0 1px; background: var(--panel);
 }
-.panel-head {
+.panel-header {
   position: sticky; top: calc(var(--top) - 22px); z-index: 1; display: flex; align-items: center; gap: 8px;
   margin: -10px -16px 0; padding: 10px 16px 8px; border-radius: 7px 7px 0 0; background: var(--panel);
 }
 .opened .matrix { top: calc(var(--top) + 24px) }
-.panel-head .title { flex: 1; margin: 0 }
-.panel-head button { flex: none; padding: 2px 8px; border: 1px solid var(--border); border-radius: 6px; background: var(--background); color: var(--muted); font-size: 13px }
-.panel-head button:hover { color: var(--text) }
+.panel-header .title { flex: 1; margin: 0 }
+.panel-header button { flex: none; padding: 2px 8px; border: 1px solid var(--border); border-radius: 6px; background: var(--background); color: var(--muted); font-size: 13px }
+.panel-header button:hover { color: var(--text) }
 
 .metrics { font-size: 12px; font-variant-numeric: tabular-nums; white-space: nowrap }
 .metrics div { display: flex; justify-content: space-between; gap: 8px }

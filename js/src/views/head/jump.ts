@@ -17,7 +17,7 @@ export interface Jump {
 }
 
 /** A matrix, and what its sides stand for. */
-export interface Pictured {
+export interface ShownMatrix {
   readonly axes: Axes;
   readonly matrix: ReadonlySignal<AttentionMatrix>;
 }
@@ -26,7 +26,11 @@ const WHAT =
   "Strongest links between two tokens of the matrix: j, Shift+J. Left out are those of a token to " +
   "itself, to the first, and from or to special tokens.";
 
-export function jump(scope: Scope, state: State, pictured: ReadonlySignal<Pictured | null>): Jump {
+export function jump(
+  scope: Scope,
+  state: State,
+  pictured: ReadonlySignal<ShownMatrix | null>,
+): Jump {
   const links = signal<readonly Link[] | null>(null);
   /** How much of the matrix is looked through, 0 to 1; null before it is asked for. */
   const done = signal<number | null>(null);

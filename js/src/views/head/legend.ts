@@ -4,8 +4,8 @@ import { largestOf } from "../../data/extremes.ts";
 import type { StackInfo } from "../../data/manifest.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
 import type { Phrase } from "../../parts/text.ts";
-import { showsStack } from "../shared/heads/matrices.ts";
-import type { Seen } from "../shared/heads/status.ts";
+import { combinesLayers } from "../shared/heads/matrices.ts";
+import type { HeadContent } from "../shared/heads/status.ts";
 import type { Context } from "../shared/view.ts";
 
 /**
@@ -14,15 +14,15 @@ import type { Context } from "../shared/view.ts";
  */
 export function headLegend(
   { state, store }: Context,
-  { data, axes, look }: Seen,
+  { data, axes, focused }: HeadContent,
   rounding: number,
   share: number | null,
 ): Phrase {
   const { numQueries, numKeys, stack, info } = data;
-  const whole = showsStack(state);
+  const whole = combinesLayers(state);
   // Sums over the tokens of a word, and over those that are locked together, add up their errors.
   const longest = largestOf(axes.key.units.tokens.map(({ length }) => length));
-  const together = Math.max(1, look.value.query.length || look.value.key.length);
+  const together = Math.max(1, focused.value.query.length || focused.value.key.length);
   const error = rounding * longest * together;
   const parts = [
     !whole && !data.whole ? "picture from the overview" : "",

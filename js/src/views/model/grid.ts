@@ -2,7 +2,7 @@
 
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
-import { trust } from "../../parts/fidelity.ts";
+import { remarks } from "../../parts/fidelity.ts";
 import type { ModelLayout } from "./layout.ts";
 import type { Row } from "./order.ts";
 import { description, headName } from "./status.ts";
@@ -33,7 +33,7 @@ export function modelGrid(
   const cells: HTMLElement[][] = [];
 
   const lines = rows.map(({ layer, heads }, index) => {
-    const title = [`Layer ${layer.number}`, ...trust(layer)].join(": ");
+    const title = [`Layer ${layer.number}`, ...remarks(layer)].join(": ");
     const number = el(
       "div",
       {
@@ -62,7 +62,7 @@ export function modelGrid(
     return el("div", { role: "row" }, canvas, number, ...own, ...rowMeans.slice(index, index + 1));
   });
 
-  const top = columnHeads(rows, layout, sort, means);
+  const top = columnHeaders(rows, layout, sort, means);
   const bottom = el(
     "div",
     { class: "column-means", "aria-hidden": "true" },
@@ -105,7 +105,7 @@ const LENGTHS = [
 ] as const satisfies readonly (keyof ModelLayout)[];
 
 /** The numbers of the heads; where every layer has its own order, what the order is. */
-function columnHeads(
+function columnHeaders(
   rows: readonly Row[],
   { columns, summary }: ModelLayout,
   sort: Metric | null,

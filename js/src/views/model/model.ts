@@ -58,7 +58,7 @@ export function modelView(context: Context): View {
     layer: state.shown.layer.value,
     head: state.shown.head.value,
   }));
-  const looked = computed(() => hovered.value ?? current.value);
+  const focused = computed(() => hovered.value ?? current.value);
   const enlarged = computed(() => {
     const shown = hovered.value ?? (keyed.value ? current.value : null);
     // What is opened is large enough.
@@ -270,8 +270,8 @@ export function modelView(context: Context): View {
     status: computed(() =>
       // Of the tokens that are looked at in the head that is opened, else of the head.
       panel.value && state.hover.value
-        ? panel.value.inside.status.value
-        : statusOf(looked.value, manifest.patterns, metric.value, metrics.value),
+        ? panel.value.content.status.value
+        : statusOf(focused.value, manifest.patterns, metric.value, metrics.value),
     ),
     legend: computed(() => [
       ...coloring.value.legend,
@@ -283,7 +283,7 @@ export function modelView(context: Context): View {
         : shownSegments(state.segments.value, stack.value) === "all"
           ? "   pictures and numbers are of whole heads"
           : "   numbers are of whole heads",
-      ...(panel.value?.inside.legend.value ?? []),
+      ...(panel.value?.content.legend.value ?? []),
     ]),
     tools: [tools],
     figure: () => ({
@@ -294,7 +294,7 @@ export function modelView(context: Context): View {
     }),
     tables: computed(() => [
       headsTable(rows.value, manifest, metrics.value),
-      ...(panel.value?.inside.tables.value ?? []),
+      ...(panel.value?.content.tables.value ?? []),
     ]),
   };
 }

@@ -1,7 +1,7 @@
 /** One head opened in place: a panel as wide as the view, with a notch to the head's cell. */
 
 import { el } from "../../parts/dom.ts";
-import type { Context, View } from "../shared/view.ts";
+import type { Context, ViewContent } from "../shared/view.ts";
 import { detail } from "./detail.ts";
 import { described } from "./patterns.ts";
 import { headName, headTitle } from "./status.ts";
@@ -19,7 +19,7 @@ export interface PanelOptions {
 
 export interface Panel {
   readonly element: HTMLElement;
-  readonly inside: Omit<View, "tools">;
+  readonly content: ViewContent;
   /** @param top and @param notch where it begins, and where the middle of its cell is. */
   place(top: number, notch: number): void;
 }
@@ -32,23 +32,23 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
   const { views, shown: place } = state;
   const { stack, layer, head } = place;
   const title = el("div", { class: "title" });
-  const button = (name: string, content: string, act: () => void) => {
-    const made = el("button", { type: "button", "aria-label": name, title: name }, content);
+  const button = (name: string, text: string, act: () => void) => {
+    const made = el("button", { type: "button", "aria-label": name, title: name }, text);
     made.addEventListener("click", act);
     return made;
   };
-  const inside = detail(context, width - FRAME);
+  const content = detail(context, width - FRAME);
   const region = el(
     "div",
     { role: "region" },
     el(
       "div",
-      { class: "panel-head" },
+      { class: "panel-header" },
       title,
       ...(views.includes("head") ? [button("Open in head view", "Open in head view", enter)] : []),
       button("Close", "✕", close),
     ),
-    inside.element,
+    content.element,
   );
   region.style.width = `${width}px`;
   const notch = el("div", { class: "notch", "aria-hidden": "true" });
@@ -70,7 +70,7 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
   });
   return {
     element,
-    inside,
+    content,
     place(top, middle) {
       element.style.top = `${top}px`;
       notch.style.left = `${middle}px`;

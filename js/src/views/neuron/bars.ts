@@ -4,7 +4,7 @@ import { type Explanation, type Reading, sees } from "../../data/explanation.ts"
 import type { Range } from "../../parts/range.ts";
 import { number, weight } from "../../parts/text.ts";
 import type { Bars } from "./layout.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, type Canvas, hatch } from "./strips.ts";
 
 /** Without scores, only the softmax is shown. */
@@ -41,7 +41,7 @@ const ROOMY = 16;
 /** What goes into the softmax; where only its outcome is recorded, q · k. */
 export const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
 
-export function paintBars(canvas: Canvas, facts: Facts, columns: BarColumns): void {
+export function paintBars(canvas: Canvas, facts: QueryAnalysis, columns: BarColumns): void {
   const { painter, rowHeight, palette } = canvas;
   const compared = [facts.explanation.value, facts.comparison.value].filter((one) => one !== null);
   const parts = compared.map((one) => rowsOf(facts, one, canvas.range));
@@ -73,11 +73,11 @@ export function paintBars(canvas: Canvas, facts: Facts, columns: BarColumns): vo
 }
 
 /** The largest magnitudes of all rows, also of those that are not drawn. */
-export function magnitudesOf(facts: Facts, compared: readonly Explanation[]) {
+export function magnitudesOf(facts: QueryAnalysis, compared: readonly Explanation[]) {
   const { data, shown, head } = facts;
   let [bias, score] = [1e-9, 1e-9];
   for (const one of compared) {
-    const [own, now] = [logits(one.own), logits(one.shown)];
+    const [own, now] = [logits(one.original), logits(one.shown)];
     for (const key of shown.keys) {
       if (!sees(one, key)) continue;
       if (one.bias) bias = Math.max(bias, finite(one.bias[key]));
@@ -89,7 +89,7 @@ export function magnitudesOf(facts: Facts, compared: readonly Explanation[]) {
 
 /** Of every key drawn, null where the query cannot see it; then of the sink, where there is one. */
 function rowsOf(
-  { data, shown, head }: Facts,
+  { data, shown, head }: QueryAnalysis,
   one: Explanation,
   [first, end]: Range,
 ): readonly (Row | null)[] {
@@ -97,15 +97,15 @@ function rowsOf(
     if (!sees(one, key)) return null;
     return {
       bias: one.bias?.[key] ?? null,
-      score: { own: logits(one.own)[key], now: logits(one.shown)[key] },
-      weight: { own: one.own.weights[key], now: one.shown.weights[key] },
+      score: { own: logits(one.original)[key], now: logits(one.shown)[key] },
+      weight: { own: one.original.weights[key], now: one.shown.weights[key] },
     };
   });
   const sink = data.sink(head.value);
-  if (sink === null || one.own.sink === null || one.shown.sink === null) return rows;
+  if (sink === null || one.original.sink === null || one.shown.sink === null) return rows;
   if (end <= shown.keys.length) return rows;
   const score = { own: sink, now: sink };
-  return [...rows, { bias: null, score, weight: { own: one.own.sink, now: one.shown.sink } }];
+  return [...rows, { bias: null, score, weight: { own: one.original.sink, now: one.shown.sink } }];
 }
 
 const finite = (value: number) => (Number.isFinite(value) ? Math.abs(value) : 0);

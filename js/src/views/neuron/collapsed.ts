@@ -9,16 +9,16 @@ import { headColors } from "../../styles/head-colors.ts";
 import { axesOf } from "../shared/axes.ts";
 import { type Lines, lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
-import { barHeads, drawHeads } from "./column-headers.ts";
+import { barHeaders, renderHeaders } from "./column-headers.ts";
 import { type Columns, type ColumnsOptions, paintRows, sinkLabel, stand, upTo } from "./columns.ts";
 import { MARKS, NUMBER_WIDTH } from "./layout.ts";
 import { paintCurves } from "./paint.ts";
-import { besideRows } from "./softmax-strip.ts";
+import { softmaxStrip } from "./softmax-strip.ts";
 
 export function collapsedColumns(options: ColumnsOptions): Columns {
   const { scope, facts, palette, labels, rows, queries, keys } = options;
   const rowHeight = rows.height;
-  const overview = besideRows(options);
+  const overview = softmaxStrip(options);
   const width = options.width - overview.room;
   const gap = 6;
   const bars = Math.min(140, Math.round(width * 0.15));
@@ -39,11 +39,11 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
   for (const lines of between) stand(lines, labels + gap, curves);
   stand(queries, 0, labels);
   stand(keys, keyLabels, labels);
-  const heads = el("div", { class: "column-heads" });
+  const heads = el("div", { class: "column-headers" });
   const beside = overview.place(weights.end);
   const element = el("div", { class: "neuron-view" }, heads, stage);
   scope.effect(() =>
-    drawHeads(heads, [
+    renderHeaders(heads, [
       {
         name: ["Attention"],
         detail: rows.long
@@ -54,7 +54,7 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
         left: labels + gap,
         width: curves,
       },
-      ...barHeads({ bias: null, scores: null, weights, width: weights.end }, facts),
+      ...barHeaders({ bias: null, scores: null, weights, width: weights.end }, facts),
       ...beside,
     ]),
   );
@@ -78,7 +78,7 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
 /** The lines of all queries, or of the one looked at. */
 function allLines({ scope, state, facts, palette, rows }: ColumnsOptions, across: number): Lines {
   const { data, shown, head } = facts;
-  const look = computed(() => {
+  const focused = computed(() => {
     const query = state.focus.value.query ?? state.query.value;
     return { query: shown.queries.filter((at) => at === query), key: [] };
   });
@@ -94,9 +94,9 @@ function allLines({ scope, state, facts, palette, rows }: ColumnsOptions, across
     horizontal: false,
     matrices: computed(() => [matrix.value]),
     colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
-    look,
+    focused,
     strips: computed(() =>
-      look.value.query.length ? [matrix.value.row(look.value.query[0])] : null,
+      focused.value.query.length ? [matrix.value.row(focused.value.query[0])] : null,
     ),
   });
 }

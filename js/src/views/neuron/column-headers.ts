@@ -6,9 +6,9 @@ import { tokenNames } from "../../parts/names.ts";
 import { scalingSteps, textMeasure } from "../../parts/text.ts";
 import type { BarColumns } from "./bars.ts";
 import type { Layout } from "./layout.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
-export interface ColumnHead {
+export interface ColumnHeader {
   /** In full, then ever shorter: the first that there is room for is shown. */
   readonly name: readonly string[];
   /** Below the name, likewise; none of them where none has room. */
@@ -29,7 +29,7 @@ const GAP = 6;
 /** Of the rule beside what is altered. */
 const RULE = 8;
 
-export function drawHeads(row: HTMLElement, heads: readonly ColumnHead[]): void {
+export function renderHeaders(row: HTMLElement, heads: readonly ColumnHeader[]): void {
   const measure = { name: textMeasure(font("400 13px")), detail: textMeasure(font("500 12px")) };
   row.replaceChildren(
     ...heads.map(({ name, detail, title, altered, left, width, atEnd }) => {
@@ -54,8 +54,8 @@ export function drawHeads(row: HTMLElement, heads: readonly ColumnHead[]): void 
 const font = (size: string) => `${size} system-ui, sans-serif`;
 
 /** Of the columns with vectors. */
-export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[] {
-  const { data, head, muted, telling, comparison, explanation } = facts;
+export function vectorHeaders(layout: Layout, facts: QueryAnalysis): readonly ColumnHeader[] {
+  const { data, head, muted, decisive, comparison, explanation } = facts;
   const { info } = data;
   const dim = info.dim as number;
   const names = tokenNames(data.stack.queries);
@@ -63,7 +63,7 @@ export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[]
   const compared = second
     ? `${names[explanation.value.query]} above, ${names[second.query]} below`
     : "";
-  const count = telling.value?.length;
+  const count = decisive.value?.length;
   const few = count === undefined ? [] : [`▾ ${count} of ${dim}`, `▾ ${count}`];
   const out = muted.value.length;
   return [
@@ -73,7 +73,7 @@ export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[]
     layout.keys === null
       ? { ...noRoom("Key", "k"), left: layout.keyLabels, width: layout.labels }
       : {
-          ...keyHead(info, head.value),
+          ...keyHeader(info, head.value),
           left: layout.keys,
           width: layout.products - layout.keys - GAP,
         },
@@ -90,7 +90,7 @@ export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[]
         "q × k, neuron by neuron. Click or drag to mute neurons.",
         count === undefined
           ? ""
-          : ` ▾: ${tellingText(count, dim)}${out ? ", with none muted" : ""}.`,
+          : ` ▾: ${decisiveText(count, dim)}${out ? ", with none muted" : ""}.`,
         compared && ` ${compared}.`,
       ].join(""),
       altered: !second && muted.value.length > 0,
@@ -101,13 +101,13 @@ export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[]
 }
 
 /** Of the columns with bars. */
-export function barHeads(
+export function barHeaders(
   { bias, scores, weights, width }: BarColumns & Pick<Layout, "width">,
-  { data, head, muted }: Facts,
-): readonly ColumnHead[] {
+  { data, head, muted }: QueryAnalysis,
+): readonly ColumnHeader[] {
   const { program, dim } = data.info;
   const altered = muted.value.length > 0;
-  const heads: ColumnHead[] = [];
+  const heads: ColumnHeader[] = [];
   if (bias) {
     heads.push({
       name: ["+ bias"],
@@ -145,7 +145,7 @@ export function barHeads(
   return heads;
 }
 
-export const tellingText = (count: number, dim: number) =>
+export const decisiveText = (count: number, dim: number) =>
   `${count} of ${dim} neurons ${count === 1 ? "makes" : "make"} 80% of the difference to the other keys`;
 
 /** Which keys a query sees: "" where all. */
@@ -166,7 +166,7 @@ function noRoom(name: string, vector: string) {
 }
 
 /** With grouped keys, the other heads that use the same. */
-function keyHead({ heads, key_heads }: LayerInfo, head: number) {
+function keyHeader({ heads, key_heads }: LayerInfo, head: number) {
   const group = heads / key_heads;
   if (group <= 1) return { name: ["Key k"], detail: [] };
   const first = Math.floor(head / group) * group;

@@ -11,7 +11,7 @@ import type { Shown } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { MARKS } from "./layout.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 
 export interface Columns {
@@ -25,7 +25,7 @@ export interface Columns {
 export interface ColumnsOptions {
   readonly scope: Scope;
   readonly state: State;
-  readonly facts: Facts;
+  readonly facts: QueryAnalysis;
   readonly palette: ReadonlySignal<Palette>;
   /** What there is room for; the columns may be wider. */
   readonly width: number;
@@ -73,7 +73,7 @@ export function upTo(keyLabels: number, queries: HTMLElement): HTMLElement {
 /** The name of the row below the keys; hidden where the head has no sink. */
 export function sinkLabel(
   scope: Scope,
-  { data, head, shown, explanation }: Facts,
+  { data, head, shown, explanation }: QueryAnalysis,
   left: number,
   width: number,
   rowHeight: number,

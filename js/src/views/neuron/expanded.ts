@@ -1,13 +1,13 @@
 /** The neuron view with its vectors: from queries and keys, by their products, to the softmax. */
 
 import { el } from "../../parts/dom.ts";
-import { barHeads, drawHeads, vectorHeads } from "./column-headers.ts";
+import { barHeaders, renderHeaders, vectorHeaders } from "./column-headers.ts";
 import { type Columns, type ColumnsOptions, paintRows, sinkLabel, stand, upTo } from "./columns.ts";
 import { layoutFor, MARKS } from "./layout.ts";
 import { neuronList } from "./list.ts";
 import { paintNeurons } from "./paint.ts";
 import { bindPointer } from "./pointer.ts";
-import { besideRows } from "./softmax-strip.ts";
+import { softmaxStrip } from "./softmax-strip.ts";
 import { vectorsOf } from "./strips.ts";
 
 export function expandedColumns(options: ColumnsOptions): Columns {
@@ -15,7 +15,7 @@ export function expandedColumns(options: ColumnsOptions): Columns {
   const rowHeight = rows.height;
   const { program, dim } = facts.data.info;
   const biased = program !== null && (program.bias || program.relative);
-  const overview = besideRows(options);
+  const overview = softmaxStrip(options);
   const layout = layoutFor(options.width - overview.room, labels, dim as number, biased);
 
   const canvas = el("canvas", { "aria-hidden": "true" });
@@ -36,7 +36,7 @@ export function expandedColumns(options: ColumnsOptions): Columns {
   stand(keys, layout.keyLabels, labels);
   stand(list, layout.products, layout.strip);
   list.style.height = `${facts.shown.keys.length * rowHeight}px`;
-  const heads = el("div", { class: "column-heads" });
+  const heads = el("div", { class: "column-headers" });
   const beside = overview.place(layout.width);
   const element = el("div", { class: "neuron-view" }, heads, stage);
   element.style.width = `${layout.width + overview.room}px`;
@@ -45,7 +45,11 @@ export function expandedColumns(options: ColumnsOptions): Columns {
 
   const vectors = vectorsOf(facts, palette, rows.range);
   scope.effect(() =>
-    drawHeads(heads, [...vectorHeads(layout, facts), ...barHeads(layout, facts), ...beside]),
+    renderHeaders(heads, [
+      ...vectorHeaders(layout, facts),
+      ...barHeaders(layout, facts),
+      ...beside,
+    ]),
   );
   scope.effect(() => {
     const range = rows.range.value;

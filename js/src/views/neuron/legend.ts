@@ -9,12 +9,12 @@ import {
 } from "../../parts/fidelity.ts";
 import { colored, number, type Phrase } from "../../parts/text.ts";
 import type { Palette } from "../../styles/palette.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
 /** @param leftOut the vectors that there is no room for. */
 export function neuronLegend(
   { positive, negative }: Palette,
-  facts: Facts,
+  facts: QueryAnalysis,
   leftOut: readonly string[],
 ): Phrase {
   const { info } = facts.data;

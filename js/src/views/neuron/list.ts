@@ -3,13 +3,13 @@
 import { el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
 const HOW =
   "A selected neuron is muted: left out of q·k, and of everything that follows from it. " +
   "Enter mutes or unmutes, Shift with an arrow mutes several, Escape unmutes all.";
 
-export function neuronList(scope: Scope, state: State, facts: Facts): HTMLElement {
+export function neuronList(scope: Scope, state: State, facts: QueryAnalysis): HTMLElement {
   const { neuron, order, muted } = facts;
   const list = el("div", {
     class: "neuron-list",
@@ -84,7 +84,11 @@ function revealSideways(option: Element): void {
 }
 
 /** A click mutes or unmutes a neuron; a drag does to all that it comes over as to the first. */
-function bindMuting(list: HTMLElement, state: State, { order, muted, neuron }: Facts): void {
+function bindMuting(
+  list: HTMLElement,
+  state: State,
+  { order, muted, neuron }: QueryAnalysis,
+): void {
   let drag: { from: number; before: readonly number[]; muting: boolean } | null = null;
   const placeAt = (event: PointerEvent) => {
     const { left, width } = list.getBoundingClientRect();

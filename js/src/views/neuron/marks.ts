@@ -3,10 +3,10 @@
 import type { Shown } from "../../state/shown.ts";
 import { alpha } from "../../styles/palette.ts";
 import { MARKS } from "./layout.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, hatch, type Picture } from "./strips.ts";
 
-export function paintMarks(canvas: Picture, facts: Facts): void {
+export function paintMarks(canvas: Picture, facts: QueryAnalysis): void {
   const { explanation, comparison } = facts;
   paintPairs(canvas, facts);
   paintMuted(canvas, facts);
@@ -15,11 +15,11 @@ export function paintMarks(canvas: Picture, facts: Facts): void {
     paintFrame(canvas, facts.places.query[comparison.value.query], true);
   }
   paintCursor(canvas, facts);
-  paintTelling(canvas, facts);
+  paintDecisive(canvas, facts);
 }
 
 /** In model order: what a rotary embedding turns together. */
-function paintPairs(canvas: Picture, { data, order, shown }: Facts): void {
+function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): void {
   const { painter, layout, rowHeight, palette } = canvas;
   const { rotary } = data.info;
   if (!rotary || order.value.some((n, at) => n !== at)) return;
@@ -39,7 +39,7 @@ function paintPairs(canvas: Picture, { data, order, shown }: Facts): void {
 }
 
 /** What is left out is pale and hatched. */
-function paintMuted(canvas: Picture, facts: Facts): void {
+function paintMuted(canvas: Picture, facts: QueryAnalysis): void {
   const { painter, palette } = canvas;
   for (const n of facts.muted.value) {
     for (const [x, top, width, height] of columnsOf(canvas, facts, n)) {
@@ -51,7 +51,7 @@ function paintMuted(canvas: Picture, facts: Facts): void {
 }
 
 /** The neuron looked at, and, dashed, the one that is rotated with it. */
-function paintCursor(canvas: Picture, facts: Facts): void {
+function paintCursor(canvas: Picture, facts: QueryAnalysis): void {
   const { painter, palette } = canvas;
   const found = [facts.neuron.value, facts.partner.value];
   painter.strokeStyle = palette.text;
@@ -68,7 +68,7 @@ function paintCursor(canvas: Picture, facts: Facts): void {
 /** The rectangles of one neuron in the strips. */
 function columnsOf(
   canvas: Picture,
-  { order, shown }: Facts,
+  { order, shown }: QueryAnalysis,
   n: number,
 ): readonly (readonly [left: number, top: number, width: number, height: number])[] {
   const cell = canvas.layout.strip / order.value.length;
@@ -110,11 +110,14 @@ function paintFrame(
 const TRIANGLES = 5;
 
 /** Triangles above the neurons that make most of the difference to the other keys. */
-function paintTelling({ painter, layout, palette }: Picture, { order, telling }: Facts): void {
+function paintDecisive(
+  { painter, layout, palette }: Picture,
+  { order, decisive }: QueryAnalysis,
+): void {
   const cell = layout.strip / order.value.length;
   const half = Math.min(4, cell * 0.45);
   painter.fillStyle = palette.text;
-  for (const n of telling.value ?? []) {
+  for (const n of decisive.value ?? []) {
     const x = layout.products + (order.value.indexOf(n) + 0.5) * cell;
     if (cell < TRIANGLES) {
       const width = cell < 3 ? 1 : 2;

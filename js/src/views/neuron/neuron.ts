@@ -14,15 +14,15 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Side, State } from "../../state/state.ts";
 import { figureName } from "../shared/figure.ts";
-import { type Inside, layerView, notice } from "../shared/layer-view.ts";
-import type { Context, View } from "../shared/view.ts";
+import { layerView, notice } from "../shared/layer-view.ts";
+import type { Context, View, ViewContent } from "../shared/view.ts";
 import { collapsedColumns } from "./collapsed.ts";
 import { rowCount } from "./columns.ts";
 import { expandedColumns } from "./expanded.ts";
 import { SPLIT_ROW } from "./layout.ts";
 import { neuronLegend } from "./legend.ts";
 import { lockBy } from "./lock.ts";
-import { neuronFacts } from "./query-analysis.ts";
+import { analyzeQuery } from "./query-analysis.ts";
 import { neuronRows, type Rows } from "./rows.ts";
 import { neuronStatus } from "./status.ts";
 import { type Step, type Strongest, strongestKeys } from "./strongest.ts";
@@ -53,7 +53,7 @@ export function neuronView(context: Context): View {
         )
       : whole.info.dim === null
         ? noVectors(whole)
-        : inside(own, context, whole, explained, step),
+        : neuronContent(own, context, whole, explained, step),
   );
   const tools = neuronTools(scope, state, explained, step);
   const jump: Step = (by) => step.peek()?.go(by);
@@ -68,7 +68,7 @@ function firstWord({ shown }: State): number {
   return words.at(mask === "causal" || mask === "window" ? -1 : 0) ?? 0;
 }
 
-function noVectors({ info }: LayerData): Inside {
+function noVectors({ info }: LayerData): ViewContent {
   // Only what was captured comes from a module of a model.
   const advice = info.fidelity.module
     ? ""
@@ -79,18 +79,18 @@ function noVectors({ info }: LayerData): Inside {
   return notice(message);
 }
 
-function inside(
+function neuronContent(
   scope: Scope,
   context: Context,
   data: LayerData,
   wanted: ReadonlySignal<number>,
   step: Signal<Strongest | null>,
-): Inside {
+): ViewContent {
   const { state, palette } = context;
   const width = context.width.value;
   const { stack } = data;
   const shown = shownTokens(state.segments.value, stack);
-  const facts = neuronFacts(state, data, shown, wanted);
+  const facts = analyzeQuery(state, data, shown, wanted);
   const split = computed(() => facts.comparison.value !== null);
   const most = Math.max(shown.queries.length, shown.keys.length);
   const row = Math.max(rowHeight(most), split.value ? SPLIT_ROW : 0);

@@ -4,10 +4,10 @@ import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { paintMarks } from "./marks.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import { type Picture, paintStrips } from "./strips.ts";
 
-export function paintNeurons(canvas: Picture, facts: Facts): void {
+export function paintNeurons(canvas: Picture, facts: QueryAnalysis): void {
   paintFocus(canvas, facts);
   paintStrips(canvas, facts);
   paintMarks(canvas, facts);
@@ -16,7 +16,7 @@ export function paintNeurons(canvas: Picture, facts: Facts): void {
 }
 
 /** The row of the key that is looked at. */
-function paintFocus({ painter, layout, rowHeight, palette }: Picture, facts: Facts): void {
+function paintFocus({ painter, layout, rowHeight, palette }: Picture, facts: QueryAnalysis): void {
   const { value: key } = facts.focusKey;
   const row = key === null ? -1 : facts.places.key[key];
   if (row < 0) return;
@@ -45,7 +45,7 @@ type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "range"> & {
  */
 export function paintCurves(
   { painter, curves, rowHeight, palette, range }: Curves,
-  facts: Facts,
+  facts: QueryAnalysis,
 ): void {
   const { shown, places } = facts;
   const [left, right] = curves;

@@ -4,7 +4,7 @@ import { perFrame } from "../../scheduling/frame.ts";
 import type { State } from "../../state/state.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { lock } from "./lock.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
 interface Under {
   readonly side: "query" | "key";
@@ -21,7 +21,7 @@ export function bindPointer(
   stage: HTMLElement,
   picture: readonly HTMLElement[],
   state: State,
-  facts: Facts,
+  facts: QueryAnalysis,
   layout: Layout,
   rowHeight: number,
 ): void {

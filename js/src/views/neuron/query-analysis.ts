@@ -18,7 +18,7 @@ import { type Shown, visible } from "../../state/shown.ts";
 import type { Side, State } from "../../state/state.ts";
 import { headIn } from "../shared/layer-view.ts";
 
-export interface Facts {
+export interface QueryAnalysis {
   readonly data: LayerData;
   readonly shown: Shown;
   /** By position of a token, its row, or -1. */
@@ -35,7 +35,7 @@ export interface Facts {
   /** The neurons from left to right. */
   readonly order: ReadonlySignal<readonly number[]>;
   /** The fewest that make `SHARE` of what sets the key apart; null where no other can be seen. */
-  readonly telling: ReadonlySignal<readonly number[] | null>;
+  readonly decisive: ReadonlySignal<readonly number[] | null>;
   /** Under the pointer or the keyboard's cursor. */
   readonly neuron: Signal<number | null>;
   /** The one that a rotary embedding turned together with it. */
@@ -51,12 +51,12 @@ export interface Facts {
 export const SHARE = 0.8;
 
 /** @param wanted the query to explain, which the tokens shown may leave out. */
-export function neuronFacts(
+export function analyzeQuery(
   state: State,
   data: LayerData,
   shown: Shown,
   wanted: ReadonlySignal<number>,
-): Facts {
+): QueryAnalysis {
   const dim = data.info.dim as number;
   const head = computed(() => headIn(state, data));
   const places = {
@@ -72,7 +72,7 @@ export function neuronFacts(
   );
   const focusKey = computed(() => visible(state.focus.value, shown).key);
   const strongest = computed(() => {
-    const { weights } = explanation.value.own;
+    const { weights } = explanation.value.original;
     return shown.keys.reduce((best, at) => (weights[at] > weights[best] ? at : best));
   });
   const key = computed(() => focusKey.value ?? strongest.value);
@@ -95,7 +95,7 @@ export function neuronFacts(
   });
   // Of one query, for whichever key is looked at.
   const total = computed(() => sumOf(seen.value.map(keyAt), dim));
-  const telling = computed(() => {
+  const decisive = computed(() => {
     const others = seen.value.length - 1;
     if (others < 1 || !sees(explanation.value, key.value)) return null;
     const { program } = data.info;
@@ -110,10 +110,10 @@ export function neuronFacts(
     neuron.value === null ? null : partnerOf(data.info.rotary, neuron.value),
   );
   const vector = computed(() =>
-    fullColour([...sample(shown.queries).map(queryAt), ...sample(shown.keys).map(keyAt)]),
+    fullColor([...sample(shown.queries).map(queryAt), ...sample(shown.keys).map(keyAt)]),
   );
   const sampled = sample(shown.keys);
-  const product = computed(() => fullColour(sampled.map((at) => products(q.value, keyAt(at)))));
+  const product = computed(() => fullColor(sampled.map((at) => products(q.value, keyAt(at)))));
   return {
     data,
     shown,
@@ -125,7 +125,7 @@ export function neuronFacts(
     key,
     muted,
     order,
-    telling,
+    decisive,
     neuron,
     partner,
     scales: { vector, product },
@@ -142,7 +142,7 @@ export function comparedWith(state: State, shown: Shown, query: number): number 
 }
 
 /** The 98th percentile: one outlying component must not make all others pale. */
-function fullColour(vectors: readonly Float32Array[]): number {
+function fullColor(vectors: readonly Float32Array[]): number {
   const sorted = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const vector of vectors) for (const value of vector) sorted[at++] = Math.abs(value);

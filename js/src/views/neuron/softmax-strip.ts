@@ -8,9 +8,9 @@ import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
-import type { ColumnHead } from "./column-headers.ts";
+import type { ColumnHeader } from "./column-headers.ts";
 import type { ColumnsOptions } from "./columns.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 
 const WIDTH = 30;
@@ -26,17 +26,17 @@ const LOWEST = 5;
 const NEAR = 2;
 
 /** What stands beside the rows of a long text: nothing beside those of a short one. */
-export interface Beside {
+export interface SoftmaxStrip {
   readonly elements: readonly HTMLElement[];
   /** What it takes of the width. */
   readonly room: number;
   /** Puts it there; what it is called. */
-  place(left: number): readonly ColumnHead[];
+  place(left: number): readonly ColumnHeader[];
 }
 
-export function besideRows({ scope, state, facts, rows, palette }: ColumnsOptions): Beside {
+export function softmaxStrip({ scope, state, facts, rows, palette }: ColumnsOptions): SoftmaxStrip {
   if (!rows.long) return { elements: [], room: 0, place: () => [] };
-  const element = wholeSoftmax(scope, state, facts, rows, palette);
+  const element = stripElement(scope, state, facts, rows, palette);
   const title = `Softmax over all ${facts.shown.keys.length} keys, the largest wherever several share a place; click to go there`;
   element.title = title;
   const head = { name: ["All"], detail: ["keys"], title, width: WIDTH };
@@ -50,18 +50,18 @@ export function besideRows({ scope, state, facts, rows, palette }: ColumnsOption
   };
 }
 
-function wholeSoftmax(
+function stripElement(
   scope: Scope,
   state: State,
-  facts: Facts,
+  facts: QueryAnalysis,
   rows: Rows,
   palette: ReadonlySignal<Palette>,
 ): HTMLElement {
   const { shown, places } = facts;
   const canvas = el("canvas");
-  const element = el("div", { class: "whole", "aria-hidden": "true" }, canvas);
+  const element = el("div", { class: "softmax-strip", "aria-hidden": "true" }, canvas);
   scope.effect(() => {
-    const height = Math.floor(rows.room.value);
+    const height = Math.floor(rows.visibleHeight.value);
     paintCanvas(canvas, WIDTH, height, (painter) => paintStrip(painter, height));
   });
 

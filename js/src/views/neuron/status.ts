@@ -5,10 +5,10 @@ import type { LayerData } from "../../data/layer-data.ts";
 import { products } from "../../data/neurons.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { number, type Phrase, pair, scaling, weight } from "../../parts/text.ts";
-import { tellingText } from "./column-headers.ts";
-import type { Facts } from "./query-analysis.ts";
+import { decisiveText } from "./column-headers.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
-export function neuronStatus(facts: Facts): Phrase {
+export function neuronStatus(facts: QueryAnalysis): Phrase {
   const { data, head, comparison } = facts;
   const [one, second] = [facts.explanation.value, comparison.value];
   const key = facts.key.value;
@@ -25,31 +25,31 @@ export function neuronStatus(facts: Facts): Phrase {
 /** "dog → lazy q·k 137.63 · ÷ √32 = 24.33 · softmax 0.999" */
 function pairNumbers(data: LayerData, head: number, one: Explanation, key: number): Phrase {
   const [queries, keys] = [tokenNames(data.stack.queries), tokenNames(data.stack.keys)];
-  const { own, shown, bias } = one;
+  const { original, shown, bias } = one;
   const { program, dim } = data.info;
   const names = pair(queries[one.query], keys[key]);
   if (!sees(one, key)) return [...names, " masked: this query cannot see this key"];
   const added = bias ? ` ${number(bias[key])}` : "";
   const change = (before: string, after: string) =>
-    own === shown ? before : `${before} → ${after}`;
-  const parts = [` q·k ${change(number(own.dots[key]), number(shown.dots[key]))}`];
-  if (program && own.scores && shown.scores) {
+    original === shown ? before : `${before} → ${after}`;
+  const parts = [` q·k ${change(number(original.dots[key]), number(shown.dots[key]))}`];
+  if (program && original.scores && shown.scores) {
     const formula = scaling(program, head, dim as number);
-    const score = change(number(own.scores[key]), number(shown.scores[key]));
+    const score = change(number(original.scores[key]), number(shown.scores[key]));
     parts.push(`${formula}${added} = ${score}`.trim());
   }
   // Weights that were only recorded do not tell what they would be without some neurons.
   const follows = shown.scores !== null;
-  const softmax = weight(own.weights[key]);
+  const softmax = weight(original.weights[key]);
   parts.push(`softmax ${follows ? change(softmax, weight(shown.weights[key])) : softmax}`);
-  if (own.sink !== null && shown.sink !== null) {
-    parts.push(`sink ${change(weight(own.sink), weight(shown.sink))}`);
+  if (original.sink !== null && shown.sink !== null) {
+    parts.push(`sink ${change(weight(original.sink), weight(shown.sink))}`);
   }
   return [...names, parts.join(" · ")];
 }
 
 /** The neuron looked at, else the largest one that is not muted; and how few tell the key apart. */
-function terms(facts: Facts, key: number): readonly string[] {
+function terms(facts: QueryAnalysis, key: number): readonly string[] {
   const { data, head } = facts;
   const [one, second] = [facts.explanation.value, facts.comparison.value];
   const k = data.key(head.value, key) as Float32Array;
@@ -80,10 +80,10 @@ function terms(facts: Facts, key: number): readonly string[] {
     Math.abs(first[at]) > Math.abs(first[best]) ? at : best,
   );
   // How few tell it apart is known of the model's own products alone.
-  const few = muted.length ? null : facts.telling.value;
+  const few = muted.length ? null : facts.decisive.value;
   return [
     ` · neuron ${largest} adds ${signed(first[largest])}`,
-    few ? ` · ${tellingText(few.length, first.length)}` : "",
+    few ? ` · ${decisiveText(few.length, first.length)}` : "",
   ];
 }
 

@@ -8,7 +8,7 @@ import { el } from "../../parts/dom.ts";
 import type { Range } from "../../parts/range.ts";
 import { type Palette, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
 /** How everything is painted. */
 export interface Canvas {
@@ -31,7 +31,7 @@ export interface Vectors {
 }
 
 export function vectorsOf(
-  facts: Facts,
+  facts: QueryAnalysis,
   palette: ReadonlySignal<Palette>,
   range: ReadonlySignal<Range>,
 ): Vectors {
@@ -58,7 +58,7 @@ export function band(rowHeight: number, row: number, part = 0, of = 1): [number,
   return [MARKS + row * rowHeight + margin + part * (height + 1), height];
 }
 
-export function paintStrips(canvas: Picture, facts: Facts): void {
+export function paintStrips(canvas: Picture, facts: QueryAnalysis): void {
   const { layout, rowHeight, vectors } = canvas;
   const { data, shown } = facts;
   const head = facts.head.value;

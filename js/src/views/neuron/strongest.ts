@@ -4,7 +4,7 @@ import { batch, type ReadonlySignal } from "@preact/signals-core";
 import { largestFirst } from "../../data/neurons.ts";
 import { el } from "../../parts/dom.ts";
 import type { State } from "../../state/state.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 
 /** Locks the pair of the query and its strongest key, then the next strongest; with -1, the one before. */
@@ -16,12 +16,12 @@ export interface Strongest {
   readonly long: boolean;
 }
 
-export function strongestKeys(state: State, facts: Facts, rows: Rows): Strongest {
+export function strongestKeys(state: State, facts: QueryAnalysis, rows: Rows): Strongest {
   const { shown, places } = facts;
   const go: Step = (by) => {
-    const { query, own } = facts.explanation.peek();
-    const order = largestFirst(shown.keys.map((key) => own.weights[key]));
-    const ranked = order.map((at) => shown.keys[at]).filter((key) => own.weights[key] > 0);
+    const { query, original } = facts.explanation.peek();
+    const order = largestFirst(shown.keys.map((key) => original.weights[key]));
+    const ranked = order.map((at) => shown.keys[at]).filter((key) => original.weights[key] > 0);
     if (!ranked.length) return;
     const known = state.query.peek() === query ? ranked.indexOf(state.key.peek() ?? -1) : -1;
     const next = known < 0 ? 0 : (known + by + ranked.length) % ranked.length;

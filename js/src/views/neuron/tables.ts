@@ -6,9 +6,9 @@ import { unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/names.ts";
 import type { Cells, Table } from "../../parts/table.ts";
 import { matrixCells, vectorCells } from "../shared/tables.ts";
-import type { Facts } from "./query-analysis.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
-export function neuronTables(facts: Facts): readonly Table[] {
+export function neuronTables(facts: QueryAnalysis): readonly Table[] {
   const { data, shown, head } = facts;
   const { queries, keys } = data.stack;
   const side = (tokens: Tokens, positions: readonly number[]) => ({
@@ -27,7 +27,7 @@ export function neuronTables(facts: Facts): readonly Table[] {
 }
 
 /** Per key, and for the sink, the numbers of the explained query, and of the one compared with it. */
-function rowTable({ data, shown, head, explanation, comparison }: Facts): readonly Cells[] {
+function rowTable({ data, shown, head, explanation, comparison }: QueryAnalysis): readonly Cells[] {
   const names = tokenNames(data.stack.queries);
   const second = comparison.value;
   const columns = [
@@ -54,16 +54,16 @@ interface Column {
 }
 
 /** The model's own numbers, and those without the muted neurons where some are muted. */
-function columnsOf({ own, shown, bias }: Explanation, of: string): readonly Column[] {
+function columnsOf({ original, shown, bias }: Explanation, of: string): readonly Column[] {
   const nothing = () => "";
   const reading = ({ dots, scores, weights, sink }: Reading, how: string): Column[] => [
     { name: `${of}q·k${how}`, values: dots, sink: nothing },
     ...(scores ? [{ name: `${of}score${how}`, values: scores, sink: (at: number) => at }] : []),
     { name: `${of}weight${how}`, values: weights, sink: () => sink ?? "" },
   ];
-  const columns = reading(own, "");
+  const columns = reading(original, "");
   if (bias) columns.splice(1, 0, { name: `${of}bias`, values: bias, sink: nothing });
-  if (shown === own) return columns;
+  if (shown === original) return columns;
   const muted = reading(shown, " (muted)");
   // Weights that were only recorded do not follow from what is left.
   return [...columns, ...(shown.scores ? muted : muted.slice(0, 1))];

@@ -8,6 +8,7 @@ import { placesOf } from "../../parts/track.ts";
 import { lockedOn } from "../../state/locks.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Place, Side, State } from "../../state/state.ts";
+import type { Palette } from "../../styles/palette.ts";
 
 export interface Axis {
   readonly side: Side;
@@ -65,14 +66,22 @@ export function placeOf(axes: Axes, query: number | null, key: number | null): P
   };
 }
 
-/** Units that are looked at; with both sides, their crossing. */
-export interface Look {
+/** The options that the lines and the matrix of the same attention share. */
+export interface AttentionOptions {
+  readonly state: State;
+  readonly palette: ReadonlySignal<Palette>;
+  readonly axes: Axes;
+  readonly focused: ReadonlySignal<FocusedUnits>;
+}
+
+/** The units under the pointer, or else the locked ones; on both sides, a pair. */
+export interface FocusedUnits {
   readonly query: readonly number[];
   readonly key: readonly number[];
 }
 
 /** What the pointer is at, else what is locked, as far as it is shown. */
-export function lookOf(state: State, axes: Axes): ReadonlySignal<Look> {
+export function focusedUnits(state: State, axes: Axes): ReadonlySignal<FocusedUnits> {
   return computed(() => {
     const hovered = state.hover.value;
     const on = ({ side, units, places }: Axis) => {
@@ -86,6 +95,6 @@ export function lookOf(state: State, axes: Axes): ReadonlySignal<Look> {
 }
 
 /** The side whose attention is shown for what is looked at, if anything is. */
-export function sideOf({ query, key }: Look): Side | null {
+export function sideOf({ query, key }: FocusedUnits): Side | null {
   return query.length ? "query" : key.length ? "key" : null;
 }

@@ -6,7 +6,7 @@ import { rowHeight, tokenFontSize } from "../../parts/tokens.ts";
 import { type Track, trackOf, uniformTrack } from "../../parts/track.ts";
 import type { Side } from "../../state/state.ts";
 import type { Axes } from "./axes.ts";
-import { RAIL } from "./minimap.ts";
+import { MINIMAP_WIDTH } from "./minimap.ts";
 
 export interface Column {
   /** The labels, and the ends of their lines: beside them, or those of the whole text in its place. */
@@ -67,7 +67,7 @@ export function columnsOf(options: ColumnsOptions): Columns {
   const whole = anyLong ? (horizontal ? width : height) : 0;
   const length = Math.max(whole, ...inFull.map((side) => labels[side].length));
   const columns = { query: columnOn("query"), key: columnOn("key") };
-  const beside = columns.query.across + columns.key.across + (anyLong ? 2 * RAIL : 0);
+  const beside = columns.query.across + columns.key.across + (anyLong ? 2 * MINIMAP_WIDTH : 0);
   const room = width - beside - 2 * GAP;
   return {
     columns,

@@ -6,9 +6,7 @@ import { SILENCE_MS, unanswered } from "../../parts/absent.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type State, within } from "../../state/state.ts";
-import type { Context, View } from "./view.ts";
-
-export type Inside = Omit<View, "tools">;
+import type { Context, ViewContent } from "./view.ts";
 
 /** Past this, a reader wonders whether anything will come. */
 const PATIENCE_MS = 1500;
@@ -21,11 +19,11 @@ const NOTHING: ReadonlySignal<readonly []> = signal([]);
  */
 export function layerView(
   context: Context,
-  build: (data: Layer, scope: Scope) => Inside | null,
-): Omit<View, "tools"> {
+  build: (data: Layer, scope: Scope) => ViewContent | null,
+): ViewContent {
   const { scope, state, store } = context;
   const element = el("div", { class: "layer-view" });
-  const inside = signal<Inside | null>(null);
+  const inside = signal<ViewContent | null>(null);
   const { stack, layer: shown } = state.shown;
   // In two steps: asking is for a change of place, and not for an answer that came.
   const wanted = computed(() => store.layer(stack.value.name, shown.value.number));
@@ -83,7 +81,7 @@ export function layerView(
     replace(null, el("p", { class: noticeClass(absent), role: "alert" }, message));
   }
 
-  function replace(next: Inside | null, content: HTMLElement, own = scope.child()): void {
+  function replace(next: ViewContent | null, content: HTMLElement, own = scope.child()): void {
     untracked(() => {
       const root = element.firstChild ? null : element.closest<HTMLElement>(".root");
       shownScope.end();
@@ -107,7 +105,7 @@ export function layerView(
 const noticeClass = (absent = false) => (absent ? "notice absent" : "notice");
 
 /** An inside that only says something. */
-export const notice = (message: string, role?: "alert", absent?: boolean): Inside => ({
+export const notice = (message: string, role?: "alert", absent?: boolean): ViewContent => ({
   element: el("p", { class: noticeClass(absent), role }, message),
   status: NOTHING,
   legend: NOTHING,

@@ -13,9 +13,9 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
 import { rgb } from "../../styles/palette.ts";
-import { type Axes, type Look, sideOf } from "./axes.ts";
+import { type Axes, type FocusedUnits, sideOf } from "./axes.ts";
 import { paintCurves } from "./curves.ts";
-import { FAN_FROM, fanBuffers, LARGEST_FAN, paintFan } from "./many-ribbons.ts";
+import { LONGEST_MERGED, MANY_RIBBONS, paintManyRibbons, ribbonBuffers } from "./many-ribbons.ts";
 import { FAINTEST, paintRibbons } from "./ribbons.ts";
 
 export interface LinesOptions {
@@ -27,7 +27,7 @@ export interface LinesOptions {
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   /** The colour of each matrix. */
   readonly colors: ReadonlySignal<readonly string[]>;
-  readonly look: ReadonlySignal<Look>;
+  readonly focused: ReadonlySignal<FocusedUnits>;
   /** Per matrix, the weights of the row or column looked at. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
@@ -39,7 +39,7 @@ export interface Lines {
 }
 
 export function lines(scope: Scope, options: LinesOptions): Lines {
-  const { axes, tracks, across, horizontal, matrices, colors, look, strips } = options;
+  const { axes, tracks, across, horizontal, matrices, colors, focused, strips } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
   const overlay = el("canvas", { class: "overlay" });
@@ -48,7 +48,7 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   const size: [number, number] = horizontal ? [length, across] : [across, length];
   [element.style.width, element.style.height] = size.map((side) => `${side}px`);
   const share = signal<number | null>(100);
-  const buffers = fanBuffers();
+  const buffers = ribbonBuffers();
 
   /** From left to right whatever the layout is: a line of tokens is a column on its side. */
   const upright = (paint: Paint): Paint =>
@@ -63,13 +63,13 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
     return paintAll(matrices.value, colors.value.map(rgb));
   });
   scope.effect(() => {
-    const side = sideOf(look.value);
+    const side = sideOf(focused.value);
     base.classList.toggle("dimmed", side !== null);
     if (!strips.value || !side) {
       paintCanvas(overlay, ...size, () => {});
       return;
     }
-    const [units, from] = [axes[otherSide(side)].shown, look.value[side]];
+    const [units, from] = [axes[otherSide(side)].shown, focused.value[side]];
     const shown = {
       axes,
       tracks,
@@ -82,11 +82,11 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
     const ribbons: Paint = (painter) => paintRibbons(painter, shown);
     const count = units.length * strips.value.length * from.length;
     // A fan is as much work as it is large, however few its ribbons are.
-    if (count <= FAN_FROM || length >= LARGEST_FAN) {
+    if (count <= MANY_RIBBONS || length >= LONGEST_MERGED) {
       paintCanvas(overlay, ...size, upright(ribbons));
       return;
     }
-    const fan: Paint = (painter, ratio) => paintFan(painter, shown, buffers, ratio);
+    const fan: Paint = (painter, ratio) => paintManyRibbons(painter, shown, buffers, ratio);
     const inFigures = areFew(count) ? ribbons : asPicture(across, length, fan);
     paintCanvas(overlay, ...size, upright(fan), upright(inFigures));
   });

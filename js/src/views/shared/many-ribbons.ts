@@ -10,8 +10,8 @@ import { strokeCurve } from "./curves.ts";
 import { FAINTEST, type Ribbons, shadeOf, spanOf, THINNEST, TRACE, WIDEST } from "./ribbons.ts";
 
 /** More ribbons than this are a fan, unless it were longer than a screen. */
-export const FAN_FROM = 400;
-export const LARGEST_FAN = 3000;
+export const MANY_RIBBONS = 400;
+export const LONGEST_MERGED = 3000;
 
 /** How many ribbons are stroked, at most: a frame has time for few. */
 const STROKED = 30;
@@ -29,21 +29,21 @@ const BOLD = 4;
 const GRADES = 512;
 
 /** Pictures that last from one fan to the next: making them takes longer than filling them. */
-export interface FanBuffers {
+export interface RibbonBuffers {
   /** Each half as high as the one before: browsers look at few pixels of what they make smaller. */
   readonly tips: readonly HTMLCanvasElement[];
   readonly strips: HTMLCanvasElement;
 }
 
-export const fanBuffers = (): FanBuffers => ({
+export const ribbonBuffers = (): RibbonBuffers => ({
   tips: Array.from({ length: SIZES }, () => el("canvas")),
   strips: el("canvas"),
 });
 
-export function paintFan(
+export function paintManyRibbons(
   painter: Painter,
   ribbons: Ribbons,
-  buffers: FanBuffers,
+  buffers: RibbonBuffers,
   ratio: number,
 ): void {
   const { axes, tracks, side, from, strips, colors } = ribbons;

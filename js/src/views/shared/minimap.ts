@@ -23,20 +23,20 @@ export interface MinimapOptions {
   readonly ends: Track;
   readonly length: number;
   readonly horizontal: boolean;
-  readonly looked: ReadonlySignal<readonly number[]>;
+  readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   readonly found: ReadonlySignal<readonly number[]>;
   /** Per matrix, the weights that meet the tokens here; null where none are shown. */
-  readonly met: ReadonlySignal<readonly Float32Array[] | null>;
+  readonly weights: ReadonlySignal<readonly Float32Array[] | null>;
   readonly colors: ReadonlySignal<readonly string[]>;
   /** Point at a unit, or at none. */
-  look(unit: number | null): void;
+  pointAt(unit: number | null): void;
 }
 
 /** Room for the funnel, and for the strip beside the lines. */
 const FUNNEL = 30;
 const STRIP = 12;
-export const RAIL = FUNNEL + STRIP;
+export const MINIMAP_WIDTH = FUNNEL + STRIP;
 
 /** No bracket is lower, or it could not be seen. */
 const LOWEST = 6;
@@ -57,7 +57,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     lines,
     strip,
   );
-  const size: [number, number] = horizontal ? [length, RAIL] : [RAIL, length];
+  const size: [number, number] = horizontal ? [length, MINIMAP_WIDTH] : [MINIMAP_WIDTH, length];
   [element.style.width, element.style.height] = size.map((pixels) => `${pixels}px`);
   strip.style[horizontal ? "height" : "width"] = `${STRIP}px`;
 
@@ -65,7 +65,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
   const paintUpright = (canvas: HTMLCanvasElement, paint: (painter: Painter) => void) =>
     paintCanvas(canvas, ...size, (painter) => {
       if (horizontal) painter.transform(0, 1, 1, 0, 0, 0);
-      if (side === "key") painter.transform(-1, 0, 0, 1, RAIL, 0);
+      if (side === "key") painter.transform(-1, 0, 0, 1, MINIMAP_WIDTH, 0);
       paint(painter);
     });
   const curve = (painter: Painter, from: number, to: number) => {
@@ -111,10 +111,10 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     const [first, end] = window.sight.value;
     const start = window.start.value;
     const inSight = (at: number) => at >= first && at < end;
-    const { met, colors } = options;
-    if (met.value) {
+    const { weights, colors } = options;
+    if (weights.value) {
       for (let at = first; at < end; at++) {
-        const [weight, matrix] = strongestAt(met.value, shown[at]);
+        const [weight, matrix] = strongestAt(weights.value, shown[at]);
         if (weight < FAINTEST) continue;
         painter.strokeStyle = alpha(colors.value[matrix], shadeOf(Math.min(1, weight)));
         painter.lineWidth = 1.2 + 3 * Math.min(1, weight);
@@ -126,12 +126,12 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     painter.strokeStyle = painter.fillStyle = palette.value.text;
     painter.lineWidth = 1.5;
     painter.beginPath();
-    for (const unit of options.looked.value) {
+    for (const unit of options.focused.value) {
       const at = places[unit];
       if (inSight(at)) curve(painter, labels.middle(at) - start, ends.middle(at));
     }
     painter.stroke();
-    tick(painter, options.looked.value, FUNNEL, STRIP, 2);
+    tick(painter, options.focused.value, FUNNEL, STRIP, 2);
   }
 
   function tick(
@@ -158,12 +158,12 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     const place = horizontal ? event.clientX - box.left : event.clientY - box.top;
     const at = pointed(place);
     if (pressed) window.align(ends.at(place), place);
-    options.look(shown[at]);
+    options.pointAt(shown[at]);
   }
   /** Several tokens share a pixel: the one that has most to say. */
   function pointed(place: number): number {
     const nearest = ends.at(place);
-    const met = options.met.peek();
+    const met = options.weights.peek();
     if (!met) return nearest;
     let [best, most] = [nearest, strongestAt(met, shown[nearest])[0]];
     for (let at = ends.at(place - NEAR); at <= ends.at(place + NEAR); at++) {
@@ -183,7 +183,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
       pressed = false;
     });
   }
-  strip.addEventListener("pointerleave", () => options.look(null));
+  strip.addEventListener("pointerleave", () => options.pointAt(null));
 
   return element;
 }

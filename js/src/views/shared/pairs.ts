@@ -8,27 +8,17 @@ import { tokenList } from "../../parts/token-list.ts";
 import { cursorOf } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
-import { pointAt, type Side, type State } from "../../state/state.ts";
-import type { Palette } from "../../styles/palette.ts";
-import { type Axes, type Look, placeOf, positionOf, sideOf } from "./axes.ts";
-import { columnsOf } from "./columns.ts";
+import { pointAt, type Side } from "../../state/state.ts";
+import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
+import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
 import { namesInSight, windowsOf } from "./windows.ts";
 
-export interface PairsOptions {
-  readonly state: State;
-  readonly palette: ReadonlySignal<Palette>;
-  readonly axes: Axes;
-  /** In CSS pixels. */
-  readonly width: number;
-  /** What the columns of a long text have. */
-  readonly height: number;
-  readonly rowHeight: number;
-  readonly horizontal: boolean;
+export interface PairsOptions extends AttentionOptions, ColumnsOptions {
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
+  /** The colour of each matrix. */
   readonly colors: ReadonlySignal<readonly string[]>;
-  readonly look: ReadonlySignal<Look>;
 }
 
 export interface Pairs {
@@ -42,11 +32,11 @@ export interface Pairs {
 }
 
 export function pairs(scope: Scope, options: PairsOptions): Pairs {
-  const { state, axes, horizontal, matrices, look, palette, colors } = options;
+  const { state, axes, horizontal, matrices, focused, palette, colors } = options;
   const strips = computed(() => {
-    const side = sideOf(look.value);
+    const side = sideOf(focused.value);
     if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
-    const found = stripsOf(matrices.value, side, look.value[side]);
+    const found = stripsOf(matrices.value, side, focused.value[side]);
     // Of a row that has not arrived, no number is known.
     return found.some((strip) => Number.isNaN(strip[0])) ? null : found;
   });
@@ -54,9 +44,9 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
   const emphasis = (side: Side) =>
     computed(() => {
       if (!strongest.value) return null;
-      if (side !== sideOf(look.value)) return strongest.value;
+      if (side !== sideOf(focused.value)) return strongest.value;
       const own = new Float32Array(axes[side].units.labels.length);
-      for (const unit of look.value[side]) own[unit] = 1;
+      for (const unit of focused.value[side]) own[unit] = 1;
       return own;
     });
 
@@ -71,7 +61,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     horizontal,
     matrices,
     colors,
-    look,
+    focused,
     strips,
   });
   const element = el(
@@ -85,7 +75,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
   /** The labels of a side, and what joins them to the lines where only a part of them is in sight. */
   function side(side: Side): HTMLElement[] {
     const [axis, column, window] = [axes[side], columns[side], windows[side]];
-    const looked = computed(() => look.value[side]);
+    const focusedHere = computed(() => focused.value[side]);
     const locked = computed(() =>
       lockedOn(state, side).flatMap((position) => axis.units.of[position] ?? []),
     );
@@ -104,10 +94,10 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       range: window?.range,
       reveal: window?.reveal,
       emphasis: emphasis(side),
-      focused: looked,
+      focused: focusedHere,
       locked,
       found,
-      look(unit) {
+      pointAt(unit) {
         const [query, key] = side === "query" ? [unit, null] : [null, unit];
         state.hover.value = unit === null ? null : placeOf(axes, query, key);
       },
@@ -129,14 +119,14 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       window,
       length,
       horizontal,
-      looked,
+      focused: focusedHere,
       locked,
       found,
       colors,
       labels: column.labels,
       ends: column.ends,
-      met: computed(() => (sideOf(look.value) === otherSide(side) ? strips.value : null)),
-      look: (unit) => lookBeside(side, unit),
+      weights: computed(() => (sideOf(focused.value) === otherSide(side) ? strips.value : null)),
+      pointAt: (unit) => lookBeside(side, unit),
     });
     return [window.element, joint];
   }
@@ -170,9 +160,9 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
 
   /** Of a long line, show what is locked. */
   scope.effect(() => {
-    const side = sideOf(look.value);
+    const side = sideOf(focused.value);
     if (!horizontal || !side || windows[side] || untracked(() => state.hover.value)) return;
-    const at = axes[side].places[look.value[side][0]];
+    const at = axes[side].places[focused.value[side][0]];
     const [middle, { scrollLeft, clientWidth }] = [columns[side].labels.middle(at), element];
     if (middle < scrollLeft || middle > scrollLeft + clientWidth) {
       // At first after this run, when it is in its place.

@@ -19,18 +19,22 @@ export interface Context {
   readonly width: ReadonlySignal<number>;
 }
 
-export interface View {
+/** What a view shows; of a view of one layer, rebuilt for every layer. */
+export interface ViewContent {
   readonly element: HTMLElement;
   /** Exact numbers of what is looked at. */
   readonly status: ReadonlySignal<Phrase>;
   /** What the view as a whole shows, at the other end of the status line. */
   readonly legend: ReadonlySignal<Phrase>;
-  /** Controls of this view alone, for the header. */
-  readonly tools: readonly HTMLElement[];
   /** What of it can be copied. */
   readonly tables: ReadonlySignal<readonly Table[]>;
   /** For the figure of what is shown; null while nothing is. */
   figure(): Figure | null;
-  /** Go to the next of what stands out, or to the one before; nothing where nothing does. */
+}
+
+export interface View extends ViewContent {
+  /** The view's own controls, for the header. */
+  readonly tools: readonly HTMLElement[];
+  /** Lock the next or the previous of the strongest links or keys; missing where a view has none. */
   readonly jump?: ((by: 1 | -1) => void) | undefined;
 }

@@ -51,4 +51,4 @@ export function stackMatrix(
 }
 
 /** Whether all layers are shown as one. */
-export const showsStack = ({ combine }: State): boolean => combine.value.startsWith("layers_");
+export const combinesLayers = ({ combine }: State): boolean => combine.value.startsWith("layers_");

@@ -6,19 +6,19 @@ import type { Layer } from "../../../data/layer.ts";
 import { hint, number, type Phrase, pair, strong, token, weight } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import type { State } from "../../../state/state.ts";
-import { type Axes, type Axis, type Look, sideOf } from "../axes.ts";
+import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
 
 /** What the head view shows. */
-export interface Seen {
+export interface HeadContent {
   readonly state: State;
   readonly data: Layer;
   readonly axes: Axes;
   /** "Layer 2", or "" where all layers are one. */
-  readonly where: string;
-  readonly look: ReadonlySignal<Look>;
+  readonly layerLabel: string;
+  readonly focused: ReadonlySignal<FocusedUnits>;
   /** Those whose lines are drawn, and that of the matrix. */
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-  readonly pictured: ReadonlySignal<AttentionMatrix>;
+  readonly matrix: ReadonlySignal<AttentionMatrix>;
   /** Per matrix, the weights of the row or column looked at. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
@@ -26,16 +26,16 @@ export interface Seen {
 /** More names than these are counted instead. */
 const MOST_NAMES = 3;
 
-export function headStatus(seen: Seen): Phrase {
-  const { state, axes, look, matrices, pictured } = seen;
-  const side = sideOf(look.value);
+export function headStatus(seen: HeadContent): Phrase {
+  const { state, axes, focused, matrices, matrix } = seen;
+  const side = sideOf(focused.value);
   const strips = seen.strips.value;
   if (!side) return [hint("Point at a token to see its attention; click to keep it.")];
   const release = state.hover.value === null ? hint(" · Esc releases") : "";
-  const { query, key } = look.value;
+  const { query, key } = focused.value;
   if (strips && query.length === 1 && key.length === 1) {
     return [
-      `${joined(seen.where, pictured.value.name)}  `,
+      `${joined(seen.layerLabel, matrix.value.name)}  `,
       ...pair(axes.query.names[query[0]], axes.key.names[key[0]]),
       ...pairNumbers(seen, query[0], key[0]),
       release,
@@ -43,25 +43,25 @@ export function headStatus(seen: Seen): Phrase {
   }
   const [own, other] = [axes[side], axes[otherSide(side)]];
   if (!strips)
-    return [`${seen.where}  `, ...names(own, look.value[side]), ` ${missing(seen, own)}`];
+    return [`${seen.layerLabel}  `, ...names(own, focused.value[side]), ` ${missing(seen, own)}`];
   const single = matrices.value.length === 1;
   return [
-    `${joined(seen.where, single ? matrices.value[0].name : "")}  `,
-    ...names(own, look.value[side]),
+    `${joined(seen.layerLabel, single ? matrices.value[0].name : "")}  `,
+    ...names(own, focused.value[side]),
     strong(side === "query" ? " →" : " ←"),
     ...strongest(strips, other.shown).flatMap(({ value, unit, matrix }, n) => [
       n ? " · " : " ",
       token(other.names[unit]),
       ` ${weight(value)}${single ? "" : ` (head ${matrices.value[matrix].head})`}`,
     ]),
-    look.value[side].length > 1 ? " (sums)" : "",
+    focused.value[side].length > 1 ? " (sums)" : "",
     release,
   ];
 }
 
 /** What keeps the numbers of the tokens looked at from being told. */
-function missing({ data, look }: Seen, { side, units }: Axis): string {
-  const positions = look.value[side].flatMap((unit) => units.tokens[unit]);
+function missing({ data, focused }: HeadContent, { side, units }: Axis): string {
+  const positions = focused.value[side].flatMap((unit) => units.tokens[unit]);
   return positions.map((position) => data.pending(side, position)).find(Boolean) ?? "";
 }
 
@@ -74,15 +74,15 @@ function names({ names, units: { tokens } }: Axis, units: readonly number[]): Ph
   return inOrder.flatMap((unit, n) => [n ? strong(" + ") : "", token(names[unit], true)]);
 }
 
-function pairNumbers({ data, axes, pictured }: Seen, query: number, key: number): string[] {
-  const { head } = pictured.value;
+function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: number): string[] {
+  const { head } = matrix.value;
   const [from, ...moreFrom] = axes.query.units.tokens[query];
   const [to, ...moreTo] = axes.key.units.tokens[key];
   // Words of several tokens, and means, have no score of their own.
   const single = head !== null && !moreFrom.length && !moreTo.length;
   const score = single ? data.scoreRow(head, from)?.[to] : undefined;
   if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
-  const text = ` weight ${weight(pictured.value.row(query)[key])}`;
+  const text = ` weight ${weight(matrix.value.row(query)[key])}`;
   return score === undefined ? [text] : [text, ` · score ${number(score)}`];
 }
 

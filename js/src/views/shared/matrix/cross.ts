@@ -2,7 +2,7 @@
 
 import type { Painter } from "../../../painting/painter.ts";
 import type { Palette } from "../../../styles/palette.ts";
-import type { Part } from "./viewport.ts";
+import type { Viewport } from "./viewport.ts";
 
 /** Below this, the cross-hair would cover what it points at. */
 const BOLD_FROM = 6;
@@ -12,7 +12,7 @@ const MARK = 5;
 export function paintCross(
   painter: Painter,
   { accent, background }: Palette,
-  { cell, row, column, across, down }: Part,
+  { cell, row, column, across, down }: Viewport,
   rows: readonly number[],
   columns: readonly number[],
 ): void {

@@ -2,12 +2,20 @@
 
 import type { ReadonlySignal, Signal } from "@preact/signals-core";
 import type { Zoom } from "../../../state/state.ts";
-import { centred, moved, type Part, type Point, partOf, type Whole, zoomed } from "./viewport.ts";
+import {
+  centred,
+  type Extent,
+  moved,
+  type Point,
+  type Viewport,
+  viewportOf,
+  zoomed,
+} from "./viewport.ts";
 
 export interface GestureOptions {
   readonly stage: HTMLElement;
-  readonly whole: Whole;
-  readonly part: ReadonlySignal<Part>;
+  readonly extent: Extent;
+  readonly viewport: ReadonlySignal<Viewport>;
   readonly zoom: Signal<Zoom | null>;
   /** Where the pointer is, in CSS pixels from the first cell shown. */
   pointOf(event: MouseEvent): Point;
@@ -38,19 +46,19 @@ const DRAG_FROM = 4;
 const ARROW = 0.25;
 
 export function bindGestures(options: GestureOptions): Gestures {
-  const { stage, whole, part, zoom, pointOf, overviewAt, kept } = options;
+  const { stage, extent, viewport, zoom, pointOf, overviewAt, kept } = options;
   const zoomBy = (factor: number, { x, y }: Point) => {
-    zoom.value = zoomed(whole, part.peek(), factor, x, y);
+    zoom.value = zoomed(extent, viewport.peek(), factor, x, y);
   };
-  const middle = (): Point => ({ x: part.peek().across / 2, y: part.peek().down / 2 });
+  const middle = (): Point => ({ x: viewport.peek().across / 2, y: viewport.peek().down / 2 });
   const move = (rows: number, columns: number) => {
-    if (!part.peek().whole) zoom.value = moved(whole, part.peek(), rows, columns);
+    if (!viewport.peek().isWhole) zoom.value = moved(extent, viewport.peek(), rows, columns);
   };
   const actions = {
     nearer() {
       const [{ x, y }, to] = [middle(), kept()];
-      const next = zoomed(whole, part.peek(), STEP, x, y);
-      zoom.value = next && to ? centred(whole, partOf(whole, next), to.y, to.x) : next;
+      const next = zoomed(extent, viewport.peek(), STEP, x, y);
+      zoom.value = next && to ? centred(extent, viewportOf(extent, next), to.y, to.x) : next;
     },
     further: () => zoomBy(1 / STEP, middle()),
     whole() {
@@ -72,7 +80,7 @@ export function bindGestures(options: GestureOptions): Gestures {
   stage.addEventListener("dblclick", (event) => zoomBy(DOUBLE, pointOf(event)));
   stage.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const { across, down, cell } = part.peek();
+    const { across, down, cell } = viewport.peek();
     const [rows, columns] = [(ARROW * down) / cell, (ARROW * across) / cell];
     const act = {
       "+": actions.nearer,
@@ -98,7 +106,7 @@ export function bindGestures(options: GestureOptions): Gestures {
     let overview = false;
     const jump = (event: PointerEvent) => {
       const to = overviewAt(pointOf(event));
-      if (to) zoom.value = centred(whole, part.peek(), to.y, to.x);
+      if (to) zoom.value = centred(extent, viewport.peek(), to.y, to.x);
     };
     stage.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
@@ -122,12 +130,12 @@ export function bindGestures(options: GestureOptions): Gestures {
       if (other) {
         pinch(other[1], before, place);
       } else {
-        if (!dragging && from && !part.peek().whole) {
+        if (!dragging && from && !viewport.peek().isWhole) {
           dragging = Math.hypot(place.x - from.x, place.y - from.y) >= DRAG_FROM;
           if (dragging) stage.setPointerCapture(event.pointerId);
         }
         if (!dragging) return;
-        const { cell } = part.peek();
+        const { cell } = viewport.peek();
         move((before.y - place.y) / cell, (before.x - place.x) / cell);
       }
       stage.classList.toggle("moving", dragging);

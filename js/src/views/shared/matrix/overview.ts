@@ -2,7 +2,7 @@
 
 import type { Painter } from "../../../painting/painter.ts";
 import type { Palette } from "../../../styles/palette.ts";
-import type { Part, Point, Whole } from "./viewport.ts";
+import type { Extent, Point, Viewport } from "./viewport.ts";
 
 /** In CSS pixels from the first cell shown: it is above and to the left. */
 export interface Box {
@@ -15,14 +15,14 @@ export interface Box {
 const GAP = 8;
 
 /** @param side of the corner. */
-export function overviewBox({ rows, columns }: Whole, side: number): Box {
+export function overviewBox({ rows, columns }: Extent, side: number): Box {
   const scale = (side - GAP - 2) / Math.max(rows, columns);
   const [width, height] = [Math.max(4, columns * scale), Math.max(4, rows * scale)];
   return { x: -GAP - width, y: -GAP - height, width, height };
 }
 
 /** The column (x) and row (y) that a point of the box shows; null outside of it. */
-export function overviewPlace(box: Box, { rows, columns }: Whole, { x, y }: Point): Point | null {
+export function overviewPlace(box: Box, { rows, columns }: Extent, { x, y }: Point): Point | null {
   const [across, down] = [(x - box.x) / box.width, (y - box.y) / box.height];
   if (across < 0 || down < 0 || across > 1 || down > 1) return null;
   return { x: across * columns, y: down * rows };
@@ -33,8 +33,8 @@ export function paintOverview(
   painter: Painter,
   { border, accent }: Palette,
   { x, y, width, height }: Box,
-  { rows, columns }: Whole,
-  { cell, row, column, across, down }: Part,
+  { rows, columns }: Extent,
+  { cell, row, column, across, down }: Viewport,
   image: CanvasImageSource | null,
 ): void {
   painter.imageSmoothingEnabled = false;

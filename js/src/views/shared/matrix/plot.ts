@@ -9,7 +9,7 @@ import type { Axes } from "../axes.ts";
 import { axisNames, NAMES_FROM } from "./names.ts";
 import { type Box, paintOverview } from "./overview.ts";
 import { type Pixels, pooled, type Tile, type Tiles } from "./tiles.ts";
-import type { Part, Whole } from "./viewport.ts";
+import type { Extent, Viewport } from "./viewport.ts";
 
 export interface PlotOptions {
   readonly axes: Axes;
@@ -20,11 +20,11 @@ export interface PlotOptions {
   readonly left: number;
   readonly top: number;
   readonly overview: Box;
-  readonly whole: Whole;
+  readonly extent: Extent;
 }
 
 /** Paints a part, its first cell at (0, 0); reads signals. */
-export function matrixPlot(options: PlotOptions): (painter: Painter, part: Part) => void {
+export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: Viewport) => void {
   const { axes, matrix, palette, tiles, left, top } = options;
   const names = { query: axisNames(axes.query, left), key: axisNames(axes.key, top) };
   const imageOf = (tile: ReadonlySignal<Tile | null>) =>
@@ -36,34 +36,34 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, part: Part)
     return all && image(pooled(all, Math.ceil(width), Math.ceil(height)), palette.value);
   });
 
-  function paintCells(painter: Painter, part: Part): void {
-    const [below, above] = [tiles.whole.value, part.whole ? null : tiles.sharp.value];
+  function paintCells(painter: Painter, viewport: Viewport): void {
+    const [below, above] = [tiles.whole.value, viewport.isWhole ? null : tiles.sharp.value];
     painter.imageSmoothingEnabled = false;
     // What is there of another head stays until there is something of this one.
     const outdated = above?.matrix === matrix.value && below?.matrix !== matrix.value;
     const fresh = above?.matrix === matrix.value || below?.matrix !== matrix.value;
-    const covered = above && sharp.value && fresh ? placeOf(above, part) : null;
+    const covered = above && sharp.value && fresh ? placeOf(above, viewport) : null;
     if (below && whole.value && !outdated) {
-      paintAround(painter, part, covered, whole.value, placeOf(below, part));
+      paintAround(painter, viewport, covered, whole.value, placeOf(below, viewport));
     }
     if (covered && sharp.value) painter.drawImage(sharp.value, ...covered);
   }
 
-  function paintBorders(painter: Painter, part: Part): void {
-    const { cell, row, column, across, down } = part;
+  function paintBorders(painter: Painter, viewport: Viewport): void {
+    const { cell, row, column, across, down } = viewport;
     painter.fillStyle = palette.value.muted;
     for (const at of axes.query.borders) painter.fillRect(0, (at - row) * cell - 0.5, across, 1);
     for (const at of axes.key.borders) painter.fillRect((at - column) * cell - 0.5, 0, 1, down);
   }
 
-  return (painter, part) => {
-    const { cell, row, column, across, down } = part;
+  return (painter, viewport) => {
+    const { cell, row, column, across, down } = viewport;
     painter.save();
     painter.beginPath();
     painter.rect(0, 0, across, down);
     painter.clip();
-    paintCells(painter, part);
-    paintBorders(painter, part);
+    paintCells(painter, viewport);
+    paintBorders(painter, viewport);
     painter.restore();
     painter.strokeStyle = palette.value.border;
     painter.strokeRect(-0.5, -0.5, across + 1, down + 1);
@@ -75,15 +75,15 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, part: Part)
       names.key.paint(painter, palette.value, cell, column, across);
       painter.restore();
     }
-    if (part.whole) return;
-    paintOverview(painter, palette.value, options.overview, options.whole, part, small.value);
+    if (viewport.isWhole) return;
+    paintOverview(painter, palette.value, options.overview, options.extent, viewport, small.value);
   };
 }
 
 /** Left and top edge, width and height. */
 type Place = readonly [x: number, y: number, width: number, height: number];
 
-const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Part): Place => [
+const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Place => [
   (columns.first - column) * cell,
   (rows.first - row) * cell,
   (columns.end - columns.first) * cell,
@@ -93,7 +93,7 @@ const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Part): Place =>
 /** Paint a picture of the whole where a sharper one does not cover it. */
 function paintAround(
   painter: Painter,
-  { across, down }: Part,
+  { across, down }: Viewport,
   covered: Place | null,
   picture: HTMLCanvasElement,
   place: Place,

@@ -4,7 +4,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { matrixPicture } from "../../../raster/matrix.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
-import { columnsOf, type Part, rowsOf, type Span } from "./viewport.ts";
+import { columnsOf, rowsOf, type Span, type Viewport } from "./viewport.ts";
 
 /** A part of a matrix, in pixels. */
 interface Wanted {
@@ -38,7 +38,7 @@ export interface TilesOptions {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly rows: readonly number[];
   readonly columns: readonly number[];
-  readonly part: ReadonlySignal<Part>;
+  readonly viewport: ReadonlySignal<Viewport>;
   /** Side of a cell in pixels of the screen, while the whole is shown. */
   readonly least: number;
 }
@@ -51,7 +51,7 @@ const SETTLED_MS = 60;
 
 export function matrixTiles(
   scope: Scope,
-  { matrix, rows, columns, part, least }: TilesOptions,
+  { matrix, rows, columns, viewport, least }: TilesOptions,
 ): Tiles {
   const [whole, sharp] = [signal<Tile | null>(null), signal<Tile | null>(null)];
   const all = {
@@ -65,15 +65,15 @@ export function matrixTiles(
 
   const next = computed((): [Wanted, Signal<Tile | null>] | null => {
     const of = matrix.value;
-    const needed = partWanted(part.value, of);
+    const needed = viewportTile(viewport.value, of);
     if (needed && !covers(sharp.value, needed)) return [needed, sharp];
     const known = whole.value?.matrix === of && whole.value.done;
     return known ? null : [{ matrix: of, ...all, scale: finest(of) }, whole];
   });
 
   /** Null where the picture of the whole has all there is: every cell its own pixel, or an overview. */
-  function partWanted(shown: Part, of: AttentionMatrix): Wanted | null {
-    if (shown.whole || of.overview || finest(of) >= 1) return null;
+  function viewportTile(shown: Viewport, of: AttentionMatrix): Wanted | null {
+    if (shown.isWhole || of.overview || finest(of) >= 1) return null;
     const scale = Math.min(1, shown.cell * devicePixelRatio);
     return { matrix: of, rows: rowsOf(shown), columns: columnsOf(shown), scale };
   }
@@ -129,7 +129,7 @@ export function matrixTiles(
   }
 
   const scale = computed(() => {
-    const needed = partWanted(part.value, matrix.value);
+    const needed = viewportTile(viewport.value, matrix.value);
     return needed && sharp.value && covers(sharp.value, needed)
       ? sharp.value.scale
       : finest(matrix.value);

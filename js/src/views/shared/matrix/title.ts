@@ -5,12 +5,12 @@ import { el } from "../../../parts/dom.ts";
 import { textMeasure } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Axes, Axis } from "../axes.ts";
-import { columnsOf, LARGEST_CELL, type Part, rowsOf, type Span } from "./viewport.ts";
+import { columnsOf, LARGEST_CELL, rowsOf, type Span, type Viewport } from "./viewport.ts";
 
 export interface TitleOptions {
   readonly title: ReadonlySignal<string>;
   readonly words: ReadonlySignal<string>;
-  readonly part: ReadonlySignal<Part>;
+  readonly viewport: ReadonlySignal<Viewport>;
   /** What its buttons do; null where there is nothing to zoom. */
   readonly zoom: ZoomActions | null;
   /** In CSS pixels. */
@@ -31,7 +31,7 @@ export interface ZoomActions {
 }
 
 export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
-  const { title, words, part, zoom, width } = options;
+  const { title, words, viewport, zoom, width } = options;
   const text = el("div");
   const element = el("div", { class: "title" }, text);
   const longest = textMeasure(FONT)(`${title.peek()}  ${words.peek()}`);
@@ -52,8 +52,9 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
     text.style.minHeight = `${lines * LINE}em`;
     scope.effect(() => {
       // Not "disabled", which would take the focus away from who zooms with them.
-      for (const one of [out, whole]) one.setAttribute("aria-disabled", `${part.value.whole}`);
-      near.setAttribute("aria-disabled", `${part.value.cell >= LARGEST_CELL}`);
+      for (const one of [out, whole])
+        one.setAttribute("aria-disabled", `${viewport.value.isWhole}`);
+      near.setAttribute("aria-disabled", `${viewport.value.cell >= LARGEST_CELL}`);
     });
   }
   return element;
@@ -66,10 +67,10 @@ function button(name: string, content: string, act: () => void): HTMLElement {
 }
 
 /** @param pooled cells along either side of a pixel, at the most. */
-export function describe({ query, key }: Axes, part: Part, pooled: number): string {
-  const [rows, columns] = part.whole
+export function describe({ query, key }: Axes, viewport: Viewport, pooled: number): string {
+  const [rows, columns] = viewport.isWhole
     ? ["rows: queries", "columns: keys"]
-    : [`queries ${range(query, rowsOf(part))}`, `keys ${range(key, columnsOf(part))}`];
+    : [`queries ${range(query, rowsOf(viewport))}`, `keys ${range(key, columnsOf(viewport))}`];
   const most = pooled > 1 ? ` · each pixel the largest of up to ${pooled} × ${pooled}` : "";
   return `${rows} · ${columns} · shade: √weight${most}`;
 }

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { headMatrix } from "../../../../src/data/attention-matrix.ts";
-import { axesOf, lookOf } from "../../../../src/views/shared/axes.ts";
+import { axesOf, focusedUnits } from "../../../../src/views/shared/axes.ts";
 import { headStatus } from "../../../../src/views/shared/heads/status.ts";
 import { stateOf } from "../../../support/choices.ts";
 import { noisyLayer } from "../../../support/layers.ts";
@@ -11,19 +11,19 @@ import { noisyLayer } from "../../../support/layers.ts";
 test("a column that is being computed says so", () => {
   const [data, state] = [noisyLayer(6), stateOf({ key: 3 })];
   const axes = axesOf(state, data.stack);
-  const pictured = computed(() => headMatrix(data, 0));
-  const matrices = computed(() => [pictured.value]);
-  const [look, strips] = [lookOf(state, axes), signal(null)];
-  const said = headStatus({
+  const matrix = computed(() => headMatrix(data, 0));
+  const matrices = computed(() => [matrix.value]);
+  const [focused, strips] = [focusedUnits(state, axes), signal(null)];
+  const phrase = headStatus({
     state,
     data,
     axes,
-    where: "Layer 0",
-    look,
+    layerLabel: "Layer 0",
+    focused,
     matrices,
-    pictured,
+    matrix,
     strips,
   });
-  const text = said.map((part) => (typeof part === "string" ? part : part.text)).join("");
+  const text = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
   expect(text).toBe("Layer 0  3 going once through every row …");
 });
