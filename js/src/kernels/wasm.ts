@@ -1,4 +1,4 @@
-/** The kernels in WebAssembly, with a memory of their own that never moves. */
+/** The kernels in WebAssembly, with a memory of fixed size. */
 
 import type { Kernels } from "./kernels.ts";
 
@@ -19,13 +19,13 @@ interface Exports {
 
 const PAGE = 65536;
 
-/** In bytes, where arrays may begin; and in numbers, what the gaps between them may take. */
+/** The alignment of arrays in bytes, and the space for the gaps between them in floats. */
 const ALIGNMENT = 16;
 const SLACK = 1024;
 
 /**
- * @param numbers how many there is room for, all arrays together.
- * @throws where there is no memory for so many.
+ * @param numbers the total length of all arrays
+ * @throws if there is not enough memory.
  */
 export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernels {
   const pages = Math.ceil((4 * (numbers + SLACK)) / PAGE);

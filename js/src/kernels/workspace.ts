@@ -1,11 +1,14 @@
-/** Room for one picture at a time, used again by the next: a memory costs time to make and to fill. */
+/**
+ * A memory for the kernels of one picture, reused by the next, since allocating and filling one
+ * takes time.
+ */
 
 import { kernelsFor } from "./compiled.ts";
 import type { Kernels } from "./kernels.ts";
 
 export interface Workspace {
   readonly kernels: Kernels;
-  /** To be called when no array of it is used any more. */
+  /** Give the memory back; no array of it may be used after this. */
   release(): void;
 }
 
@@ -16,10 +19,10 @@ interface Room {
 
 let idle: Room | null = null;
 
-/** A workspace this many times larger than needed is left to be freed. */
+/** A memory more times larger than needed is left to the garbage collector. */
 const WASTE = 4;
 
-/** @param numbers that all arrays hold together. */
+/** @param numbers the total length of all arrays */
 export function workspace(numbers: number): Workspace {
   const fits = idle && idle.numbers >= numbers && idle.numbers <= WASTE * numbers;
   const room = fits && idle ? idle : { kernels: kernelsFor(numbers), numbers };

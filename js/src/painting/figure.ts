@@ -1,4 +1,4 @@
-/** What is shown as a file: the view as it stands there, with words above and below it. */
+/** Saves the current view as a file, with a heading above and a caption below it. */
 
 import { BODY_PADDING } from "../styles/style-sheet.ts";
 import { canvasRatio } from "./canvas.ts";
@@ -9,24 +9,24 @@ import { SvgPainter } from "./svg.ts";
 export type FigureKind = "svg" | "png";
 
 export interface FigureOptions {
-  /** Of class "figure" while it is painted. */
+  /** Has the class "figure" while it is painted. */
   readonly root: HTMLElement;
-  /** What the view is in, and scrolled by. */
+  /** The scroll container of the view. */
   readonly body: HTMLElement;
   readonly heading: HTMLElement;
   readonly caption: HTMLElement;
-  /** Whether it ends where the body does, instead of going on as far as the view does. */
+  /** True to cut the view off where the body ends; false to paint all of it. */
   readonly cropped: boolean;
   readonly background: string;
-  /** What it is called by those who read it out, and by those who keep it. */
+  /** The title for screen readers, and the prefix of ids. */
   readonly title: string;
   readonly name: string;
 }
 
-/** Pixels per CSS pixel of a PNG, and of pictures in an SVG. */
+/** Pixels per CSS pixel of a PNG, and of bitmaps in an SVG. */
 const SHARPNESS = { svg: 1.5, png: 2.5 } as const;
 
-/** Paint what is shown, now, as a file that may come later. */
+/** Paint the current view now; the file may be ready later. */
 export function figure(kind: FigureKind, options: FigureOptions): Promise<Blob> {
   return arranged(options, (blocks) => {
     const width = Math.max(...blocks.map((block) => block.width));
@@ -47,7 +47,9 @@ export function figure(kind: FigureKind, options: FigureOptions): Promise<Blob> 
   });
 }
 
-/** Not by way of the SVG: pages whose policy allows no images could not draw it. */
+/**
+ * Painted directly, not through an SVG, which a page whose policy allows no images could not draw.
+ */
 function paintPng(width: number, height: number, paint: (painter: Painter) => void): Promise<Blob> {
   const ratio = canvasRatio(width, height, SHARPNESS.png);
   const canvas = document.createElement("canvas");
@@ -64,7 +66,7 @@ function paintPng(width: number, height: number, paint: (painter: Painter) => vo
   });
 }
 
-/** A part of the figure as high as this, below the one before. */
+/** One of the parts of a figure, from top to bottom. */
 interface Block {
   readonly element: HTMLElement;
   readonly width: number;
@@ -88,7 +90,7 @@ function paintBlock(
   painter.restore();
 }
 
-/** Lay everything out as the figure has it while `use` runs: the reader sees nothing of it. */
+/** Call `use` with everything laid out as in the figure; the reader sees nothing of it. */
 function arranged<Result>(
   { root, body, heading, caption, cropped }: FigureOptions,
   use: (blocks: readonly Block[]) => Result,
@@ -100,7 +102,7 @@ function arranged<Result>(
   root.classList.toggle("cropped", cropped);
   root.append(heading, caption);
   try {
-    // Without its scroll bar it is as wide as before.
+    // As wide as before without the scroll bar.
     const across = cropped ? offsetWidth + body.scrollWidth - clientWidth : clientWidth;
     body.style.width = `${across}px`;
     body.style.height = `${offsetHeight}px`;

@@ -12,15 +12,15 @@ export interface Palette {
   readonly accent: string;
   readonly onAccent: string;
   readonly highlight: string;
-  /** Matrix cells run from the background to this. */
+  /** The colour of weight 1 in a matrix. */
   readonly ink: string;
-  /** What an empty cell of a thumbnail shows. */
+  /** The background of a thumbnail. */
   readonly paper: string;
   readonly positive: string;
   readonly negative: string;
   /** The middle of a diverging ramp. */
   readonly neutral: string;
-  /** The kinds of heads, in the order of the manifest. */
+  /** Colours of the patterns, in the order of the manifest. */
   readonly patterns: readonly string[];
 }
 
@@ -67,13 +67,13 @@ export function rgb(hex: string): RGB {
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-/** The first colour with so much of the second. */
+/** The first colour mixed with a share of the second. */
 export function mixed(from: string, to: string, share: number): string {
   const end = rgb(to);
   return hex(rgb(from).map((part, n) => part + (end[n] - part) * share));
 }
 
-/** "#rrggbb" of red, green and blue from 0 to 255, the nearest where they lie outside. */
+/** "#rrggbb" of red, green and blue, which are clamped to 0 to 255. */
 export function hex(parts: readonly number[]): string {
   const bytes = Uint8ClampedArray.from(parts);
   return `#${[...bytes].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
@@ -89,7 +89,7 @@ export function luminance([r, g, b]: RGB): number {
   return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
 }
 
-/** Red, green, blue and opacity, 0 to 255, of any CSS colour: painting it understands them all. */
+/** Red, green, blue and opacity, 0 to 255, of any CSS colour, found by painting a pixel. */
 export function parseColor(color: string): Uint8ClampedArray {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 1;

@@ -3,18 +3,18 @@
 import { luminance, parseColor } from "./palette.ts";
 
 /**
- * Whether the background behind an element is dark.
+ * True if the background behind an element is dark.
  *
- * The colour that is really there decides, not a host's class names: every host has its own,
- * and some (VS Code) paint widgets white inside a dark theme.
+ * It depends on the visible colour and not on the host's class names: every host has others, and
+ * some (VS Code) show widgets on white inside a dark theme.
  */
 export function isDark(element: Element): boolean {
   for (let node: Element | null = element; node; node = parent(node)) {
     const [r, g, b, opacity] = parseColor(getComputedStyle(node).backgroundColor);
     if (opacity > 127) return luminance([r, g, b]) < 0.2;
   }
-  // A frame without a background shows that of a page into which nobody can look from here (Colab).
-  // Its text is made to be read on it.
+  // A frame without a background shows that of the page around it, which it cannot read (Colab).
+  // Its text colour tells which one it is meant for.
   const [r, g, b] = parseColor(getComputedStyle(parent(element) ?? element).color);
   return luminance([r, g, b]) > 0.4;
 }
@@ -28,7 +28,7 @@ function parent(node: Element): Element | null {
 /** Call `changed` whenever the surroundings may have changed colour. */
 export function watchSurroundings(changed: () => void, signal: AbortSignal): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed, { signal });
-  // Hosts switch themes by an attribute or a class of <html> or <body>, and repaint after it.
+  // Hosts switch themes by an attribute or a class of <html> or <body>, before they repaint.
   const observer = new MutationObserver(() => requestAnimationFrame(changed));
   for (const node of [document.documentElement, document.body]) {
     observer.observe(node, { attributes: true });
@@ -36,7 +36,10 @@ export function watchSurroundings(changed: () => void, signal: AbortSignal): voi
   signal.addEventListener("abort", () => observer.disconnect());
 }
 
-/** Call `changed` whenever a CSS pixel gets another number of screen pixels: zoom, another screen. */
+/**
+ * Call `changed` when the number of screen pixels per CSS pixel changes: on zoom, or on another
+ * screen.
+ */
 export function watchResolution(changed: () => void, signal: AbortSignal): void {
   const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
   const next = () => {

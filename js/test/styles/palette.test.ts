@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { alpha, luminance, palette, rgb } from "../../src/styles/palette.ts";
+import { place } from "../support/place.ts";
 
 test("luminance is that of WCAG 2", () => {
   expect(luminance([0, 0, 0])).toBe(0);
@@ -14,7 +15,8 @@ test("luminance is that of WCAG 2", () => {
 test("colours take any form that is needed", () => {
   expect(rgb("#4e79a7")).toEqual([0x4e, 0x79, 0xa7]);
   expect(rgb("#000001")).toEqual([0, 0, 1]);
-  const probe = nested(alpha("#4e79a7", 0.25));
+  const probe = place(document.createElement("div"));
+  probe.style.background = alpha("#4e79a7", 0.25);
   expect(getComputedStyle(probe).backgroundColor).toBe("rgba(78, 121, 167, 0.25)");
 });
 

@@ -1,4 +1,4 @@
-/** Adaptations to little room, to fingers, and to the settings of the reader's system. */
+/** Adaptations to narrow views, touch screens, and the settings of the reader's system. */
 
 export const ADAPT = `
 @container (max-width: 1320px) {

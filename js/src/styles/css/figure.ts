@@ -1,4 +1,4 @@
-/** The view while a figure of it is painted, and the words around it: none of this is seen. */
+/** Styles while a figure is painted, which the reader never sees. */
 
 export const FIGURE = `
 .figure .body { overflow: visible }
