@@ -1,12 +1,12 @@
-/** Queries and keys from rounded ones: mirrors `attnwidget/wire/compression/balanced.py`. */
+/** Restores rounded queries and keys: mirrors `attnwidget/wire/compression/balanced.py`. */
 
 import { workspace } from "../kernels/workspace.ts";
 import type { Arrays, NumberArray } from "./arrays.ts";
 
-/** Exponents of the diagonals count quarters of an octave. */
+/** The exponents of the diagonals count quarters of an octave. */
 const PER_OCTAVE = 4;
 
-/** The parts of a block, with those that its "step" rounded as what they stand for. */
+/** The arrays of a block, with rounded ones restored. */
 export function unrounded(parts: Arrays): Arrays {
   const step = parts.get("step")?.values[0];
   if (step === undefined) return parts;
@@ -19,7 +19,7 @@ export function unrounded(parts: Arrays): Arrays {
   }
   const [groups, dim] = inner.shape;
   const matrices = Array.from({ length: groups }, (_, group) => matrix(parts, group, dim));
-  // Queries were turned by the matrix, keys by its inverse transposed.
+  // The encoder multiplied queries by the matrix, and keys by its inverse transposed.
   const back = matrices.map((own) => transposed(inverse(own, dim), dim));
   for (const [name, turns] of [
     ["queries", back],
@@ -30,7 +30,7 @@ export function unrounded(parts: Arrays): Arrays {
   return out;
 }
 
-/** W of a group of heads, [dim, dim]. */
+/** The matrix W of a group of heads, [dim, dim]. */
 function matrix(parts: Arrays, group: number, dim: number): Float64Array {
   const inner = part(parts, "inner").values;
   const outer = parts.get("outer")?.values;
@@ -72,7 +72,7 @@ function turned(
   return { shape: [heads, tokens, dim], values: out };
 }
 
-/** By Gauss and Jordan, with the largest pivot of each column. */
+/** Invert a matrix by Gauss-Jordan elimination, with the largest pivot of each column. */
 function inverse(matrix: Float64Array, dim: number): Float64Array {
   const width = 2 * dim;
   const rows = Array.from({ length: dim }, (_, i) => {

@@ -1,4 +1,4 @@
-/** Checks a manifest once, so that the code that uses it need not. */
+/** Checks a manifest, so that the code that uses it can rely on it. */
 
 import {
   type Check,
@@ -15,12 +15,12 @@ import {
 } from "./check.ts";
 import type { LayerInfo, SentMetric, SentPatterns, StackInfo, Tokens } from "./manifest.ts";
 
-/** No record has as many heads in all: each is a cell of the model view. */
+/** The most heads of a record: each is a cell of the model view. */
 export const MOST_HEADS = 2 ** 15;
-/** Nor as many dimensions per head. */
+/** The most dimensions per head. */
 const MOST_DIMENSIONS = 2 ** 14;
 
-/** Nor a number as many decimals. */
+/** The most decimals of a metric. */
 const MOST_DIGITS = 20;
 
 const count = integer(1);
@@ -31,7 +31,7 @@ const words: Check = (value) => {
   const wrong = fields({ labels: list(text()), of: list(integer(0)) })(value);
   if (wrong !== null) return wrong;
   const { labels, of } = value as { labels: unknown[]; of: number[] };
-  // A word's tokens follow each other, and each word has one.
+  // The tokens of a word are consecutive, and each word has at least one.
   const step = (at: number) => of[at] - (at ? of[at - 1] : -1);
   const begins = of.filter((_, at) => step(at) === 1).length;
   const steady = of.every((_, at) => step(at) === 1 || (at > 0 && step(at) === 0));
@@ -51,7 +51,7 @@ const tokens: Check = (value) => {
   })(value);
 };
 
-/** @param heads how many the layer has. */
+/** @param heads the number of heads of the layer */
 function program(heads: number): Check {
   const per = exactly(heads);
   const shape = fields({
@@ -117,8 +117,9 @@ const stack: Check = (value) => {
 };
 
 /**
- * A value of every head, by stack.
- * @param required whether all stacks have to be there.
+ * Values per head, by stack.
+ *
+ * @param required true if every stack needs values
  */
 const byHead =
   (value: Check, stacks: readonly StackInfo[], required: boolean): Check =>
@@ -129,7 +130,7 @@ const byHead =
     return fields(Object.fromEntries(there.map((stack) => [stack.name, rows(stack)])))(values);
   };
 
-/** @param stacks of the record, checked. */
+/** @param stacks the checked stacks of the record */
 export const metrics = (stacks: readonly StackInfo[]): Check =>
   list(
     fields({
@@ -163,7 +164,7 @@ export const manifest: Check = (value) => {
   const numbers = fields({ metrics: metrics(stacks), patterns: patterns(stacks) })(value);
   if (numbers !== null) return numbers;
   const { metrics: found } = value as { metrics: readonly SentMetric[] };
-  // Every stack has one, which is in use where none is chosen.
+  // Every stack needs a metric, the default of the model view.
   if (!stacks.every(({ name }) => found.some(({ values }) => Object.hasOwn(values, name)))) {
     return ".metrics";
   }

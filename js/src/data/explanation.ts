@@ -1,4 +1,7 @@
-/** One query against every key, from q · k to the softmax, with and without the muted neurons. */
+/**
+ * Explains the attention of one query to every key, from q · k to the softmax, with and without
+ * muted neurons.
+ */
 
 import type { LayerData } from "./layer-data.ts";
 import { dot, without } from "./neurons.ts";
@@ -10,20 +13,20 @@ export interface Reading {
   /** The scores before the softmax; null where they are not recorded. */
   readonly scores: Float32Array | null;
   readonly weights: Float32Array;
-  /** The weight that goes to the sink, where there is one. */
+  /** The weight of the sink, or null. */
   readonly sink: number | null;
 }
 
 export interface Explanation {
   readonly query: number;
   readonly original: Reading;
-  /** Without the muted neurons; `own` itself where there are none. */
+  /** Without the muted neurons; the same object as `original` if there are none. */
   readonly shown: Reading;
-  /** The bias that is added to each scaled product, or null. */
+  /** The bias added to the scaled products, or null. */
   readonly bias: Float32Array | null;
 }
 
-/** @param muted components left out of q · k. Weights that were only recorded stay as they are. */
+/** @param muted components left out of q · k; weights without a score program stay as recorded */
 export function explain(
   data: LayerData,
   head: number,
@@ -47,7 +50,7 @@ function read(data: LayerData, head: number, query: number, muted: readonly numb
   return { dots, scores, weights, sink: logit === null ? null : Math.exp(logit - normalizer) };
 }
 
-/** True where the query can see the key. */
+/** True if the query can see the key. */
 export function sees({ original }: Explanation, key: number): boolean {
   return original.scores
     ? original.scores[key] > Number.NEGATIVE_INFINITY

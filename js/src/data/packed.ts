@@ -1,4 +1,4 @@
-/** A block as one compressed buffer: mirrors `attnwidget/wire/compression/pack.py`. */
+/** Unpacks a block from one compressed buffer: mirrors `attnwidget/wire/compression/pack.py`. */
 
 import { type Block, type BlockError, byteLength, type Part } from "./codec.ts";
 
@@ -8,7 +8,7 @@ export interface PackedHeader {
   readonly error: BlockError | null;
 }
 
-/** A packed block with its bytes: those of its parts, one after the other, as zlib writes them. */
+/** A packed block: the bytes of its arrays, one after the other, compressed with zlib. */
 export interface PackedBlock extends PackedHeader {
   readonly data: Uint8Array;
 }
@@ -28,7 +28,7 @@ export async function unpack({ parts, error, data }: PackedBlock): Promise<Block
   return { parts, buffers, error: error ?? undefined };
 }
 
-/** Inflates exactly `length` bytes, and never more: a damaged block cannot fill the memory. */
+/** Inflate exactly `length` bytes, so that a damaged block cannot fill the memory. */
 async function inflate(data: Uint8Array, length: number): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined") {
     throw new Error(

@@ -1,11 +1,11 @@
-/** Requests to the kernel: {id, op, …} out, a reply with the same id in. */
+/** Requests to the kernel: {id, op, …}, answered by a reply with the same id. */
 
 import { Turns } from "../scheduling/turns.ts";
 import { type Block, type BlockError, type BlockName, blockTitle, type Part } from "./codec.ts";
 import type { Side } from "./manifest.ts";
 import { Absent } from "./resource-cache.ts";
 
-/** The part of an anywidget model that requests need. */
+/** The part of an anywidget model that requests use. */
 export interface Channel {
   send(content: unknown): void;
   on(event: "msg:custom", handler: (content: unknown, buffers: unknown) => void): void;
@@ -15,17 +15,17 @@ export interface Channel {
 interface Reply {
   id?: unknown;
   error?: string;
-  /** True instead of an answer to a request that was aborted. */
+  /** True if the request was aborted. */
   aborted?: true;
   parts?: Part[];
   rounding?: BlockError | null;
 }
 
-/** Bytes from whatever a host delivers: DataView, typed array or ArrayBuffer. */
+/** Bytes in any form that a host delivers: DataView, typed array or ArrayBuffer. */
 export function bytesOf(data: unknown): Uint8Array {
   if (ArrayBuffer.isView(data))
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  // An ArrayBuffer of any frame. From a number, `Uint8Array` would make as many bytes.
+  // An ArrayBuffer, perhaps of another frame. `Uint8Array` would turn a number into as many bytes.
   if (Object.prototype.toString.call(data) === "[object ArrayBuffer]") {
     return new Uint8Array(data as ArrayBuffer);
   }
@@ -33,15 +33,15 @@ export function bytesOf(data: unknown): Uint8Array {
 }
 
 export class Requests {
-  // Two views of one widget share its channel, and each hears the other's replies.
+  // Views of one widget share its channel and receive each other's replies.
   readonly #prefix = Math.random().toString(36).slice(2);
   #count = 0;
   readonly #waiting = new Map<string, (reply: Reply, buffers: Iterable<unknown>) => void>();
   readonly #blocks: Turns;
-  // Apart from the blocks, which need not wait for a column that takes long.
+  // A separate queue, so that blocks do not wait for a slow column.
   readonly #rows: Turns;
 
-  /** @param end ends the conversation. */
+  /** @param end aborted to stop all requests */
   constructor(
     private readonly channel: Channel,
     end: AbortSignal,
@@ -64,18 +64,18 @@ export class Requests {
       try {
         channel.send({ op: "abort", of });
       } catch {
-        // There is nobody who could go on working for it.
+        // The channel is closed, so there is nothing to abort.
       }
     });
   }
 
-  /** The block of a layer. Once it is asked for, it comes: the kernel does nothing in between. */
+  /** Request the block of a layer. The kernel cannot abort it. */
   block(stack: string, layer: BlockName, signal: AbortSignal): Promise<Block> {
     const ask = () => this.#ask({ op: "block", stack, layer }, blockTitle(layer));
     return this.#blocks.take(ask, signal);
   }
 
-  /** Row `position` of every head of a layer, or its column: what a query, or a key, is part of. */
+  /** Request row or column `position` of every head of a layer. */
   row(
     stack: string,
     layer: number,
@@ -90,7 +90,7 @@ export class Requests {
     return this.#rows.take(ask, signal);
   }
 
-  /** @param signal tells the kernel, when aborted, that the answer is not wanted any more. */
+  /** @param signal if aborted, the kernel is told to stop */
   #ask(content: object, what: string, signal?: AbortSignal): Promise<Block> {
     const id = `${this.#prefix}.${this.#count++}`;
     return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The record, as far as it has arrived: manifest and thumbnails at once, layers when wanted. */
+/** The record in the browser: manifest and thumbnails at once, layers on demand. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { compiled } from "../kernels/compile.ts";
@@ -19,31 +19,31 @@ import { type PackedBlock, unpack } from "./packed.ts";
 import { RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import { type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
-/** The source of layers: a kernel, or the page itself. */
+/** The source of layers: a kernel, or the page. */
 export interface Source {
   /**
-   * The block of the layer of this number, or its packed form. The store checks it. Rejects with a
-   * message for the reader.
+   * Fetch the block of a layer, packed or not. The store checks it. Rejects with a message for the
+   * reader.
    *
-   * @param signal aborted when nobody wants it any more.
+   * @param signal aborted when the block is not needed any more
    */
   block(stack: string, layer: BlockName, signal: AbortSignal): Promise<Block | PackedBlock>;
-  /** Single rows of a layer; null where only its block can be had. */
+  /** Fetches single rows of a layer; null if only its block can be had. */
   rows?(stack: string, layer: number): Rows | null;
   /** False where it cannot be asked for what combines all layers, and the browser computes it. */
   combines?(): boolean;
 }
 
-/** The largest change of a weight that is sent as float16. */
+/** The largest change of a weight by rounding it to float16. */
 const FLOAT16 = 2 ** -12;
 
-/** Room for the decoded arrays of layers, in bytes. */
+/** The budget for decoded layers, in bytes. */
 export const BUDGET = 64 * 2 ** 20;
 
-/** Room for the rows and columns of layers that do not come as a whole, in bytes. */
+/** The budget for rows and columns of remote layers, in bytes. */
 const ROWS_BUDGET = 32 * 2 ** 20;
 
-/** A layer whose block has more bytes is not sent as a whole, if there is another way. */
+/** A layer with a larger block is fetched row by row, if the source can. */
 export const LARGEST_BLOCK = 32 * 2 ** 20;
 
 /** The delay of prefetching in browsers that do not report when they are idle. */
@@ -54,7 +54,7 @@ const whenIdle: (work: () => void) => void =
     ? (work) => requestIdleCallback(work, { timeout: 2000 })
     : (work) => setTimeout(work, IDLE_MS);
 
-/** Layers that are likely to be wanted next. */
+/** The layers to prefetch next. */
 interface Near {
   readonly stack: string;
   readonly number: number;
@@ -67,21 +67,22 @@ export class Store {
   readonly #cache = new ResourceCache<Layer | Combined>(BUDGET, () => this.#planPrefetch());
   readonly #rows: RowCache = new ResourceCache(ROWS_BUDGET);
   readonly #thumbnails: Thumbnail[][][];
-  /** The neighbours of the layer asked for last, which is the one in view. */
+  /** The neighbours of the layer requested last, which is the one in view. */
   #near: Near | null = null;
   #planned = false;
 
-  /** @param overview null where nothing asks for thumbnails. */
+  /** @param overview the thumbnails; null if they are not needed */
   constructor(
     readonly manifest: Manifest,
     overview: Uint8Array | null,
     private readonly source: Source,
   ) {
     this.#thumbnails = overview ? decodeOverview(manifest, overview) : [];
-    void compiled(); // while the first layer is on its way
+    // In parallel with the first request.
+    void compiled();
   }
 
-  /** True where the source combines all layers, as a kernel does and a page does not. */
+  /** True if the source combines all layers, as a kernel does and a page does not. */
   get combines(): boolean {
     return this.source.combines?.() !== false;
   }
@@ -96,7 +97,7 @@ export class Store {
     return this.#thumbnails[this.#stackIndex(stack)][index][head];
   }
 
-  /** The layer of this number: asked for while it is watched, unless it is there. */
+  /** The layer of this number, fetched while it is watched. */
   layer(stack: string, layer: number): ReadonlySignal<Loaded<Layer>> {
     if (this.#near?.stack !== stack || this.#near.number !== layer) {
       this.#near = { stack, number: layer, layers: this.#neighbours(stack, layer), bytes: 0 };
@@ -114,12 +115,12 @@ export class Store {
     });
   }
 
-  /** Ask again for what failed, because the source has changed. */
+  /** Request layers that failed once more, because the source has changed. */
   retry(): void {
     this.#cache.retry();
   }
 
-  /** Ask once more for the blocks that have not come. */
+  /** Request layers that have not arrived once more. */
   again(): void {
     this.#cache.again();
   }
@@ -159,14 +160,14 @@ export class Store {
     });
   }
 
-  /** Ask for one layer beside the one in view. What it brings calls for the other. */
+  /** Prefetch one neighbour of the layer in view. Its arrival triggers the other. */
   #prefetch(): void {
     const near = this.#near;
     if (!near || this.#cache.waiting) return;
     if (this.layer(near.stack, near.number).peek().status !== "ready") return;
     for (let next = near.layers.shift(); next; next = near.layers.shift()) {
       const { number, bytes } = next;
-      // Numbers of 16 bits become numbers of 32.
+      // Blocks hold 16 bits per number, decoded layers 32.
       const room = BUDGET - this.#cache.held - near.bytes;
       if (bytes > LARGEST_BLOCK || 2 * bytes > room) continue;
       near.bytes += 2 * bytes;

@@ -1,16 +1,16 @@
-/** Messages for layers that are not there, and what the reader can do about it. */
+/** The messages for layers that are not here, and what the reader can do about it. */
 
 import { type BlockName, blockTitle } from "../data/codec.ts";
 import { Absent } from "../data/resource-cache.ts";
 import { layerNames } from "./fidelity.ts";
 import { capitalized } from "./text.ts";
 
-/** @param there numbers of the layers of this stack that the page has. */
-export function leftOut(layer: BlockName, there: readonly number[]): Absent {
-  return new Absent(`${capitalized(blockTitle(layer))} was left out of this page${only(there)}.`);
+/** @param others the numbers of the layers of this stack that the page has */
+export function leftOut(layer: BlockName, others: readonly number[]): Absent {
+  return new Absent(`${capitalized(blockTitle(layer))} was left out of this page${only(others)}.`);
 }
 
-/** @param saved numbers of the layers of this stack that were saved with the widget. */
+/** @param saved the numbers of the layers of this stack that were saved with the widget */
 export function notSaved(layer: BlockName, saved: readonly number[]): Absent {
   return new Absent(
     `${capitalized(blockTitle(layer))} is not saved in this page${only(saved)}, and no kernel is ` +
@@ -19,10 +19,10 @@ export function notSaved(layer: BlockName, saved: readonly number[]): Absent {
   );
 }
 
-/** The time that a kernel may be silent before the reader is asked what to do. */
+/** The time without an answer from the kernel after which the reader is asked what to do. */
 export const SILENCE_MS = 15_000;
 
-/** @param what was asked for, as "layer 3". */
+/** @param what the missing resource, as "layer 3" */
 export const unanswered = (what: string) =>
   `The kernel has not sent ${what} for ${SILENCE_MS / 1000} seconds. It may be busy, and sends ` +
   "it when it is free; if it was restarted or stopped, run the cell again.";

@@ -1,4 +1,4 @@
-/** A labelled choice of one out of several, and a labelled switch. */
+/** A labelled select box, and a toggle button. */
 
 import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
@@ -6,7 +6,7 @@ import { el } from "./dom.ts";
 export interface Option {
   readonly value: string;
   readonly label: string;
-  /** What it means, for the pointer. */
+  /** A description, shown on hover. */
   readonly title?: string;
 }
 

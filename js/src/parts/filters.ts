@@ -1,4 +1,4 @@
-/** The filters of the header: the stack of layers, and the segments of a text pair. */
+/** The filters in the header: the stack, and the segments of a text pair. */
 
 import type { Manifest } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";

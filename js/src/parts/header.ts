@@ -1,4 +1,4 @@
-/** The row above the view: which view, which layer and head, which attention. */
+/** The header: the choice of the view, layer, head and attention, and menus. */
 
 import { computed } from "@preact/signals-core";
 import type { Store } from "../data/store.ts";
@@ -13,8 +13,8 @@ import { stepper } from "./stepper.ts";
 const VIEW_LABELS: Record<ViewName, string> = { head: "Head", model: "Model", neuron: "Neuron" };
 
 /**
- * @param tools the chosen view's own controls go here.
- * @param common what stands at the end, for every view.
+ * @param tools the container of the current view's own controls
+ * @param common the controls of all views, at the end
  */
 export function header(
   scope: Scope,
@@ -37,7 +37,7 @@ export function header(
     set: (to) => goTo(state, { head: to }),
   });
   scope.effect(() => {
-    // The chosen one makes no difference where several are shown as one.
+    // The steppers have no effect while heads are combined.
     const together = state.view.value === "head" ? state.combine.value : "none";
     const all = together.startsWith("layers_");
     layer.classList.toggle("idle", all);

@@ -1,4 +1,4 @@
-/** Names of tokens in a sentence: the label, with the position where a label is there twice. */
+/** Unique names of tokens: the label, with its position if the label is not unique. */
 
 interface Labelled {
   readonly labels: readonly string[];
@@ -6,7 +6,7 @@ interface Labelled {
 
 const known = new WeakMap<Labelled, readonly string[]>();
 
-/** A name for every token, each of them once: "it", or "it₁₁" where "it" stands elsewhere too. */
+/** A unique name for every token: "it", or "it₁₁" if another token is "it", too. */
 export function tokenNames(tokens: Labelled): readonly string[] {
   const found = known.get(tokens);
   if (found) return found;

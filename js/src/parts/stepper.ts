@@ -1,4 +1,4 @@
-/** A number with a button on either side: a spinbutton. */
+/** A spinbutton with a button on either side. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
@@ -7,7 +7,7 @@ import { el, setAttributes } from "./dom.ts";
 export interface StepperOptions {
   readonly name: string;
   readonly value: ReadonlySignal<number>;
-  /** The values to step through, in increasing order; numbers may be missing. */
+  /** The values in increasing order, possibly with gaps. */
   readonly values: ReadonlySignal<readonly number[]>;
   set(value: number): void;
 }
@@ -18,7 +18,7 @@ export function stepper(scope: Scope, { name, value, values, set }: StepperOptio
     const to = all[all.indexOf(value.peek()) + by];
     if (to !== undefined) set(to);
   };
-  // The buttons are for the pointer; the keyboard steps the spinbutton itself.
+  // The buttons are for the pointer only; the keyboard uses the spinbutton.
   const button = (sign: string, by: number) => {
     const element = el("button", { type: "button", tabindex: -1, "aria-hidden": "true" }, sign);
     element.addEventListener("click", () => step(by));

@@ -1,4 +1,4 @@
-/** One button per head: click toggles its lines, double-click shows it alone. */
+/** A button per head: a click shows or hides its lines, a double-click shows it alone. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
@@ -15,7 +15,7 @@ export function swatches(
   palette: ReadonlySignal<Palette>,
 ): HTMLElement {
   const group = el("div", { class: "swatches", role: "group", "aria-label": "Heads" });
-  /** The head that was clicked last without Shift: where a range begins. */
+  /** The head that was clicked last without Shift, where a range begins. */
   let anchor = state.shown.head.peek();
   const buttons = Array.from({ length: heads }, (_, head) => {
     const button = el(
@@ -49,13 +49,13 @@ export function swatches(
   );
   group.append(...buttons);
   const element = el("div", { class: "swatch-row" }, group);
-  // A head is never without its lines, so that of a single head there is nothing to choose.
+  // A single head is always shown, so there is nothing to choose.
   if (heads > 1) element.append(el("div", {}, all, alone));
   scope.effect(() => {
     const current = state.shown.head.value;
     alone.textContent = `None but ${current}`;
     const active = activeHeads(state, heads);
-    // Not "disabled", which would take the focus from who has just pressed it.
+    // Not "disabled", with which the pressed button would lose the focus.
     setAttributes(all, { "aria-disabled": `${active.length === heads}` });
     setAttributes(alone, {
       "aria-disabled": `${active.length === 1 && active[0] === current}`,
@@ -75,7 +75,7 @@ export function swatches(
   return element;
 }
 
-/** A head that is switched on also becomes the current one; the last one stays on. */
+/** Show or hide a head. A head that is shown becomes the current one; the last one stays. */
 function toggle(state: State, heads: number, head: number): void {
   const active = new Set(activeHeads(state, heads));
   if (!active.delete(head)) {
@@ -93,7 +93,7 @@ function solo(state: State, heads: number, head: number): void {
   else setActive(state, heads, new Set([head]));
 }
 
-/** The heads between two, and no other. */
+/** Show the heads between two, and no others. */
 function range(state: State, heads: number, from: number, to: number): void {
   const [first, last] = [Math.min(from, to), Math.max(from, to)];
   const between = Array.from({ length: last - first + 1 }, (_, n) => first + n);

@@ -1,4 +1,4 @@
-/** Mixes the weights of all matrices, from one query to each key shown, into one row of colours. */
+/** Blends the weights of all matrices, from one query to each key shown, into a row of colours. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { Kernels } from "../kernels/kernels.ts";
@@ -7,19 +7,19 @@ import type { Kernels } from "../kernels/kernels.ts";
 export type Ink = readonly [number, number, number];
 
 export class Mixer {
-  /** The sum of all weights so far, also to keys that are not shown. */
+  /** The sum of all weights so far, including keys that are not shown. */
   total = 0;
   readonly #mixed: Float32Array;
   /** [matrices, keys shown] */
   readonly #rows: Float32Array;
   readonly #inks: Float32Array;
   readonly #keys: Uint32Array;
-  /** True where the keys shown are the first of all, with none left out. */
+  /** True if the keys shown are the first ones, without gaps. */
   readonly #unbroken: boolean;
-  /** So many keys, at most, come before the end of what the query sees. */
+  /** The number of keys shown up to the last with attention from the current query. */
   #seen = 0;
 
-  /** The number of floats that it holds. */
+  /** The number of floats that a mixer needs. */
   static numbers(matrices: number, columns: number): number {
     return (matrices + 4) * columns + 4 * matrices;
   }
@@ -38,12 +38,12 @@ export class Mixer {
     this.#unbroken = columns.every((key, place) => key === place);
   }
 
-  /** Per key, without some after the last that gets any: red, green, blue, and the largest weight. */
+  /** Per key up to the last with any attention: red, green, blue, and the largest weight. */
   get mixed(): Float32Array {
     return this.#mixed.subarray(0, 4 * this.#seen);
   }
 
-  /** Returns what all matrices together give to the keys shown. */
+  /** Blend the rows of a query. Returns the sum of the weights of the keys shown. */
   mix(query: number): number {
     const keys = this.#keys;
     const rows = this.#rows;
@@ -64,7 +64,7 @@ export class Mixer {
     return this.#unbroken && this.#seen === end ? all : sumOf(rows, rows.length);
   }
 
-  /** The weight that all matrices together give to the key in this place. */
+  /** The sum over all matrices of the weight at a place in the keys shown. */
   weightAt(place: number): number {
     const { length } = this.#keys;
     let sum = 0;
@@ -73,14 +73,14 @@ export class Mixer {
   }
 }
 
-/** After the last weight that is not 0. */
+/** The length up to the last weight that is not 0. */
 function endOf(weights: Float32Array): number {
   let end = weights.length;
   while (end > 0 && weights[end - 1] === 0) end--;
   return end;
 }
 
-/** As several sums, so that one addition need not wait for another. */
+/** The sum of values, as four partial sums, which the processor adds in parallel. */
 function sumOf(values: Float32Array, count: number): number {
   let a = 0;
   let b = 0;

@@ -1,14 +1,17 @@
-/** Lines cover more of a column the steeper they are: how much more, where they are summed up. */
+/** The coverage of lines: a line covers more of a pixel column the steeper it is. */
 
 import { steepness } from "../kernels/ease.ts";
 
 export class Steepness {
-  /** By distance of query and key in cells: how much more a line covers, with its mean slope. */
+  /** By distance of query and key in cells, the coverage of a line with its mean slope. */
   readonly factors: Float32Array;
-  /** By distance, the weight of all such lines. */
+  /** By distance, the sum of all weights. */
   readonly weights: Float64Array;
 
-  /** @param cell height of one in pixels, of as many as `size`, and width of the picture in pixels. */
+  /**
+   * @param cell the height of a cell in pixels; `size` is their number, `width` that of the picture
+   * in pixels
+   */
   constructor(
     size: number,
     private readonly cell: number,
@@ -19,8 +22,8 @@ export class Steepness {
   }
 
   /**
-   * By column, what the weights times their factors are to be multiplied with: the slope changes on
-   * the way, and the sums have no more to do with single lines.
+   * The factor of each column, since the slope of lines changes on the way and the sums do not tell
+   * lines apart.
    */
   gains(): Float32Array {
     const { weights, factors } = this;
@@ -35,7 +38,7 @@ export class Steepness {
     });
   }
 
-  /** @param slope as a share of the mean */
+  /** @param slope relative to the mean slope */
   #factor(distance: number, slope: number): number {
     return Math.hypot(1, (distance * this.cell * slope) / this.width);
   }

@@ -1,4 +1,4 @@
-/** The worker: paints for the page, several pictures in turn. */
+/** The worker, which paints several pictures for the page in turn. */
 
 import { headsOf, isMatrix, matrixFrom, type Source } from "../../data/attention-matrix.ts";
 import { LayerData } from "../../data/layer-data.ts";
@@ -6,7 +6,7 @@ import { useModule } from "../../kernels/compiled.ts";
 import { type Kind, RASTERIZERS, type Rasterizer } from "../jobs.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 
-/** The longest time that messages wait. */
+/** The longest delay of a message. */
 const SLICE_MS = 12;
 
 interface Task {
@@ -17,10 +17,10 @@ interface Task {
 const sources = new Map<number, Source>();
 const tasks = new Map<number, Task>();
 
-// A message to itself comes after those that wait already, and sooner than a timer.
+// A message to itself is handled after waiting messages, and sooner than a timer.
 const { port1: ring, port2: bell } = new MessageChannel();
 
-/** True where this script runs as a worker. */
+/** True if this script runs as a worker. */
 export const isWorker = typeof document === "undefined";
 
 export function serve(): void {
@@ -37,7 +37,7 @@ function answer(message: ToWorker): void {
       try {
         sources.set(message.source, sourceOf(message.content));
       } catch {
-        // There is no room for it, as whatever is made of it will be told.
+        // Not enough memory: tasks that need the source will fail.
       }
       break;
     case "drop":
@@ -51,7 +51,7 @@ function answer(message: ToWorker): void {
       try {
         begin(message);
       } catch (error) {
-        // The page does it, and this goes on.
+        // The page repeats the task.
         send({ task: message.task, failed: `${error}` });
       }
   }
@@ -81,7 +81,7 @@ function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "pain
   ring.postMessage(null);
 }
 
-/** The task that waited longest goes on for a moment. */
+/** Continue the task that waited longest. */
 function turn(): void {
   const [next] = tasks;
   if (!next) return;
