@@ -1,4 +1,4 @@
-/** From one of a head's strongest links to the next. */
+/** Goes through the strongest links of a matrix. */
 
 import { batch, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
@@ -12,11 +12,11 @@ import { KEPT, type Link, strongestLinks } from "./links.ts";
 
 export interface Jump {
   readonly element: HTMLElement;
-  /** Lock the link that is `by` links after this one. */
+  /** Lock the link `by` places after the current one. */
   go(by: 1 | -1): void;
 }
 
-/** A matrix, and what its sides stand for. */
+/** The matrix shown, and its axes. */
 export interface ShownMatrix {
   readonly axes: Axes;
   readonly matrix: ReadonlySignal<AttentionMatrix>;
@@ -32,7 +32,7 @@ export function jump(
   pictured: ReadonlySignal<ShownMatrix | null>,
 ): Jump {
   const links = signal<readonly Link[] | null>(null);
-  /** How much of the matrix is looked through, 0 to 1; null before it is asked for. */
+  /** The share of the matrix that is searched, 0 to 1; null before the search. */
   const done = signal<number | null>(null);
   const at = signal(-1);
   let stop = () => {};
@@ -55,7 +55,7 @@ export function jump(
   function go(by: 1 | -1): void {
     const shown = pictured.peek();
     if (links.peek()) show(by);
-    // A second press waits for what the first one asked for.
+    // The links of an overview are not known; a running search goes on.
     if (!shown || shown.matrix.peek().overview || done.peek() !== null) return;
     stop = untracked(() =>
       strongestLinks(shown.matrix.value, shown.axes, (part, found) => {
@@ -83,7 +83,7 @@ export function jump(
 
   scope.effect(() => {
     pictured.value?.matrix.value;
-    // Of another head, they are others.
+    // Another matrix has other links.
     stop();
     batch(() => {
       links.value = null;
@@ -93,7 +93,7 @@ export function jump(
   });
   scope.effect(() => {
     const shown = pictured.value;
-    // Of what is not all here, nobody knows them. In a short text, they are seen at once.
+    // The links of an overview are not known; those of a short text are visible without searching.
     const known = shown?.matrix.value.overview === undefined;
     element.hidden = !shown || !known || (!isLong(shown.axes) && done.value === null);
   });

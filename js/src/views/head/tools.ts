@@ -1,4 +1,4 @@
-/** The head view's own controls: what is combined, words or tokens, columns or lines. */
+/** The controls of the head view: combination of heads, words, orientation. */
 
 import { hasWords } from "../../data/units.ts";
 import { choice, toggle } from "../../parts/choice.ts";

@@ -19,10 +19,10 @@ export interface Coloring {
   readonly legend: Phrase;
 }
 
-/** Squares of the legend's ramp. */
+/** The number of squares in the legend. */
 const STEPS = 7;
 
-/** @param color a metric, or "pattern" or "layer". */
+/** @param color a metric, "pattern" or "layer" */
 export function coloringOf(
   color: Metric | "pattern" | "layer",
   rows: readonly Row[],
@@ -44,7 +44,7 @@ export function coloringOf(
   return metricColoring(color, rows, palette);
 }
 
-/** From the lowest to the highest number; of a signed metric, as far on both sides of zero. */
+/** Colours from the lowest to the highest value; of a signed metric, symmetric around zero. */
 function metricColoring(metric: Metric, rows: readonly Row[], palette: Palette): Coloring {
   const values = allHeads(rows).map((head) => metricValue(metric, head));
   const known = values.filter((value) => value !== null);

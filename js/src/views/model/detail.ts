@@ -1,4 +1,4 @@
-/** One head of one layer, opened within the model view: its lines, and its matrix. */
+/** The content of the opened head: its lines and its matrix. */
 
 import { computed } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";

@@ -1,4 +1,4 @@
-/** The elements of the model view's grid: a cell per head, and a canvas per layer behind them. */
+/** The grid of the model view: a cell per head, over a canvas per layer. */
 
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
@@ -9,14 +9,14 @@ import { description, headName } from "./status.ts";
 import { type Means, meanBars, meanName, meanText } from "./summary.ts";
 
 export interface ModelGrid {
-  /** With role grid; what takes the keys. */
+  /** The element of role "grid", which takes the keys. */
   readonly element: HTMLElement;
   readonly rows: readonly HTMLElement[];
   readonly canvases: readonly HTMLCanvasElement[];
-  /** What stays at the upper edge. */
+  /** The header row, which is sticky. */
   readonly top: HTMLElement;
   cell(row: number, column: number): HTMLElement | undefined;
-  /** The head whose cell an event came from. */
+  /** The head of the cell that an event targets. */
   headAt(event: Event): Head | null;
 }
 
@@ -92,7 +92,7 @@ export function modelGrid(
   };
 }
 
-/** What the styles need of the layout. */
+/** The lengths that the style sheet uses. */
 const LENGTHS = [
   "left",
   "top",
@@ -104,7 +104,7 @@ const LENGTHS = [
   "summary",
 ] as const satisfies readonly (keyof ModelLayout)[];
 
-/** The numbers of the heads; where every layer has its own order, what the order is. */
+/** The header row: the numbers of the heads, or the order if every layer has its own. */
 function columnHeaders(
   rows: readonly Row[],
   { columns, summary }: ModelLayout,

@@ -1,4 +1,4 @@
-/** The model view: every head of every layer at a glance. */
+/** The model view: a thumbnail of every head of every layer. */
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { Head, StackInfo } from "../../data/manifest.ts";
@@ -33,12 +33,15 @@ export function modelView(context: Context): View {
   const { manifest } = store;
   const { stack, metrics } = state.shown;
   const named = (name: string) => metrics.value.find((metric) => metric.name === name) ?? null;
-  // A choice that this stack does not have is as if it were not made.
+  // A metric that this stack does not have counts as not chosen.
   const sort = computed(() => named(state.sort.value));
   const color = computed(
     () => named(state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern"),
   );
-  /** The metric in use: the one that colours heads, else the one that sorts them, else the first. */
+  /**
+   * The metric shown in numbers: the one that colours heads, else the one that sorts them, else the
+   * first.
+   */
   const metric = computed(() => named(state.color.value) ?? sort.value ?? metrics.value[0]);
   const rows = computed(() =>
     rowsOf(stack.value, sort.value, {
@@ -52,7 +55,7 @@ export function modelView(context: Context): View {
 
   const panel = signal<Panel | null>(null);
   const hovered = signal<Head | null>(null);
-  /** Whether the keyboard moves through the heads: then the current one is enlarged. */
+  /** True while the keyboard moves through the heads, which enlarges the current one. */
   const keyed = signal(false);
   const current = computed<Head>(() => ({
     layer: state.shown.layer.value,
@@ -61,7 +64,7 @@ export function modelView(context: Context): View {
   const focused = computed(() => hovered.value ?? current.value);
   const enlarged = computed(() => {
     const shown = hovered.value ?? (keyed.value ? current.value : null);
-    // What is opened is large enough.
+    // The opened head needs no preview.
     return state.opened.value && shown && same(shown, current.value) ? null : shown;
   });
 
@@ -79,7 +82,7 @@ export function modelView(context: Context): View {
 
   const goToHead = ({ layer, head }: Head) => goTo(state, { layer: layer.number, head });
 
-  /** In the head view, alone; where there is none, here. */
+  /** Show a head alone in the head view, or open it here if there is no head view. */
   function enter(to: Head): void {
     batch(() => {
       goToHead(to);
@@ -92,14 +95,14 @@ export function modelView(context: Context): View {
     });
   }
 
-  /** Of a stack that another may have replaced by the time that they are painted. */
+  /** With the stack as an argument: another may be chosen before these are painted. */
   function thumbnails(of: StackInfo, chosen: Choices["segments"]) {
     const segments = shownSegments(chosen, of);
     return ({ layer, head }: Head) =>
       cropped(store.thumbnail(of.name, layer.number, head), of, segments);
   }
 
-  /** Everything for this width, stack, order and number; signals read here make it run again. */
+  /** Build the grid. Runs again when a signal that is read here changes. */
   function build(scope: Scope, room: number): HTMLElement {
     const [shown, of] = [rows.value, stack.value];
     const segments = shownSegments(state.segments.value, of);
@@ -165,7 +168,7 @@ export function modelView(context: Context): View {
       },
     });
 
-    /** Leave room for the panel under the row of the current head, and show both. */
+    /** Make space for the panel below the row of the current head, and scroll to both. */
     const arrange = () => {
       const at = placeOf(shown, current.peek());
       const below = panel.peek();
@@ -179,7 +182,7 @@ export function modelView(context: Context): View {
       below?.place(top + (at.row + 1) * rowPitch + PANEL_MARGIN / 2, notch);
       const cell = grid.cell(at.row, at.column);
       const covered = { left, top };
-      // A frame may come when another grid is in the place of this one.
+      // Another grid may have replaced this one since the last frame.
       if (!cell?.isConnected) return;
       reveal({
         scroller: scroller(),
@@ -235,17 +238,17 @@ export function modelView(context: Context): View {
       }
       cell.setAttribute("aria-selected", "true");
       grid.element.setAttribute("aria-activedescendant", cell.id);
-      // At first after this run, when the grid is in its place.
+      // In the first run, wait until the grid is in the page.
       if (cell.isConnected) arrange();
       else queueMicrotask(arrange);
       return () => cell.setAttribute("aria-selected", "false");
     });
     scope.effect(() => {
       const head = enlarged.value;
-      // In none of them where the stack has just changed, and this grid is about to be replaced.
+      // The head is missing for a moment when the stack changes, until this grid is replaced.
       const at = head && placeOf(shown, head);
       const cell = at && grid.cell(at.row, at.column);
-      // In a view without room for it, the status line tells the numbers.
+      // A narrow view has no preview; the status line shows the numbers.
       preview.hidden = !cell || layout.fit === "bare";
       if (!head || !cell || preview.hidden) return;
       const colors = palette.value;
@@ -268,7 +271,8 @@ export function modelView(context: Context): View {
   return {
     element,
     status: computed(() =>
-      // Of the tokens that are looked at in the head that is opened, else of the head.
+      // The status of the opened head while a token in it is hovered, else of the hovered or
+      // current head.
       panel.value && state.hover.value
         ? panel.value.content.status.value
         : statusOf(focused.value, manifest.patterns, metric.value, metrics.value),
@@ -299,7 +303,7 @@ export function modelView(context: Context): View {
   };
 }
 
-/** Between a row and the panel below it, and below the panel. */
+/** The space between a row and its panel, and below the panel, in CSS pixels. */
 const PANEL_MARGIN = 16;
 
 const same = (a: Head, b: Head) => a.layer === b.layer && a.head === b.head;

@@ -1,4 +1,4 @@
-/** The pictures of the model view, painted a few layers at a time. */
+/** Paints the thumbnails of the model view, a few layers at a time. */
 
 import type { Thumbnail } from "../../data/codec.ts";
 import type { Head } from "../../data/manifest.ts";
@@ -22,11 +22,11 @@ export interface Painting {
   thumbnailOf(head: Head): Thumbnail;
 }
 
-/** Paint every layer, from the first on. Returns what stops it. */
+/** Paint every layer, the first one first. Returns a function that stops it. */
 export function paintRows(painting: Painting): () => void {
   const { rows, canvases, layout } = painting;
   const paints = rows.map((row) => rowPaint(painting, row));
-  // All of them are in a figure, also while the last have yet to be painted.
+  // Figures show all layers, even those that are not painted yet.
   paints.forEach((paint, row) => {
     paintInFigures(canvases[row], paint);
   });

@@ -1,4 +1,4 @@
-/** One head opened in place: a panel as wide as the view, with a notch to the head's cell. */
+/** The panel of the opened head, as wide as the view, with a notch towards its cell. */
 
 import { el } from "../../parts/dom.ts";
 import type { Context, ViewContent } from "../shared/view.ts";
@@ -10,21 +10,21 @@ export interface PanelOptions {
   readonly context: Context;
   /** In CSS pixels. */
   readonly width: number;
-  /** Called when the panel becomes higher or lower. */
+  /** Called when the height of the panel changes. */
   resized(): void;
   close(): void;
-  /** Go to the head view. */
+  /** Go to the head in the head view. */
   enter(): void;
 }
 
 export interface Panel {
   readonly element: HTMLElement;
   readonly content: ViewContent;
-  /** @param top and @param notch where it begins, and where the middle of its cell is. */
+  /** @param notch the position of the notch, below the middle of the cell */
   place(top: number, notch: number): void;
 }
 
-/** What the frame takes on both sides. */
+/** The width of the frame on both sides. */
 const FRAME = 34;
 
 export function modelPanel({ context, width, resized, close, enter }: PanelOptions): Panel {
@@ -60,7 +60,7 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
     resized();
   });
   scope.effect(() => {
-    // It stays with the picture below it, which waits for its layer.
+    // The title changes with the content, which waits for its layer.
     const wanted = context.store.layer(stack.value.name, layer.value.number);
     if (wanted.value.status === "loading" && title.firstChild) return;
     const shown = { layer: layer.value, head: head.value };

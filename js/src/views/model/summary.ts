@@ -1,4 +1,4 @@
-/** Means over the rows and columns of the model view, as bars with their value. */
+/** The means of the rows and columns of the model view, as bars with their values. */
 
 import { type Metric, metricValue } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
@@ -29,20 +29,21 @@ function mean(values: readonly (number | null)[]): number | null {
   return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
 }
 
-/** The heading of the means. */
+/** The header of the means. */
 export const meanName = ({ name, label, description }: Metric) =>
   el("div", { class: "of", "aria-hidden": "true", title: description || label }, `mean\n${name}`);
 
-/** For those who do not see the bar. */
+/** The mean in words, for screen readers. */
 export const meanText = (metric: Metric, value: number | null) =>
   `mean ${metric.label} ${inFull(metric, value)}`;
 
-/** As wide as a letter, so that two values beside each other stay two. */
+/** The least space between two values, in CSS pixels. */
 const BETWEEN_VALUES = 6;
 
 /**
- * One element per mean; bars start at zero and share one scale.
- * @param room in CSS pixels: values that are wider are left out, all of them.
+ * An element per mean. The bars start at zero and share one scale.
+ *
+ * @param available width of a value in CSS pixels: if one is wider, all are left out
  */
 export function meanBars(
   metric: Metric,

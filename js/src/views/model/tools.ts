@@ -1,4 +1,4 @@
-/** What the reader can choose about the model view. */
+/** The controls of the model view. */
 
 import { choice, type Option } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";

@@ -1,4 +1,4 @@
-/** Bars and numbers of the neuron view: what is added, what goes into the softmax, what comes out. */
+/** Paints the bars and numbers of the neuron view: bias, score and softmax weight of each key. */
 
 import { type Explanation, type Reading, sees } from "../../data/explanation.ts";
 import type { Range } from "../../parts/range.ts";
@@ -7,38 +7,38 @@ import type { Bars } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, type Canvas, hatch } from "./strips.ts";
 
-/** Without scores, only the softmax is shown. */
+/** The columns of bars; only the softmax without scores. */
 export interface BarColumns {
   readonly bias: Bars | null;
   readonly scores: Bars | null;
   readonly weights: Bars;
 }
 
-/** The model's own number, and the one shown, which muted neurons make another. */
+/** The model's number, and the one that results from muted neurons. */
 interface Change {
   readonly own: number;
   readonly now: number;
 }
 
-/** What stands in a row of one query. */
+/** The numbers of one query in a row. */
 interface Row {
   readonly bias: number | null;
   readonly score: Change;
   readonly weight: Change;
 }
 
-/** Where the bars of one query stand in a row. */
+/** The place of one query's bars in a row. */
 interface Place {
   readonly top: number;
   readonly height: number;
-  /** Of the query compared with: its bars are hatched. */
+  /** True for the compared query, whose bars are hatched. */
   readonly second: boolean;
 }
 
-/** Rows lower than this have smaller numbers. */
+/** The least height of a row for the larger font. */
 const ROOMY = 16;
 
-/** What goes into the softmax; where only its outcome is recorded, q · k. */
+/** The scores; without them, q · k. */
 export const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
 
 export function paintBars(canvas: Canvas, facts: QueryAnalysis, columns: BarColumns): void {
@@ -72,7 +72,7 @@ export function paintBars(canvas: Canvas, facts: QueryAnalysis, columns: BarColu
   });
 }
 
-/** The largest magnitudes of all rows, also of those that are not drawn. */
+/** The largest magnitudes of all rows, including those that are not painted. */
 export function magnitudesOf(facts: QueryAnalysis, compared: readonly Explanation[]) {
   const { data, shown, head } = facts;
   let [bias, score] = [1e-9, 1e-9];
@@ -87,7 +87,10 @@ export function magnitudesOf(facts: QueryAnalysis, compared: readonly Explanatio
   return { bias, score: Math.max(score, finite(data.sink(head.value) ?? 0)) };
 }
 
-/** Of every key drawn, null where the query cannot see it; then of the sink, where there is one. */
+/**
+ * The numbers of every painted key, null if the query cannot see it; then those of the sink, if
+ * there is one.
+ */
 function rowsOf(
   { data, shown, head }: QueryAnalysis,
   one: Explanation,
@@ -112,7 +115,7 @@ const finite = (value: number) => (Number.isFinite(value) ? Math.abs(value) : 0)
 
 const zeroOf = ({ left, width }: Bars) => left + width / 2;
 
-/** To the right of the middle where positive, to the left where negative, with its number. */
+/** Paint a number as a bar from the middle, positive to the right, negative to the left. */
 function signed(
   canvas: Canvas,
   column: Bars,
@@ -128,7 +131,7 @@ function signed(
   label(canvas, number(now), column.end, place);
 }
 
-/** From 0 to 1, with its number. */
+/** Paint a weight from 0 to 1 as a bar with its number. */
 function share(canvas: Canvas, column: Bars, { own, now }: Change, place: Place): void {
   bar(canvas, column.left, now * column.width, canvas.palette.positive, place);
   if (own !== now) ghost(canvas, column.left, own * column.width, place);
@@ -153,7 +156,7 @@ function bar({ painter }: Canvas, x: number, length: number, color: string, plac
   painter.strokeRect(left + 0.5, top + 0.5, Math.max(0, width - 1), height - 1);
 }
 
-/** An outline as long as the model's own bar. */
+/** Paint an outline as long as the model's own bar. */
 function ghost({ painter, palette }: Canvas, x: number, length: number, place: Place): void {
   const [left, width] = [Math.min(x, x + length), Math.abs(length)];
   if (width < 1) return;

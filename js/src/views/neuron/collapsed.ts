@@ -1,4 +1,7 @@
-/** The neuron view without vectors: queries, curves as opaque as the weights, keys, softmax bars. */
+/**
+ * The neuron view without vectors: queries, curves as opaque as the weights, keys, and softmax
+ * bars.
+ */
 
 import { computed } from "@preact/signals-core";
 import { headMatrix } from "../../data/attention-matrix.ts";
@@ -64,7 +67,7 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
     paintRows(canvas, weights.end, rows, (painter) => {
       const picture = { painter, rowHeight, range, palette: palette.value };
       paintBars(picture, facts, { bias: null, scores: null, weights });
-      // Of a long text, not all lines but those of the query explained.
+      // For a long text, only the curves of the explained query.
       if (!drawn) paintCurves({ ...picture, curves: ends }, facts);
     });
   });
@@ -75,7 +78,7 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
   };
 }
 
-/** The lines of all queries, or of the one looked at. */
+/** The lines of all queries, or of the focused one. */
 function allLines({ scope, state, facts, palette, rows }: ColumnsOptions, across: number): Lines {
   const { data, shown, head } = facts;
   const focused = computed(() => {
@@ -84,7 +87,7 @@ function allLines({ scope, state, facts, palette, rows }: ColumnsOptions, across
   });
   const matrix = computed(() => headMatrix(data, head.value));
   return lines(scope, {
-    // Neurons are of tokens, also while words are chosen.
+    // The neuron view shows tokens, whether words are chosen or not.
     axes: axesOf(state, data.stack, false),
     tracks: {
       query: uniformTrack(shown.queries.length, rows.height),

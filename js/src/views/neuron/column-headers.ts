@@ -1,4 +1,4 @@
-/** What stands above the columns of the neuron view: their names, and the formula of this head. */
+/** The column headers of the neuron view, with the formula of the head. */
 
 import type { LayerInfo, Program } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
@@ -9,24 +9,24 @@ import type { Layout } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
 export interface ColumnHeader {
-  /** In full, then ever shorter: the first that there is room for is shown. */
+  /** The name and shorter forms: the first that fits is shown. */
   readonly name: readonly string[];
-  /** Below the name, likewise; none of them where none has room. */
+  /** The line below the name, with shorter forms; none is shown if none fits. */
   readonly detail: readonly string[];
-  /** Where name and detail in full do not say it all. */
+  /** The title, if it differs from name and detail. */
   readonly title?: string;
-  /** What is shown is not the model's own. */
+  /** True if the numbers are not the model's own. */
   readonly altered?: boolean;
   readonly left: number;
   readonly width: number;
-  /** Stands at the right end of its column, as the names below it do. */
+  /** True to align right, as the labels below. */
   readonly atEnd?: boolean;
 }
 
-/** Between two names, at the least. */
+/** The least space between two headers. */
 const GAP = 6;
 
-/** Of the rule beside what is altered. */
+/** The width of the rule beside altered numbers. */
 const RULE = 8;
 
 export function renderHeaders(row: HTMLElement, heads: readonly ColumnHeader[]): void {
@@ -53,7 +53,7 @@ export function renderHeaders(row: HTMLElement, heads: readonly ColumnHeader[]):
 
 const font = (size: string) => `${size} system-ui, sans-serif`;
 
-/** Of the columns with vectors. */
+/** The headers of the vectors. */
 export function vectorHeaders(layout: Layout, facts: QueryAnalysis): readonly ColumnHeader[] {
   const { data, head, muted, decisive, comparison, explanation } = facts;
   const { info } = data;
@@ -100,7 +100,7 @@ export function vectorHeaders(layout: Layout, facts: QueryAnalysis): readonly Co
   ];
 }
 
-/** Of the columns with bars. */
+/** The headers of the bars. */
 export function barHeaders(
   { bias, scores, weights, width }: BarColumns & Pick<Layout, "width">,
   { data, head, muted }: QueryAnalysis,
@@ -124,7 +124,7 @@ export function barHeaders(
     const said = [altered && `${muted.value.length} muted`, ...rules].filter((one) => one);
     heads.push({
       name: [name, "q·k"],
-      // What does not fit goes from the end.
+      // Shortened from the end.
       detail: said.map((_, n) => said.slice(0, said.length - n).join(", ")),
       altered,
       left: scores.left,
@@ -148,7 +148,7 @@ export function barHeaders(
 export const decisiveText = (count: number, dim: number) =>
   `${count} of ${dim} neurons ${count === 1 ? "makes" : "make"} 80% of the difference to the other keys`;
 
-/** Which keys a query sees: "" where all. */
+/** The mask in words: "" if every query sees all keys. */
 function masking({ mask, window, blocks }: Program): string {
   const rule = {
     none: "",
@@ -160,12 +160,12 @@ function masking({ mask, window, blocks }: Program): string {
   return [rule, own].filter(Boolean).join(", ");
 }
 
-/** Over the names of tokens whose vectors are left out. */
+/** The header of tokens without space for their vectors. */
 function noRoom(name: string, vector: string) {
   return { name: [name], detail: [], title: `${name}: no room for ${vector}`, atEnd: true };
 }
 
-/** With grouped keys, the other heads that use the same. */
+/** The header of the keys; with grouped keys, it lists the other heads that share them. */
 function keyHeader({ heads, key_heads }: LayerInfo, head: number) {
   const group = heads / key_heads;
   if (group <= 1) return { name: ["Key k"], detail: [] };

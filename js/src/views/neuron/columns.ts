@@ -1,4 +1,6 @@
-/** What the neuron view is made of, with and without its vectors. */
+/**
+ * The interface of the columns of the neuron view, with or without vectors, and what both share.
+ */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
@@ -16,9 +18,9 @@ import type { Rows } from "./rows.ts";
 
 export interface Columns {
   readonly element: HTMLElement;
-  /** What the rows are on. */
+  /** The element that holds the rows. */
   readonly stage: HTMLElement;
-  /** The vectors that there is no room for. */
+  /** The vectors without space, by name. */
   readonly leftOut: readonly string[];
 }
 
@@ -27,21 +29,21 @@ export interface ColumnsOptions {
   readonly state: State;
   readonly facts: QueryAnalysis;
   readonly palette: ReadonlySignal<Palette>;
-  /** What there is room for; the columns may be wider. */
+  /** The available width; the columns may be wider. */
   readonly width: number;
-  /** Width of either column of tokens. */
+  /** The width of the queries' or the keys' labels. */
   readonly labels: number;
   readonly rows: Rows;
   readonly queries: HTMLElement;
   readonly keys: HTMLElement;
 }
 
-/** How many rows there are, with one for the sink where a head of the layer has one. */
+/** The number of rows, with one for the sink if the layer has sinks. */
 export function rowCount({ info }: LayerData, { queries, keys }: Shown): number {
   return Math.max(queries.length, keys.length + (info.program?.sinks ? 1 : 0));
 }
 
-/** Paint the rows that are drawn, in the coordinates of all rows. */
+/** Paint the rendered rows, in the coordinates of all rows. */
 export function paintRows(
   canvas: HTMLCanvasElement,
   width: number,
@@ -57,20 +59,22 @@ export function paintRows(
   });
 }
 
-/** Place an element in the grid of the columns, which leaves it free to stay while they scroll. */
+/** Place an element by its margin, so that `position: sticky` still works. */
 export function stand(element: HTMLElement, left: number, width: number, top = MARKS): void {
   element.style.margin = `${top}px 0 0 ${left}px`;
   element.style.width = `${width}px`;
 }
 
-/** The queries' names, which leave, scrolled sideways, where those of the keys come. */
+/**
+ * A container that ends at the keys' labels, so that the queries' labels scroll away before those.
+ */
 export function upTo(keyLabels: number, queries: HTMLElement): HTMLElement {
   const room = el("div", { class: "query-names" }, queries);
   room.style.width = `${keyLabels}px`;
   return room;
 }
 
-/** The name of the row below the keys; hidden where the head has no sink. */
+/** The label of the sink's row, below the keys; hidden if the head has no sink. */
 export function sinkLabel(
   scope: Scope,
   { data, head, shown, explanation }: QueryAnalysis,

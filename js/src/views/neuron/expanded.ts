@@ -1,4 +1,4 @@
-/** The neuron view with its vectors: from queries and keys, by their products, to the softmax. */
+/** The neuron view with vectors: queries, keys, their products, and the bars up to the softmax. */
 
 import { el } from "../../parts/dom.ts";
 import { barHeaders, renderHeaders, vectorHeaders } from "./column-headers.ts";

@@ -1,4 +1,4 @@
-/** What the signs of the neuron view mean, and how far its numbers go. */
+/** The legend of the neuron view: colours, hatching, and how exact the numbers are. */
 
 import type { LayerInfo } from "../../data/manifest.ts";
 import {
@@ -11,7 +11,7 @@ import { colored, number, type Phrase } from "../../parts/text.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
-/** @param leftOut the vectors that there is no room for. */
+/** @param leftOut the vectors without space, by name */
 export function neuronLegend(
   { positive, negative }: Palette,
   facts: QueryAnalysis,

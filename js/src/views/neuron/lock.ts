@@ -1,12 +1,12 @@
-/** What a click means in the neuron view: a query and a key are locked each for itself. */
+/** Locks of the neuron view, where a query and a key are locked separately. */
 
 import { batch } from "@preact/signals-core";
 import type { Side, State } from "../../state/state.ts";
 
-/** Lock another query, and keep the key; the locked one is released, and its comparison ends. */
+/** Lock another query and keep the key, or release the locked query and its comparison. */
 export function lockQuery(state: State, at: number): void {
   const same = state.query.peek() === at;
-  // Those locked beside a key are no queries.
+  // Further locked tokens are queries only if a query is locked.
   const also = state.query.peek() === null ? [] : state.also.peek();
   batch(() => {
     state.query.value = same ? null : at;
@@ -14,7 +14,7 @@ export function lockQuery(state: State, at: number): void {
   });
 }
 
-/** Lock another key for the same query; the locked one is released. */
+/** Lock another key and keep the query, or release the locked key. */
 export function lockKey(state: State, at: number): void {
   batch(() => {
     if (state.query.peek() === null) state.also.value = [];
@@ -22,7 +22,10 @@ export function lockKey(state: State, at: number): void {
   });
 }
 
-/** Compare the locked query with another one, or with none; without a locked query lock `explained`. */
+/**
+ * Compare the locked query with another one, or with none; without a locked query, lock `explained`
+ * first.
+ */
 export function compareWith(state: State, at: number | null, explained: number): void {
   batch(() => {
     if (at !== null) state.query.value = state.query.peek() ?? explained;
@@ -30,7 +33,7 @@ export function compareWith(state: State, at: number | null, explained: number):
   });
 }
 
-/** What a click or a key on a token does. */
+/** Handle a click or a key press on a token. */
 export function lockBy(
   event: MouseEvent | KeyboardEvent,
   state: State,
@@ -39,11 +42,11 @@ export function lockBy(
   explained: number,
 ): void {
   lock(state, side, at, event.shiftKey, explained);
-  // Rows that are made anew, higher for two queries, know nothing of where the keyboard was.
+  // Rebuilt rows, higher for two queries, do not know the position of the keyboard.
   if (event.type === "keydown") state.hover.value = { query: null, key: null, [side]: at };
 }
 
-/** @param shift asks for a comparison, which queries have. */
+/** @param shift true to compare queries instead */
 export function lock(
   state: State,
   side: Side,

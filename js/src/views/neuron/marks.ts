@@ -1,4 +1,4 @@
-/** What marks single neurons, and the queries that are explained. */
+/** Paints the marks of single neurons and of the explained queries. */
 
 import type { Shown } from "../../state/shown.ts";
 import { alpha } from "../../styles/palette.ts";
@@ -18,7 +18,7 @@ export function paintMarks(canvas: Picture, facts: QueryAnalysis): void {
   paintDecisive(canvas, facts);
 }
 
-/** In model order: what a rotary embedding turns together. */
+/** In model order: the pairs that a rotary embedding rotates together. */
 function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): void {
   const { painter, layout, rowHeight, palette } = canvas;
   const { rotary } = data.info;
@@ -38,7 +38,7 @@ function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): voi
   }
 }
 
-/** What is left out is pale and hatched. */
+/** Paint muted neurons pale and hatched. */
 function paintMuted(canvas: Picture, facts: QueryAnalysis): void {
   const { painter, palette } = canvas;
   for (const n of facts.muted.value) {
@@ -50,7 +50,7 @@ function paintMuted(canvas: Picture, facts: QueryAnalysis): void {
   }
 }
 
-/** The neuron looked at, and, dashed, the one that is rotated with it. */
+/** Frame the focused neuron, and, dashed, the one that is rotated with it. */
 function paintCursor(canvas: Picture, facts: QueryAnalysis): void {
   const { painter, palette } = canvas;
   const found = [facts.neuron.value, facts.partner.value];
@@ -78,7 +78,7 @@ function columnsOf(
   );
 }
 
-/** Left edge and number of rows of each strip that there is room for. */
+/** The left edge and number of rows of each strip shown. */
 function stripsOf(
   { layout }: Picture,
   { queries, keys }: Shown,
@@ -91,7 +91,7 @@ function stripsOf(
   return strips.flatMap(([x, rows]) => (x === null ? [] : [[x, rows] as const]));
 }
 
-/** Around the vector of the query that is explained; dashed around the one compared with it. */
+/** Frame the vector of the explained query, or, dashed, of the compared one. */
 function paintFrame(
   { painter, layout, rowHeight, palette }: Picture,
   row: number,
@@ -106,7 +106,7 @@ function paintFrame(
   painter.setLineDash([]);
 }
 
-/** Narrower ones have ticks, which stay apart. */
+/** The least width of a component with a triangle instead of a tick. */
 const TRIANGLES = 5;
 
 /** Triangles above the neurons that make most of the difference to the other keys. */

@@ -31,14 +31,14 @@ import { neuronTools } from "./tools.ts";
 
 export function neuronView(context: Context): View {
   const { scope, state } = context;
-  // Something is always explained: the query looked at, else the locked one, else what last was.
+  // There is always an explained query: the focused one, else the locked one, else the last one.
   const explained = signal(0);
   scope.effect(() => {
     const query = state.focus.value.query ?? state.query.value;
     if (query !== null) explained.value = query;
   });
   scope.effect(() => {
-    // Positions of one stack mean nothing in another.
+    // Positions do not apply to another stack.
     state.shown.stack.value;
     untracked(() => {
       explained.value = state.focus.value.query ?? firstWord(state);
@@ -60,7 +60,7 @@ export function neuronView(context: Context): View {
   return { ...view, tools, jump };
 }
 
-/** The first word, or the last where words see only those before them. */
+/** The first word; the last with a causal mask, where words see only those before them. */
 function firstWord({ shown }: State): number {
   const { queries } = shown.stack.peek();
   const mask = shown.layer.peek().program?.mask;
@@ -69,7 +69,7 @@ function firstWord({ shown }: State): number {
 }
 
 function noVectors({ info }: LayerData): ViewContent {
-  // Only what was captured comes from a module of a model.
+  // A captured layer names its module.
   const advice = info.fidelity.module
     ? ""
     : " attnwidget.capture records them; from_arrays takes them as queries= and keys=.";
@@ -173,14 +173,14 @@ function neuronContent(
         note: [rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model]
           .filter(Boolean)
           .join(" · "),
-        // Only the rows in sight are drawn.
+        // Only the visible rows are rendered.
         cropped: rows.long,
       };
     },
   };
 }
 
-/** The options of a column that are there: those of a long text that are drawn. */
+/** The options of a column of a long text, which is rendered in part. */
 function partOf({ long, range, reveal }: Rows, count: number) {
   if (!long) return {};
   const within = (row: number) => Math.min(row, count);

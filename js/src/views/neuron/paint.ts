@@ -1,4 +1,4 @@
-/** The picture of the neuron view: strips, bars, curves, and what marks them. */
+/** Paints the neuron view: strips, bars, curves and marks. */
 
 import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
@@ -15,33 +15,36 @@ export function paintNeurons(canvas: Picture, facts: QueryAnalysis): void {
   paintCurves({ ...canvas, curves: canvas.layout.curves }, facts);
 }
 
-/** The row of the key that is looked at. */
+/** Frame the row of the focused key. */
 function paintFocus({ painter, layout, rowHeight, palette }: Picture, facts: QueryAnalysis): void {
   const { value: key } = facts.focusKey;
   const row = key === null ? -1 : facts.places.key[key];
   if (row < 0) return;
-  // A frame: on a tinted ground the colours of the vectors would mean something else.
+  // A frame, since a tinted background would change the colours of the vectors.
   painter.strokeStyle = palette.accent;
   painter.lineWidth = 1.5;
   const x = layout.keyLabels + 1;
   painter.strokeRect(x, MARKS + row * rowHeight + 1, layout.weights.end - x - 1, rowHeight - 2);
 }
 
-/** Fainter ones cannot be told from none. */
+/** The faintest curve: fainter ones are invisible. */
 const FAINTEST = 0.01;
 
-/** How many rows beyond those drawn a curve ends, and what is left of it there. */
+/**
+ * The rows between the rendered ones and the end of a curve that leaves them, and its opacity
+ * there.
+ */
 const BEYOND = 1;
 const FADED = 0.25;
 
-/** What curves need to know of the picture. */
+/** What the painting of curves needs. */
 type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "range"> & {
   readonly curves: Layout["curves"];
 };
 
 /**
- * From the query to each key, as opaque as the weight; dashed from the query compared with. Where one of
- * them is not among the rows drawn, the curve fades towards the edge that it is beyond.
+ * Paint a curve from the query to each key, as opaque as the weight; dashed from the compared
+ * query. If one end is not among the rendered rows, the curve fades out towards it.
  */
 export function paintCurves(
   { painter, curves, rowHeight, palette, range }: Curves,

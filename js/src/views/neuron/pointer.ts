@@ -1,4 +1,4 @@
-/** What the pointer is on, in the picture of the neuron view. */
+/** Pointer events on the picture of the neuron view. */
 
 import { perFrame } from "../../scheduling/frame.ts";
 import type { State } from "../../state/state.ts";
@@ -8,14 +8,14 @@ import type { QueryAnalysis } from "./query-analysis.ts";
 
 interface Under {
   readonly side: "query" | "key";
-  /** Null where there is no token in this row. */
+  /** Null for a row without a token. */
   readonly at: number | null;
   readonly neuron: number | null;
 }
 
 /**
- * @param stage what the rows are on, from the first of all of them.
- * @param picture the canvas and what lies over it, but for the columns of tokens.
+ * @param stage holds all rows
+ * @param picture the canvas, and what covers it other than labels
  */
 export function bindPointer(
   stage: HTMLElement,

@@ -1,4 +1,4 @@
-/** What the neuron view explains, as signals that follow the reader's choices. */
+/** The comparison of a query with its keys that the neuron view shows, as signals. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { type Explanation, explain, sees } from "../../data/explanation.ts";
@@ -24,33 +24,36 @@ export interface QueryAnalysis {
   /** By position of a token, its row, or -1. */
   readonly places: Readonly<Record<Side, Int32Array>>;
   readonly head: ReadonlySignal<number>;
-  /** Of the query that is explained, and of the one that it is compared with. */
+  /** The explanations of the query, and of the one that it is compared with. */
   readonly explanation: ReadonlySignal<Explanation>;
   readonly comparison: ReadonlySignal<Explanation | null>;
-  /** The key looked at or locked, if one is. */
+  /** The hovered or locked key, or null. */
   readonly focusKey: ReadonlySignal<number | null>;
-  /** The key whose numbers are told: that one, else the one with the largest weight. */
+  /** The key in the status line: that one, or else the one with the largest weight. */
   readonly key: ReadonlySignal<number>;
   readonly muted: ReadonlySignal<readonly number[]>;
-  /** The neurons from left to right. */
+  /** The order of the neurons, from left to right. */
   readonly order: ReadonlySignal<readonly number[]>;
-  /** The fewest that make `SHARE` of what sets the key apart; null where no other can be seen. */
+  /**
+   * The fewest neurons that make `SHARE` of the key's difference from the others; null without
+   * other visible keys.
+   */
   readonly decisive: ReadonlySignal<readonly number[] | null>;
-  /** Under the pointer or the keyboard's cursor. */
+  /** The neuron under the pointer or the keyboard's cursor. */
   readonly neuron: Signal<number | null>;
-  /** The one that a rotary embedding turned together with it. */
+  /** The neuron that a rotary embedding rotates together with it. */
   readonly partner: ReadonlySignal<number | null>;
-  /** The magnitudes drawn in full colour. */
+  /** The magnitudes shown in full colour. */
   readonly scales: {
     readonly vector: ReadonlySignal<number>;
     readonly product: ReadonlySignal<number>;
   };
 }
 
-/** Of the difference between a key's scaled dot product and the mean of the others'. */
+/** The share of the difference between a key's scaled dot product and the mean of the others'. */
 export const SHARE = 0.8;
 
-/** @param wanted the query to explain, which the tokens shown may leave out. */
+/** @param wanted the query to explain, which may not be among the tokens shown */
 export function analyzeQuery(
   state: State,
   data: LayerData,
@@ -83,7 +86,7 @@ export function analyzeQuery(
   const seen = computed(() =>
     [...Array(data.numKeys).keys()].filter((at) => sees(explanation.value, at)),
   );
-  // A locked key before the one looked at: neurons must not move under a pointer that follows them.
+  // A locked key before the hovered one, so that neurons do not move under the pointer.
   const pairKey = computed(
     () => visible({ query: null, key: state.key.value }, shown).key ?? key.value,
   );
@@ -93,7 +96,7 @@ export function analyzeQuery(
     const keys = by === "pair" ? [pairKey.value] : seen.value;
     return largestFirst(magnitudes(q.value, keys.map(keyAt)));
   });
-  // Of one query, for whichever key is looked at.
+  // Does not depend on the focused key.
   const total = computed(() => sumOf(seen.value.map(keyAt), dim));
   const decisive = computed(() => {
     const others = seen.value.length - 1;
@@ -132,7 +135,7 @@ export function analyzeQuery(
   };
 }
 
-/** The query locked second; while that one is itself explained, the one locked first. */
+/** The query that was locked second, or, if that is the explained one, first. */
 export function comparedWith(state: State, shown: Shown, query: number): number | null {
   const first = state.query.value;
   const second = state.also.value[0];
@@ -141,7 +144,7 @@ export function comparedWith(state: State, shown: Shown, query: number): number 
   return at !== query && shown.queries.includes(at) ? at : null;
 }
 
-/** The 98th percentile: one outlying component must not make all others pale. */
+/** The 98th percentile, so that a single outlier does not make all others pale. */
 function fullColor(vectors: readonly Float32Array[]): number {
   const sorted = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -150,10 +153,10 @@ function fullColor(vectors: readonly Float32Array[]): number {
   return sorted[Math.floor(0.98 * (sorted.length - 1))] || 1;
 }
 
-/** Of so many vectors, a colour's scale is that of all: no more are looked at. */
+/** The number of vectors that a colour scale is computed from. */
 const ENOUGH = 128;
 
-/** Some of a long text's tokens, evenly spaced. */
+/** A sample of tokens, evenly spaced. */
 function sample(tokens: readonly number[]): readonly number[] {
   const step = tokens.length / ENOUGH;
   if (step <= 1) return tokens;

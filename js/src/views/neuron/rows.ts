@@ -1,4 +1,4 @@
-/** The rows of the neuron view that have to be there, while the body around it scrolls. */
+/** The rows of the neuron view to render, while the body scrolls. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { computedRange, type Range } from "../../parts/range.ts";
@@ -6,34 +6,34 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { MARKS } from "./layout.ts";
 
 export interface Rows {
-  /** Whether there are more than are drawn at a time. */
+  /** True if only a part of the rows is rendered. */
   readonly long: boolean;
   readonly count: number;
   readonly height: number;
-  /** Those that are drawn. */
+  /** The rows to render. */
   readonly range: ReadonlySignal<Range>;
-  /** Of a long text, those in sight, and the visibleHeight for them in CSS pixels. */
+  /** The visible rows, and the height for them in CSS pixels. */
   readonly sight: ReadonlySignal<Range>;
   readonly visibleHeight: ReadonlySignal<number>;
-  /** Scroll until a row is in sight. */
+  /** Scroll until a row is visible. */
   reveal(row: number): void;
   /** Scroll until a row is in the middle. */
   centre(row: number): void;
-  /** Follow how the stage that the rows are on is scrolled, once it is in its place. */
+  /** Follow the scrolling of the element that holds the rows, once it is in the page. */
   follow(scope: Scope, stage: HTMLElement): void;
 }
 
-/** Up to so many rows, all of them are drawn. */
+/** The most rows that are all rendered. */
 export const IN_FULL = 128;
-/** Rows are drawn by so many at a time, and as many on either side of those in sight. */
+/** Rows are rendered in multiples of this, with as many beyond each end of the visible ones. */
 const STEP = 8;
-/** What the names of the columns cover, and what is left free below the rows. */
+/** The height of the column headers, and the space below the rows. */
 const COVERED = 40;
 const BELOW = 12;
-/** Before it is in its place. */
+/** The assumed height until the element is in the page. */
 const ROOM = 760;
 
-/** @param first a row to begin with, where nothing has been scrolled to. */
+/** @param first the row to scroll to if nothing has been scrolled */
 export function neuronRows(count: number, height: number, first: number): Rows {
   const long = count > IN_FULL;
   const [start, visibleHeight] = [signal(0), signal(ROOM)];
@@ -78,7 +78,7 @@ export function neuronRows(count: number, height: number, first: number): Rows {
       const before = start.peek();
       if (before > bottom && before < top) return;
       const near = before > top ? top - height : bottom + height;
-      // From far away it comes with what stands around it.
+      // From far away, scroll it to the middle.
       if (Math.abs(near - before) < visibleHeight.peek() / 2) scrollTo(near);
       else centre(row);
     },

@@ -1,4 +1,7 @@
-/** The whole softmax of the query explained beside the rows of a long text: where its weight lies. */
+/**
+ * A strip beside the rows of a long text that shows the softmax of the explained query over all
+ * keys.
+ */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
@@ -16,21 +19,21 @@ import type { Rows } from "./rows.ts";
 const WIDTH = 30;
 const GAP = 10;
 
-/** What is lower cannot be seen. */
+/** The least height of a mark, in CSS pixels. */
 const TALL = 2;
-/** What marks places, on the left of the strip. */
+/** The width of the triangles left of the strip. */
 const MARK = 6;
-/** No bracket is lower, or it could not be seen. */
+/** The least height of the bracket. */
 const LOWEST = 5;
-/** How far from the pointer the strongest key is the one pointed at. */
+/** The distance from the pointer, in CSS pixels, in which the strongest key counts as hovered. */
 const NEAR = 2;
 
-/** What stands beside the rows of a long text: nothing beside those of a short one. */
+/** The strip of a long text; empty for a short one. */
 export interface SoftmaxStrip {
   readonly elements: readonly HTMLElement[];
-  /** What it takes of the width. */
+  /** The width that it takes. */
   readonly room: number;
-  /** Puts it there; what it is called. */
+  /** Place it. Returns its column header. */
   place(left: number): readonly ColumnHeader[];
 }
 
@@ -74,7 +77,7 @@ function stripElement(
     painter.fillStyle = positive;
     const largest = pooled(facts.explanation.value.shown.weights, Math.ceil(height / TALL));
     largest.forEach((weight, at) => {
-      // The square root, as in the matrix: most weights are small.
+      // The square root, as in the matrix, since most weights are small.
       painter.globalAlpha = Math.sqrt(weight);
       if (weight > 0) painter.fillRect(MARK, at * TALL, width, TALL);
     });
@@ -93,7 +96,7 @@ function stripElement(
     if (key !== null) mark(accent, places.key[key]);
   }
 
-  /** In so many parts, the largest weight of each. */
+  /** The largest weight in each of `count` parts. */
   function pooled(weights: Float32Array, count: number): Float32Array {
     const largest = new Float32Array(count);
     shown.keys.forEach((key, row) => {
@@ -109,7 +112,7 @@ function stripElement(
     const row = (at: number) => Math.floor((at / height) * rows.count);
     if (pressed) rows.centre(row(y));
     const { weights } = facts.explanation.peek().shown;
-    // Several keys share a pixel: the one that has most to say.
+    // Of the keys that share a pixel, the strongest.
     const near = shown.keys.slice(Math.max(0, row(y - NEAR)), row(y + NEAR) + 1);
     if (!near.length) return;
     const key = near.reduce((best, at) => (weights[at] > weights[best] ? at : best));
@@ -136,7 +139,7 @@ function stripElement(
   return element;
 }
 
-/** A triangle that points to a place from the left. */
+/** Paint a triangle that points at a place from the left. */
 function paintMark(painter: Painter, color: string, y: number): void {
   painter.fillStyle = color;
   painter.beginPath();

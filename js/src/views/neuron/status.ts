@@ -1,4 +1,4 @@
-/** The status line of the neuron view: how one weight comes about, in numbers. */
+/** The status line of the neuron view: the numbers that lead to one weight. */
 
 import { type Explanation, sees } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
@@ -38,7 +38,7 @@ function pairNumbers(data: LayerData, head: number, one: Explanation, key: numbe
     const score = change(number(original.scores[key]), number(shown.scores[key]));
     parts.push(`${formula}${added} = ${score}`.trim());
   }
-  // Weights that were only recorded do not tell what they would be without some neurons.
+  // Weights without a score program do not follow muted neurons.
   const follows = shown.scores !== null;
   const softmax = weight(original.weights[key]);
   parts.push(`softmax ${follows ? change(softmax, weight(shown.weights[key])) : softmax}`);
@@ -48,7 +48,9 @@ function pairNumbers(data: LayerData, head: number, one: Explanation, key: numbe
   return [...names, parts.join(" · ")];
 }
 
-/** The neuron looked at, else the largest one that is not muted; and how few tell the key apart. */
+/**
+ * The focused neuron, or else the largest that is not muted; and the number of decisive neurons.
+ */
 function terms(facts: QueryAnalysis, key: number): readonly string[] {
   const { data, head } = facts;
   const [one, second] = [facts.explanation.value, facts.comparison.value];
@@ -72,14 +74,14 @@ function terms(facts: QueryAnalysis, key: number): readonly string[] {
       muted.includes(n) ? " · muted" : "",
     ];
   }
-  // Numbers of two queries leave no room for more.
+  // The numbers of two queries fill the line.
   if (second) return [];
   const left = [...first.keys()].filter((at) => !muted.includes(at));
   if (!left.length) return [];
   const largest = left.reduce((best, at) =>
     Math.abs(first[at]) > Math.abs(first[best]) ? at : best,
   );
-  // How few tell it apart is known of the model's own products alone.
+  // Decisive neurons are known only without muting.
   const few = muted.length ? null : facts.decisive.value;
   return [
     ` · neuron ${largest} adds ${signed(first[largest])}`,

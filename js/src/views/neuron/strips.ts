@@ -1,4 +1,4 @@
-/** Strips of vector components: blue where positive, orange where negative, stronger where larger. */
+/** Paints strips of vector components: blue if positive, orange if negative, stronger if larger. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { sees } from "../../data/explanation.ts";
@@ -10,12 +10,12 @@ import { type Palette, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
-/** How everything is painted. */
+/** What every painter of the neuron view needs. */
 export interface Canvas {
   readonly painter: Painter;
   readonly rowHeight: number;
   readonly palette: Palette;
-  /** The rows that are drawn. */
+  /** The rendered rows. */
   readonly range: Range;
 }
 
@@ -24,7 +24,7 @@ export interface Picture extends Canvas {
   readonly vectors: Vectors;
 }
 
-/** A picture of the vectors of the rows that are drawn, which lasts while the pointer moves. */
+/** The strips of the rendered rows, reused while the pointer moves. */
 export interface Vectors {
   readonly queries: ReadonlySignal<HTMLCanvasElement>;
   readonly keys: ReadonlySignal<HTMLCanvasElement>;
@@ -47,10 +47,10 @@ export function vectorsOf(
   };
 }
 
-/** Vectors that are not looked at. */
+/** The opacity of vectors that are not in focus. */
 const FAINT = 0.4;
 
-/** Top and height of what is drawn in a row: all of it, or its part of a row split in `of`. */
+/** The top and height of the content of a row, or of one part of a row split in `of`. */
 export function band(rowHeight: number, row: number, part = 0, of = 1): [number, number] {
   const margin = Math.round(rowHeight * 0.14);
   const inner = rowHeight - 2 * margin;
@@ -90,7 +90,7 @@ export function paintStrips(canvas: Picture, facts: QueryAnalysis): void {
   });
 }
 
-/** A pixel per component, a row per vector. */
+/** An image with a pixel per component and a row per vector. */
 function image(
   palette: Palette,
   vectors: readonly (Float32Array | null)[],
@@ -98,7 +98,7 @@ function image(
   scale: number,
 ): HTMLCanvasElement {
   const made = el("canvas", { width: order.length, height: vectors.length });
-  // Where only the longer of two texts goes on, the other one's rows are none.
+  // Beyond the end of the shorter text there are no vectors.
   if (!vectors.length) return made;
   const [positive, negative] = [rgb(palette.positive), rgb(palette.negative)];
   const pixels = new ImageData(order.length, vectors.length);
@@ -115,7 +115,7 @@ function image(
   return made;
 }
 
-/** @param place of each row: its top and height, and its opacity. */
+/** @param place the top, height and opacity of each row */
 function paint(
   { painter, layout, range }: Picture,
   x: number,
@@ -132,11 +132,11 @@ function paint(
   painter.globalAlpha = 1;
 }
 
-/** Between two lines of a hatching, and their width. */
+/** The distance of hatching lines, and their width. */
 const HATCH = 6;
 const HATCH_LINE = 1.2;
 
-/** Diagonal lines in a box, in step with those of all other boxes. */
+/** Fill a box with diagonal lines, aligned across boxes. */
 export function hatch(
   painter: Painter,
   color: string,
@@ -152,7 +152,7 @@ export function hatch(
   painter.strokeStyle = color;
   painter.lineWidth = HATCH_LINE;
   painter.beginPath();
-  // Each is where x and y add up to the same; their ends are beyond the box.
+  // Along each line, x + y is constant; the ends are outside of the box.
   const first = Math.ceil((x + y) / HATCH - 1) * HATCH;
   for (let sum = first; sum < x + y + width + height + HATCH; sum += HATCH) {
     const [from, to] = [Math.max(x, sum - y - height) - 1, Math.min(x + width, sum - y) + 1];

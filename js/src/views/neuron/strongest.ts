@@ -1,4 +1,4 @@
-/** Going through the keys of the query explained, the strongest first. */
+/** Goes through the keys of the explained query, strongest first. */
 
 import { batch, type ReadonlySignal } from "@preact/signals-core";
 import { largestFirst } from "../../data/neurons.ts";
@@ -7,12 +7,12 @@ import type { State } from "../../state/state.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 
-/** Locks the pair of the query and its strongest key, then the next strongest; with -1, the one before. */
+/** Lock the explained query and its strongest key, then the next strongest; -1 goes back. */
 export type Step = (by: 1 | -1) => void;
 
 export interface Strongest {
   readonly go: Step;
-  /** Whether they may be out of sight. */
+  /** True if keys may be out of sight. */
   readonly long: boolean;
 }
 
@@ -26,7 +26,7 @@ export function strongestKeys(state: State, facts: QueryAnalysis, rows: Rows): S
     const known = state.query.peek() === query ? ranked.indexOf(state.key.peek() ?? -1) : -1;
     const next = known < 0 ? 0 : (known + by + ranked.length) % ranked.length;
     batch(() => {
-      // The pointer may rest on another one.
+      // The pointer may rest on another key.
       state.hover.value = null;
       if (state.query.peek() !== query) state.also.value = [];
       state.query.value = query;
@@ -37,7 +37,7 @@ export function strongestKeys(state: State, facts: QueryAnalysis, rows: Rows): S
   return { go, long: rows.long };
 }
 
-/** @param step null while there are no keys. */
+/** @param step null without keys */
 export function strongestButton(step: ReadonlySignal<Strongest | null>): HTMLElement {
   const title =
     "Lock the strongest key of this query, then the next: j; Shift+J for the one before";

@@ -1,4 +1,4 @@
-/** The numbers of the neuron view as tables. */
+/** The tables that can be copied from the neuron view. */
 
 import type { Explanation, Reading } from "../../data/explanation.ts";
 import type { Tokens } from "../../data/manifest.ts";
@@ -26,7 +26,9 @@ export function neuronTables(facts: QueryAnalysis): readonly Table[] {
   ];
 }
 
-/** Per key, and for the sink, the numbers of the explained query, and of the one compared with it. */
+/**
+ * A row per key, and one for the sink, with the numbers of the explained and the compared query.
+ */
 function rowTable({ data, shown, head, explanation, comparison }: QueryAnalysis): readonly Cells[] {
   const names = tokenNames(data.stack.queries);
   const second = comparison.value;
@@ -49,11 +51,11 @@ function rowTable({ data, shown, head, explanation, comparison }: QueryAnalysis)
 interface Column {
   readonly name: string;
   readonly values: ArrayLike<number>;
-  /** What stands in the sink's row. */
+  /** The value in the sink's row. */
   sink(logit: number): number | string;
 }
 
-/** The model's own numbers, and those without the muted neurons where some are muted. */
+/** The model's numbers, and those without the muted neurons, if there are any. */
 function columnsOf({ original, shown, bias }: Explanation, of: string): readonly Column[] {
   const nothing = () => "";
   const reading = ({ dots, scores, weights, sink }: Reading, how: string): Column[] => [
@@ -65,6 +67,6 @@ function columnsOf({ original, shown, bias }: Explanation, of: string): readonly
   if (bias) columns.splice(1, 0, { name: `${of}bias`, values: bias, sink: nothing });
   if (shown === original) return columns;
   const muted = reading(shown, " (muted)");
-  // Weights that were only recorded do not follow from what is left.
+  // Weights without a score program do not follow muted neurons.
   return [...columns, ...(shown.scores ? muted : muted.slice(0, 1))];
 }

@@ -1,4 +1,4 @@
-/** The neuron view's own controls: vectors or none, the neurons' order, comparing, unmuting. */
+/** The controls of the neuron view: vectors, order, comparison, unmuting. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { choice, toggle } from "../../parts/choice.ts";
@@ -17,10 +17,10 @@ const ORDERS: Readonly<Record<Neurons, string>> = {
   sum: "By |q × k| summed",
 };
 
-/** So many queries are offered for a comparison. */
+/** The most queries offered for a comparison. */
 const OFFERED = 256;
 
-/** @param explained the query that is compared with another, where none is locked. */
+/** @param explained the query to compare, if none is locked */
 export function neuronTools(
   scope: Scope,
   state: State,
@@ -48,7 +48,7 @@ export function neuronTools(
     const stack = state.shown.stack.value;
     const names = tokenNames(stack.queries);
     const { queries } = shownTokens(state.segments.value, stack);
-    // A list of so many is no choice: Shift with a click compares one of them.
+    // Longer lists are unusable: Shift with a click compares instead.
     const offered = queries.length <= OFFERED ? queries : state.also.value.slice(0, 1);
     const control = choice(own, {
       name: "Compare with",
@@ -75,7 +75,7 @@ export function neuronTools(
     // Without vectors there is nothing to choose.
     const none = state.shown.layer.value.dim === null;
     for (const tool of [vectors, compare]) tool.hidden = none;
-    // All of a short text's keys are in sight.
+    // All keys of a short text are visible.
     strongest.hidden = none || !step.value?.long;
     order.hidden = none || !state.expanded.value;
   });

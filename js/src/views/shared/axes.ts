@@ -1,4 +1,4 @@
-/** The two sides of a matrix as a view shows them, and what of them the reader looks at. */
+/** The axes of a matrix, and the units on them in focus. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { StackInfo } from "../../data/manifest.ts";
@@ -17,15 +17,15 @@ export interface Axis {
   readonly shown: readonly number[];
   /** By unit, its place among those shown, or -1. */
   readonly places: Int32Array;
-  /** Of those places, where another text of a pair begins. */
+  /** The places where the second text of a pair begins. */
   readonly borders: readonly number[];
-  /** A name for each unit, each of them once. */
+  /** A unique name per unit. */
   readonly names: readonly string[];
 }
 
 export type Axes = Readonly<Record<Side, Axis>>;
 
-/** The sides of a stack's matrices, as segments are chosen, of tokens or of words. */
+/** The axes of a stack's matrices, for the chosen segments, of tokens or words. */
 export function axesOf(state: State, stack: StackInfo, words = state.words.value): Axes {
   const shown = shownTokens(state.segments.value, stack);
   const axis = (side: Side, tokens: StackInfo["queries"], positions: readonly number[]): Axis => {
@@ -44,19 +44,19 @@ export function axesOf(state: State, stack: StackInfo, words = state.words.value
   };
 }
 
-/** Whether queries and keys are tokens of the same text. */
+/** True if queries and keys are tokens of the same text. */
 export const sameText = ({ query, key }: Axes): boolean =>
   query.units.labels.length === key.units.labels.length &&
   query.units.labels.every((label, unit) => label === key.units.labels[unit]);
 
-/** Whether the same tokens of the same text are shown on both sides. */
+/** True if both axes show the same tokens of the same text. */
 export function sameColumns(axes: Axes): boolean {
   const [{ shown: queries }, { shown: keys }] = [axes.query, axes.key];
   const same = queries.length === keys.length && queries.every((unit, at) => unit === keys[at]);
   return same && sameText(axes);
 }
 
-/** The token by which a unit is known in the state. */
+/** The position of a unit in the state: its first token. */
 export const positionOf = ({ units }: Axis, unit: number): number => units.tokens[unit][0];
 
 export function placeOf(axes: Axes, query: number | null, key: number | null): Place {
@@ -80,7 +80,7 @@ export interface FocusedUnits {
   readonly key: readonly number[];
 }
 
-/** What the pointer is at, else what is locked, as far as it is shown. */
+/** The focused units, as far as they are shown. */
 export function focusedUnits(state: State, axes: Axes): ReadonlySignal<FocusedUnits> {
   return computed(() => {
     const hovered = state.hover.value;
@@ -94,7 +94,7 @@ export function focusedUnits(state: State, axes: Axes): ReadonlySignal<FocusedUn
   });
 }
 
-/** The side whose attention is shown for what is looked at, if anything is. */
+/** The side whose attention is shown for the focused units, or null. */
 export function sideOf({ query, key }: FocusedUnits): Side | null {
   return query.length ? "query" : key.length ? "key" : null;
 }

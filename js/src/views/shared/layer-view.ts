@@ -1,4 +1,7 @@
-/** A view of one layer: waits for its data, and builds its inside anew when layer or size change. */
+/**
+ * A view of one layer: it waits for the layer, and rebuilds its content when the layer or the size
+ * changes.
+ */
 
 import { computed, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";
@@ -8,14 +11,14 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { type State, within } from "../../state/state.ts";
 import type { Context, ViewContent } from "./view.ts";
 
-/** Past this, a reader wonders whether anything will come. */
+/** The delay before the view says that it is waiting. */
 const PATIENCE_MS = 1500;
 
 const NOTHING: ReadonlySignal<readonly []> = signal([]);
 
 /**
- * @param build makes the inside for a layer's data, or null if it waits for more of them. Signals
- * read while it runs make it run again. The scope ends when something else takes the inside's place.
+ * @param build builds the content for a layer, or returns null if it waits for more data. Runs
+ * again when a signal that it reads changes. The scope ends when the content is replaced.
  */
 export function layerView(
   context: Context,
@@ -25,7 +28,7 @@ export function layerView(
   const element = el("div", { class: "layer-view" });
   const inside = signal<ViewContent | null>(null);
   const { stack, layer: shown } = state.shown;
-  // In two steps: asking is for a change of place, and not for an answer that came.
+  // A computed of its own, so that an answer does not cause another request.
   const wanted = computed(() => store.layer(stack.value.name, shown.value.number));
   const layer = computed(() => wanted.value.value);
   let timer = 0;
@@ -33,7 +36,7 @@ export function layerView(
 
   scope.onEnd(() => clearTimeout(timer));
   scope.effect(() => {
-    // Two layers that have both to come look alike, but what is waited for is another.
+    // Depend on the request too: two layers that are loading have equal answers.
     wanted.value;
     const current = layer.value;
     clearTimeout(timer);
@@ -52,7 +55,7 @@ export function layerView(
     else wait(`layer ${shown.peek().number}`);
   });
 
-  /** What is there stays a moment: most layers arrive within a frame or two. */
+  /** Keep the old content for a moment, since most layers arrive within a frame or two. */
   function wait(what: string): void {
     timer = window.setTimeout(() => sayWaiting(what), PATIENCE_MS);
   }
@@ -60,14 +63,14 @@ export function layerView(
   function sayWaiting(what: string): void {
     const reason = store.combines ? " The kernel sends it when it is free." : "";
     replace(null, el("p", { class: "notice" }, `Waiting for ${what}.${reason}`));
-    // A page has all that it has, but a kernel may never answer.
+    // Only a kernel may never answer.
     if (store.combines) timer = window.setTimeout(() => offer(what), SILENCE_MS - PATIENCE_MS);
   }
 
-  /** What comes after all takes the place of this. */
+  /** Offer to ask again. A late answer replaces this. */
   function offer(what: string): void {
     const name = "Ask again";
-    // By its label, the focus is taken along where the button goes.
+    // The label keeps the focus when the button is replaced.
     const again = el("button", { type: "button", class: "control", "aria-label": name }, name);
     again.addEventListener("click", () => {
       store.again();
@@ -88,7 +91,7 @@ export function layerView(
       shownScope = own;
       replaceContent(element, content);
       inside.value = next;
-      // The keyboard waited there for something to go on with.
+      // Move the focus from the root to the first content.
       if (root?.matches(":focus")) content.querySelector<HTMLElement>("[tabindex='0']")?.focus();
     });
   }
@@ -104,7 +107,7 @@ export function layerView(
 
 const noticeClass = (absent = false) => (absent ? "notice absent" : "notice");
 
-/** An inside that only says something. */
+/** Content that is a message. */
 export const notice = (message: string, role?: "alert", absent?: boolean): ViewContent => ({
   element: el("p", { class: noticeClass(absent), role }, message),
   status: NOTHING,
@@ -113,6 +116,6 @@ export const notice = (message: string, role?: "alert", absent?: boolean): ViewC
   figure: () => null,
 });
 
-/** The current head, as far as this layer has it: its data may be those of the layer before. */
+/** The current head, limited to this layer's heads: the data may still be of the previous layer. */
 export const headIn = (state: State, data: Layer) =>
   within(state.shown.head.value, data.info.heads);

@@ -1,4 +1,6 @@
-/** The middle of the head view: all lines underneath, the looked-at tokens' own ribbons on top. */
+/**
+ * The lines between queries and keys: all of them below, the ribbons of the focused tokens above.
+ */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
@@ -21,20 +23,20 @@ import { FAINTEST, paintRibbons } from "./ribbons.ts";
 export interface LinesOptions {
   readonly axes: Axes;
   readonly tracks: Readonly<Record<Side, Track>>;
-  /** From the queries to the keys, in CSS pixels. */
+  /** The distance between queries and keys, in CSS pixels. */
   readonly across: number;
   readonly horizontal: boolean;
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   /** The colour of each matrix. */
   readonly colors: ReadonlySignal<readonly string[]>;
   readonly focused: ReadonlySignal<FocusedUnits>;
-  /** Per matrix, the weights of the row or column looked at. */
+  /** By matrix, the weights of the focused row or column. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
 
 export interface Lines {
   readonly element: HTMLElement;
-  /** The share of attention that is drawn, in percent; null while there is more to draw. */
+  /** The percentage of attention that is drawn; null until all lines are. */
   readonly share: ReadonlySignal<number | null>;
 }
 
@@ -50,7 +52,7 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   const share = signal<number | null>(100);
   const buffers = ribbonBuffers();
 
-  /** From left to right whatever the layout is: a line of tokens is a column on its side. */
+  /** Transpose a drawing from left to right for a horizontal layout. */
   const upright = (paint: Paint): Paint =>
     horizontal
       ? (painter, ratio) => {
@@ -81,7 +83,7 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
     };
     const ribbons: Paint = (painter) => paintRibbons(painter, shown);
     const count = units.length * strips.value.length * from.length;
-    // A fan is as much work as it is large, however few its ribbons are.
+    // The cost of merged ribbons is proportional to the length of the column.
     if (count <= MANY_RIBBONS || length >= LONGEST_MERGED) {
       paintCanvas(overlay, ...size, upright(ribbons));
       return;

@@ -1,4 +1,6 @@
-/** Ribbons to more tokens than can be stroked: the strongest as they are, the others as one fan. */
+/**
+ * Paints ribbons to more tokens than can be stroked: the strongest one by one, the others merged.
+ */
 
 import { ease } from "../../kernels/ease.ts";
 import type { Painter } from "../../painting/painter.ts";
@@ -9,28 +11,31 @@ import { alpha, rgb } from "../../styles/palette.ts";
 import { strokeCurve } from "./curves.ts";
 import { FAINTEST, type Ribbons, shadeOf, spanOf, THINNEST, TRACE, WIDEST } from "./ribbons.ts";
 
-/** More ribbons than this are a fan, unless it were longer than a screen. */
+/** The least number of ribbons to merge, and the longest column in CSS pixels to merge them in. */
 export const MANY_RIBBONS = 400;
 export const LONGEST_MERGED = 3000;
 
-/** How many ribbons are stroked, at most: a frame has time for few. */
+/** The most ribbons that are stroked, since strokes are slow. */
 const STROKED = 30;
 
-/** In how many sizes its end is kept. */
+/** The number of sizes in which the ends of merged ribbons are kept. */
 const SIZES = 4;
 
-/** Width of the pieces that a fan is drawn in. */
+/** The width of the slices in which merged ribbons are drawn. */
 const PIECE = 2;
 
-/** A ribbon of weight 1 may cover its neighbours, down to this width. */
+/** The least width of a ribbon of weight 1, even if it covers its neighbours. */
 const BOLD = 4;
 
-/** How many kinds of weights are told apart to find the strongest. */
+/** The number of bins of the histogram that finds the strongest. */
 const GRADES = 512;
 
-/** Pictures that last from one fan to the next: making them takes longer than filling them. */
+/** Canvases that are reused, since creating them is slow. */
 export interface RibbonBuffers {
-  /** Each half as high as the one before: browsers look at few pixels of what they make smaller. */
+  /**
+   * Each half as high as the one before, since browsers sample few pixels when they shrink an
+   * image.
+   */
   readonly tips: readonly HTMLCanvasElement[];
   readonly strips: HTMLCanvasElement;
 }
@@ -54,7 +59,7 @@ export function paintManyRibbons(
   const inks = colors.map(rgb);
   const origins = from.map((unit) => ownTrack.middle(own.places[unit]));
 
-  // Sums of several tokens may exceed 1.
+  // Sums over several tokens may exceed 1.
   let largest = 1;
   for (const strip of strips) for (const weight of strip) if (weight > largest) largest = weight;
   const graded = (weight: number) => Math.floor(Math.sqrt(weight / largest) * (GRADES - 1));
@@ -74,7 +79,7 @@ export function paintManyRibbons(
       else {
         const pixel = Math.min(height - 1, Math.floor(track.middle(at)));
         const shade = shadeOf(weight / largest);
-        // Of what is a pixel wide, little would be left where it falls between two of the screen.
+        // Blurred, since a single pixel may fall between two pixels of the screen.
         add(tips, 4 * pixel, inks[matrix], shade);
         add(tips, 4 * Math.max(0, pixel - 1), inks[matrix], shade / 2);
         add(tips, 4 * Math.min(height - 1, pixel + 1), inks[matrix], shade / 2);
@@ -89,7 +94,7 @@ export function paintManyRibbons(
   }
   for (const origin of origins) paintTips(painter, buffers.tips, origin, span.near, span.far);
 
-  // The strongest last, on top.
+  // Draw the strongest last, on top.
   strongest.sort((a, b) => a.weight - b.weight);
   const widest = Math.min(WIDEST, Math.max(BOLD, track.size(0)));
   for (const { at, matrix, weight } of strongest) {
@@ -101,13 +106,13 @@ export function paintManyRibbons(
   paintStrips(painter, ribbons, buffers.strips, track, shown, largest, ratio);
 }
 
-/** Premultiplied red, green, blue, and opacity. */
+/** Add premultiplied red, green and blue, and opacity. */
 function add(sums: Float32Array, at: number, ink: readonly number[], opacity: number): void {
   for (let n = 0; n < 3; n++) sums[at + n] += opacity * ink[n];
   sums[at + 3] += opacity;
 }
 
-/** A pixel wide: what is drawn to each place along the tokens. */
+/** An image one pixel wide: the ends of the merged ribbons. */
 function tipsImage(sums: Float32Array): ImageData {
   const image = new ImageData(1, sums.length / 4);
   for (let at = 0; at < sums.length; at += 4) {
@@ -126,7 +131,7 @@ function halved(sums: Float32Array): Float32Array<ArrayBuffer> {
   return out;
 }
 
-/** Nearer to its origin a fan is its tips, drawn together as far as the curves are. */
+/** Paint merged ribbons: their ends, shrunk towards the origin along the curve. */
 function paintTips(
   painter: Painter,
   tips: readonly HTMLCanvasElement[],
@@ -143,7 +148,7 @@ function paintTips(
   }
 }
 
-/** Per head and pixel, the largest weight of the tokens there. */
+/** Paint the strips: by head and pixel, the largest weight of the tokens there. */
 function paintStrips(
   painter: Painter,
   ribbons: Ribbons,

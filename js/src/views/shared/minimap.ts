@@ -1,6 +1,6 @@
 /**
- * What joins the part of a long column that is in sight to the lines of the whole text: a strip of the
- * whole, with a bracket around that part, and a funnel from there to its labels.
+ * The minimap between a long column and its lines: a strip of the whole text with a bracket around
+ * the visible part, and a funnel from there to the labels.
  */
 
 import type { ReadonlySignal } from "@preact/signals-core";
@@ -18,7 +18,7 @@ export interface MinimapOptions {
   readonly axis: Axis;
   readonly palette: ReadonlySignal<Palette>;
   readonly window: ListWindow;
-  /** Where the labels stand, and where the ends of their lines. */
+  /** The positions of the labels, and of the ends of their lines. */
   readonly labels: Track;
   readonly ends: Track;
   readonly length: number;
@@ -26,22 +26,25 @@ export interface MinimapOptions {
   readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   readonly found: ReadonlySignal<readonly number[]>;
-  /** Per matrix, the weights that meet the tokens here; null where none are shown. */
+  /**
+   * By matrix, the weights between the focused tokens and the units here; null if they are not
+   * shown.
+   */
   readonly weights: ReadonlySignal<readonly Float32Array[] | null>;
   readonly colors: ReadonlySignal<readonly string[]>;
-  /** Point at a unit, or at none. */
+  /** Called with the unit under the pointer, or null. */
   pointAt(unit: number | null): void;
 }
 
-/** Room for the funnel, and for the strip beside the lines. */
+/** The widths of the funnel and of the strip. */
 const FUNNEL = 30;
 const STRIP = 12;
 export const MINIMAP_WIDTH = FUNNEL + STRIP;
 
-/** No bracket is lower, or it could not be seen. */
+/** The least height of the bracket. */
 const LOWEST = 6;
 
-/** How far from the pointer the strongest is the one that is pointed at. */
+/** The distance from the pointer, in CSS pixels, in which the strongest unit counts as hovered. */
 const NEAR = 2;
 
 export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
@@ -61,7 +64,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
   [element.style.width, element.style.height] = size.map((pixels) => `${pixels}px`);
   strip.style[horizontal ? "height" : "width"] = `${STRIP}px`;
 
-  /** From the labels, on the left, to the lines, whatever the layout is. */
+  /** Paint from the labels, on the left, to the lines; transformed for other layouts. */
   const paintUpright = (canvas: HTMLCanvasElement, paint: (painter: Painter) => void) =>
     paintCanvas(canvas, ...size, (painter) => {
       if (horizontal) painter.transform(0, 1, 1, 0, 0, 0);
@@ -81,7 +84,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     const [first, end] = window.sight.value;
     const [from, below] = [ends.start(first), ends.start(end - 1) + ends.size(end - 1)];
     const to = Math.max(below, from + LOWEST);
-    // On a panel as well as on the page.
+    // Translucent, since it may be on a panel.
     painter.fillStyle = alpha(muted, 0.09);
     painter.fillRect(FUNNEL, 0, STRIP, length);
     painter.beginPath();
@@ -145,7 +148,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     for (const unit of units) {
       if (places[unit] < 0) continue;
       const middle = ends.middle(places[unit]);
-      // Of those that would stand on each other, one is enough.
+      // Skip ticks at the same pixel.
       if (Math.abs(middle - last) < 0.5) continue;
       painter.fillRect(left, middle - thickness / 2, width, thickness);
       last = middle;
@@ -160,7 +163,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     if (pressed) window.align(ends.at(place), place);
     options.pointAt(shown[at]);
   }
-  /** Several tokens share a pixel: the one that has most to say. */
+  /** Of the units that share a pixel, the strongest. */
   function pointed(place: number): number {
     const nearest = ends.at(place);
     const met = options.weights.peek();
@@ -188,7 +191,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
   return element;
 }
 
-/** The largest of the weights of a unit, and the matrix that it is of. */
+/** The largest weight of a unit over all matrices, and its matrix. */
 function strongestAt(met: readonly Float32Array[], unit: number): [weight: number, matrix: number] {
   let matrix = 0;
   for (let n = 1; n < met.length; n++) if (met[n][unit] > met[matrix][unit]) matrix = n;

@@ -1,4 +1,4 @@
-/** Queries and keys with the lines between them. */
+/** The columns of queries and keys with the lines between them. */
 
 import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
@@ -23,11 +23,13 @@ export interface PairsOptions extends AttentionOptions, ColumnsOptions {
 
 export interface Pairs {
   readonly element: HTMLElement;
-  /** Per matrix, the weights of the row or column looked at, summed where several are; null where nothing
-   * is, or it has still to come. */
+  /**
+   * By matrix, the weights of the focused row or column, summed over several focused units; null if
+   * nothing is in focus, or it has not arrived.
+   */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
   readonly share: ReadonlySignal<number | null>;
-  /** Which tokens of a long text are named. */
+  /** The range of visible tokens of a long text, for a figure. */
   named(): string;
 }
 
@@ -37,7 +39,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     const side = sideOf(focused.value);
     if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
     const found = stripsOf(matrices.value, side, focused.value[side]);
-    // Of a row that has not arrived, no number is known.
+    // A missing row is NaN.
     return found.some((strip) => Number.isNaN(strip[0])) ? null : found;
   });
   const strongest = computed(() => strips.value && maxima(strips.value));
@@ -72,7 +74,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     ...keys.reverse(),
   );
 
-  /** The labels of a side, and what joins them to the lines where only a part of them is in sight. */
+  /** The column of a side, with a minimap if it scrolls. */
   function side(side: Side): HTMLElement[] {
     const [axis, column, window] = [axes[side], columns[side], windows[side]];
     const focusedHere = computed(() => focused.value[side]);
@@ -103,7 +105,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       },
       toggle(unit, event) {
         if (event.shiftKey) return togglePair(state, side, positionOf(axis, unit));
-        // Any of a word's tokens may be what is locked.
+        // Any token of a word may be locked.
         const locked = lockedOn(state, side).filter((at) => axis.units.of[at] === unit);
         const own = locked.length ? locked : [positionOf(axis, unit)];
         for (const position of own) toggleAlso(state, side, position);
@@ -131,11 +133,11 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     return [window.element, joint];
   }
 
-  /** Look at a token of the whole; with a query that is locked, at what it gives to a key. */
+  /** Focus a unit; with a locked query, focus the pair of the query and a key. */
   function lookBeside(side: Side, unit: number | null): void {
     const { query, key } = state;
     if (unit === null) state.hover.value = null;
-    // What a locked key gets stays to be read: another look would take it away.
+    // Keep the weights of a locked key.
     else if (side === "query" && query.peek() === null && key.peek() !== null) return;
     else {
       const kept = side === "key" && !state.also.peek().length ? query.peek() : null;
@@ -158,14 +160,14 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     };
   }
 
-  /** Of a long line, show what is locked. */
+  /** Scroll a long line to the locked unit. */
   scope.effect(() => {
     const side = sideOf(focused.value);
     if (!horizontal || !side || windows[side] || untracked(() => state.hover.value)) return;
     const at = axes[side].places[focused.value[side][0]];
     const [middle, { scrollLeft, clientWidth }] = [columns[side].labels.middle(at), element];
     if (middle < scrollLeft || middle > scrollLeft + clientWidth) {
-      // At first after this run, when it is in its place.
+      // In the first run, wait until the element is in the page.
       queueMicrotask(() => {
         element.scrollLeft = middle - element.clientWidth / 2;
       });
@@ -175,11 +177,11 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
   return { element, strips, share: drawn.share, named: () => namesInSight(windows, axes) };
 }
 
-/** Whether all columns are there; asked of all, so that work on all begins. */
+/** True if columns of every matrix can be had; asks every matrix, so that all begin their work. */
 const columnsIn = (matrices: readonly AttentionMatrix[]) =>
   matrices.map((matrix) => matrix.hasColumns()).every(Boolean);
 
-/** Per matrix, the attention from these queries to every key, or from every query to these keys. */
+/** By matrix, the attention from these queries to every key, or from every query to these keys. */
 function stripsOf(
   matrices: readonly AttentionMatrix[],
   side: Side,

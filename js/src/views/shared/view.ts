@@ -1,4 +1,4 @@
-/** What a view is given, and what it is. Views know no notebook: they run in a bare page. */
+/** The interface of a view. Views know no notebook: they work in any page. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Store } from "../../data/store.ts";
@@ -15,20 +15,20 @@ export interface Context {
   readonly store: Store;
   readonly state: State;
   readonly palette: ReadonlySignal<Palette>;
-  /** Width of the view in CSS pixels. */
+  /** The width of the view in CSS pixels. */
   readonly width: ReadonlySignal<number>;
 }
 
 /** What a view shows; of a view of one layer, rebuilt for every layer. */
 export interface ViewContent {
   readonly element: HTMLElement;
-  /** Exact numbers of what is looked at. */
+  /** The numbers of the focused tokens. */
   readonly status: ReadonlySignal<Phrase>;
-  /** What the view as a whole shows, at the other end of the status line. */
+  /** The legend of the view, shown after the status. */
   readonly legend: ReadonlySignal<Phrase>;
-  /** What of it can be copied. */
+  /** The tables that can be copied. */
   readonly tables: ReadonlySignal<readonly Table[]>;
-  /** For the figure of what is shown; null while nothing is. */
+  /** What the view contributes to a figure; null while nothing is shown. */
   figure(): Figure | null;
 }
 

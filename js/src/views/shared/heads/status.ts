@@ -1,4 +1,4 @@
-/** The status line of the head view: the numbers of what is looked at. */
+/** The status line of heads: the numbers of the focused tokens. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
@@ -8,22 +8,22 @@ import { otherSide } from "../../../state/locks.ts";
 import type { State } from "../../../state/state.ts";
 import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
 
-/** What the head view shows. */
+/** What a view of heads shows: the input of its status line and tables. */
 export interface HeadContent {
   readonly state: State;
   readonly data: Layer;
   readonly axes: Axes;
-  /** "Layer 2", or "" where all layers are one. */
+  /** "Layer 2", or "" if all layers are combined. */
   readonly layerLabel: string;
   readonly focused: ReadonlySignal<FocusedUnits>;
-  /** Those whose lines are drawn, and that of the matrix. */
+  /** The matrices drawn as lines, and the one drawn as a matrix. */
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   readonly matrix: ReadonlySignal<AttentionMatrix>;
-  /** Per matrix, the weights of the row or column looked at. */
+  /** By drawn matrix, the weights of the focused row or column. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
 
-/** More names than these are counted instead. */
+/** The most names to list; more tokens are counted. */
 const MOST_NAMES = 3;
 
 export function headStatus(seen: HeadContent): Phrase {
@@ -59,7 +59,7 @@ export function headStatus(seen: HeadContent): Phrase {
   ];
 }
 
-/** What keeps the numbers of the tokens looked at from being told. */
+/** The text in place of the numbers of the focused tokens while they are missing. */
 function missing({ data, focused }: HeadContent, { side, units }: Axis): string {
   const positions = focused.value[side].flatMap((unit) => units.tokens[unit]);
   return positions.map((position) => data.pending(side, position)).find(Boolean) ?? "";
@@ -78,7 +78,7 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   const { head } = matrix.value;
   const [from, ...moreFrom] = axes.query.units.tokens[query];
   const [to, ...moreTo] = axes.key.units.tokens[key];
-  // Words of several tokens, and means, have no score of their own.
+  // Words of several tokens and combined heads have no score.
   const single = head !== null && !moreFrom.length && !moreTo.length;
   const score = single ? data.scoreRow(head, from)?.[to] : undefined;
   if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
@@ -86,7 +86,7 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   return score === undefined ? [text] : [text, ` · score ${number(score)}`];
 }
 
-/** The three strongest of all that is drawn, among the units that are shown. */
+/** The three largest of all weights between the focused and the shown units. */
 function strongest(
   strips: readonly Float32Array[],
   shown: readonly number[],

@@ -1,4 +1,4 @@
-/** What can be copied from the head view. */
+/** The tables that can be copied from a view of heads. */
 
 import type { LayerData } from "../../../data/layer-data.ts";
 import type { Table } from "../../../parts/table.ts";
@@ -8,10 +8,10 @@ import { headIn } from "../layer-view.ts";
 import { matrixCells, vectorCells } from "../tables.ts";
 import type { HeadContent } from "./status.ts";
 
-/** The row or column looked at of every head drawn, the matrix, and the vectors of its head. */
+/** The focused row or column of every drawn head, the matrix, and the vectors of a head. */
 export function headTables(seen: HeadContent): readonly Table[] {
   const { data, axes } = seen;
-  // Of a layer that does not come as a whole, only what is looked at can be copied.
+  // Of a layer that is fetched row by row, only the focused row or column can be copied.
   const whole = data.whole ? wholeTables(seen, data.whole) : [];
   const side = sideOf(seen.focused.value);
   if (!side || !seen.strips.value) return whole;
@@ -28,7 +28,7 @@ function wholeTables({ state, axes, matrix }: HeadContent, data: LayerData): rea
     rows: () => matrixCells(axes.query, axes.key, matrix.value.row),
   };
   const head = headIn(state, data);
-  // Of several heads together, the vectors are still one head's.
+  // With combined heads, the vectors are those of the current head.
   const name = matrix.value.head === null ? `Vectors of head ${head}` : "Vectors";
   const vectors: readonly Table[] =
     data.info.dim === null ? [] : [{ name, rows: () => vectorCells(data, head) }];

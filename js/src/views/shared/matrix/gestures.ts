@@ -1,4 +1,4 @@
-/** What zooms and moves a matrix: wheel, pinch, drag, double-click, and keys. */
+/** Zooms and moves a matrix: wheel, pinch, drag, double-click and keys. */
 
 import type { ReadonlySignal, Signal } from "@preact/signals-core";
 import type { Zoom } from "../../../state/state.ts";
@@ -17,11 +17,11 @@ export interface GestureOptions {
   readonly extent: Extent;
   readonly viewport: ReadonlySignal<Viewport>;
   readonly zoom: Signal<Zoom | null>;
-  /** Where the pointer is, in CSS pixels from the first cell shown. */
+  /** The position of the pointer, in CSS pixels from the first cell shown. */
   pointOf(event: MouseEvent): Point;
-  /** The column (x) and row (y) that a point of the overview shows; null outside of it. */
+  /** The column (x) and row (y) at a point of the overview; null outside of it. */
   overviewAt(point: Point): Point | null;
-  /** The column (x) and row (y) that the reader keeps in sight, if any. */
+  /** The column (x) and row (y) of the locked pair, or null. */
   kept(): Point | null;
 }
 
@@ -29,20 +29,23 @@ export interface Gestures {
   nearer(): void;
   further(): void;
   whole(): void;
-  /** Whether what the pointer does is moving the matrix, and not pointing at it. */
+  /** True while the pointer moves the matrix instead of hovering it. */
   moving(): boolean;
 }
 
-/** What a key or a button, a double-click, and a notch of the wheel do. */
+/**
+ * The zoom factors of a key or a button, of a double-click, and of a pixel of the wheel; the pixels
+ * of a line.
+ */
 const STEP = 1.5;
 const DOUBLE = 2.5;
 const PER_PIXEL = 1.004;
 const LINE = 30;
 
-/** Until it goes as far, a press is a click. */
+/** The distance in CSS pixels from which a press is a drag. */
 const DRAG_FROM = 4;
 
-/** The share of what is shown that an arrow key goes on by. */
+/** The share of the viewport that an arrow key moves by. */
 const ARROW = 0.25;
 
 export function bindGestures(options: GestureOptions): Gestures {
@@ -69,7 +72,7 @@ export function bindGestures(options: GestureOptions): Gestures {
   stage.addEventListener(
     "wheel",
     (event) => {
-      // Without a modifier it scrolls the page.
+      // Without a modifier, the wheel scrolls the page.
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1);
@@ -99,7 +102,7 @@ export function bindGestures(options: GestureOptions): Gestures {
   return { ...actions, moving: bindDrag() };
 
   function bindDrag(): () => boolean {
-    /** Where the fingers, or the pressed mouse, are. */
+    /** The positions of the fingers, or of the pressed mouse. */
     const held = new Map<number, Point>();
     let from: Point | null = null;
     let dragging = false;
@@ -145,7 +148,7 @@ export function bindGestures(options: GestureOptions): Gestures {
       held.delete(event.pointerId);
       overview = false;
       stage.classList.remove("moving");
-      // The click that ends a drag comes after this.
+      // The click event at the end of a drag comes after this.
       if (!held.size) setTimeout(() => (dragging = held.size > 0 && dragging));
     };
     stage.addEventListener("pointerup", release);
@@ -153,7 +156,7 @@ export function bindGestures(options: GestureOptions): Gestures {
     return () => dragging;
   }
 
-  /** One finger stays, the other goes from `before` to `place`. */
+  /** Zoom while one finger stays and the other moves from `before` to `place`. */
   function pinch(stays: Point, before: Point, place: Point): void {
     const apart = (one: Point) => Math.max(1, Math.hypot(one.x - stays.x, one.y - stays.y));
     zoomBy(apart(place) / apart(before), stays);

@@ -1,4 +1,4 @@
-/** Weights as a matrix, all of it or the part zoomed to, with a cross-hair on what is looked at. */
+/** A matrix of weights, as a whole or zoomed, with a cross-hair on the focused cells. */
 
 import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
@@ -102,7 +102,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   });
   if (zoomable) setAttributes(stage, { tabindex: 0, role: "group", "aria-label": "Matrix" });
 
-  /** Bring what the reader went to into the part shown, in the middle where it is not in it. */
+  /** Move the viewport to a place that is not in it. */
   function show(place: Place): void {
     if (viewport.value.isWhole) return;
     const { cell, row, column, across, down } = viewport.value;
@@ -115,14 +115,14 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
     state.zoom.value = centred(extent, viewport.value, ...to);
   }
 
-  /** The middle of the cell that is locked. */
+  /** The middle of the locked cell. */
   function kept(): { x: number; y: number } | null {
     const at = ({ side, units, places }: Axis) => places[units.of[state[side].peek() ?? -1]] ?? -1;
     const [row, column] = [at(axes.query), at(axes.key)];
     return row < 0 || column < 0 ? null : { x: column + 0.5, y: row + 0.5 };
   }
 
-  /** In CSS pixels from the first cell shown. */
+  /** The position of the pointer, in CSS pixels from the first cell shown. */
   function pointOf(event: MouseEvent) {
     const box = picture.getBoundingClientRect();
     return { x: event.clientX - box.left - left - FRAME, y: event.clientY - box.top - top - FRAME };
@@ -148,7 +148,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   stage.addEventListener("click", (event) => {
     const place = gestures?.moving() ? null : placeAt(event);
     if (!place) return;
-    // Any of a word's tokens may be what is locked.
+    // Any token of a word may be locked.
     const of = ({ side, units }: Axis) => units.of[state[side].peek() ?? -1];
     const same =
       of(axes.query) === axes.query.units.of[place.query as number] &&
@@ -160,7 +160,9 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   return element;
 }
 
-/** What names take, and what is left to the cells; a text whose cells are too small for them is zoomed. */
+/**
+ * The space for labels and for cells. A matrix whose cells are too small for labels can be zoomed.
+ */
 function marginsFor({ axes, width, labelsRows }: MatrixOptions) {
   const most = Math.max(axes.query.shown.length, axes.key.shown.length);
   const withMargin = (left: number) => {

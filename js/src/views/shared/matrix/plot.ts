@@ -1,4 +1,4 @@
-/** The picture of a matrix: its cells, what they are called, and where one text of a pair ends. */
+/** Paints a matrix: its cells, labels, and the borders between the texts of a pair. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
@@ -16,14 +16,14 @@ export interface PlotOptions {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly palette: ReadonlySignal<Palette>;
   readonly tiles: Tiles;
-  /** What there is for the names of rows, and of columns. */
+  /** The space for the labels of rows, and of columns. */
   readonly left: number;
   readonly top: number;
   readonly overview: Box;
   readonly extent: Extent;
 }
 
-/** Paints a part, its first cell at (0, 0); reads signals. */
+/** Returns a function that paints a viewport, its first cell at (0, 0). It reads signals. */
 export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: Viewport) => void {
   const { axes, matrix, palette, tiles, left, top } = options;
   const names = { query: axisNames(axes.query, left), key: axisNames(axes.key, top) };
@@ -39,7 +39,7 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
   function paintCells(painter: Painter, viewport: Viewport): void {
     const [below, above] = [tiles.whole.value, viewport.isWhole ? null : tiles.sharp.value];
     painter.imageSmoothingEnabled = false;
-    // What is there of another head stays until there is something of this one.
+    // The picture of another head stays until there is one of this head.
     const outdated = above?.matrix === matrix.value && below?.matrix !== matrix.value;
     const fresh = above?.matrix === matrix.value || below?.matrix !== matrix.value;
     const covered = above && sharp.value && fresh ? placeOf(above, viewport) : null;
@@ -80,7 +80,7 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
   };
 }
 
-/** Left and top edge, width and height. */
+/** Left, top, width and height. */
 type Place = readonly [x: number, y: number, width: number, height: number];
 
 const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Place => [
@@ -90,7 +90,7 @@ const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Plac
   (rows.end - rows.first) * cell,
 ];
 
-/** Paint a picture of the whole where a sharper one does not cover it. */
+/** Paint the picture of the whole matrix where a sharper one does not cover it. */
 function paintAround(
   painter: Painter,
   { across, down }: Viewport,
@@ -121,7 +121,7 @@ function image({ width, height, largest }: Pixels, palette: Palette): HTMLCanvas
     data[to] = r;
     data[to + 1] = g;
     data[to + 2] = b;
-    // The square root, as in the thumbnails: most weights are small.
+    // The square root, as in the thumbnails, since most weights are small.
     data[to + 3] = 255 * Math.sqrt(largest[at]);
   }
   const made = el("canvas", { width, height });

@@ -1,4 +1,6 @@
-/** The pictures that a matrix is shown by: all of it, and the part shown where that has more to it. */
+/**
+ * The pictures of a matrix: one of the whole, and a sharper one of the viewport if that shows more.
+ */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
@@ -6,7 +8,7 @@ import { matrixPicture } from "../../../raster/matrix.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { columnsOf, rowsOf, type Span, type Viewport } from "./viewport.ts";
 
-/** A part of a matrix, in pixels. */
+/** A part of a matrix to be drawn. */
 interface Wanted {
   readonly matrix: AttentionMatrix;
   readonly rows: Span;
@@ -18,7 +20,7 @@ interface Wanted {
 export interface Pixels {
   readonly width: number;
   readonly height: number;
-  /** The largest weight in each. */
+  /** The largest weight in each pixel. */
   readonly largest: Float32Array;
 }
 
@@ -28,9 +30,9 @@ export interface Tile extends Wanted, Pixels {
 
 export interface Tiles {
   readonly whole: ReadonlySignal<Tile | null>;
-  /** The part shown and what is around it; null until it is wanted. */
+  /** The viewport and its surroundings; null until it is needed. */
   readonly sharp: ReadonlySignal<Tile | null>;
-  /** Pixels per cell in the picture of the part shown, as far as it is there. */
+  /** Pixels per cell in the best picture of the viewport so far. */
   readonly scale: ReadonlySignal<number>;
 }
 
@@ -39,14 +41,17 @@ export interface TilesOptions {
   readonly rows: readonly number[];
   readonly columns: readonly number[];
   readonly viewport: ReadonlySignal<Viewport>;
-  /** Side of a cell in pixels of the screen, while the whole is shown. */
+  /** The side of a cell in screen pixels when the whole matrix is shown. */
   readonly least: number;
 }
 
-/** What is drawn beyond each edge of the part shown, as a share of it: a small move needs no more. */
+/**
+ * The surroundings that are drawn beyond each edge of the viewport, as a share of it, for small
+ * moves.
+ */
 const AROUND = 0.25;
 
-/** A part is drawn when it has been the one for so long; until then what is there is scaled. */
+/** The delay before a new viewport is drawn; until then the existing picture is scaled. */
 const SETTLED_MS = 60;
 
 export function matrixTiles(
@@ -71,7 +76,7 @@ export function matrixTiles(
     return known ? null : [{ matrix: of, ...all, scale: finest(of) }, whole];
   });
 
-  /** Null where the picture of the whole has all there is: every cell its own pixel, or an overview. */
+  /** Null if the picture of the whole has every detail: a pixel per cell, or an overview. */
   function viewportTile(shown: Viewport, of: AttentionMatrix): Wanted | null {
     if (shown.isWhole || of.overview || finest(of) >= 1) return null;
     const scale = Math.min(1, shown.cell * devicePixelRatio);
@@ -81,7 +86,7 @@ export function matrixTiles(
   let running: { readonly wanted: Wanted; stop(): void } | null = null;
   scope.effect(() => {
     const job = next.value;
-    // What is being drawn may do for a part a little further on as well.
+    // The running job may cover this viewport, too.
     if (job && running && covers(running.wanted, job[0])) return;
     running?.stop();
     running = job && start(...job);
@@ -121,7 +126,7 @@ export function matrixTiles(
       height: Math.ceil(lengthOf(wanted.rows) * wanted.scale),
     };
     return matrixPicture(wanted.matrix, job, (largest, done) => {
-      // Half of a part would hide the whole below it.
+      // An incomplete picture would hide the one of the whole.
       if (!done && into === sharp) return;
       if (done) running = null;
       into.value = { ...wanted, width: job.width, height: job.height, largest, done };
@@ -140,7 +145,7 @@ export function matrixTiles(
   return { whole, sharp, scale };
 }
 
-/** Fewer pixels, each the largest of those that it stands for. */
+/** Pool pixels, each the largest of those that it replaces. */
 export function pooled(of: Pixels, width: number, height: number): Pixels {
   const [across, down] = [Math.min(width, of.width), Math.min(height, of.height)];
   const largest = new Float32Array(across * down);

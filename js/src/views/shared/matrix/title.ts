@@ -1,4 +1,4 @@
-/** The line above a matrix: whose it is, which part of it is shown and how, and what zooms it. */
+/** The title of a matrix: whose it is, which part is shown, and the zoom buttons. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { el } from "../../../parts/dom.ts";
@@ -11,7 +11,7 @@ export interface TitleOptions {
   readonly title: ReadonlySignal<string>;
   readonly words: ReadonlySignal<string>;
   readonly viewport: ReadonlySignal<Viewport>;
-  /** What its buttons do; null where there is nothing to zoom. */
+  /** The actions of the buttons; null if the matrix cannot be zoomed. */
   readonly zoom: ZoomActions | null;
   /** In CSS pixels. */
   readonly width: number;
@@ -19,9 +19,9 @@ export interface TitleOptions {
 
 const FONT = "13px system-ui, sans-serif";
 const LINE = 1.4;
-/** What the buttons take of the width. */
+/** The width of the buttons. */
 const BUTTONS = 126;
-/** Lines end where words do, and numbers get longer. */
+/** The allowance for line breaks between words, and for longer numbers. */
 const ROOMY = 1.15;
 
 export interface ZoomActions {
@@ -47,11 +47,11 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
     buttons.append(out, near, whole);
     element.append(buttons);
     element.classList.add("zoomable");
-    // Words of another part may be shorter; what is pointed at stays where it is.
+    // Keep the height for shorter texts, so that the matrix does not move under the pointer.
     const lines = Math.ceil((ROOMY * longest) / (width - BUTTONS));
     text.style.minHeight = `${lines * LINE}em`;
     scope.effect(() => {
-      // Not "disabled", which would take the focus away from who zooms with them.
+      // Not "disabled", with which the pressed button would lose the focus.
       for (const one of [out, whole])
         one.setAttribute("aria-disabled", `${viewport.value.isWhole}`);
       near.setAttribute("aria-disabled", `${viewport.value.cell >= LARGEST_CELL}`);
@@ -66,7 +66,7 @@ function button(name: string, content: string, act: () => void): HTMLElement {
   return made;
 }
 
-/** @param pooled cells along either side of a pixel, at the most. */
+/** @param pooled the most cells along either side of a pixel */
 export function describe({ query, key }: Axes, viewport: Viewport, pooled: number): string {
   const [rows, columns] = viewport.isWhole
     ? ["rows: queries", "columns: keys"]

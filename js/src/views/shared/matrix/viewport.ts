@@ -1,8 +1,8 @@
-/** Which part of a matrix is shown, and how large. */
+/** The viewport of a matrix: which part is shown, and how large. */
 
 import type { Zoom } from "../../../state/state.ts";
 
-/** What there is to show, and the room for it: the longer side's, in CSS pixels. */
+/** The number of rows and columns, and the space for the longer side in CSS pixels. */
 export interface Extent {
   readonly rows: number;
   readonly columns: number;
@@ -10,15 +10,15 @@ export interface Extent {
 }
 
 export interface Viewport {
-  /** Side of a cell, in CSS pixels. */
+  /** The side of a cell, in CSS pixels. */
   readonly cell: number;
-  /** The first row and column, of which a fraction may be cut off. */
+  /** The first row and column shown; fractions are cut off. */
   readonly row: number;
   readonly column: number;
-  /** Size of what is shown, in CSS pixels. */
+  /** The size of the viewport, in CSS pixels. */
   readonly across: number;
   readonly down: number;
-  /** Whether it is all there is. */
+  /** True if the whole matrix is shown. */
   readonly isWhole: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** From `first` up to `end`, which is not in it. */
+/** A range from `first` to before `end`. */
 export interface Span {
   readonly first: number;
   readonly end: number;
@@ -38,20 +38,20 @@ export const LARGEST_CELL = 28;
 const smallest = ({ rows, columns, available }: Extent) =>
   Math.min(LARGEST_CELL, available / Math.max(rows, columns));
 
-/** @param zoom of this matrix, or of another one, which is none of this. */
+/** @param zoom of any matrix; ignored if it has another size */
 export function viewportOf(extent: Extent, zoom: Zoom | null): Viewport {
   const { rows, columns, available } = extent;
   const matching = zoom?.rows === rows && zoom.columns === columns ? zoom : null;
   const fit = smallest(extent);
   const cell = matching ? Math.min(LARGEST_CELL, Math.max(fit, available / matching.span)) : fit;
-  // A side with few cells grows until it, too, takes all the room.
+  // The shorter side grows until it fills the space, too.
   const [across, down] = [Math.min(columns * cell, available), Math.min(rows * cell, available)];
   const row = Math.max(0, Math.min(matching?.row ?? 0, rows - down / cell));
   const column = Math.max(0, Math.min(matching?.column ?? 0, columns - across / cell));
   return { cell, row, column, across, down, isWhole: cell <= fit };
 }
 
-/** Cells larger by a factor, while what is at a place, in CSS pixels, stays there. */
+/** Zoom by a factor around a point, in CSS pixels. */
 export function zoomed(extent: Extent, viewport: Viewport, factor: number, x: number, y: number) {
   const cell = Math.min(LARGEST_CELL, viewport.cell * factor);
   if (cell <= smallest(extent)) return null;
@@ -64,7 +64,7 @@ export function zoomed(extent: Extent, viewport: Viewport, factor: number, x: nu
   };
 }
 
-/** As large, but so many rows and columns further on. */
+/** Move by rows and columns. */
 export function moved(
   extent: Extent,
   viewport: Viewport,
@@ -75,7 +75,7 @@ export function moved(
   return zoomed(extent, { ...viewport, row, column }, 1, 0, 0);
 }
 
-/** As large, with this place, counted in rows and columns, in the middle. */
+/** Centre a place, counted in rows and columns. */
 export function centred(
   extent: Extent,
   viewport: Viewport,
@@ -87,10 +87,10 @@ export function centred(
   return moved(extent, viewport, rows - viewport.row, columns - viewport.column);
 }
 
-/** What a computed fraction may be off by. */
+/** The rounding error of a computed fraction. */
 const NEARLY = 1e-6;
 
-/** The rows of which at least a part is shown. */
+/** The rows and columns that are at least partly visible. */
 export const rowsOf = ({ row, down, cell }: Viewport): Span => span(row, down / cell);
 export const columnsOf = ({ column, across, cell }: Viewport): Span => span(column, across / cell);
 
