@@ -2,13 +2,12 @@
 
 import type { Scope } from "../scheduling/scope.ts";
 import type { State } from "../state/state.ts";
-import { el } from "./dom.ts";
+import { button, el } from "./dom.ts";
 
 /** @param leave moves the focus to the view */
 export function alertBar(scope: Scope, { error }: State, leave: () => void): HTMLElement {
   const message = el("span", { class: "message" });
-  const dismiss = el("button", { type: "button", class: "control" }, "Dismiss");
-  dismiss.addEventListener("click", () => {
+  const dismiss = button({ class: "control" }, "Dismiss", () => {
     leave();
     error.value = null;
   });

@@ -1,7 +1,7 @@
 /** A labelled select box, and a toggle button. */
 
 import type { Scope } from "../scheduling/scope.ts";
-import { el } from "./dom.ts";
+import { button, el } from "./dom.ts";
 
 export interface Option {
   readonly value: string;
@@ -10,40 +10,42 @@ export interface Option {
   readonly title?: string;
 }
 
-export interface ChoiceOptions {
-  readonly name: string;
-  readonly options: readonly Option[];
-  /** Read inside an effect. */
-  value(): string;
-  set(value: string): void;
+/** A value that a control shows and sets, such as a signal; read inside an effect. */
+export interface Bound<Value> {
+  value: Value;
 }
 
-/** A combobox with its name before it. */
-export function choice(scope: Scope, { name, options, value, set }: ChoiceOptions): HTMLElement {
+/** A select box with its name before it. */
+export function choice<Value extends string>(
+  scope: Scope,
+  name: string,
+  options: readonly Option[],
+  bound: Bound<Value>,
+): HTMLElement {
   const select = el("select", { "aria-label": name });
   for (const { value, label, title } of options) {
     select.append(el("option", { value, title: title || undefined }, label));
   }
-  select.addEventListener("change", () => set(select.value));
+  select.addEventListener("change", () => {
+    bound.value = select.value as Value;
+  });
   const label = el("span", { class: "label", "aria-hidden": "true" }, name);
   scope.effect(() => {
-    select.value = value();
+    select.value = bound.value;
   });
   return el("label", { class: "control" }, label, select);
 }
 
-export interface ToggleOptions {
-  readonly name: string;
-  readonly title: string;
-  /** Read inside an effect. */
-  value(): boolean;
-  set(value: boolean): void;
-}
-
-/** A button that stays pressed. */
-export function toggle(scope: Scope, { name, title, value, set }: ToggleOptions): HTMLElement {
-  const button = el("button", { type: "button", class: "control toggle", title }, name);
-  button.addEventListener("click", () => set(!value()));
-  scope.effect(() => button.setAttribute("aria-pressed", `${value()}`));
-  return button;
+/** A toggle button. */
+export function toggle(
+  scope: Scope,
+  name: string,
+  title: string,
+  bound: Bound<boolean>,
+): HTMLElement {
+  const element = button({ class: "control toggle", title }, name, () => {
+    bound.value = !bound.value;
+  });
+  scope.effect(() => element.setAttribute("aria-pressed", `${bound.value}`));
+  return element;
 }

@@ -16,6 +16,17 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Create a button that calls `onClick`. */
+export function button(
+  attributes: Attributes,
+  content: string,
+  onClick: (event: MouseEvent) => void,
+): HTMLButtonElement {
+  const element = el("button", { type: "button", ...attributes }, content);
+  element.addEventListener("click", onClick);
+  return element;
+}
+
 export function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) element.removeAttribute(name);

@@ -2,7 +2,6 @@
 
 import type { Manifest } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
-import type { Segments } from "../state/choices.ts";
 import { goToStack } from "../state/navigation.ts";
 import { isPair } from "../state/shown.ts";
 import type { State } from "../state/state.ts";
@@ -25,24 +24,19 @@ export function filters(scope: Scope, state: State, { stacks }: Manifest): HTMLE
       value: name,
       label: capitalized(name.replaceAll("_", " ")),
     }));
-    shown.push(
-      choice(scope, {
-        name: "Attention",
-        options,
-        value: () => state.shown.stack.value.name,
-        set: (to) => goToStack(state, to),
-      }),
-    );
+    const bound = {
+      get value() {
+        return state.shown.stack.value.name;
+      },
+      set value(name) {
+        goToStack(state, name);
+      },
+    };
+    shown.push(choice(scope, "Attention", options, bound));
   }
   if (stacks.some(isPair)) {
-    const segments = choice(scope, {
-      name: several ? "Segments" : "Attention",
-      options: SEGMENTS,
-      value: () => state.segments.value,
-      set: (to) => {
-        state.segments.value = to as Segments;
-      },
-    });
+    const name = several ? "Segments" : "Attention";
+    const segments = choice(scope, name, SEGMENTS, state.segments);
     scope.effect(() => {
       segments.hidden = !isPair(state.shown.stack.value);
     });

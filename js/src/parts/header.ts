@@ -6,7 +6,7 @@ import type { Scope } from "../scheduling/scope.ts";
 import type { ViewName } from "../state/choices.ts";
 import { goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
-import { el, setAttributes } from "./dom.ts";
+import { button, el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";
 import { stepper } from "./stepper.ts";
 
@@ -38,12 +38,12 @@ export function header(
   });
   scope.effect(() => {
     // The steppers have no effect while heads are combined.
-    const together = state.view.value === "head" ? state.combine.value : "none";
-    const all = together.startsWith("layers_");
-    layer.classList.toggle("idle", all);
-    head.classList.toggle("idle", together !== "none");
-    layer.title = all ? "All layers are shown as one" : shownLayer.value.fidelity.module;
-    head.title = together === "none" ? "" : "Several heads are shown as one";
+    const combined = state.view.value === "head" ? state.combine.value : "none";
+    const allLayers = combined.startsWith("layers_");
+    layer.classList.toggle("idle", allLayers);
+    head.classList.toggle("idle", combined !== "none");
+    layer.title = allLayers ? "All layers are shown as one" : shownLayer.value.fidelity.module;
+    head.title = combined === "none" ? "" : "Several heads are shown as one";
   });
   const tabs = viewTabs(scope, state);
   const choices = filters(scope, state, store.manifest);
@@ -55,15 +55,10 @@ function viewTabs(scope: Scope, state: State): HTMLElement {
   const list = el("div", { role: "tablist", "aria-label": "View" });
   const { views } = state;
   const tabs = views.map((name) => {
-    const tab = el(
-      "button",
-      { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view" },
-      VIEW_LABELS[name],
-    );
-    tab.addEventListener("click", () => {
+    const attributes = { role: "tab", id: `tab-${name}`, "aria-controls": "view" };
+    return button(attributes, VIEW_LABELS[name], () => {
       state.view.value = name;
     });
-    return tab;
   });
   list.append(...tabs);
   list.addEventListener("keydown", (event) => {

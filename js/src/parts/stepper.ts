@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
-import { el, setAttributes } from "./dom.ts";
+import { button, el, setAttributes } from "./dom.ts";
 
 export interface StepperOptions {
   readonly name: string;
@@ -19,12 +19,9 @@ export function stepper(scope: Scope, { name, value, values, set }: StepperOptio
     if (to !== undefined) set(to);
   };
   // The buttons are for the pointer only; the keyboard uses the spinbutton.
-  const button = (sign: string, by: number) => {
-    const element = el("button", { type: "button", tabindex: -1, "aria-hidden": "true" }, sign);
-    element.addEventListener("click", () => step(by));
-    return element;
-  };
-  const [down, up] = [button("◂", -1), button("▸", 1)];
+  const hidden = { tabindex: -1, "aria-hidden": "true" };
+  const down = button(hidden, "◂", () => step(-1));
+  const up = button(hidden, "▸", () => step(1));
   const spin = el("span", { role: "spinbutton", tabindex: 0, "aria-label": name });
   spin.addEventListener("keydown", (event) => {
     const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key];

@@ -6,7 +6,7 @@ import { activeHeads, goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 import { headColors, textOn } from "../styles/head-colors.ts";
 import { alpha, type Palette } from "../styles/palette.ts";
-import { el, setAttributes } from "./dom.ts";
+import { button, el, setAttributes } from "./dom.ts";
 
 export function swatches(
   scope: Scope,
@@ -18,33 +18,24 @@ export function swatches(
   /** The head that was clicked last without Shift, where a range begins. */
   let anchor = state.shown.head.peek();
   const buttons = Array.from({ length: heads }, (_, head) => {
-    const button = el(
-      "button",
-      {
-        type: "button",
-        "aria-label": `Head ${head}`,
-        title: `Head ${head}: click to show or hide, double-click for this head alone, shift-click for a range`,
-      },
-      `${head}`,
-    );
-    button.addEventListener("click", (event) => {
+    const name = `Head ${head}`;
+    const title = `${name}: click to show or hide, double-click for this head alone, shift-click for a range`;
+    const swatch = button({ "aria-label": name, title }, `${head}`, (event) => {
       if (event.shiftKey) range(state, heads, anchor, head);
       else {
         toggle(state, heads, head);
         anchor = head;
       }
     });
-    button.addEventListener("dblclick", (event) => {
+    swatch.addEventListener("dblclick", (event) => {
       if (!event.shiftKey) solo(state, heads, head);
     });
-    return button;
+    return swatch;
   });
-  const all = el("button", { type: "button", class: "some" }, "All");
-  all.addEventListener("click", () => {
+  const all = button({ class: "some" }, "All", () => {
     state.heads.value = null;
   });
-  const alone = el("button", { type: "button", class: "some" });
-  alone.addEventListener("click", () =>
+  const alone = button({ class: "some" }, "", () =>
     setActive(state, heads, new Set([state.shown.head.peek()])),
   );
   group.append(...buttons);
@@ -57,19 +48,18 @@ export function swatches(
     const active = activeHeads(state, heads);
     // Not "disabled", with which the pressed button would lose the focus.
     setAttributes(all, { "aria-disabled": `${active.length === heads}` });
-    setAttributes(alone, {
-      "aria-disabled": `${active.length === 1 && active[0] === current}`,
-    });
+    const isAlone = active.length === 1 && active[0] === current;
+    setAttributes(alone, { "aria-disabled": `${isAlone}` });
   });
   scope.effect(() => {
     const active = new Set(activeHeads(state, heads));
     const colors = headColors(heads, palette.value.dark);
-    buttons.forEach((button, head) => {
+    buttons.forEach((swatch, head) => {
       const on = active.has(head);
-      button.setAttribute("aria-pressed", `${on}`);
-      button.classList.toggle("current", head === state.shown.head.value);
-      button.style.background = on ? colors[head] : alpha(colors[head], 0.18);
-      button.style.color = on ? textOn(colors[head]) : "";
+      swatch.setAttribute("aria-pressed", `${on}`);
+      swatch.classList.toggle("current", head === state.shown.head.value);
+      swatch.style.background = on ? colors[head] : alpha(colors[head], 0.18);
+      swatch.style.color = on ? textOn(colors[head]) : "";
     });
   });
   return element;

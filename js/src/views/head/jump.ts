@@ -2,13 +2,13 @@
 
 import { batch, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { el } from "../../parts/dom.ts";
+import { button, el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Axes, placeOf } from "../shared/axes.ts";
 import { isLong } from "../shared/columns.ts";
-import { KEPT, type Link, strongestLinks } from "./links.ts";
+import { LIMIT, type Link, strongestLinks } from "./links.ts";
 
 export interface Jump {
   readonly element: HTMLElement;
@@ -22,7 +22,7 @@ export interface ShownMatrix {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
 }
 
-const WHAT =
+const TITLE =
   "Strongest links between two tokens of the matrix: j, Shift+J. Left out are those of a token to " +
   "itself, to the first, and from or to special tokens.";
 
@@ -38,18 +38,13 @@ export function jump(
   let stop = () => {};
 
   const count = el("span", { class: "count", "aria-live": "polite" });
-  const button = (sign: string, name: string, by: 1 | -1) => {
-    const made = el("button", { type: "button", "aria-label": name }, sign);
-    made.addEventListener("click", () => go(by));
-    return made;
-  };
   const element = el(
     "div",
-    { class: "control stepper", role: "group", "aria-label": "Strongest links", title: WHAT },
+    { class: "control stepper", role: "group", "aria-label": "Strongest links", title: TITLE },
     el("span", { class: "label", "aria-hidden": "true" }, "Top links"),
-    button("◂", "Previous link", -1),
+    button({ "aria-label": "Previous link" }, "◂", () => go(-1)),
     count,
-    button("▸", "Next link", 1),
+    button({ "aria-label": "Next link" }, "▸", () => go(1)),
   );
 
   function go(by: 1 | -1): void {
@@ -99,7 +94,7 @@ export function jump(
   });
   scope.effect(() => {
     const found = links.value;
-    if (done.value === null) count.textContent = `– of ${KEPT}`;
+    if (done.value === null) count.textContent = `– of ${LIMIT}`;
     else if (!found) count.textContent = `${Math.floor(100 * done.value)}%`;
     else count.textContent = found.length ? `${at.value + 1} of ${found.length}` : "none";
   });

@@ -12,7 +12,7 @@ export interface Link {
 }
 
 /** The number of links to find. */
-export const KEPT = 50;
+export const LIMIT = 50;
 
 /**
  * Find the strongest links between the units shown, except those that most heads have: to the unit
@@ -39,12 +39,12 @@ export function strongestLinks(
     const weights = matrix.row(query);
     for (const key of columns) {
       const weight = weights[key];
-      const least = links.length < KEPT ? 0 : links[KEPT - 1].weight;
+      const least = links.length < LIMIT ? 0 : links[LIMIT - 1].weight;
       if (weight <= least || (same && key === query)) continue;
       let place = links.length;
       while (place > 0 && links[place - 1].weight < weight) place--;
       links.splice(place, 0, { query, key, weight });
-      if (links.length > KEPT) links.pop();
+      if (links.length > LIMIT) links.pop();
     }
     report((at + 1) / rows.length, links);
   };

@@ -15,30 +15,27 @@ const COMBINE: readonly { readonly value: Combine; readonly label: string }[] = 
 ];
 
 export function headTools(scope: Scope, state: State): HTMLElement[] {
-  const show = choice(scope, {
-    name: "Show",
-    options: COMBINE,
-    value: () => state.combine.value,
-    set: (to) => {
-      state.combine.value = to as Combine;
+  const { combine, orientation } = state;
+  const show = choice(scope, "Show", COMBINE, combine);
+  const words = toggle(
+    scope,
+    "Words",
+    "Join the tokens of a word: attention to it is their sum, from it their mean",
+    state.words,
+  );
+  const horizontal = toggle(
+    scope,
+    "Horizontal",
+    "Tokens in lines instead of columns: for short texts, and scripts without spaces",
+    {
+      get value() {
+        return orientation.value === "horizontal";
+      },
+      set value(on) {
+        orientation.value = on ? "horizontal" : "vertical";
+      },
     },
-  });
-  const words = toggle(scope, {
-    name: "Words",
-    title: "Join the tokens of a word: attention to it is their sum, from it their mean",
-    value: () => state.words.value,
-    set: (to) => {
-      state.words.value = to;
-    },
-  });
-  const horizontal = toggle(scope, {
-    name: "Horizontal",
-    title: "Tokens in lines instead of columns: for short texts, and scripts without spaces",
-    value: () => state.orientation.value === "horizontal",
-    set: (to) => {
-      state.orientation.value = to ? "horizontal" : "vertical";
-    },
-  });
+  );
   scope.effect(() => {
     words.hidden = !hasWords(state.shown.stack.value);
   });

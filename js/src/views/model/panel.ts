@@ -1,6 +1,6 @@
 /** The panel of the opened head, as wide as the view, with a notch towards its cell. */
 
-import { el } from "../../parts/dom.ts";
+import { button, el } from "../../parts/dom.ts";
 import type { Context, ViewContent } from "../shared/view.ts";
 import { detail } from "./detail.ts";
 import { described } from "./patterns.ts";
@@ -32,11 +32,8 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
   const { views, shown: place } = state;
   const { stack, layer, head } = place;
   const title = el("div", { class: "title" });
-  const button = (name: string, text: string, act: () => void) => {
-    const made = el("button", { type: "button", "aria-label": name, title: name }, text);
-    made.addEventListener("click", act);
-    return made;
-  };
+  const named = (name: string) => ({ "aria-label": name, title: name });
+  const open = "Open in head view";
   const content = detail(context, width - FRAME);
   const region = el(
     "div",
@@ -45,8 +42,8 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
       "div",
       { class: "panel-header" },
       title,
-      ...(views.includes("head") ? [button("Open in head view", "Open in head view", enter)] : []),
-      button("Close", "✕", close),
+      ...(views.includes("head") ? [button(named(open), open, enter)] : []),
+      button(named("Close"), "✕", close),
     ),
     content.element,
   );
@@ -61,8 +58,8 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
   });
   scope.effect(() => {
     // The title changes with the content, which waits for its layer.
-    const wanted = context.store.layer(stack.value.name, layer.value.number);
-    if (wanted.value.status === "loading" && title.firstChild) return;
+    const request = context.store.layer(stack.value.name, layer.value.number);
+    if (request.value.status === "loading" && title.firstChild) return;
     const shown = { layer: layer.value, head: head.value };
     const pattern = described(context.store.manifest.patterns, shown);
     region.setAttribute("aria-label", `${headName(shown)}, opened`);

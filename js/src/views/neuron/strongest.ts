@@ -2,7 +2,7 @@
 
 import { batch, type ReadonlySignal } from "@preact/signals-core";
 import { largestFirst } from "../../data/neurons.ts";
-import { el } from "../../parts/dom.ts";
+import { button } from "../../parts/dom.ts";
 import type { State } from "../../state/state.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
@@ -23,8 +23,8 @@ export function strongestKeys(state: State, facts: QueryAnalysis, rows: Rows): S
     const order = largestFirst(shown.keys.map((key) => original.weights[key]));
     const ranked = order.map((at) => shown.keys[at]).filter((key) => original.weights[key] > 0);
     if (!ranked.length) return;
-    const known = state.query.peek() === query ? ranked.indexOf(state.key.peek() ?? -1) : -1;
-    const next = known < 0 ? 0 : (known + by + ranked.length) % ranked.length;
+    const current = state.query.peek() === query ? ranked.indexOf(state.key.peek() ?? -1) : -1;
+    const next = current < 0 ? 0 : (current + by + ranked.length) % ranked.length;
     batch(() => {
       // The pointer may rest on another key.
       state.hover.value = null;
@@ -41,7 +41,7 @@ export function strongestKeys(state: State, facts: QueryAnalysis, rows: Rows): S
 export function strongestButton(step: ReadonlySignal<Strongest | null>): HTMLElement {
   const title =
     "Lock the strongest key of this query, then the next: j; Shift+J for the one before";
-  const button = el("button", { type: "button", class: "control toggle", title }, "Strongest key");
-  button.addEventListener("click", (event) => step.peek()?.go(event.shiftKey ? -1 : 1));
-  return button;
+  return button({ class: "control toggle", title }, "Strongest key", (event) =>
+    step.peek()?.go(event.shiftKey ? -1 : 1),
+  );
 }

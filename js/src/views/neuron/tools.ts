@@ -1,21 +1,20 @@
 /** The controls of the neuron view: vectors, order, comparison, unmuting. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import { choice, toggle } from "../../parts/choice.ts";
-import { el } from "../../parts/dom.ts";
+import { choice, type Option, toggle } from "../../parts/choice.ts";
+import { button, el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Neurons } from "../../state/choices.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
 import { compareWith } from "./lock.ts";
 import { type Strongest, strongestButton } from "./strongest.ts";
 
-const ORDERS: Readonly<Record<Neurons, string>> = {
-  model: "In model order",
-  pair: "By |q × k| of the pair",
-  sum: "By |q × k| summed",
-};
+const ORDERS: readonly Option[] = [
+  { value: "model", label: "In model order" },
+  { value: "pair", label: "By |q × k| of the pair" },
+  { value: "sum", label: "By |q × k| summed" },
+];
 
 /** The most queries offered for a comparison. */
 const OFFERED = 256;
@@ -27,42 +26,34 @@ export function neuronTools(
   explained: ReadonlySignal<number>,
   step: ReadonlySignal<Strongest | null>,
 ): HTMLElement[] {
-  const vectors = toggle(scope, {
-    name: "Vectors",
-    title: "Show the vectors of queries and keys, or their attention alone",
-    value: () => state.expanded.value,
-    set: (to) => {
-      state.expanded.value = to;
-    },
-  });
-  const order = choice(scope, {
-    name: "Neurons",
-    options: Object.entries(ORDERS).map(([value, label]) => ({ value, label })),
-    value: () => state.neurons.value,
-    set: (to) => {
-      state.neurons.value = to as Neurons;
-    },
-  });
+  const vectors = toggle(
+    scope,
+    "Vectors",
+    "Show the vectors of queries and keys, or their attention alone",
+    state.expanded,
+  );
+  const order = choice(scope, "Neurons", ORDERS, state.neurons);
   const compare = el("div", { class: "tools" });
-  scope.scopedEffect((own) => {
+  scope.scopedEffect((inner) => {
     const stack = state.shown.stack.value;
     const names = tokenNames(stack.queries);
     const { queries } = shownTokens(state.segments.value, stack);
     // Longer lists are unusable: Shift with a click compares instead.
     const offered = queries.length <= OFFERED ? queries : state.also.value.slice(0, 1);
-    const control = choice(own, {
-      name: "Compare with",
-      options: [
-        { value: "", label: "None" },
-        ...offered.map((at) => ({ value: `${at}`, label: names[at] })),
-      ],
-      value: () => `${(state.query.value === null ? null : state.also.value[0]) ?? ""}`,
-      set: (to) => compareWith(state, to === "" ? null : Number(to), explained.peek()),
-    });
-    compare.replaceChildren(control);
+    const options = offered.map((at) => ({ value: `${at}`, label: names[at] }));
+    const bound = {
+      get value() {
+        const compared = state.query.value === null ? null : state.also.value[0];
+        return `${compared ?? ""}`;
+      },
+      set value(at) {
+        compareWith(state, at === "" ? null : Number(at), explained.peek());
+      },
+    };
+    const none = { value: "", label: "None" };
+    compare.replaceChildren(choice(inner, "Compare with", [none, ...options], bound));
   });
-  const unmute = el("button", { type: "button", class: "control toggle" });
-  unmute.addEventListener("click", () => {
+  const unmute = button({ class: "control toggle" }, "", () => {
     state.muted.value = [];
   });
   const count = computed(() => state.muted.value.length);

@@ -6,7 +6,7 @@
 import { computed, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";
 import { SILENCE_MS, unanswered } from "../../parts/absent.ts";
-import { el, replaceContent } from "../../parts/dom.ts";
+import { button, el, replaceContent } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type State, within } from "../../state/state.ts";
 import type { Context, ViewContent } from "./view.ts";
@@ -26,29 +26,29 @@ export function layerView(
 ): ViewContent {
   const { scope, state, store } = context;
   const element = el("div", { class: "layer-view" });
-  const inside = signal<ViewContent | null>(null);
+  const viewContent = signal<ViewContent | null>(null);
   const { stack, layer: shown } = state.shown;
   // A computed of its own, so that an answer does not cause another request.
-  const wanted = computed(() => store.layer(stack.value.name, shown.value.number));
-  const layer = computed(() => wanted.value.value);
+  const request = computed(() => store.layer(stack.value.name, shown.value.number));
+  const layer = computed(() => request.value.value);
   let timer = 0;
   let shownScope = scope.child();
 
   scope.onEnd(() => clearTimeout(timer));
   scope.effect(() => {
     // Depend on the request too: two layers that are loading have equal answers.
-    wanted.value;
+    request.value;
     const current = layer.value;
     clearTimeout(timer);
     if (current.status === "ready") {
       if (context.width.value <= 0) return;
-      const own = scope.child();
+      const contentScope = scope.child();
       try {
-        const next = build(current.data, own);
-        if (next) replace(next, next.element, own);
+        const next = build(current.data, contentScope);
+        if (next) replace(next, next.element, contentScope);
         else wait("all layers");
       } catch (error) {
-        own.end();
+        contentScope.end();
         fail(`Layer ${current.data.info.number} cannot be shown: ${error}`);
       }
     } else if (current.status === "failed") fail(current.message, current.absent);
@@ -71,26 +71,29 @@ export function layerView(
   function offer(what: string): void {
     const name = "Ask again";
     // The label keeps the focus when the button is replaced.
-    const again = el("button", { type: "button", class: "control", "aria-label": name }, name);
-    again.addEventListener("click", () => {
+    const again = button({ class: "control", "aria-label": name }, name, () => {
       store.again();
       sayWaiting(what);
     });
-    const said = el("p", {}, unanswered(what));
-    replace(null, el("div", { class: "notice absent", role: "alert" }, said, again));
+    const message = el("p", {}, unanswered(what));
+    replace(null, el("div", { class: "notice absent", role: "alert" }, message, again));
   }
 
   function fail(message: string, absent?: boolean): void {
     replace(null, el("p", { class: noticeClass(absent), role: "alert" }, message));
   }
 
-  function replace(next: ViewContent | null, content: HTMLElement, own = scope.child()): void {
+  function replace(
+    next: ViewContent | null,
+    content: HTMLElement,
+    contentScope = scope.child(),
+  ): void {
     untracked(() => {
       const root = element.firstChild ? null : element.closest<HTMLElement>(".root");
       shownScope.end();
-      shownScope = own;
+      shownScope = contentScope;
       replaceContent(element, content);
-      inside.value = next;
+      viewContent.value = next;
       // Move the focus from the root to the first content.
       if (root?.matches(":focus")) content.querySelector<HTMLElement>("[tabindex='0']")?.focus();
     });
@@ -98,10 +101,10 @@ export function layerView(
 
   return {
     element,
-    status: computed(() => (inside.value?.status ?? NOTHING).value),
-    legend: computed(() => (inside.value?.legend ?? NOTHING).value),
-    tables: computed(() => (inside.value?.tables ?? NOTHING).value),
-    figure: () => inside.peek()?.figure() ?? null,
+    status: computed(() => (viewContent.value?.status ?? NOTHING).value),
+    legend: computed(() => (viewContent.value?.legend ?? NOTHING).value),
+    tables: computed(() => (viewContent.value?.tables ?? NOTHING).value),
+    figure: () => viewContent.peek()?.figure() ?? null,
   };
 }
 

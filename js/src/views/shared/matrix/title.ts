@@ -1,7 +1,7 @@
 /** The title of a matrix: whose it is, which part is shown, and the zoom buttons. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { el } from "../../../parts/dom.ts";
+import { button, el } from "../../../parts/dom.ts";
 import { textMeasure } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Axes, Axis } from "../axes.ts";
@@ -36,13 +36,14 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
   const element = el("div", { class: "title" }, text);
   const longest = textMeasure(FONT)(`${title.peek()}  ${words.peek()}`);
   scope.effect(() => {
-    const of = title.value;
-    text.replaceChildren(...(of ? [el("strong", {}, of), "  "] : []), words.value);
+    const name = title.value;
+    text.replaceChildren(...(name ? [el("strong", {}, name), "  "] : []), words.value);
   });
   if (zoom) {
-    const out = button("Zoom out", "−", zoom.further);
-    const near = button("Zoom in", "+", zoom.nearer);
-    const whole = button("Whole matrix", "whole", zoom.whole);
+    const named = (name: string) => ({ "aria-label": name, title: name });
+    const out = button(named("Zoom out"), "−", zoom.further);
+    const near = button(named("Zoom in"), "+", zoom.nearer);
+    const whole = button(named("Whole matrix"), "whole", zoom.whole);
     const buttons = el("div", { class: "zoom", role: "group", "aria-label": "Zoom" });
     buttons.append(out, near, whole);
     element.append(buttons);
@@ -52,18 +53,12 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
     text.style.minHeight = `${lines * LINE}em`;
     scope.effect(() => {
       // Not "disabled", with which the pressed button would lose the focus.
-      for (const one of [out, whole])
-        one.setAttribute("aria-disabled", `${viewport.value.isWhole}`);
+      for (const element of [out, whole])
+        element.setAttribute("aria-disabled", `${viewport.value.isWhole}`);
       near.setAttribute("aria-disabled", `${viewport.value.cell >= LARGEST_CELL}`);
     });
   }
   return element;
-}
-
-function button(name: string, content: string, act: () => void): HTMLElement {
-  const made = el("button", { type: "button", "aria-label": name, title: name }, content);
-  made.addEventListener("click", act);
-  return made;
 }
 
 /** @param pooled the most cells along either side of a pixel */
