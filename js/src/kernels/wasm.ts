@@ -2,20 +2,8 @@
 
 import type { Kernels } from "./kernels.ts";
 
-/** The exports of `assembly/index.ts`; an array is its first byte's address. */
-interface Exports {
-  dots(...args: number[]): void;
-  largest(...args: number[]): number;
-  exponentials(...args: number[]): number;
-  multiply(...args: number[]): void;
-  weights(...args: number[]): void;
-  mix(...args: number[]): void;
-  curve(...args: number[]): void;
-  image(...args: number[]): void;
-  merge(...args: number[]): void;
-  project(...args: number[]): void;
-  turn(...args: number[]): void;
-}
+/** The exports of `assembly/index.ts`; an array is passed as its address in bytes. */
+type Exports = Readonly<Record<string, (...args: number[]) => number>>;
 
 const PAGE = 65536;
 
@@ -31,7 +19,7 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
   const pages = Math.ceil((4 * (numbers + SLACK)) / PAGE);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const instance = new WebAssembly.Instance(module, { env: { memory } });
-  const wasm = instance.exports as unknown as Exports;
+  const wasm = instance.exports as Exports;
   let end = 0;
   return {
     floats(count) {

@@ -47,6 +47,15 @@ export const asPicture =
     painter.drawImage(canvas, 0, 0, width, height);
   };
 
+/** A canvas with the pixels of an image. */
+export function imageCanvas(image: ImageData): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  canvas.width = image.width;
+  canvas.height = image.height;
+  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  return canvas;
+}
+
 /** Resize and clear a canvas, for `ratio` pixels per CSS pixel. */
 function openCanvas(
   canvas: HTMLCanvasElement,

@@ -68,8 +68,8 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
   const size = (at: number) => track.size(at);
   const rowOf = (at: number): HTMLElement => {
     const index = shown[at];
-    const room = (horizontal ? size(at) : across) - 2 * PADDING;
-    const text = el("span", { dir: "auto" }, shorten(labels[index], room, measure));
+    const available = (horizontal ? size(at) : across) - 2 * PADDING;
+    const text = el("span", { dir: "auto" }, shorten(labels[index], available, measure));
     const row = el(
       "div",
       {
@@ -91,9 +91,9 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
   };
 
   /** The rendered options, by place. */
-  const there = signal<ReadonlyMap<number, HTMLElement>>(new Map());
+  const rendered = signal<ReadonlyMap<number, HTMLElement>>(new Map());
   function render([first, end]: readonly [number, number]): void {
-    const before = there.peek();
+    const before = rendered.peek();
     for (const [at, row] of before) if (at < first || at >= end) row.remove();
     const rows = new Map<number, HTMLElement>();
     // Keep rendered rows: a pressed row must still exist when the pointer is released.
@@ -109,7 +109,7 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
       list.style[horizontal ? "paddingLeft" : "paddingTop"] = `${lengthTo(first)}px`;
       list.style[horizontal ? "width" : "height"] = `${track.length}px`;
     }
-    there.value = rows;
+    rendered.value = rows;
   }
   const lengthTo = (at: number) => (at < shown.length ? track.start(at) : track.length);
 
@@ -151,7 +151,7 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
       cursor.at = shown[to];
       look(shown[to]);
       options.reveal?.(to);
-      there.peek().get(to)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+      rendered.peek().get(to)?.scrollIntoView({ block: "nearest", inline: "nearest" });
     } else if ((event.key === "Enter" || event.key === " ") && at >= 0) {
       event.preventDefault();
       options.toggle(shown[at], event);
@@ -163,24 +163,24 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
   scope.effect(() => {
     const focused = new Set(options.focused.value);
     const locked = new Set(options.locked.value);
-    for (const [at, row] of there.value) {
+    for (const [at, row] of rendered.value) {
       row.classList.toggle("focused", focused.has(shown[at]));
       const selected = `${locked.has(shown[at])}`;
       if (row.getAttribute("aria-selected") !== selected)
         row.setAttribute("aria-selected", selected);
     }
     const active = options.focused.value.at(-1);
-    const seen = active !== undefined && there.value.has(places[active]);
+    const seen = active !== undefined && rendered.value.has(places[active]);
     setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
   });
   scope.effect(() => {
     const found = new Set(options.found.value);
-    for (const [at, row] of there.value) row.classList.toggle("found", found.has(shown[at]));
+    for (const [at, row] of rendered.value) row.classList.toggle("found", found.has(shown[at]));
   });
   scope.effect(() => {
     const emphasis = options.emphasis.value;
     list.classList.toggle("faded", emphasis !== null);
-    for (const [at, row] of there.value) {
+    for (const [at, row] of rendered.value) {
       const text = row.firstElementChild as HTMLElement;
       const part = emphasis ? Math.min(1, emphasis[shown[at]]) : 1;
       // In few steps, since each change of a style costs time.

@@ -27,7 +27,7 @@ export function modelGrid(
   sort: Metric | null,
   means: Means,
 ): ModelGrid {
-  const known = new Map<Element | null, Head>();
+  const headOfCell = new Map<Element | null, Head>();
   const rowMeans = layout.summary ? meanBars(means.metric, means.rows) : [];
   const canvases: HTMLCanvasElement[] = [];
   const cells: HTMLElement[][] = [];
@@ -54,7 +54,7 @@ export function modelGrid(
         "aria-selected": "false",
       });
       if (sort) cell.append(el("span", { class: "caption" }, `${head}`));
-      known.set(cell, { layer, head });
+      headOfCell.set(cell, { layer, head });
       return cell;
     });
     canvases.push(canvas);
@@ -88,7 +88,7 @@ export function modelGrid(
     canvases,
     top,
     cell: (row, column) => cells[row]?.[column],
-    headAt: (event) => known.get((event.target as Element).closest("[role=gridcell]")) ?? null,
+    headAt: (event) => headOfCell.get((event.target as Element).closest("[role=gridcell]")) ?? null,
   };
 }
 

@@ -26,11 +26,11 @@ export interface ModelLayout {
 }
 
 /** The form of the layers' means: values beside their bars, below them, or hidden. */
-export type Fit = "wide" | "narrow" | "bare";
+export type Fit = "wide" | "narrow" | "hidden";
 
 const WIDE_FROM = 1200;
 const NARROW_FROM = 660;
-const SUMMARY: Readonly<Record<Fit, number>> = { wide: 104, narrow: 62, bare: 0 };
+const SUMMARY: Readonly<Record<Fit, number>> = { wide: 104, narrow: 62, hidden: 0 };
 const LEFT = 52;
 const TOP = 36;
 /** The bounds of the longest side of a picture, with many layers and with few. */
@@ -51,16 +51,16 @@ const NUMBER = 20;
 
 /** @param aspect the width of a picture divided by its height */
 export function modelLayout(
-  room: number,
+  available: number,
   aspect: number,
   rows: readonly Row[],
   sorted: boolean,
 ): ModelLayout {
   const columns = Math.max(...rows.map(({ heads }) => heads.length));
-  const fit = room >= WIDE_FROM ? "wide" : room >= NARROW_FROM ? "narrow" : "bare";
+  const fit = available >= WIDE_FROM ? "wide" : available >= NARROW_FROM ? "narrow" : "hidden";
   const summary = SUMMARY[fit];
   const largest = Math.min(Math.max(COMFORTABLE_HEIGHT / rows.length, LARGEST[0]), LARGEST[1]);
-  const fitting = (room - LEFT - summary) / columns;
+  const fitting = (available - LEFT - summary) / columns;
   const gap = gapOf(fitting);
   const pitch = Math.max(SMALLEST + gap, Math.min(largest + gap, fitting));
   // Whole pixels, so that all cells of a picture get the same size.

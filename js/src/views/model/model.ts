@@ -32,17 +32,17 @@ export function modelView(context: Context): View {
   const { scope, state, store, palette } = context;
   const { manifest } = store;
   const { stack, metrics } = state.shown;
-  const named = (name: string) => metrics.value.find((metric) => metric.name === name) ?? null;
+  const metricOf = (name: string) => metrics.value.find((metric) => metric.name === name) ?? null;
   // A metric that this stack does not have counts as not chosen.
-  const sort = computed(() => named(state.sort.value));
+  const sort = computed(() => metricOf(state.sort.value));
   const color = computed(
-    () => named(state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern"),
+    () => metricOf(state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern"),
   );
   /**
    * The metric shown in numbers: the one that colours heads, else the one that sorts them, else the
    * first.
    */
-  const metric = computed(() => named(state.color.value) ?? sort.value ?? metrics.value[0]);
+  const metric = computed(() => metricOf(state.color.value) ?? sort.value ?? metrics.value[0]);
   const rows = computed(() =>
     rowsOf(stack.value, sort.value, {
       layers: state.include_layers.value,
@@ -56,14 +56,14 @@ export function modelView(context: Context): View {
   const panel = signal<Panel | null>(null);
   const hovered = signal<Head | null>(null);
   /** True while the keyboard moves through the heads, which enlarges the current one. */
-  const keyed = signal(false);
+  const byKeyboard = signal(false);
   const current = computed<Head>(() => ({
     layer: state.shown.layer.value,
     head: state.shown.head.value,
   }));
   const focused = computed(() => hovered.value ?? current.value);
   const enlarged = computed(() => {
-    const shown = hovered.value ?? (keyed.value ? current.value : null);
+    const shown = hovered.value ?? (byKeyboard.value ? current.value : null);
     // The opened head needs no preview.
     return state.opened.value && shown && same(shown, current.value) ? null : shown;
   });
@@ -71,9 +71,9 @@ export function modelView(context: Context): View {
   const tools = modelTools(scope, state);
   const element = el("div", { class: "model-view" });
   scope.scopedEffect((own) => {
-    const room = context.width.value;
-    if (room <= 0) return;
-    const stage = build(own, room);
+    const width = context.width.value;
+    if (width <= 0) return;
+    const stage = build(own, width);
     untracked(() => {
       hovered.value = null;
       replaceContent(element, stage);
@@ -96,35 +96,35 @@ export function modelView(context: Context): View {
   }
 
   /** With the stack as an argument: another may be chosen before these are painted. */
-  function thumbnails(of: StackInfo, chosen: Choices["segments"]) {
-    const segments = shownSegments(chosen, of);
+  function thumbnails(shownStack: StackInfo, chosen: Choices["segments"]) {
+    const segments = shownSegments(chosen, shownStack);
     return ({ layer, head }: Head) =>
-      cropped(store.thumbnail(of.name, layer.number, head), of, segments);
+      cropped(store.thumbnail(shownStack.name, layer.number, head), shownStack, segments);
   }
 
   /** Build the grid. Runs again when a signal that is read here changes. */
-  function build(scope: Scope, room: number): HTMLElement {
-    const [shown, of] = [rows.value, stack.value];
-    const segments = shownSegments(state.segments.value, of);
+  function build(scope: Scope, width: number): HTMLElement {
+    const [shown, shownStack] = [rows.value, stack.value];
+    const segments = shownSegments(state.segments.value, shownStack);
     const kind = state.thumbnails.value;
-    const aspect = aspectOf(kind, shownTokens(segments, of));
-    const thumbnailOf = thumbnails(of, segments);
-    const layout = modelLayout(room, aspect, shown, sort.value !== null);
+    const aspect = aspectOf(kind, shownTokens(segments, shownStack));
+    const thumbnailOf = thumbnails(shownStack, segments);
+    const layout = modelLayout(width, aspect, shown, sort.value !== null);
     const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
     const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
     const stage = el("div", { class: "grid-stage" }, grid.element, preview);
     stage.style.width = `${layout.width}px`;
-    const beside = Math.max(0, Math.floor((room - layout.width) / 2));
-    stage.style.marginLeft = `${beside}px`;
+    const margin = Math.max(0, Math.floor((width - layout.width) / 2));
+    stage.style.marginLeft = `${margin}px`;
     const scroller = () => element.closest<HTMLElement>(".body");
     let openedBefore = false;
     let revealed = false;
 
     const toggle = (head: Head) => {
-      const shut = state.opened.peek() && same(head, current.peek());
+      const isOpen = state.opened.peek() && same(head, current.peek());
       batch(() => {
         goToHead(head);
-        state.opened.value = !shut;
+        state.opened.value = !isOpen;
       });
     };
     const close = () => {
@@ -137,7 +137,7 @@ export function modelView(context: Context): View {
         if (head && before ? !same(head, before) : head !== before) hovered.value = head;
       },
       click(head) {
-        keyed.value = false;
+        byKeyboard.value = false;
         openedBefore = state.opened.peek();
         toggle(head);
       },
@@ -147,21 +147,21 @@ export function modelView(context: Context): View {
       },
     });
     grid.element.addEventListener("blur", () => {
-      keyed.value = false;
+      byKeyboard.value = false;
     });
     bindGridKeys(stage, grid, shown, {
       current: () => current.peek(),
       move(to) {
         batch(() => {
           hovered.value = null;
-          keyed.value = true;
+          byKeyboard.value = true;
           goToHead(to);
         });
       },
       enter: () => enter(current.peek()),
       toggle: () => toggle(current.peek()),
       escape() {
-        keyed.value = false;
+        byKeyboard.value = false;
         if (!panel.peek()) return false;
         close();
         return true;
@@ -171,15 +171,17 @@ export function modelView(context: Context): View {
     /** Make space for the panel below the row of the current head, and scroll to both. */
     const arrange = () => {
       const at = placeOf(shown, current.peek());
-      const below = panel.peek();
+      const openedPanel = panel.peek();
       grid.rows.forEach((line, row) => {
         line.style.marginBottom =
-          below && at?.row === row ? `${below.element.offsetHeight + PANEL_MARGIN}px` : "";
+          openedPanel && at?.row === row
+            ? `${openedPanel.element.offsetHeight + PANEL_MARGIN}px`
+            : "";
       });
       if (!at) return;
       const { left, top, across, gap, rowPitch } = layout;
-      const notch = beside + left + (at.column + 0.5) * (across + gap);
-      below?.place(top + (at.row + 1) * rowPitch + PANEL_MARGIN / 2, notch);
+      const notch = margin + left + (at.column + 0.5) * (across + gap);
+      openedPanel?.place(top + (at.row + 1) * rowPitch + PANEL_MARGIN / 2, notch);
       const cell = grid.cell(at.row, at.column);
       const covered = { left, top };
       // Another grid may have replaced this one since the last frame.
@@ -187,7 +189,7 @@ export function modelView(context: Context): View {
       reveal({
         scroller: scroller(),
         cell,
-        below: below?.element ?? null,
+        below: openedPanel?.element ?? null,
         covered,
         first: !revealed,
       });
@@ -208,22 +210,22 @@ export function modelView(context: Context): View {
     );
     scope.scopedEffect((own) => {
       if (!opened.value) return;
-      const made = untracked(() =>
+      const newPanel = untracked(() =>
         modelPanel({
           context: { ...context, scope: own },
-          width: room,
+          width,
           resized: arrange,
           close,
           enter: () => enter(current.peek()),
         }),
       );
-      made.element.style.left = `${-beside}px`;
-      made.element.style.setProperty("--top", `${layout.top}px`);
-      made.element.style.width = `${Math.max(room, layout.width)}px`;
-      stage.append(made.element);
-      panel.value = made;
+      newPanel.element.style.left = `${-margin}px`;
+      newPanel.element.style.setProperty("--top", `${layout.top}px`);
+      newPanel.element.style.width = `${Math.max(width, layout.width)}px`;
+      stage.append(newPanel.element);
+      panel.value = newPanel;
       own.onEnd(() => {
-        made.element.remove();
+        newPanel.element.remove();
         panel.value = null;
       });
     });
@@ -249,7 +251,7 @@ export function modelView(context: Context): View {
       const at = head && placeOf(shown, head);
       const cell = at && grid.cell(at.row, at.column);
       // A narrow view has no preview; the status line shows the numbers.
-      preview.hidden = !cell || layout.fit === "bare";
+      preview.hidden = !cell || layout.fit === "hidden";
       if (!head || !cell || preview.hidden) return;
       const colors = palette.value;
       const thumbnail = thumbnailOf(head);

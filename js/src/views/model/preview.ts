@@ -24,15 +24,15 @@ const SMALLEST = 60;
 /** The space between the preview and its cell. */
 const GAP = 10;
 /** The height of the title, the metrics and the frame. */
-const AROUND = 190;
+const REST = 190;
 
 /** Fill `panel` and place it, within its parent, on the side of the cell that has space. */
 export function showPreview(panel: HTMLElement, preview: Preview): void {
   const stage = panel.parentElement ?? panel;
   const [x, y, cellWidth] = boxOf(preview.cell, stage);
-  const [left, top, width, height] = roomOf(preview.scroller, stage);
+  const [left, top, width, height] = visibleBox(preview.scroller, stage);
   const [end, bottom] = [left + width, top + height];
-  const tallest = Math.max(SMALLEST, Math.min(WIDTH, height - AROUND));
+  const tallest = Math.max(SMALLEST, Math.min(WIDTH, height - REST));
   const across = Math.min(WIDTH, tallest * preview.aspect);
   const size = [across, across / preview.aspect] as const;
   const canvas = el("canvas");
@@ -56,7 +56,7 @@ function boxOf(element: Element, from: Element): Box {
 }
 
 /** The visible area of a scroll container, within its padding. */
-function roomOf(scroller: Element, from: Element): Box {
+function visibleBox(scroller: Element, from: Element): Box {
   const [x, y] = boxOf(scroller, from);
   const style = getComputedStyle(scroller);
   const [left, top] = [style.paddingLeft, style.paddingTop].map(Number.parseFloat);

@@ -31,7 +31,11 @@ function mean(values: readonly (number | null)[]): number | null {
 
 /** The header of the means. */
 export const meanName = ({ name, label, description }: Metric) =>
-  el("div", { class: "of", "aria-hidden": "true", title: description || label }, `mean\n${name}`);
+  el(
+    "div",
+    { class: "mean-name", "aria-hidden": "true", title: description || label },
+    `mean\n${name}`,
+  );
 
 /** The mean in words, for screen readers. */
 export const meanText = (metric: Metric, value: number | null) =>
@@ -48,11 +52,11 @@ const BETWEEN_VALUES = 6;
 export function meanBars(
   metric: Metric,
   means: readonly (number | null)[],
-  room = Number.POSITIVE_INFINITY,
+  available = Number.POSITIVE_INFINITY,
 ): HTMLElement[] {
   const values = means.map((value) => briefly(metric, value));
   const widest = Math.max(...values.map(textMeasure("12px system-ui, sans-serif")));
-  const fit = widest + BETWEEN_VALUES <= room;
+  const fit = widest + BETWEEN_VALUES <= available;
   const known = means.map((value) => value ?? 0);
   const [lowest, highest] = [Math.min(0, ...known), Math.max(0, ...known)];
   const percent = (value: number) => `${(100 * value) / (highest - lowest || 1)}%`;

@@ -2,8 +2,8 @@
 
 import type { Thumbnail } from "../../data/codec.ts";
 import { LineField } from "../../kernels/lines.ts";
+import { imageCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
-import { el } from "../../parts/dom.ts";
 import type { Choices } from "../../state/choices.ts";
 import type { Shown } from "../../state/shown.ts";
 import { type Palette, rgb } from "../../styles/palette.ts";
@@ -30,8 +30,6 @@ export function paintThumbnail(
 ): void {
   const pixels =
     kind === "matrix" ? matrixOf(thumbnail, color) : linesOf(thumbnail, color, box, ratio);
-  const buffer = el("canvas", { width: pixels.width, height: pixels.height });
-  buffer.getContext("2d")?.putImageData(pixels, 0, 0);
   painter.save();
   painter.beginPath();
   painter.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
@@ -39,7 +37,7 @@ export function paintThumbnail(
   painter.fill();
   painter.clip();
   painter.imageSmoothingEnabled = kind === "lines";
-  painter.drawImage(buffer, ...box);
+  painter.drawImage(imageCanvas(pixels), ...box);
   painter.restore();
 }
 

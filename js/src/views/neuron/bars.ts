@@ -16,7 +16,7 @@ export interface BarColumns {
 
 /** The model's number, and the one that results from muted neurons. */
 interface Change {
-  readonly own: number;
+  readonly original: number;
   readonly now: number;
 }
 
@@ -41,30 +41,34 @@ const ROOMY = 16;
 /** The scores; without them, q · k. */
 export const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
 
-export function paintBars(canvas: Canvas, facts: QueryAnalysis, columns: BarColumns): void {
+export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarColumns): void {
   const { painter, rowHeight, palette } = canvas;
-  const compared = [facts.explanation.value, facts.comparison.value].filter((one) => one !== null);
-  const parts = compared.map((one) => rowsOf(facts, one, canvas.range));
-  const largest = magnitudesOf(facts, compared);
+  const explanations = [analysis.explanation.value, analysis.comparison.value].filter(
+    (explanation) => explanation !== null,
+  );
+  const rowsByQuery = explanations.map((explanation) =>
+    rowsOf(analysis, explanation, canvas.range),
+  );
+  const largest = magnitudesOf(analysis, explanations);
   painter.textBaseline = "middle";
-  painter.font = `${rowHeight / parts.length < ROOMY ? 11 : 12}px system-ui, sans-serif`;
+  painter.font = `${rowHeight / rowsByQuery.length < ROOMY ? 11 : 12}px system-ui, sans-serif`;
   for (const column of [columns.bias, columns.scores]) {
     if (!column) continue;
     painter.fillStyle = palette.border;
     const [first] = canvas.range;
-    const height = parts[0].length * rowHeight;
+    const height = rowsByQuery[0].length * rowHeight;
     painter.fillRect(Math.round(zeroOf(column)), band(rowHeight, first)[0], 1, height);
   }
-  parts.forEach((part, at) => {
-    part.forEach((row, index) => {
-      const [top, height] = band(rowHeight, canvas.range[0] + index, at, parts.length);
+  rowsByQuery.forEach((rows, at) => {
+    rows.forEach((row, index) => {
+      const [top, height] = band(rowHeight, canvas.range[0] + index, at, rowsByQuery.length);
       const place = { top, height, second: at > 0 };
       if (!row) {
         if (columns.scores) label(canvas, "masked", columns.scores.end, place);
         return;
       }
       if (columns.bias && row.bias !== null) {
-        signed(canvas, columns.bias, { own: row.bias, now: row.bias }, largest.bias, place);
+        signed(canvas, columns.bias, { original: row.bias, now: row.bias }, largest.bias, place);
       }
       if (columns.scores) signed(canvas, columns.scores, row.score, largest.score, place);
       share(canvas, columns.weights, row.weight, place);
@@ -73,15 +77,15 @@ export function paintBars(canvas: Canvas, facts: QueryAnalysis, columns: BarColu
 }
 
 /** The largest magnitudes of all rows, including those that are not painted. */
-export function magnitudesOf(facts: QueryAnalysis, compared: readonly Explanation[]) {
-  const { data, shown, head } = facts;
+export function magnitudesOf(analysis: QueryAnalysis, explanations: readonly Explanation[]) {
+  const { data, shown, head } = analysis;
   let [bias, score] = [1e-9, 1e-9];
-  for (const one of compared) {
-    const [own, now] = [logits(one.original), logits(one.shown)];
+  for (const explanation of explanations) {
+    const [original, now] = [logits(explanation.original), logits(explanation.shown)];
     for (const key of shown.keys) {
-      if (!sees(one, key)) continue;
-      if (one.bias) bias = Math.max(bias, finite(one.bias[key]));
-      score = Math.max(score, finite(own[key]), finite(now[key]));
+      if (!sees(explanation, key)) continue;
+      if (explanation.bias) bias = Math.max(bias, finite(explanation.bias[key]));
+      score = Math.max(score, finite(original[key]), finite(now[key]));
     }
   }
   return { bias, score: Math.max(score, finite(data.sink(head.value) ?? 0)) };
@@ -93,22 +97,30 @@ export function magnitudesOf(facts: QueryAnalysis, compared: readonly Explanatio
  */
 function rowsOf(
   { data, shown, head }: QueryAnalysis,
-  one: Explanation,
+  explanation: Explanation,
   [first, end]: Range,
 ): readonly (Row | null)[] {
   const rows = shown.keys.slice(first, end).map((key): Row | null => {
-    if (!sees(one, key)) return null;
+    if (!sees(explanation, key)) return null;
     return {
-      bias: one.bias?.[key] ?? null,
-      score: { own: logits(one.original)[key], now: logits(one.shown)[key] },
-      weight: { own: one.original.weights[key], now: one.shown.weights[key] },
+      bias: explanation.bias?.[key] ?? null,
+      score: { original: logits(explanation.original)[key], now: logits(explanation.shown)[key] },
+      weight: { original: explanation.original.weights[key], now: explanation.shown.weights[key] },
     };
   });
   const sink = data.sink(head.value);
-  if (sink === null || one.original.sink === null || one.shown.sink === null) return rows;
+  if (sink === null || explanation.original.sink === null || explanation.shown.sink === null)
+    return rows;
   if (end <= shown.keys.length) return rows;
-  const score = { own: sink, now: sink };
-  return [...rows, { bias: null, score, weight: { own: one.original.sink, now: one.shown.sink } }];
+  const score = { original: sink, now: sink };
+  return [
+    ...rows,
+    {
+      bias: null,
+      score,
+      weight: { original: explanation.original.sink, now: explanation.shown.sink },
+    },
+  ];
 }
 
 const finite = (value: number) => (Number.isFinite(value) ? Math.abs(value) : 0);
@@ -119,7 +131,7 @@ const zeroOf = ({ left, width }: Bars) => left + width / 2;
 function signed(
   canvas: Canvas,
   column: Bars,
-  { own, now }: Change,
+  { original, now }: Change,
   largest: number,
   place: Place,
 ): void {
@@ -127,17 +139,17 @@ function signed(
   const zero = zeroOf(column);
   const reach = (value: number) => (value / largest) * (column.width / 2);
   bar(canvas, zero, reach(now), now < 0 ? palette.negative : palette.positive, place);
-  if (own !== now) ghost(canvas, zero, reach(own), place);
+  if (original !== now) outline(canvas, zero, reach(original), place);
   label(canvas, number(now), column.end, place);
 }
 
 /** Paint a weight from 0 to 1 as a bar with its number. */
-function share(canvas: Canvas, column: Bars, { own, now }: Change, place: Place): void {
+function share(canvas: Canvas, column: Bars, { original, now }: Change, place: Place): void {
   bar(canvas, column.left, now * column.width, canvas.palette.positive, place);
-  if (own !== now) ghost(canvas, column.left, own * column.width, place);
+  if (original !== now) outline(canvas, column.left, original * column.width, place);
   const { painter } = canvas;
   const text = weight(now);
-  const after = column.left + Math.max(own, now) * column.width + 6;
+  const after = column.left + Math.max(original, now) * column.width + 6;
   label(canvas, text, after + painter.measureText(text).width, place);
 }
 
@@ -157,7 +169,7 @@ function bar({ painter }: Canvas, x: number, length: number, color: string, plac
 }
 
 /** Paint an outline as long as the model's own bar. */
-function ghost({ painter, palette }: Canvas, x: number, length: number, place: Place): void {
+function outline({ painter, palette }: Canvas, x: number, length: number, place: Place): void {
   const [left, width] = [Math.min(x, x + length), Math.abs(length)];
   if (width < 1) return;
   painter.strokeStyle = palette.text;

@@ -19,46 +19,46 @@ import { paintCurves } from "./paint.ts";
 import { softmaxStrip } from "./softmax-strip.ts";
 
 export function collapsedColumns(options: ColumnsOptions): Columns {
-  const { scope, facts, palette, labels, rows, queries, keys } = options;
+  const { scope, analysis, palette, labels, rows, queries, keys } = options;
   const rowHeight = rows.height;
-  const overview = softmaxStrip(options);
-  const width = options.width - overview.room;
+  const strip = softmaxStrip(options);
+  const width = options.width - strip.width;
   const gap = 6;
   const bars = Math.min(140, Math.round(width * 0.15));
-  const room = width - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
-  const curves = Math.max(120, Math.min(520, room));
+  const available = width - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
+  const curves = Math.max(120, Math.min(520, available));
   const keyLabels = labels + curves + 2 * gap;
   const left = keyLabels + labels + gap;
   const weights = { left, width: bars, end: left + bars + NUMBER_WIDTH };
 
-  const drawn = rows.long ? null : allLines(options, curves);
-  const sink = sinkLabel(scope, facts, keyLabels, labels, rowHeight);
+  const allCurves = rows.long ? null : allLines(options, curves);
+  const sink = sinkLabel(scope, analysis, keyLabels, labels, rowHeight);
   const canvas = el("canvas", { "aria-hidden": "true" });
   const names = upTo(keyLabels, queries);
-  const between = drawn ? [drawn.element] : [];
+  const between = allCurves ? [allCurves.element] : [];
   const stage = el("div", { class: "neurons" }, canvas, ...between, names, keys, sink);
-  stage.append(...overview.elements);
+  stage.append(...strip.elements);
   stage.style.minHeight = `${MARKS + rows.count * rowHeight}px`;
   for (const lines of between) stand(lines, labels + gap, curves);
   stand(queries, 0, labels);
   stand(keys, keyLabels, labels);
-  const heads = el("div", { class: "column-headers" });
-  const beside = overview.place(weights.end);
-  const element = el("div", { class: "neuron-view" }, heads, stage);
+  const headers = el("div", { class: "column-headers" });
+  const stripHeader = strip.place(weights.end);
+  const element = el("div", { class: "neuron-view" }, headers, stage);
   scope.effect(() =>
-    renderHeaders(heads, [
+    renderHeaders(headers, [
       {
         name: ["Attention"],
         detail: rows.long
-          ? [`of ${tokenNames(facts.data.stack.queries)[facts.explanation.value.query]}`]
-          : facts.muted.value.length
+          ? [`of ${tokenNames(analysis.data.stack.queries)[analysis.explanation.value.query]}`]
+          : analysis.muted.value.length
             ? ["the model’s own"]
             : [],
         left: labels + gap,
         width: curves,
       },
-      ...barHeaders({ bias: null, scores: null, weights, width: weights.end }, facts),
-      ...beside,
+      ...barHeaders({ bias: null, scores: null, weights, width: weights.end }, analysis),
+      ...stripHeader,
     ]),
   );
   scope.effect(() => {
@@ -66,9 +66,9 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
     const ends = [labels + gap, labels + gap + curves] as const;
     paintRows(canvas, weights.end, rows, (painter) => {
       const picture = { painter, rowHeight, range, palette: palette.value };
-      paintBars(picture, facts, { bias: null, scores: null, weights });
+      paintBars(picture, analysis, { bias: null, scores: null, weights });
       // For a long text, only the curves of the explained query.
-      if (!drawn) paintCurves({ ...picture, curves: ends }, facts);
+      if (!allCurves) paintCurves({ ...picture, curves: ends }, analysis);
     });
   });
   return {
@@ -79,8 +79,11 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
 }
 
 /** The lines of all queries, or of the focused one. */
-function allLines({ scope, state, facts, palette, rows }: ColumnsOptions, across: number): Lines {
-  const { data, shown, head } = facts;
+function allLines(
+  { scope, state, analysis, palette, rows }: ColumnsOptions,
+  across: number,
+): Lines {
+  const { data, shown, head } = analysis;
   const focused = computed(() => {
     const query = state.focus.value.query ?? state.query.value;
     return { query: shown.queries.filter((at) => at === query), key: [] };

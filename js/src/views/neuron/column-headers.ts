@@ -29,19 +29,19 @@ const GAP = 6;
 /** The width of the rule beside altered numbers. */
 const RULE = 8;
 
-export function renderHeaders(row: HTMLElement, heads: readonly ColumnHeader[]): void {
+export function renderHeaders(row: HTMLElement, headers: readonly ColumnHeader[]): void {
   const measure = { name: textMeasure(font("400 13px")), detail: textMeasure(font("500 12px")) };
   row.replaceChildren(
-    ...heads.map(({ name, detail, title, altered, left, width, atEnd }) => {
+    ...headers.map(({ name, detail, title, altered, left, width, atEnd }) => {
       const full = title ?? [name[0], detail[0]].filter(Boolean).join(", ");
-      const said = name.find((text) => measure.name(text) <= width) ?? name[name.length - 1];
-      const room = width - (altered ? RULE : 0);
-      const added = detail.find((text) => measure.detail(text) <= room) ?? "";
-      const below = el("span", { class: altered ? "detail altered" : "detail" }, added);
+      const shownName = name.find((text) => measure.name(text) <= width) ?? name[name.length - 1];
+      const detailWidth = width - (altered ? RULE : 0);
+      const shownDetail = detail.find((text) => measure.detail(text) <= detailWidth) ?? "";
+      const below = el("span", { class: altered ? "detail altered" : "detail" }, shownDetail);
       const head = el(
         "div",
         { title: full, class: atEnd && "at-end" },
-        el("span", {}, said),
+        el("span", {}, shownName),
         below,
       );
       head.style.left = `${left}px`;
@@ -54,8 +54,8 @@ export function renderHeaders(row: HTMLElement, heads: readonly ColumnHeader[]):
 const font = (size: string) => `${size} system-ui, sans-serif`;
 
 /** The headers of the vectors. */
-export function vectorHeaders(layout: Layout, facts: QueryAnalysis): readonly ColumnHeader[] {
-  const { data, head, muted, decisive, comparison, explanation } = facts;
+export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly ColumnHeader[] {
+  const { data, head, muted, decisive, comparison, explanation } = analysis;
   const { info } = data;
   const dim = info.dim as number;
   const names = tokenNames(data.stack.queries);
@@ -64,8 +64,8 @@ export function vectorHeaders(layout: Layout, facts: QueryAnalysis): readonly Co
     ? `${names[explanation.value.query]} above, ${names[second.query]} below`
     : "";
   const count = decisive.value?.length;
-  const few = count === undefined ? [] : [`▾ ${count} of ${dim}`, `▾ ${count}`];
-  const out = muted.value.length;
+  const counts = count === undefined ? [] : [`▾ ${count} of ${dim}`, `▾ ${count}`];
+  const mutedCount = muted.value.length;
   return [
     layout.queries === null
       ? { ...noRoom("Query", "q"), left: 0, width: layout.labels }
@@ -81,16 +81,16 @@ export function vectorHeaders(layout: Layout, facts: QueryAnalysis): readonly Co
       name: ["q × k"],
       detail: compared
         ? [compared, "2 queries"]
-        : out
-          ? [`${out} muted`]
-          : few.length
-            ? [`${few[0]} make 80%`, ...few]
+        : mutedCount
+          ? [`${mutedCount} muted`]
+          : counts.length
+            ? [`${counts[0]} make 80%`, ...counts]
             : [],
       title: [
         "q × k, neuron by neuron. Click or drag to mute neurons.",
         count === undefined
           ? ""
-          : ` ▾: ${decisiveText(count, dim)}${out ? ", with none muted" : ""}.`,
+          : ` ▾: ${decisiveText(count, dim)}${mutedCount ? ", with none muted" : ""}.`,
         compared && ` ${compared}.`,
       ].join(""),
       altered: !second && muted.value.length > 0,
@@ -107,9 +107,9 @@ export function barHeaders(
 ): readonly ColumnHeader[] {
   const { program, dim } = data.info;
   const altered = muted.value.length > 0;
-  const heads: ColumnHeader[] = [];
+  const headers: ColumnHeader[] = [];
   if (bias) {
-    heads.push({
+    headers.push({
       name: ["+ bias"],
       detail: [],
       title: "+ bias: what is added to the scaled product of query and key",
@@ -121,11 +121,11 @@ export function barHeaders(
     const [scale, ...steps] = program ? scalingSteps(program, head.value, dim as number) : [""];
     const name = `q·k ${scale}`.trim();
     const rules = program ? [...steps, masking(program)] : ["scores not recorded"];
-    const said = [altered && `${muted.value.length} muted`, ...rules].filter((one) => one);
-    heads.push({
+    const details = [altered && `${muted.value.length} muted`, ...rules].filter((one) => one);
+    headers.push({
       name: [name, "q·k"],
       // Shortened from the end.
-      detail: said.map((_, n) => said.slice(0, said.length - n).join(", ")),
+      detail: details.map((_, n) => details.slice(0, details.length - n).join(", ")),
       altered,
       left: scores.left,
       width: weights.left - scores.left - GAP,
@@ -135,14 +135,14 @@ export function barHeaders(
   const changed = program
     ? ["not the model’s own", "not model’s own", "altered"]
     : ["the model’s own", "own"];
-  heads.push({
+  headers.push({
     name: ["Softmax"],
     detail: altered ? changed : sink,
     altered: altered && program !== null,
     left: weights.left,
     width: width - weights.left,
   });
-  return heads;
+  return headers;
 }
 
 export const decisiveText = (count: number, dim: number) =>

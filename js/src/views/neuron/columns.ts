@@ -27,7 +27,7 @@ export interface Columns {
 export interface ColumnsOptions {
   readonly scope: Scope;
   readonly state: State;
-  readonly facts: QueryAnalysis;
+  readonly analysis: QueryAnalysis;
   readonly palette: ReadonlySignal<Palette>;
   /** The available width; the columns may be wider. */
   readonly width: number;
@@ -69,9 +69,9 @@ export function stand(element: HTMLElement, left: number, width: number, top = M
  * A container that ends at the keys' labels, so that the queries' labels scroll away before those.
  */
 export function upTo(keyLabels: number, queries: HTMLElement): HTMLElement {
-  const room = el("div", { class: "query-names" }, queries);
-  room.style.width = `${keyLabels}px`;
-  return room;
+  const container = el("div", { class: "query-names" }, queries);
+  container.style.width = `${keyLabels}px`;
+  return container;
 }
 
 /** The label of the sink's row, below the keys; hidden if the head has no sink. */

@@ -11,50 +11,44 @@ import { softmaxStrip } from "./softmax-strip.ts";
 import { vectorsOf } from "./strips.ts";
 
 export function expandedColumns(options: ColumnsOptions): Columns {
-  const { scope, state, facts, palette, labels, rows, queries, keys } = options;
+  const { scope, state, analysis, palette, labels, rows, queries, keys } = options;
   const rowHeight = rows.height;
-  const { program, dim } = facts.data.info;
+  const { program, dim } = analysis.data.info;
   const biased = program !== null && (program.bias || program.relative);
-  const overview = softmaxStrip(options);
-  const layout = layoutFor(options.width - overview.room, labels, dim as number, biased);
+  const strip = softmaxStrip(options);
+  const layout = layoutFor(options.width - strip.width, labels, dim as number, biased);
 
   const canvas = el("canvas", { "aria-hidden": "true" });
-  const list = neuronList(scope, state, facts);
-  const sink = sinkLabel(scope, facts, layout.keyLabels, labels, rowHeight);
+  const list = neuronList(scope, state, analysis);
+  const sink = sinkLabel(scope, analysis, layout.keyLabels, labels, rowHeight);
   const names = upTo(layout.keyLabels, queries);
-  const stage = el(
-    "div",
-    { class: "neurons" },
-    canvas,
-    names,
-    keys,
-    sink,
-    list,
-    ...overview.elements,
-  );
+  const stage = el("div", { class: "neurons" }, canvas, names, keys, sink, list, ...strip.elements);
   stand(queries, 0, labels);
   stand(keys, layout.keyLabels, labels);
   stand(list, layout.products, layout.strip);
-  list.style.height = `${facts.shown.keys.length * rowHeight}px`;
-  const heads = el("div", { class: "column-headers" });
-  const beside = overview.place(layout.width);
-  const element = el("div", { class: "neuron-view" }, heads, stage);
-  element.style.width = `${layout.width + overview.room}px`;
+  list.style.height = `${analysis.shown.keys.length * rowHeight}px`;
+  const headers = el("div", { class: "column-headers" });
+  const stripHeader = strip.place(layout.width);
+  const element = el("div", { class: "neuron-view" }, headers, stage);
+  element.style.width = `${layout.width + strip.width}px`;
   stage.style.minHeight = `${MARKS + rows.count * rowHeight}px`;
-  bindPointer(stage, [canvas, list], state, facts, layout, rowHeight);
+  bindPointer(stage, [canvas, list], state, analysis, layout, rowHeight);
 
-  const vectors = vectorsOf(facts, palette, rows.range);
+  const vectors = vectorsOf(analysis, palette, rows.range);
   scope.effect(() =>
-    renderHeaders(heads, [
-      ...vectorHeaders(layout, facts),
-      ...barHeaders(layout, facts),
-      ...beside,
+    renderHeaders(headers, [
+      ...vectorHeaders(layout, analysis),
+      ...barHeaders(layout, analysis),
+      ...stripHeader,
     ]),
   );
   scope.effect(() => {
     const range = rows.range.value;
     paintRows(canvas, layout.width, rows, (painter) =>
-      paintNeurons({ painter, layout, vectors, rowHeight, range, palette: palette.value }, facts),
+      paintNeurons(
+        { painter, layout, vectors, rowHeight, range, palette: palette.value },
+        analysis,
+      ),
     );
   });
   const leftOut = [layout.queries === null && "q", layout.keys === null && "k"].filter(

@@ -63,10 +63,10 @@ const WANTED = 6;
  * @param dim the components of a vector: if they would get too narrow, the view is wider than
  * `available`
  */
-export function layoutFor(room: number, labels: number, dim: number, biased: boolean): Layout {
-  const atLeast = (each: number) => Math.min(256, Math.max(40, each * dim));
-  const fits = [3, 2, 1].map((strips) => widest(room, labels, dim, biased, strips));
-  const readable = atLeast(room < NARROW ? 3 : 2);
+export function layoutFor(available: number, labels: number, dim: number, biased: boolean): Layout {
+  const atLeast = (perComponent: number) => Math.min(256, Math.max(40, perComponent * dim));
+  const fits = [3, 2, 1].map((strips) => widest(available, labels, dim, biased, strips));
+  const readable = atLeast(available < NARROW ? 3 : 2);
   const chosen = fits.find(({ strip }) => strip >= readable) ?? fits[2];
   const { strips, gap, space } = chosen;
   // Bars and curves come before wider vectors.
@@ -74,11 +74,11 @@ export function layoutFor(room: number, labels: number, dim: number, biased: boo
     (sum, name) => sum + Math.max(0, MOST[name] - chosen[name]),
     0,
   );
-  const wanted = Math.min(chosen.strip, Math.max(40, WANTED * dim));
-  const rest = Math.max(wanted, chosen.strip - more / strips);
+  const needed = Math.min(chosen.strip, Math.max(40, WANTED * dim));
+  const rest = Math.max(needed, chosen.strip - more / strips);
   const strip = Math.max(atLeast(1.25), even(rest, dim));
 
-  let spare = Math.max(0, Math.floor(room - chosen.fixed - strips * strip));
+  let spare = Math.max(0, Math.floor(available - chosen.fixed - strips * strip));
   const widened = (width: number, most: number) => {
     const added = Math.min(spare, Math.max(0, most - width));
     spare -= added;
@@ -91,14 +91,14 @@ export function layoutFor(room: number, labels: number, dim: number, biased: boo
   const queries = strips > 2 ? labels + gap : null;
   const from = labels + gap + (queries === null ? 0 : strip);
   const keyLabels = from + between;
-  const beside = keyLabels + labels + gap;
-  const keys = strips > 1 ? beside : null;
-  const products = beside + (keys === null ? 0 : strip + space);
+  const afterKeyLabels = keyLabels + labels + gap;
+  const keys = strips > 1 ? afterKeyLabels : null;
+  const products = afterKeyLabels + (keys === null ? 0 : strip + space);
   const added = products + strip + space;
   const bias = biased ? column(added, chosen.biasBars) : null;
   const scores = column(bias ? bias.end + space : added, bars);
   const weights = column(scores.end + space, weightBars);
-  const width = Math.max(room, weights.end);
+  const width = Math.max(available, weights.end);
   const curves = [from + 5, keyLabels + 4] as const;
   return {
     width,
@@ -116,25 +116,29 @@ export function layoutFor(room: number, labels: number, dim: number, biased: boo
 }
 
 /** The widths that give so many strips the most space, and the width of a strip. */
-function widest(room: number, labels: number, dim: number, biased: boolean, strips: number) {
-  const choices = MEASURES.filter(({ from, to }) => room >= from && room < to).map((given) => {
-    const { gap, curves, space, bars, weights } = given;
-    const biasBars = Math.round(bars * 0.75);
-    const biasWidth = biased ? biasBars + NUMBER_WIDTH + space : 0;
-    const tokens = 2 * (labels + gap) + curves;
-    // Spaces follow the strips of keys and products, and the scores; the curves follow the strip of
-    // queries.
-    const spaces = (strips > 1 ? 3 : 2) * space;
-    const fixed = tokens + biasWidth + bars + weights + 2 * NUMBER_WIDTH + spaces;
-    const strip = (room - fixed) / strips;
-    return { ...given, strips, biasBars, fixed, strip };
-  });
+function widest(available: number, labels: number, dim: number, biased: boolean, strips: number) {
+  const choices = MEASURES.filter(({ from, to }) => available >= from && available < to).map(
+    (widths) => {
+      const { gap, curves, space, bars, weights } = widths;
+      const biasBars = Math.round(bars * 0.75);
+      const biasWidth = biased ? biasBars + NUMBER_WIDTH + space : 0;
+      const tokens = 2 * (labels + gap) + curves;
+      // Spaces follow the strips of keys and products, and the scores; the curves follow the strip of
+      // queries.
+      const spaces = (strips > 1 ? 3 : 2) * space;
+      const fixed = tokens + biasWidth + bars + weights + 2 * NUMBER_WIDTH + spaces;
+      const strip = (available - fixed) / strips;
+      return { ...widths, strips, biasBars, fixed, strip };
+    },
+  );
   const roomy = choices.find(({ strip }) => strip >= WANTED * dim);
   if (roomy) return roomy;
   const capped = choices.filter(({ bars }) => bars <= MOST.bars);
   // Fractions of a pixel count only for very narrow components.
-  const each = capped.map(({ strip }) => (strip < 2 * dim ? strip / dim : Math.floor(strip / dim)));
-  return capped[each.indexOf(Math.max(...each))];
+  const perComponent = capped.map(({ strip }) =>
+    strip < 2 * dim ? strip / dim : Math.floor(strip / dim),
+  );
+  return capped[perComponent.indexOf(Math.max(...perComponent))];
 }
 
 const column = (left: number, width: number): Bars => ({
@@ -144,7 +148,7 @@ const column = (left: number, width: number): Bars => ({
 });
 
 /** Round down to whole pixels per component, where unequal widths would be visible. */
-function even(room: number, dim: number): number {
-  const each = Math.floor(room / dim);
-  return each >= 2 && each < WANTED ? each * dim : Math.floor(room);
+function even(available: number, dim: number): number {
+  const perComponent = Math.floor(available / dim);
+  return perComponent >= 2 && perComponent < WANTED ? perComponent * dim : Math.floor(available);
 }

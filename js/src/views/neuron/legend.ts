@@ -14,20 +14,20 @@ import type { QueryAnalysis } from "./query-analysis.ts";
 /** @param leftOut the vectors without space, by name */
 export function neuronLegend(
   { positive, negative }: Palette,
-  facts: QueryAnalysis,
+  analysis: QueryAnalysis,
   leftOut: readonly string[],
 ): Phrase {
-  const { info } = facts.data;
-  const { vector, product } = facts.scales;
+  const { info } = analysis.data;
+  const { vector, product } = analysis.scales;
   const parts = [
     leftOut.length ? `no room for ${leftOut.join(" and ")}` : "",
-    facts.muted.value.length ? "hatched: muted, outlined: the model’s own" : "",
-    facts.comparison.value ? "hatched bars: compared query" : "",
+    analysis.muted.value.length ? "hatched: muted, outlined: the model’s own" : "",
+    analysis.comparison.value ? "hatched bars: compared query" : "",
     rotaryText(info.rotary),
     halfPrecision(info),
     keptAsWeights([info]),
-    weightsWithin(facts.data.rounding, facts.data.roundingRows),
-    vectorsWithin(facts.data.vectorRounding),
+    weightsWithin(analysis.data.rounding, analysis.data.roundingRows),
+    vectorsWithin(analysis.data.vectorRounding),
     `strongest colour ±${number(vector.value)} (q, k), ±${number(product.value)} (q × k)`,
   ];
   return [

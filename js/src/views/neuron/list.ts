@@ -9,8 +9,8 @@ const HOW =
   "A selected neuron is muted: left out of q·k, and of everything that follows from it. " +
   "Enter mutes or unmutes, Shift with an arrow mutes several, Escape unmutes all.";
 
-export function neuronList(scope: Scope, state: State, facts: QueryAnalysis): HTMLElement {
-  const { neuron, order, muted } = facts;
+export function neuronList(scope: Scope, state: State, analysis: QueryAnalysis): HTMLElement {
+  const { neuron, order, muted } = analysis;
   const list = el("div", {
     class: "neuron-list",
     role: "listbox",
@@ -28,7 +28,7 @@ export function neuronList(scope: Scope, state: State, facts: QueryAnalysis): HT
   // The last position of the keyboard, where it continues.
   let cursor: number | null = null;
 
-  bindMuting(list, state, facts);
+  bindMuting(list, state, analysis);
   list.addEventListener("keydown", (event) => {
     // The keyboard continues at the pointer.
     cursor = neuron.peek() ?? cursor;

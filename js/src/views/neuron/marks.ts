@@ -6,16 +6,16 @@ import { MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, hatch, type Picture } from "./strips.ts";
 
-export function paintMarks(canvas: Picture, facts: QueryAnalysis): void {
-  const { explanation, comparison } = facts;
-  paintPairs(canvas, facts);
-  paintMuted(canvas, facts);
-  paintFrame(canvas, facts.places.query[explanation.value.query], false);
+export function paintMarks(canvas: Picture, analysis: QueryAnalysis): void {
+  const { explanation, comparison } = analysis;
+  paintPairs(canvas, analysis);
+  paintMuted(canvas, analysis);
+  paintFrame(canvas, analysis.places.query[explanation.value.query], false);
   if (comparison.value) {
-    paintFrame(canvas, facts.places.query[comparison.value.query], true);
+    paintFrame(canvas, analysis.places.query[comparison.value.query], true);
   }
-  paintCursor(canvas, facts);
-  paintDecisive(canvas, facts);
+  paintCursor(canvas, analysis);
+  paintDecisive(canvas, analysis);
 }
 
 /** In model order: the pairs that a rotary embedding rotates together. */
@@ -39,10 +39,10 @@ function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): voi
 }
 
 /** Paint muted neurons pale and hatched. */
-function paintMuted(canvas: Picture, facts: QueryAnalysis): void {
+function paintMuted(canvas: Picture, analysis: QueryAnalysis): void {
   const { painter, palette } = canvas;
-  for (const n of facts.muted.value) {
-    for (const [x, top, width, height] of columnsOf(canvas, facts, n)) {
+  for (const n of analysis.muted.value) {
+    for (const [x, top, width, height] of columnsOf(canvas, analysis, n)) {
       painter.fillStyle = alpha(palette.background, 0.7);
       painter.fillRect(x, top, width, height);
       hatch(painter, alpha(palette.muted, 0.55), x, top, width, height);
@@ -51,15 +51,15 @@ function paintMuted(canvas: Picture, facts: QueryAnalysis): void {
 }
 
 /** Frame the focused neuron, and, dashed, the one that is rotated with it. */
-function paintCursor(canvas: Picture, facts: QueryAnalysis): void {
+function paintCursor(canvas: Picture, analysis: QueryAnalysis): void {
   const { painter, palette } = canvas;
-  const found = [facts.neuron.value, facts.partner.value];
+  const found = [analysis.neuron.value, analysis.partner.value];
   painter.strokeStyle = palette.text;
   painter.lineWidth = 1;
   found.forEach((n, dashed) => {
     if (n === null) return;
     painter.setLineDash(dashed ? [3, 2] : []);
-    for (const [x, top, width, height] of columnsOf(canvas, facts, n))
+    for (const [x, top, width, height] of columnsOf(canvas, analysis, n))
       painter.strokeRect(x - 0.5, top - 0.5, width + 1, height + 1);
   });
   painter.setLineDash([]);

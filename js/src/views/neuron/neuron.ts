@@ -45,7 +45,7 @@ export function neuronView(context: Context): View {
     });
   });
   const step = signal<Strongest | null>(null);
-  const view = layerView(context, ({ whole }, own) =>
+  const view = layerView(context, ({ whole }, keys) =>
     whole === null
       ? notice(
           "This layer is too large to be sent as a whole, which this view needs. " +
@@ -53,7 +53,7 @@ export function neuronView(context: Context): View {
         )
       : whole.info.dim === null
         ? noVectors(whole)
-        : neuronContent(own, context, whole, explained, step),
+        : neuronContent(keys, context, whole, explained, step),
   );
   const tools = neuronTools(scope, state, explained, step);
   const jump: Step = (by) => step.peek()?.go(by);
@@ -90,20 +90,20 @@ function neuronContent(
   const width = context.width.value;
   const { stack } = data;
   const shown = shownTokens(state.segments.value, stack);
-  const facts = analyzeQuery(state, data, shown, wanted);
-  const split = computed(() => facts.comparison.value !== null);
+  const analysis = analyzeQuery(state, data, shown, wanted);
+  const split = computed(() => analysis.comparison.value !== null);
   const most = Math.max(shown.queries.length, shown.keys.length);
   const row = Math.max(rowHeight(most), split.value ? SPLIT_ROW : 0);
-  const kept = facts.places;
+  const kept = analysis.places;
   const locked = [kept.key[state.key.peek() ?? -1], kept.query[state.query.peek() ?? -1]];
-  const first = locked.find((at) => at >= 0) ?? kept.query[facts.explanation.peek().query];
+  const first = locked.find((at) => at >= 0) ?? kept.query[analysis.explanation.peek().query];
   const rows = neuronRows(rowCount(data, shown), row, first);
   const labels = [...stack.queries.labels, ...stack.keys.labels];
   const bounds: [number, number] = [40, Math.max(84, width * 0.1)];
 
   const labelWidth = columnWidth(labels, tokenFontSize(row), bounds);
   const toggle = (side: Side) => (at: number, event: MouseEvent | KeyboardEvent) =>
-    lockBy(event, state, side, at, facts.explanation.peek().query);
+    lockBy(event, state, side, at, analysis.explanation.peek().query);
 
   const queries = tokenColumn(scope, {
     side: "query",
@@ -116,8 +116,8 @@ function neuronContent(
     toggle: toggle("query"),
     emphasis: computed(() => {
       const only = new Float32Array(data.numQueries);
-      only[facts.explanation.value.query] = 1;
-      if (facts.comparison.value) only[facts.comparison.value.query] = 1;
+      only[analysis.explanation.value.query] = 1;
+      if (analysis.comparison.value) only[analysis.comparison.value.query] = 1;
       return only;
     }),
   });
@@ -135,7 +135,7 @@ function neuronContent(
   const columns = (state.expanded.value ? expandedColumns : collapsedColumns)({
     scope,
     state,
-    facts,
+    analysis,
     palette,
     width,
     labels: labelWidth,
@@ -148,23 +148,24 @@ function neuronContent(
   scope.effect(() => {
     const place = state.sought.value;
     if (!place || place === before || !rows.long) return;
-    const row = facts.places.key[place.key ?? -1] ?? facts.places.query[place.query ?? -1] ?? -1;
+    const row =
+      analysis.places.key[place.key ?? -1] ?? analysis.places.query[place.query ?? -1] ?? -1;
     if (row >= 0) untracked(() => rows.reveal(row));
   });
   rows.follow(scope, columns.stage);
-  const own = strongestKeys(state, facts, rows);
-  step.value = own;
+  const strongest = strongestKeys(state, analysis, rows);
+  step.value = strongest;
   scope.onEnd(() => {
-    if (step.peek() === own) step.value = null;
+    if (step.peek() === strongest) step.value = null;
   });
 
   return {
     element: columns.element,
-    status: computed(() => neuronStatus(facts)),
-    tables: computed(() => neuronTables(facts)),
-    legend: computed(() => neuronLegend(palette.value, facts, columns.leftOut)),
+    status: computed(() => neuronStatus(analysis)),
+    tables: computed(() => neuronTables(analysis)),
+    legend: computed(() => neuronLegend(palette.value, analysis, columns.leftOut)),
     figure() {
-      const [layer, head] = [data.info.number, facts.head.peek()];
+      const [layer, head] = [data.info.number, analysis.head.peek()];
       const [begin, end] = rows.sight.peek();
       const { manifest } = context.store;
       return {

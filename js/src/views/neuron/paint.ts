@@ -7,18 +7,21 @@ import { paintMarks } from "./marks.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import { type Picture, paintStrips } from "./strips.ts";
 
-export function paintNeurons(canvas: Picture, facts: QueryAnalysis): void {
-  paintFocus(canvas, facts);
-  paintStrips(canvas, facts);
-  paintMarks(canvas, facts);
-  paintBars(canvas, facts, canvas.layout);
-  paintCurves({ ...canvas, curves: canvas.layout.curves }, facts);
+export function paintNeurons(canvas: Picture, analysis: QueryAnalysis): void {
+  paintFocus(canvas, analysis);
+  paintStrips(canvas, analysis);
+  paintMarks(canvas, analysis);
+  paintBars(canvas, analysis, canvas.layout);
+  paintCurves({ ...canvas, curves: canvas.layout.curves }, analysis);
 }
 
 /** Frame the row of the focused key. */
-function paintFocus({ painter, layout, rowHeight, palette }: Picture, facts: QueryAnalysis): void {
-  const { value: key } = facts.focusKey;
-  const row = key === null ? -1 : facts.places.key[key];
+function paintFocus(
+  { painter, layout, rowHeight, palette }: Picture,
+  analysis: QueryAnalysis,
+): void {
+  const { value: key } = analysis.focusKey;
+  const row = key === null ? -1 : analysis.places.key[key];
   if (row < 0) return;
   // A frame, since a tinted background would change the colours of the vectors.
   painter.strokeStyle = palette.accent;
@@ -48,9 +51,9 @@ type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "range"> & {
  */
 export function paintCurves(
   { painter, curves, rowHeight, palette, range }: Curves,
-  facts: QueryAnalysis,
+  analysis: QueryAnalysis,
 ): void {
-  const { shown, places } = facts;
+  const { shown, places } = analysis;
   const [left, right] = curves;
   const middle = (left + right) / 2;
   const [first, end] = range;
@@ -58,7 +61,7 @@ export function paintCurves(
   const within = (row: number) => Math.max(first - BEYOND, Math.min(end - 1 + BEYOND, row));
   const centre = (row: number) => MARKS + (within(row) + 0.5) * rowHeight;
   painter.lineWidth = 2.5;
-  [facts.explanation.value, facts.comparison.value].forEach((one, second) => {
+  [analysis.explanation.value, analysis.comparison.value].forEach((one, second) => {
     const from = one ? places.query[one.query] : -1;
     if (!one || from < 0) return;
     painter.setLineDash(second ? [5, 4] : []);

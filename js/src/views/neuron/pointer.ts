@@ -21,7 +21,7 @@ export function bindPointer(
   stage: HTMLElement,
   picture: readonly HTMLElement[],
   state: State,
-  facts: QueryAnalysis,
+  analysis: QueryAnalysis,
   layout: Layout,
   rowHeight: number,
 ): void {
@@ -31,8 +31,8 @@ export function bindPointer(
     const x = event.clientX - box.left;
     const row = Math.floor((event.clientY - box.top - MARKS) / rowHeight);
     const side = x < layout.keyLabels ? "query" : "key";
-    const at = (side === "query" ? facts.shown.queries : facts.shown.keys)[row] ?? null;
-    const order = facts.order.peek();
+    const at = (side === "query" ? analysis.shown.queries : analysis.shown.keys)[row] ?? null;
+    const order = analysis.order.peek();
     const cells = [layout.queries, layout.keys, layout.products].map((left) =>
       left === null ? -1 : Math.floor(((x - left) / layout.strip) * order.length),
     );
@@ -45,18 +45,18 @@ export function bindPointer(
       else if (hover.peek()?.[side] !== at) {
         hover.value = { query: null, key: null, [side]: at };
       }
-      facts.neuron.value = neuron;
+      analysis.neuron.value = neuron;
     });
     element.addEventListener("pointermove", (event) => point(under(event)));
     element.addEventListener("pointerleave", () => {
       point.cancel();
       state.hover.value = null;
-      facts.neuron.value = null;
+      analysis.neuron.value = null;
     });
   }
   canvas.addEventListener("click", (event) => {
     const { side, at } = under(event);
-    const { query } = facts.explanation.peek();
+    const { query } = analysis.explanation.peek();
     if (at !== null) lock(state, side, at, event.shiftKey, query);
   });
 }

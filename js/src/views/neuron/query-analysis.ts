@@ -58,7 +58,7 @@ export function analyzeQuery(
   state: State,
   data: LayerData,
   shown: Shown,
-  wanted: ReadonlySignal<number>,
+  requested: ReadonlySignal<number>,
 ): QueryAnalysis {
   const dim = data.info.dim as number;
   const head = computed(() => headIn(state, data));
@@ -66,7 +66,9 @@ export function analyzeQuery(
     query: placesOf(shown.queries, data.numQueries),
     key: placesOf(shown.keys, data.numKeys),
   };
-  const query = computed(() => (places.query[wanted.value] >= 0 ? wanted.value : shown.queries[0]));
+  const query = computed(() =>
+    places.query[requested.value] >= 0 ? requested.value : shown.queries[0],
+  );
   const second = computed(() => comparedWith(state, shown, query.value));
   const muted = computed(() => [...new Set(state.muted.value)].filter((n) => n < dim));
   const explanation = computed(() => explain(data, head.value, query.value, muted.value));
@@ -83,7 +85,7 @@ export function analyzeQuery(
   const queryAt = (i: number) => data.query(head.value, i) as Float32Array;
   const keyAt = (j: number) => data.key(head.value, j) as Float32Array;
   const q = computed(() => queryAt(query.value));
-  const seen = computed(() =>
+  const visibleKeys = computed(() =>
     [...Array(data.numKeys).keys()].filter((at) => sees(explanation.value, at)),
   );
   // A locked key before the hovered one, so that neurons do not move under the pointer.
@@ -93,19 +95,19 @@ export function analyzeQuery(
   const order = computed(() => {
     const by = state.neurons.value;
     if (by === "model") return [...Array(dim).keys()];
-    const keys = by === "pair" ? [pairKey.value] : seen.value;
+    const keys = by === "pair" ? [pairKey.value] : visibleKeys.value;
     return largestFirst(magnitudes(q.value, keys.map(keyAt)));
   });
   // Does not depend on the focused key.
-  const total = computed(() => sumOf(seen.value.map(keyAt), dim));
+  const total = computed(() => sumOf(visibleKeys.value.map(keyAt), dim));
   const decisive = computed(() => {
-    const others = seen.value.length - 1;
+    const others = visibleKeys.value.length - 1;
     if (others < 1 || !sees(explanation.value, key.value)) return null;
     const { program } = data.info;
     const scale = program ? headScale(program, head.value) : 1;
-    const own = keyAt(key.value);
-    const mean = total.value.map((sum, n) => (sum - own[n]) / others);
-    return fewest(contributions(scale, q.value, own, mean), SHARE);
+    const vector = keyAt(key.value);
+    const mean = total.value.map((sum, n) => (sum - vector[n]) / others);
+    return fewest(contributions(scale, q.value, vector, mean), SHARE);
   });
 
   const neuron = signal<number | null>(null);

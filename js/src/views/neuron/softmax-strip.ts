@@ -11,6 +11,7 @@ import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
+import { bindStripPointer } from "../shared/strip-pointer.ts";
 import type { ColumnHeader } from "./column-headers.ts";
 import type { ColumnsOptions } from "./columns.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
@@ -32,20 +33,26 @@ const NEAR = 2;
 export interface SoftmaxStrip {
   readonly elements: readonly HTMLElement[];
   /** The width that it takes. */
-  readonly room: number;
+  readonly width: number;
   /** Place it. Returns its column header. */
   place(left: number): readonly ColumnHeader[];
 }
 
-export function softmaxStrip({ scope, state, facts, rows, palette }: ColumnsOptions): SoftmaxStrip {
-  if (!rows.long) return { elements: [], room: 0, place: () => [] };
-  const element = stripElement(scope, state, facts, rows, palette);
-  const title = `Softmax over all ${facts.shown.keys.length} keys, the largest wherever several share a place; click to go there`;
+export function softmaxStrip({
+  scope,
+  state,
+  analysis,
+  rows,
+  palette,
+}: ColumnsOptions): SoftmaxStrip {
+  if (!rows.long) return { elements: [], width: 0, place: () => [] };
+  const element = stripElement(scope, state, analysis, rows, palette);
+  const title = `Softmax over all ${analysis.shown.keys.length} keys, the largest wherever several share a place; click to go there`;
   element.title = title;
   const head = { name: ["All"], detail: ["keys"], title, width: WIDTH };
   return {
     elements: [element],
-    room: WIDTH + GAP,
+    width: WIDTH + GAP,
     place(left) {
       element.style.marginLeft = `${left + GAP}px`;
       return [{ ...head, left: left + GAP }];
@@ -56,11 +63,11 @@ export function softmaxStrip({ scope, state, facts, rows, palette }: ColumnsOpti
 function stripElement(
   scope: Scope,
   state: State,
-  facts: QueryAnalysis,
+  analysis: QueryAnalysis,
   rows: Rows,
   palette: ReadonlySignal<Palette>,
 ): HTMLElement {
-  const { shown, places } = facts;
+  const { shown, places } = analysis;
   const canvas = el("canvas");
   const element = el("div", { class: "softmax-strip", "aria-hidden": "true" }, canvas);
   scope.effect(() => {
@@ -75,7 +82,7 @@ function stripElement(
     painter.strokeStyle = border;
     painter.strokeRect(MARK + 0.5, 0.5, width - 1, height - 1);
     painter.fillStyle = positive;
-    const largest = pooled(facts.explanation.value.shown.weights, Math.ceil(height / TALL));
+    const largest = pooled(analysis.explanation.value.shown.weights, Math.ceil(height / TALL));
     largest.forEach((weight, at) => {
       // The square root, as in the matrix, since most weights are small.
       painter.globalAlpha = Math.sqrt(weight);
@@ -91,8 +98,8 @@ function stripElement(
       const y = (row + 0.5) * per;
       if (row >= 0) paintMark(painter, color, Math.max(LOWEST, Math.min(height - LOWEST, y)));
     };
-    mark(text, places.query[facts.explanation.value.query]);
-    const { value: key } = facts.focusKey;
+    mark(text, places.query[analysis.explanation.value.query]);
+    const { value: key } = analysis.focusKey;
     if (key !== null) mark(accent, places.key[key]);
   }
 
@@ -106,36 +113,26 @@ function stripElement(
     return largest;
   }
 
-  let pressed = false;
-  const go = (y: number) => {
+  const point = perFrame(({ y, pressed }: { y: number; pressed: boolean }) => {
     const { height } = canvas.getBoundingClientRect();
     const row = (at: number) => Math.floor((at / height) * rows.count);
     if (pressed) rows.centre(row(y));
-    const { weights } = facts.explanation.peek().shown;
+    const { weights } = analysis.explanation.peek().shown;
     // Of the keys that share a pixel, the strongest.
     const near = shown.keys.slice(Math.max(0, row(y - NEAR)), row(y + NEAR) + 1);
     if (!near.length) return;
     const key = near.reduce((best, at) => (weights[at] > weights[best] ? at : best));
     if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
-  };
-  const point = perFrame(go);
+  });
   scope.onEnd(point.cancel);
-  const yOf = (event: PointerEvent) => event.clientY - canvas.getBoundingClientRect().top;
-  canvas.addEventListener("pointermove", (event) => point(yOf(event)));
-  canvas.addEventListener("pointerdown", (event) => {
-    canvas.setPointerCapture(event.pointerId);
-    pressed = true;
-    go(yOf(event));
-  });
-  for (const end of ["pointerup", "pointercancel"] as const) {
-    canvas.addEventListener(end, () => {
-      pressed = false;
-    });
-  }
-  canvas.addEventListener("pointerleave", () => {
-    point.cancel();
-    state.hover.value = null;
-  });
+  bindStripPointer(
+    canvas,
+    (_, y, pressed) => point({ y, pressed }),
+    () => {
+      point.cancel();
+      state.hover.value = null;
+    },
+  );
   return element;
 }
 

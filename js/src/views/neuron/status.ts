@@ -8,27 +8,29 @@ import { number, type Phrase, pair, scaling, weight } from "../../parts/text.ts"
 import { decisiveText } from "./column-headers.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
-export function neuronStatus(facts: QueryAnalysis): Phrase {
-  const { data, head, comparison } = facts;
-  const [one, second] = [facts.explanation.value, comparison.value];
-  const key = facts.key.value;
-  const muted = facts.muted.value.length;
+export function neuronStatus(analysis: QueryAnalysis): Phrase {
+  const { data, head, comparison } = analysis;
+  const [explained, second] = [analysis.explanation.value, comparison.value];
+  const key = analysis.key.value;
+  const muted = analysis.muted.value.length;
   return [
     `Layer ${data.info.number} · Head ${head.value}  `,
-    ...pairNumbers(data, head.value, one, key),
-    ...(muted && sees(one, key) ? [` without ${muted} ${muted > 1 ? "neurons" : "neuron"}`] : []),
+    ...pairNumbers(data, head.value, explained, key),
+    ...(muted && sees(explained, key)
+      ? [` without ${muted} ${muted > 1 ? "neurons" : "neuron"}`]
+      : []),
     ...(second ? [" · compared with ", ...pairNumbers(data, head.value, second, key)] : []),
-    ...(sees(one, key) ? terms(facts, key) : []),
+    ...(sees(explained, key) ? terms(analysis, key) : []),
   ];
 }
 
 /** "dog → lazy q·k 137.63 · ÷ √32 = 24.33 · softmax 0.999" */
-function pairNumbers(data: LayerData, head: number, one: Explanation, key: number): Phrase {
+function pairNumbers(data: LayerData, head: number, explained: Explanation, key: number): Phrase {
   const [queries, keys] = [tokenNames(data.stack.queries), tokenNames(data.stack.keys)];
-  const { original, shown, bias } = one;
+  const { original, shown, bias } = explained;
   const { program, dim } = data.info;
-  const names = pair(queries[one.query], keys[key]);
-  if (!sees(one, key)) return [...names, " masked: this query cannot see this key"];
+  const names = pair(queries[explained.query], keys[key]);
+  if (!sees(explained, key)) return [...names, " masked: this query cannot see this key"];
   const added = bias ? ` ${number(bias[key])}` : "";
   const change = (before: string, after: string) =>
     original === shown ? before : `${before} → ${after}`;
@@ -51,17 +53,17 @@ function pairNumbers(data: LayerData, head: number, one: Explanation, key: numbe
 /**
  * The focused neuron, or else the largest that is not muted; and the number of decisive neurons.
  */
-function terms(facts: QueryAnalysis, key: number): readonly string[] {
-  const { data, head } = facts;
-  const [one, second] = [facts.explanation.value, facts.comparison.value];
+function terms(analysis: QueryAnalysis, key: number): readonly string[] {
+  const { data, head } = analysis;
+  const [explained, second] = [analysis.explanation.value, analysis.comparison.value];
   const k = data.key(head.value, key) as Float32Array;
   const queryAt = (query: number) => data.query(head.value, query) as Float32Array;
-  const q = queryAt(one.query);
+  const q = queryAt(explained.query);
   const first = products(q, k);
-  const muted = facts.muted.value;
-  const n = facts.neuron.value;
+  const muted = analysis.muted.value;
+  const n = analysis.neuron.value;
   if (n !== null) {
-    const partner = facts.partner.value;
+    const partner = analysis.partner.value;
     const compared =
       second && sees(second, key)
         ? `, compared ${signed(products(queryAt(second.query), k)[n])}`
@@ -82,7 +84,7 @@ function terms(facts: QueryAnalysis, key: number): readonly string[] {
     Math.abs(first[at]) > Math.abs(first[best]) ? at : best,
   );
   // Decisive neurons are known only without muting.
-  const few = muted.length ? null : facts.decisive.value;
+  const few = muted.length ? null : analysis.decisive.value;
   return [
     ` · neuron ${largest} adds ${signed(first[largest])}`,
     few ? ` · ${decisiveText(few.length, first.length)}` : "",

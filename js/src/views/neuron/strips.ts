@@ -3,6 +3,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { sees } from "../../data/explanation.ts";
 import { products } from "../../data/neurons.ts";
+import { imageCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Range } from "../../parts/range.ts";
@@ -31,11 +32,11 @@ export interface Vectors {
 }
 
 export function vectorsOf(
-  facts: QueryAnalysis,
+  analysis: QueryAnalysis,
   palette: ReadonlySignal<Palette>,
   range: ReadonlySignal<Range>,
 ): Vectors {
-  const { data, shown, head, order, scales } = facts;
+  const { data, shown, head, order, scales } = analysis;
   const of = (tokens: readonly number[], vector: (at: number) => Float32Array | null) =>
     computed(() => {
       const vectors = tokens.slice(...range.value).map(vector);
@@ -58,11 +59,11 @@ export function band(rowHeight: number, row: number, part = 0, of = 1): [number,
   return [MARKS + row * rowHeight + margin + part * (height + 1), height];
 }
 
-export function paintStrips(canvas: Picture, facts: QueryAnalysis): void {
+export function paintStrips(canvas: Picture, analysis: QueryAnalysis): void {
   const { layout, rowHeight, vectors } = canvas;
-  const { data, shown } = facts;
-  const head = facts.head.value;
-  const [first, second] = [facts.explanation.value, facts.comparison.value];
+  const { data, shown } = analysis;
+  const head = analysis.head.value;
+  const [first, second] = [analysis.explanation.value, analysis.comparison.value];
   const drawn = second ? [first, second] : [first];
 
   if (layout.queries !== null) {
@@ -82,7 +83,7 @@ export function paintStrips(canvas: Picture, facts: QueryAnalysis): void {
     const terms = shown.keys
       .slice(...canvas.range)
       .map((j) => products(q, data.key(head, j) as Float32Array));
-    const strip = image(canvas.palette, terms, facts.order.value, facts.scales.product.value);
+    const strip = image(canvas.palette, terms, analysis.order.value, analysis.scales.product.value);
     paint(canvas, layout.products, strip, (row) => [
       band(rowHeight, row, part, drawn.length),
       sees(one, shown.keys[row]) ? 1 : 0,
@@ -97,9 +98,8 @@ function image(
   order: readonly number[],
   scale: number,
 ): HTMLCanvasElement {
-  const made = el("canvas", { width: order.length, height: vectors.length });
   // Beyond the end of the shorter text there are no vectors.
-  if (!vectors.length) return made;
+  if (!vectors.length) return el("canvas", { height: 0 });
   const [positive, negative] = [rgb(palette.positive), rgb(palette.negative)];
   const pixels = new ImageData(order.length, vectors.length);
   let at = 0;
@@ -111,8 +111,7 @@ function image(
       at += 4;
     }
   }
-  made.getContext("2d")?.putImageData(pixels, 0, 0);
-  return made;
+  return imageCanvas(pixels);
 }
 
 /** @param place the top, height and opacity of each row */

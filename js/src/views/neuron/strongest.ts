@@ -16,10 +16,10 @@ export interface Strongest {
   readonly long: boolean;
 }
 
-export function strongestKeys(state: State, facts: QueryAnalysis, rows: Rows): Strongest {
-  const { shown, places } = facts;
+export function strongestKeys(state: State, analysis: QueryAnalysis, rows: Rows): Strongest {
+  const { shown, places } = analysis;
   const go: Step = (by) => {
-    const { query, original } = facts.explanation.peek();
+    const { query, original } = analysis.explanation.peek();
     const order = largestFirst(shown.keys.map((key) => original.weights[key]));
     const ranked = order.map((at) => shown.keys[at]).filter((key) => original.weights[key] > 0);
     if (!ranked.length) return;

@@ -8,8 +8,8 @@ import type { Cells, Table } from "../../parts/table.ts";
 import { matrixCells, vectorCells } from "../shared/tables.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
-export function neuronTables(facts: QueryAnalysis): readonly Table[] {
-  const { data, shown, head } = facts;
+export function neuronTables(analysis: QueryAnalysis): readonly Table[] {
+  const { data, shown, head } = analysis;
   const { queries, keys } = data.stack;
   const side = (tokens: Tokens, positions: readonly number[]) => ({
     units: unitsOf(tokens, false),
@@ -20,7 +20,7 @@ export function neuronTables(facts: QueryAnalysis): readonly Table[] {
       data.weightRow(head.value, query),
     );
   return [
-    { name: "Row", rows: () => rowTable(facts) },
+    { name: "Row", rows: () => rowTable(analysis) },
     { name: "Matrix", rows: matrix },
     { name: "Vectors", rows: () => vectorCells(data, head.value) },
   ];
@@ -56,15 +56,17 @@ interface Column {
 }
 
 /** The model's numbers, and those without the muted neurons, if there are any. */
-function columnsOf({ original, shown, bias }: Explanation, of: string): readonly Column[] {
+function columnsOf({ original, shown, bias }: Explanation, prefix: string): readonly Column[] {
   const nothing = () => "";
-  const reading = ({ dots, scores, weights, sink }: Reading, how: string): Column[] => [
-    { name: `${of}q·k${how}`, values: dots, sink: nothing },
-    ...(scores ? [{ name: `${of}score${how}`, values: scores, sink: (at: number) => at }] : []),
-    { name: `${of}weight${how}`, values: weights, sink: () => sink ?? "" },
+  const reading = ({ dots, scores, weights, sink }: Reading, suffix: string): Column[] => [
+    { name: `${prefix}q·k${suffix}`, values: dots, sink: nothing },
+    ...(scores
+      ? [{ name: `${prefix}score${suffix}`, values: scores, sink: (at: number) => at }]
+      : []),
+    { name: `${prefix}weight${suffix}`, values: weights, sink: () => sink ?? "" },
   ];
   const columns = reading(original, "");
-  if (bias) columns.splice(1, 0, { name: `${of}bias`, values: bias, sink: nothing });
+  if (bias) columns.splice(1, 0, { name: `${prefix}bias`, values: bias, sink: nothing });
   if (shown === original) return columns;
   const muted = reading(shown, " (muted)");
   // Weights without a score program do not follow muted neurons.

@@ -72,12 +72,12 @@ export function columnsOf(options: ColumnsOptions): Columns {
   const whole = anyLong ? (horizontal ? width : height) : 0;
   const length = Math.max(whole, ...inFull.map((side) => labels[side].length));
   const columns = { query: columnOn("query"), key: columnOn("key") };
-  const beside = columns.query.across + columns.key.across + (anyLong ? 2 * MINIMAP_WIDTH : 0);
-  const room = width - beside - 2 * GAP;
+  const used = columns.query.across + columns.key.across + (anyLong ? 2 * MINIMAP_WIDTH : 0);
+  const available = width - used - 2 * GAP;
   return {
     columns,
     length,
-    across: horizontal ? BETWEEN : Math.max(LINES_AT_LEAST, Math.min(LINES_AT_MOST, room)),
+    across: horizontal ? BETWEEN : Math.max(LINES_AT_LEAST, Math.min(LINES_AT_MOST, available)),
   };
 
   function fontSize(side: Side): number {
@@ -94,7 +94,7 @@ export function columnsOf(options: ColumnsOptions): Columns {
     const { shown, units } = axes[side];
     if (!horizontal) return uniformTrack(shown.length, rowOn(side));
     const measure = textMeasure(`600 ${fontSize(side)}px system-ui, sans-serif`);
-    const known = new Map<string, number>();
+    const widths = new Map<string, number>();
     const size = (label: string) => {
       const text = Math.ceil(measure(label)) + 2 * PADDING;
       return Math.min(WIDEST, Math.max(NARROWEST, text));
@@ -102,9 +102,9 @@ export function columnsOf(options: ColumnsOptions): Columns {
     return trackOf(
       shown.map((unit) => {
         const label = units.labels[unit];
-        const found = known.get(label) ?? size(label);
-        known.set(label, found);
-        return found;
+        const width = widths.get(label) ?? size(label);
+        widths.set(label, width);
+        return width;
       }),
     );
   }

@@ -4,13 +4,21 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { asPicture, canvasRatio, paintCanvas, paintInFigures } from "../../painting/canvas.ts";
+import {
+  asPicture,
+  canvasRatio,
+  imageCanvas,
+  paintCanvas,
+  paintInFigures,
+} from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
-import { type Ink, type LinesJob, linesPicture } from "../../raster/lines.ts";
+import type { LinesJob } from "../../raster/lines-job.ts";
+import type { Ink } from "../../raster/mixer.ts";
 import { overviewOf } from "../../raster/overview.ts";
 import { areFew } from "../../raster/paint-curves.ts";
+import { rasterize } from "../../raster/run.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
@@ -61,9 +69,7 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
         }
       : paint;
 
-  scope.effect(() => {
-    return paintAll(matrices.value, colors.value.map(rgb));
-  });
+  scope.effect(() => paintAll(matrices.value, colors.value.map(rgb)));
   scope.effect(() => {
     const side = sideOf(focused.value);
     base.classList.toggle("dimmed", side !== null);
@@ -93,9 +99,9 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
     paintCanvas(overlay, ...size, upright(fan), upright(inFigures));
   });
 
-  function paintAll(drawn: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {
-    const coarse = overviewOf(drawn);
-    const pictured = coarse?.matrices ?? drawn;
+  function paintAll(all: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {
+    const coarse = overviewOf(all);
+    const drawn = coarse?.matrices ?? all;
     const [from, to] = [coarse?.rows ?? rows, coarse?.columns ?? columns];
     const cells = (track: Track, count: number, ratio: number) =>
       Float32Array.from({ length: count }, (_, at) =>
@@ -113,12 +119,12 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
       faintest: FAINTEST,
     });
     const few = areFew(from.length * to.length);
-    const curves = upright((painter) => paintCurves(painter, pictured, jobAt(1)));
+    const curves = upright((painter) => paintCurves(painter, drawn, jobAt(1)));
     if (few) paintInFigures(base, curves);
     const ratio = Math.min(canvasRatio(...size), length > 2000 ? 1 : devicePixelRatio);
-    return linesPicture(pictured, jobAt(ratio), (image, drawnShare) => {
-      const buffer = el("canvas", { width: image.width, height: image.height });
-      buffer.getContext("2d")?.putImageData(image, 0, 0);
+    const job = jobAt(ratio);
+    return rasterize("lines", drawn, job, (pixels, drawnShare) => {
+      const buffer = imageCanvas(new ImageData(pixels, job.width, job.height));
       const picture = upright((painter) => painter.drawImage(buffer, 0, 0, across, length));
       paintCanvas(base, ...size, picture, few ? curves : picture);
       share.value = drawnShare;

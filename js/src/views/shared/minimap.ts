@@ -13,6 +13,7 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Axis } from "./axes.ts";
 import { FAINTEST, shadeOf } from "./ribbons.ts";
+import { bindStripPointer } from "./strip-pointer.ts";
 
 export interface MinimapOptions {
   readonly axis: Axis;
@@ -155,16 +156,8 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     }
   }
 
-  let pressed = false;
-  function point(event: PointerEvent): void {
-    const box = strip.getBoundingClientRect();
-    const place = horizontal ? event.clientX - box.left : event.clientY - box.top;
-    const at = pointed(place);
-    if (pressed) window.align(ends.at(place), place);
-    options.pointAt(shown[at]);
-  }
   /** Of the units that share a pixel, the strongest. */
-  function pointed(place: number): number {
+  function strongestNear(place: number): number {
     const nearest = ends.at(place);
     const met = options.weights.peek();
     if (!met) return nearest;
@@ -175,18 +168,16 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     }
     return best;
   }
-  strip.addEventListener("pointermove", point);
-  strip.addEventListener("pointerdown", (event) => {
-    strip.setPointerCapture(event.pointerId);
-    pressed = true;
-    point(event);
-  });
-  for (const end of ["pointerup", "pointercancel"] as const) {
-    strip.addEventListener(end, () => {
-      pressed = false;
-    });
-  }
-  strip.addEventListener("pointerleave", () => options.pointAt(null));
+  bindStripPointer(
+    strip,
+    (x, y, pressed) => {
+      const place = horizontal ? x : y;
+      const at = strongestNear(place);
+      if (pressed) window.align(ends.at(place), place);
+      options.pointAt(shown[at]);
+    },
+    () => options.pointAt(null),
+  );
 
   return element;
 }

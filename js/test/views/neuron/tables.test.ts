@@ -19,8 +19,8 @@ function table(name: string, choices: Partial<Choices> = {}) {
   const [stack] = readManifest(RECORD.manifest).stacks;
   const state = stateOf({ head: 3, query: 5, ...choices });
   const data = new LayerData(stack, stack.layers[0], decodeBlock(blockOf(RECORD.blocks["self.0"])));
-  const facts = analyzeQuery(state, data, shownTokens("all", stack), signal(5));
-  return neuronTables(facts)
+  const analysis = analyzeQuery(state, data, shownTokens("all", stack), signal(5));
+  return neuronTables(analysis)
     .find((one) => one.name === name)
     ?.rows() as (string | number)[][];
 }

@@ -32,26 +32,26 @@ export interface AxisNames {
  *
  * @param available width of a label, in CSS pixels
  */
-export function axisNames({ side, units, shown }: Axis, room: number): AxisNames {
-  const away = side === "query" ? -1 : 1;
+export function axisNames({ side, units, shown }: Axis, available: number): AxisNames {
+  const sign = side === "query" ? -1 : 1;
   // Cached, since measuring and shortening would slow down moving.
-  let known = { font: "", texts: new Map<string, string>() };
+  let cache = { font: "", texts: new Map<string, string>() };
   const textOf = (unit: number, all: boolean, font: string) => {
-    if (known.font !== font) known = { font, texts: new Map() };
+    if (cache.font !== font) cache = { font, texts: new Map() };
     const label = units.labels[unit];
     const key = all ? label : `${unit} ${label}`;
-    const before = known.texts.get(key);
+    const before = cache.texts.get(key);
     if (before !== undefined) return before;
-    const made = all
-      ? shorten(label, room - 2 * GAP, textMeasure(font))
+    const text = all
+      ? shorten(label, available - 2 * GAP, textMeasure(font))
       : placed(unit, label, font);
-    known.texts.set(key, made);
-    return made;
+    cache.texts.set(key, text);
+    return text;
   };
   /** The position in full, and as much of the label as fits. */
   const placed = (unit: number, label: string, font: string) => {
     const measure = textMeasure(font);
-    const rest = room - 2 * GAP - TICK - measure(`${unit} `);
+    const rest = available - 2 * GAP - TICK - measure(`${unit} `);
     return rest < LEAST_LABEL ? `${unit}` : `${unit} ${shorten(label, rest, measure)}`;
   };
   return {
@@ -62,15 +62,15 @@ export function axisNames({ side, units, shown }: Axis, room: number): AxisNames
       painter.fillStyle = palette.muted;
       painter.font = font;
       painter.textBaseline = "middle";
-      painter.textAlign = away < 0 ? "right" : "left";
+      painter.textAlign = sign < 0 ? "right" : "left";
       // Label cells that are cut off as long as their middle is visible.
       const end = Math.min(shown.length, Math.ceil(from + length / cell - 0.5));
       for (let at = Math.ceil(from - 0.5); at < end; at++) {
         const unit = shown[at];
         if (unit % every) continue;
         const middle = (at + 0.5 - from) * cell;
-        if (!all) painter.fillRect(1.5 * away, middle - 0.5, TICK * away, 1);
-        painter.fillText(textOf(unit, all, font), away * (all ? GAP : GAP + TICK - 1), middle);
+        if (!all) painter.fillRect(1.5 * sign, middle - 0.5, TICK * sign, 1);
+        painter.fillText(textOf(unit, all, font), sign * (all ? GAP : GAP + TICK - 1), middle);
       }
     },
   };

@@ -2,8 +2,8 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
-import { el } from "../../../parts/dom.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 import type { Axes } from "../axes.ts";
 import { axisNames, NAMES_FROM } from "./names.ts";
@@ -124,7 +124,5 @@ function image({ width, height, largest }: Pixels, palette: Palette): HTMLCanvas
     // The square root, as in the thumbnails, since most weights are small.
     data[to + 3] = 255 * Math.sqrt(largest[at]);
   }
-  const made = el("canvas", { width, height });
-  made.getContext("2d")?.putImageData(pixels, 0, 0);
-  return made;
+  return imageCanvas(pixels);
 }

@@ -4,7 +4,7 @@
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
-import { matrixPicture } from "../../../raster/matrix.ts";
+import { rasterize } from "../../../raster/run.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { columnsOf, rowsOf, type Span, type Viewport } from "./viewport.ts";
 
@@ -69,11 +69,11 @@ export function matrixTiles(
       : Math.min(1, least);
 
   const next = computed((): [Wanted, Signal<Tile | null>] | null => {
-    const of = matrix.value;
-    const needed = viewportTile(viewport.value, of);
+    const current = matrix.value;
+    const needed = viewportTile(viewport.value, current);
     if (needed && !covers(sharp.value, needed)) return [needed, sharp];
-    const known = whole.value?.matrix === of && whole.value.done;
-    return known ? null : [{ matrix: of, ...all, scale: finest(of) }, whole];
+    const isDone = whole.value?.matrix === current && whole.value.done;
+    return isDone ? null : [{ matrix: current, ...all, scale: finest(current) }, whole];
   });
 
   /** Null if the picture of the whole has every detail: a pixel per cell, or an overview. */
@@ -125,7 +125,7 @@ export function matrixTiles(
       width: Math.ceil(lengthOf(wanted.columns) * wanted.scale),
       height: Math.ceil(lengthOf(wanted.rows) * wanted.scale),
     };
-    return matrixPicture(wanted.matrix, job, (largest, done) => {
+    return rasterize("matrix", [wanted.matrix], job, (largest, done) => {
       // An incomplete picture would hide the one of the whole.
       if (!done && into === sharp) return;
       if (done) running = null;
