@@ -8,6 +8,5 @@ export interface NumberArray {
 
 export type Arrays = ReadonlyMap<string, NumberArray>;
 
-/** The size of all arrays in bytes. */
 export const bytesIn = (arrays: Arrays): number =>
   [...arrays.values()].reduce((sum, { values }) => sum + values.byteLength, 0);

@@ -1,9 +1,6 @@
 /** Checks of untrusted data. Each returns the path to what is wrong, or null. */
 
-/**
- * A check returns null if a value is valid, else the path to what is wrong, as ".layers[3].heads",
- * or "" for the value itself.
- */
+/** Returns null if a value is valid, else the path to what is wrong, as ".layers[3].heads". */
 export type Check = (value: unknown) => string | null;
 
 const where =

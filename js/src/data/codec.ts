@@ -1,6 +1,4 @@
-/**
- * Decodes bytes as arrays: mirrors `attnwidget/wire/block.py` and the thumbnails of `manifest.py`.
- */
+/** Decodes blocks and thumbnails: mirrors `attnwidget/wire/block.py` and `manifest.py`. */
 
 import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";

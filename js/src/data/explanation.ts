@@ -1,7 +1,4 @@
-/**
- * Explains the attention of one query to every key, from q · k to the softmax, with and without
- * muted neurons.
- */
+/** Explains the attention of one query, from q · k to the softmax, also with muted neurons. */
 
 import type { LayerData } from "./layer-data.ts";
 import { dot, without } from "./neurons.ts";

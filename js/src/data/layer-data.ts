@@ -31,10 +31,7 @@ export interface LayerContent {
 /** The most multiplications, of all heads together, to prepare columns without a pause. */
 const AT_ONCE = 8e6;
 
-/**
- * Round up to a multiple of four, which kernels process at once, with space for the three that they
- * may write too many.
- */
+/** Kernels process four numbers at a time, and may write three more. */
 const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 
 /** Implements `Layer`, with the whole layer at hand. */
@@ -46,10 +43,7 @@ export class LayerData {
   readonly #programs: (HeadProgram | null)[] = [];
   /** By head: the normalizers of the rows computed so far. */
   readonly #normalizers: Normalizers[] = [];
-  /**
-   * Counts changes of the normalizers, for signals that wait for columns; the work stops when
-   * nobody waits.
-   */
+  /** Counts new normalizers, for signals that wait for columns; unwatched, the work stops. */
   readonly #learnt = signal(0, { unwatched: () => this.#stop?.() });
   /** The heads whose columns are waited for. */
   readonly #wanted = new Set<number>();

@@ -16,17 +16,13 @@ export interface Layer {
   readonly roundingRows: number | null;
   /** The scores of row i, [keys], before the softmax; null where only weights were recorded. */
   scoreRow(head: number, i: number): Float32Array | null;
-  /**
-   * The weights of row i, [keys]: how much query i attends to each key. NaN while they are missing.
-   */
+  /** The weights of row i, [keys]: how much query i attends to each key. NaN if missing. */
   weightRow(head: number, i: number): Float32Array;
   /** The same in an array that the next call for any row may overwrite. */
   passingRow(head: number, i: number): Float32Array;
-  /** The weights of column j, [queries]: how much each query attends to key j. NaN while they are missing. */
+  /** The weights of column j, [queries]: how much each query attends to key j. NaN if missing. */
   weightColumn(head: number, j: number): Float32Array;
-  /**
-   * True if columns can be had without a delay. Signals that read this run again when it changes.
-   */
+  /** True if columns can be had without a delay; a signal, which changes when they can. */
   hasColumns(head: number): boolean;
   /** The text to show while a row or column is missing; null if it is here. */
   pending(side: Side, position: number): string | null;

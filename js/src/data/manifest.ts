@@ -104,10 +104,7 @@ export interface StackInfo {
   readonly name: string;
   readonly queries: Tokens;
   readonly keys: Tokens;
-  /**
-   * The number of evenly spaced queries that thumbnails and metrics are computed from; null for
-   * all.
-   */
+  /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
   readonly sampled: number | null;
   readonly layers: readonly LayerInfo[];
 }

@@ -1,6 +1,4 @@
-/**
- * The softmax normalizers of a head's rows, with which a column can be computed without its rows.
- */
+/** The softmax normalizers of a head's rows, from which columns are computed. */
 
 import type { Kernels } from "../kernels/kernels.ts";
 
@@ -11,9 +9,7 @@ export interface Normalized {
 }
 
 export class Normalizers {
-  /**
-   * Per query, the largest score, and 1 / the sum of exponentials, which is 0 until it is known.
-   */
+  /** Per query, the largest score, and 1 / the sum of exponentials, 0 if unknown. */
   readonly peaks: Float32Array;
   readonly factors: Float32Array;
   #missing: number;

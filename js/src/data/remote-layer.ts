@@ -16,7 +16,6 @@ import { cropped } from "./thumbnails.ts";
  */
 export type Rows = (side: Side, position: number, signal: AbortSignal) => Promise<Block>;
 
-/** A cache of the rows and columns of all such layers. */
 export type RowCache = ResourceCache<Arrays>;
 
 /**

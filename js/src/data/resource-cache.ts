@@ -16,10 +16,7 @@ export type Loaded<Data> =
       readonly absent?: true | undefined;
     };
 
-/**
- * The error for a resource that is absent though nothing is broken: it was left out, or the kernel
- * is gone.
- */
+/** The error for a resource that was left out, or whose kernel is gone: nothing is broken. */
 export class Absent extends Error {}
 
 /** A fetched resource and its size. */
@@ -28,10 +25,7 @@ export interface Delivery<Data> {
   readonly bytes: number;
 }
 
-/**
- * Fetches a resource. The signal is aborted when nobody watches it any more; an answer that comes
- * anyway is kept.
- */
+/** Fetches a resource. The signal is aborted when nobody watches it any more. */
 export type Ask<Data> = (signal: AbortSignal) => Promise<Delivery<Data>>;
 
 interface Item<Data> {

@@ -119,9 +119,7 @@ export function addBias(
   }
 }
 
-/**
- * The index of query i and key j in a table. The keys after j follow, up to the end of the block.
- */
+/** The index of query i and key j in a table, followed by the keys after j in the block. */
 function cell({ values, columns }: Table, i: number, j: number): number {
   return (i % (values.length / columns)) * columns + (j % columns);
 }

@@ -115,12 +115,10 @@ export class Store {
     });
   }
 
-  /** Request layers that failed once more, because the source has changed. */
   retry(): void {
     this.#cache.retry();
   }
 
-  /** Request layers that have not arrived once more. */
   again(): void {
     this.#cache.again();
   }

@@ -8,12 +8,11 @@ let module: WebAssembly.Module | null = null;
 
 export const compiledModule = (): WebAssembly.Module | null => module;
 
-/** Use this module for all kernels that are created from now on. */
 export function useModule(compiled: WebAssembly.Module | null): void {
   module = compiled;
 }
 
-/** @param numbers the total length of all arrays. */
+/** @param numbers the length of all arrays */
 export function kernelsFor(numbers: number): Kernels {
   if (!module) return typescript;
   try {

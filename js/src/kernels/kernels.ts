@@ -1,7 +1,4 @@
-/**
- * The interface of the hot loops, which exist in TypeScript and, compiled from `assembly`, in
- * WebAssembly.
- */
+/** The interface of the hot loops, in TypeScript and (compiled from `assembly`) WebAssembly. */
 
 export interface Kernels {
   /** A new array of zeros. Every array that a kernel gets is one of these, or a view into one. */
@@ -9,10 +6,7 @@ export interface Kernels {
   /** Release all arrays, so that new ones can take their place. */
   clear(): void;
 
-  /**
-   * The dot products of a vector with `count` rows, times `scale`. May write up to three numbers
-   * more.
-   */
+  /** The dot products of a vector with `count` rows, times `scale`. May write three more. */
   dots(
     vector: Float32Array,
     rows: Float32Array,

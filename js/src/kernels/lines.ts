@@ -17,7 +17,6 @@ export class LineField {
 
   readonly #columns: number;
 
-  /** The number of floats that a field needs. */
   static numbers(width: number, height: number, stretch = 1): number {
     const columns = Math.ceil(width / stretch);
     return 5 * columns * height + 2 * columns;

@@ -22,7 +22,6 @@ export class RadonField {
   readonly #sums: Float32Array;
   readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
 
-  /** The number of floats that a field needs. */
   static numbers(size: number, width: number, height: number): number {
     return 12 * size * size + (width + 4) * height;
   }

@@ -1,7 +1,4 @@
-/**
- * A memory for the kernels of one picture, reused by the next, since allocating and filling one
- * takes time.
- */
+/** A memory for the kernels of one picture, reused by the next, which is faster. */
 
 import { kernelsFor } from "./compiled.ts";
 import type { Kernels } from "./kernels.ts";

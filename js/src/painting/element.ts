@@ -126,10 +126,7 @@ function paintText(painter: Painter, node: Text, style: CSSStyleDeclaration): vo
   }
 }
 
-/**
- * The alignment and position of a text: aligned to the nearer side of its box, it moves least where
- * another font is wider.
- */
+/** The alignment and position of a text, at the nearer side of its box, for any font. */
 function anchorOf(node: Text, box: DOMRect): ["left" | "center" | "right", number] {
   let element = node.parentElement as Element;
   let around = element.getBoundingClientRect();

@@ -47,9 +47,7 @@ export function figure(kind: FigureKind, options: FigureOptions): Promise<Blob> 
   });
 }
 
-/**
- * Painted directly, not through an SVG, which a page whose policy allows no images could not draw.
- */
+/** Not drawn from an SVG, which a page whose policy allows no images could not load. */
 function paintPng(width: number, height: number, paint: (painter: Painter) => void): Promise<Blob> {
   const ratio = canvasRatio(width, height, SHARPNESS.png);
   const canvas = document.createElement("canvas");

@@ -1,7 +1,4 @@
-/**
- * The drawing interface of the views: the part of a canvas's 2D context that the SVG painter has,
- * too.
- */
+/** The drawing interface of the views, which canvases and the SVG painter implement. */
 
 export type Painter = Pick<
   CanvasRenderingContext2D,

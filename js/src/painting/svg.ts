@@ -11,9 +11,7 @@ const FONTS = 'system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, s
 /** The enlargement of bitmaps, so that programs that smooth them blur only the edges of cells. */
 const PIXELS_PER_CELL = 4;
 
-/**
- * The distance of the control points of a quarter circle from its ends, as a share of the radius.
- */
+/** How far control points of a quarter circle are from its ends, as a share of the radius. */
 const ROUND = 0.5523;
 
 /** Characters that XML cannot hold, among them lone surrogates. */

@@ -2,9 +2,7 @@
 
 type Attributes = Record<string, string | number | boolean | null | undefined>;
 
-/**
- * Create an element. An attribute that is false, null or undefined is left out; true becomes "".
- */
+/** Create an element. False, null and undefined attributes are left out; true becomes "". */
 export function el<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},

@@ -47,9 +47,7 @@ const TAIL = 5;
 /** The longest label that is not split. */
 const WHOLE = 12;
 
-/**
- * A long label in two parts, of which the style shortens the first, so that the end stays visible.
- */
+/** A long label in two parts, of which the style shortens the first. */
 function halves(text: string): (Node | string)[] {
   const letters = lettersOf(text);
   if (letters.length <= WHOLE) return [text];

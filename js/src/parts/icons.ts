@@ -29,9 +29,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/**
- * An icon in the colour and size of the text, hidden from screen readers: its button has a name.
- */
+/** An icon in the colour and size of the text, hidden from screen readers. */
 export function icon(name: IconName): SVGSVGElement {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");

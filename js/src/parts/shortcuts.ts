@@ -13,7 +13,6 @@ export interface KeyActions {
   jump(by: 1 | -1): void;
 }
 
-/** Handle the shortcuts on `root`. */
 export function bindKeys(
   root: HTMLElement,
   state: State,

@@ -1,7 +1,4 @@
-/**
- * The kinds of rasterized pictures: their jobs, results and rasterizers, on a page and in its
- * worker.
- */
+/** The kinds of rasterized pictures: their jobs, results and rasterizers. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { LinesJob } from "./lines-job.ts";

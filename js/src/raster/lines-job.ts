@@ -29,5 +29,4 @@ const THICKER = 1.6;
 /** A line's width in pixels. */
 export const thickness = (weight: number, ratio: number) => (THINNEST + THICKER * weight) * ratio;
 
-/** A share in percent. */
 export const shareOf = (part: number, total: number) => (total > 0 ? (100 * part) / total : 100);

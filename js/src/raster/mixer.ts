@@ -19,7 +19,6 @@ export class Mixer {
   /** The number of keys shown up to the last with attention from the current query. */
   #seen = 0;
 
-  /** The number of floats that a mixer needs. */
   static numbers(matrices: number, columns: number): number {
     return (matrices + 4) * columns + 4 * matrices;
   }

@@ -2,9 +2,7 @@
 
 import { type AttentionMatrix, storedMatrix } from "../data/attention-matrix.ts";
 
-/**
- * Matrices of cells instead of tokens, with the cells' rows and columns; null if all rows are here.
- */
+/** Matrices of cells instead of tokens, with their rows and columns; null if all is here. */
 export function overviewOf(matrices: readonly AttentionMatrix[]) {
   const overviews = matrices.map(({ overview }) => overview).filter((one) => one !== undefined);
   if (!overviews.length) return null;

@@ -1,7 +1,4 @@
-/**
- * Draws more lines than pixels can show apart: sums them in cells of a matrix, and draws all at
- * once.
- */
+/** Draws more lines than pixels can show apart, by summing them in cells of a matrix. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { RadonField } from "../kernels/radon.ts";

@@ -12,7 +12,6 @@ const MANY = 64 ** 2;
 
 export const areFew = (lines: number): boolean => lines <= MANY;
 
-/** Draws a curve between two vertical positions. */
 type Draw = (from: number, to: number, thickness: number, ink: Ink, opacity: number) => void;
 
 export function* paintCurves(
@@ -42,7 +41,6 @@ export function* paintCurves(
   }
 }
 
-/** Draw all curves of a job. */
 export function drawCurves(matrices: readonly AttentionMatrix[], job: LinesJob, draw: Draw): void {
   const { rows, columns, inks } = job;
   const { kernels, release } = workspace(Mixer.numbers(matrices.length, columns.length));

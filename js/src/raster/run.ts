@@ -6,9 +6,7 @@ import { sliced } from "../scheduling/slices.ts";
 import { type Job, type Kind, RASTERIZERS, type Show } from "./jobs.ts";
 import { pageWorker } from "./worker/page-worker.ts";
 
-/**
- * The longest duration on the page: anything shorter takes less time than a message to the worker.
- */
+/** The longest duration on the page: a message to the worker takes as long. */
 const QUICK_MS = 24;
 
 /** The approximate number of multiplications per millisecond. */

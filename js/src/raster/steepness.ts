@@ -38,7 +38,6 @@ export class Steepness {
     });
   }
 
-  /** @param slope relative to the mean slope */
   #factor(distance: number, slope: number): number {
     return Math.hypot(1, (distance * this.cell * slope) / this.width);
   }

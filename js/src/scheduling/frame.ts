@@ -1,7 +1,4 @@
-/**
- * Work limited to once per frame: delayed to the next frame, or run at once and then no more until
- * then.
- */
+/** Work at most once per frame: in the next frame, or at once and then not before the next. */
 
 /** The longest delay, since hidden pages have no frames. */
 const AT_LATEST_MS = 100;

@@ -1,7 +1,4 @@
-/**
- * The lifetime of a part of the page, such as a view: its end stops the effects and listeners that
- * it owns.
- */
+/** The lifetime of a part of the page, whose end stops its effects and listeners. */
 
 import { effect } from "@preact/signals-core";
 
@@ -21,10 +18,7 @@ export class Scope {
     return child;
   }
 
-  /**
-   * Run now and again when a signal that was read changes. The function that `run` returns is
-   * called before the next run.
-   */
+  /** Run now and when a signal that was read changes; `run` may return a clean-up function. */
   effect(run: Parameters<typeof effect>[0]): void {
     this.onEnd(effect(run));
   }

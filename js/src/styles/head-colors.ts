@@ -20,7 +20,6 @@ const MORE_DARK: readonly string[] = [
   ...["#78fcb4", "#c0b400", "#fce424", "#60c000", "#fccccc", "#fc6ccc"],
 ];
 
-/** The most heads that get a colour each. */
 const DISTINCT = FEW.length + MORE_LIGHT.length;
 
 /** The share of the text colour in the last head of a family. */

@@ -36,10 +36,7 @@ export function watchSurroundings(changed: () => void, signal: AbortSignal): voi
   signal.addEventListener("abort", () => observer.disconnect());
 }
 
-/**
- * Call `changed` when the number of screen pixels per CSS pixel changes: on zoom, or on another
- * screen.
- */
+/** Call `changed` when the pixels per CSS pixel change: on zoom, or on another screen. */
 export function watchResolution(changed: () => void, signal: AbortSignal): void {
   const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
   const next = () => {

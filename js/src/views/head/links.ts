@@ -4,7 +4,6 @@ import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { inSlices } from "../../scheduling/slices.ts";
 import { type Axes, sameText } from "../shared/axes.ts";
 
-/** The attention from one unit to another. */
 export interface Link {
   readonly query: number;
   readonly key: number;

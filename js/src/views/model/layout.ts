@@ -38,9 +38,7 @@ const LARGEST = [100, 200] as const;
 const COMFORTABLE_HEIGHT = 560;
 /** The smallest picture: below, the grid scrolls. */
 const SMALLEST = 32;
-/**
- * The bounds of the space between pictures, otherwise an even number near an eighth of a column.
- */
+/** The bounds of the space between pictures, which is about an eighth of a column. */
 const GAPS = [4, 12] as const;
 const gapOf = (pitch: number) => Math.min(Math.max(2 * Math.floor(pitch / 16), GAPS[0]), GAPS[1]);
 /** The height of the colour bar with its distance, and of the number below it. */

@@ -17,7 +17,6 @@ export function inFull({ digits, unit, directions }: Metric, value: number | nul
 export const briefly = ({ digits }: Metric, value: number | null): string =>
   value === null ? "–" : number(value, Math.min(digits, 2));
 
-/** A table of all metrics of one head. */
 export function metricTable(metrics: readonly Metric[], head: Head): HTMLElement {
   const rows = metrics.map((metric) =>
     el(

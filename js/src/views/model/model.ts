@@ -38,10 +38,7 @@ export function modelView(context: Context): View {
   const color = computed(
     () => metricOf(state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern"),
   );
-  /**
-   * The metric shown in numbers: the one that colours heads, else the one that sorts them, else the
-   * first.
-   */
+  /** The metric that is written: the one that colours heads, or sorts them, or the first. */
   const metric = computed(() => metricOf(state.color.value) ?? sort.value ?? metrics.value[0]);
   const rows = computed(() =>
     rowsOf(stack.value, sort.value, {
@@ -273,8 +270,7 @@ export function modelView(context: Context): View {
   return {
     element,
     status: computed(() =>
-      // The status of the opened head while a token in it is hovered, else of the hovered or
-      // current head.
+      // The status of the opened head while a token in it is hovered.
       panel.value && state.hover.value
         ? panel.value.content.status.value
         : statusOf(focused.value, manifest.patterns, metric.value, metrics.value),

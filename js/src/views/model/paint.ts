@@ -26,7 +26,7 @@ export interface Painting {
 export function paintRows(painting: Painting): () => void {
   const { rows, canvases, layout } = painting;
   const paints = rows.map((row) => rowPaint(painting, row));
-  // Figures show all layers, even those that are not painted yet.
+  // Figures show all layers, painted or not.
   paints.forEach((paint, row) => {
     paintInFigures(canvases[row], paint);
   });

@@ -1,7 +1,4 @@
-/**
- * Colours for metrics and layers, perceptually uniform, with a contrast of 3 with the thumbnails'
- * background.
- */
+/** Perceptually uniform colours for metrics and layers, with a contrast of 3. */
 
 import { hex, mixed, type Palette } from "../../styles/palette.ts";
 
@@ -25,9 +22,7 @@ const LIGHTNESS = {
   dark: [0.72, 0.85, 0.64, 0.79],
 } as const;
 
-/**
- * The colour of a layer: hues as far apart as possible, in different shades where they are close.
- */
+/** The colour of a layer: distant hues, in different shades where they are close. */
 export function layerColor(index: number, { dark }: Palette): string {
   const shades = LIGHTNESS[dark ? "dark" : "light"];
   return oklch(shades[index % shades.length], 0.13, 255 + index * GOLDEN_ANGLE);

@@ -11,10 +11,7 @@ import { type Palette, rgb } from "../../styles/palette.ts";
 /** Left, top, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
 
-/**
- * The width of a thumbnail divided by its height. Matrices have square cells, within bounds; lines
- * fit any shape.
- */
+/** The width of a thumbnail divided by its height: the cells of a matrix are square. */
 export function aspectOf(kind: Choices["thumbnails"], { queries, keys }: Shown): number {
   return kind === "lines" ? 1 : Math.min(Math.max(keys.length / queries.length, 1 / 3), 3);
 }

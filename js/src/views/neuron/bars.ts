@@ -91,10 +91,7 @@ export function magnitudesOf(analysis: QueryAnalysis, explanations: readonly Exp
   return { bias, score: Math.max(score, finite(data.sink(head.value) ?? 0)) };
 }
 
-/**
- * The numbers of every painted key, null if the query cannot see it; then those of the sink, if
- * there is one.
- */
+/** The numbers of every painted key, null if it is masked; then those of the sink. */
 function rowsOf(
   { data, shown, head }: QueryAnalysis,
   explanation: Explanation,

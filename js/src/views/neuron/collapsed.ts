@@ -1,7 +1,4 @@
-/**
- * The neuron view without vectors: queries, curves as opaque as the weights, keys, and softmax
- * bars.
- */
+/** The neuron view without vectors: queries, curves, keys, and softmax bars. */
 
 import { computed } from "@preact/signals-core";
 import { headMatrix } from "../../data/attention-matrix.ts";

@@ -1,6 +1,4 @@
-/**
- * The interface of the columns of the neuron view, with or without vectors, and what both share.
- */
+/** What the neuron view's columns share, with and without vectors. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
@@ -65,9 +63,7 @@ export function stand(element: HTMLElement, left: number, width: number, top = M
   element.style.width = `${width}px`;
 }
 
-/**
- * A container that ends at the keys' labels, so that the queries' labels scroll away before those.
- */
+/** A container that ends at the keys' labels, where the queries' labels scroll away. */
 export function upTo(keyLabels: number, queries: HTMLElement): HTMLElement {
   const container = el("div", { class: "query-names" }, queries);
   container.style.width = `${keyLabels}px`;

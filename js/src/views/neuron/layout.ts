@@ -37,10 +37,7 @@ export const SPLIT_ROW = 28;
 /** The width below which two readable strips are better than three. */
 const NARROW = 760;
 
-/**
- * The widths of spaces, curves and bars, from generous to narrow, and the widths of the view that
- * each is for.
- */
+/** The widths of spaces, curves and bars, and the widths of the view that they are for. */
 const MEASURES = [
   { from: 1100, to: Infinity, gap: 12, curves: 64, space: 32, bars: 84, weights: 120 },
   { from: 760, to: Infinity, gap: 8, curves: 40, space: 18, bars: 44, weights: 64 },
@@ -123,8 +120,7 @@ function widest(available: number, labels: number, dim: number, biased: boolean,
       const biasBars = Math.round(bars * 0.75);
       const biasWidth = biased ? biasBars + NUMBER_WIDTH + space : 0;
       const tokens = 2 * (labels + gap) + curves;
-      // Spaces follow the strips of keys and products, and the scores; the curves follow the strip of
-      // queries.
+      // Spaces follow the strips of keys and products, and the scores.
       const spaces = (strips > 1 ? 3 : 2) * space;
       const fixed = tokens + biasWidth + bars + weights + 2 * NUMBER_WIDTH + spaces;
       const strip = (available - fixed) / strips;

@@ -22,10 +22,7 @@ export function lockKey(state: State, at: number): void {
   });
 }
 
-/**
- * Compare the locked query with another one, or with none; without a locked query, lock `explained`
- * first.
- */
+/** Compare the locked query, or else `explained`, with another one, or with none. */
 export function compareWith(state: State, at: number | null, explained: number): void {
   batch(() => {
     if (at !== null) state.query.value = state.query.peek() ?? explained;

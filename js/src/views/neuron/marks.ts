@@ -38,7 +38,6 @@ function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): voi
   }
 }
 
-/** Paint muted neurons pale and hatched. */
 function paintMuted(canvas: Picture, analysis: QueryAnalysis): void {
   const { painter, palette } = canvas;
   for (const n of analysis.muted.value) {

@@ -33,10 +33,7 @@ function paintFocus(
 /** The faintest curve: fainter ones are invisible. */
 const FAINTEST = 0.01;
 
-/**
- * The rows between the rendered ones and the end of a curve that leaves them, and its opacity
- * there.
- */
+/** The end of a curve beyond the rendered rows, in rows, and its opacity there. */
 const BEYOND = 1;
 const FADED = 0.25;
 

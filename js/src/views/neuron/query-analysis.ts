@@ -34,10 +34,7 @@ export interface QueryAnalysis {
   readonly muted: ReadonlySignal<readonly number[]>;
   /** The order of the neurons, from left to right. */
   readonly order: ReadonlySignal<readonly number[]>;
-  /**
-   * The fewest neurons that make `SHARE` of the key's difference from the others; null without
-   * other visible keys.
-   */
+  /** The fewest neurons that make `SHARE` of the key's difference from the others, or null. */
   readonly decisive: ReadonlySignal<readonly number[] | null>;
   /** The neuron under the pointer or the keyboard's cursor. */
   readonly neuron: Signal<number | null>;

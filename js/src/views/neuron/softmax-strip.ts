@@ -1,7 +1,4 @@
-/**
- * A strip beside the rows of a long text that shows the softmax of the explained query over all
- * keys.
- */
+/** A strip beside the rows of a long text, with the softmax over all keys. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";

@@ -26,9 +26,7 @@ export function neuronTables(analysis: QueryAnalysis): readonly Table[] {
   ];
 }
 
-/**
- * A row per key, and one for the sink, with the numbers of the explained and the compared query.
- */
+/** A row per key and for the sink, of the explained and the compared query. */
 function rowTable({ data, shown, head, explanation, comparison }: QueryAnalysis): readonly Cells[] {
   const names = tokenNames(data.stack.queries);
   const second = comparison.value;

@@ -9,10 +9,7 @@ import type { Axes } from "./axes.ts";
 import { MINIMAP_WIDTH } from "./minimap.ts";
 
 export interface Column {
-  /**
-   * The positions of the labels, and of the ends of their lines; in a long column these cover the
-   * whole text.
-   */
+  /** The positions of the labels, and of the ends of their lines (of the whole text). */
   readonly labels: Track;
   readonly ends: Track;
   /** True if the column scrolls. */
@@ -45,9 +42,7 @@ export const IN_FULL = 64;
 export const LONG_ROW = 18;
 export const LONG = 720;
 
-/**
- * Horizontal: the height of a line, the distance of the lines, and the bounds of a token's width.
- */
+/** Horizontal: the height and distance of the lines, and the bounds of a token's width. */
 const LINE = 30;
 const BETWEEN = 230;
 const NARROWEST = 26;

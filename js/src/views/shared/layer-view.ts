@@ -1,7 +1,4 @@
-/**
- * A view of one layer: it waits for the layer, and rebuilds its content when the layer or the size
- * changes.
- */
+/** A view of one layer: waits for it, and rebuilds its content when layer or size change. */
 
 import { computed, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";

@@ -1,6 +1,4 @@
-/**
- * The lines between queries and keys: all of them below, the ribbons of the focused tokens above.
- */
+/** The lines between queries and keys, with the ribbons of the focused tokens above them. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";

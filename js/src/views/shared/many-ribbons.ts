@@ -1,6 +1,4 @@
-/**
- * Paints ribbons to more tokens than can be stroked: the strongest one by one, the others merged.
- */
+/** Paints ribbons to very many tokens: strokes the strongest, and merges the others. */
 
 import { ease } from "../../kernels/ease.ts";
 import type { Painter } from "../../painting/painter.ts";
@@ -32,10 +30,7 @@ const GRADES = 512;
 
 /** Canvases that are reused, since creating them is slow. */
 export interface RibbonBuffers {
-  /**
-   * Each half as high as the one before, since browsers sample few pixels when they shrink an
-   * image.
-   */
+  /** Each half as high as the one before, since browsers shrink images badly. */
   readonly tips: readonly HTMLCanvasElement[];
   readonly strips: HTMLCanvasElement;
 }

@@ -1,7 +1,4 @@
-/**
- * The minimap between a long column and its lines: a strip of the whole text with a bracket around
- * the visible part, and a funnel from there to the labels.
- */
+/** The minimap of a long column: a strip of the whole text, and a funnel to its labels. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
@@ -27,10 +24,7 @@ export interface MinimapOptions {
   readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   readonly found: ReadonlySignal<readonly number[]>;
-  /**
-   * By matrix, the weights between the focused tokens and the units here; null if they are not
-   * shown.
-   */
+  /** By matrix, the weights between the focused tokens and the units here, or null. */
   readonly weights: ReadonlySignal<readonly Float32Array[] | null>;
   readonly colors: ReadonlySignal<readonly string[]>;
   /** Called with the unit under the pointer, or null. */

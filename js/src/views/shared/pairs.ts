@@ -23,10 +23,7 @@ export interface PairsOptions extends AttentionOptions, ColumnsOptions {
 
 export interface Pairs {
   readonly element: HTMLElement;
-  /**
-   * By matrix, the weights of the focused row or column, summed over several focused units; null if
-   * nothing is in focus, or it has not arrived.
-   */
+  /** By matrix, the weights of the focused row or column, or sums of several; null if none. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
   readonly share: ReadonlySignal<number | null>;
   /** The range of visible tokens of a long text, for a figure. */

@@ -1,6 +1,4 @@
-/**
- * Paints the attention of the focused tokens: a ribbon to every other token, and a strip beside it.
- */
+/** Paints ribbons from the focused tokens to every other token, with a strip beside them. */
 
 import { largestOf, smallestOf } from "../../data/extremes.ts";
 import type { Painter } from "../../painting/painter.ts";

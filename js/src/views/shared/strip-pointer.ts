@@ -1,9 +1,6 @@
 /** Pointer events on a strip that stands for a whole text. */
 
-/**
- * Call `point` with the position of the pointer, in CSS pixels from the upper left corner of the
- * strip, and whether it is pressed; call `leave` when it leaves.
- */
+/** Call `point` with the pointer's position in the strip, in CSS pixels, and if it is pressed. */
 export function bindStripPointer(
   strip: HTMLElement,
   point: (x: number, y: number, pressed: boolean) => void,

@@ -19,7 +19,6 @@ import type { Axes } from "../axes.ts";
 
 const HOW = { mean: "Mean", max: "Largest" } as const;
 
-/** The matrix of one head. */
 export function shownMatrix(state: State, data: Layer, axes: Axes, head: number): AttentionMatrix {
   const matrix = headMatrix(data, head, shownSegments(state.segments.value, data.stack));
   return state.words.value ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
@@ -54,5 +53,4 @@ export function stackMatrix(
   return wordMatrix(matrix, axes.query.units, axes.key.units, joined);
 }
 
-/** True if all layers are combined. */
 export const combinesLayers = ({ combine }: State): boolean => combine.value.startsWith("layers_");

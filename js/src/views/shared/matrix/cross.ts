@@ -1,6 +1,4 @@
-/**
- * Paints the cross-hair of a matrix, and markers on the edge for places outside of the viewport.
- */
+/** Paints the cross-hair of a matrix, and markers for places outside of the viewport. */
 
 import type { Painter } from "../../../painting/painter.ts";
 import type { Palette } from "../../../styles/palette.ts";

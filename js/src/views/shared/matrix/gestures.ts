@@ -33,10 +33,7 @@ export interface Gestures {
   moving(): boolean;
 }
 
-/**
- * The zoom factors of a key or a button, of a double-click, and of a pixel of the wheel; the pixels
- * of a line.
- */
+/** Zoom factors of a key, a double-click, and a pixel of the wheel; pixels of a line. */
 const STEP = 1.5;
 const DOUBLE = 2.5;
 const PER_PIXEL = 1.004;

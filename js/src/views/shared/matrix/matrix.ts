@@ -160,9 +160,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   return element;
 }
 
-/**
- * The space for labels and for cells. A matrix whose cells are too small for labels can be zoomed.
- */
+/** The space for labels and for cells; a matrix without labels can be zoomed. */
 function marginsFor({ axes, width, labelsRows }: MatrixOptions) {
   const most = Math.max(axes.query.shown.length, axes.key.shown.length);
   const withMargin = (left: number) => {

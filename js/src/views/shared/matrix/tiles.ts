@@ -1,6 +1,4 @@
-/**
- * The pictures of a matrix: one of the whole, and a sharper one of the viewport if that shows more.
- */
+/** The pictures of a matrix: one of the whole, and a sharper one of the viewport. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
@@ -45,10 +43,7 @@ export interface TilesOptions {
   readonly least: number;
 }
 
-/**
- * The surroundings that are drawn beyond each edge of the viewport, as a share of it, for small
- * moves.
- */
+/** The share of the viewport that is drawn beyond each edge, for small moves. */
 const AROUND = 0.25;
 
 /** The delay before a new viewport is drawn; until then the existing picture is scaled. */
