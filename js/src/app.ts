@@ -76,7 +76,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   const leave = () => (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
 
   /** A message in the status line, until the status changes. */
-  const said = signal<string | null>(null);
+  const message = signal<string | null>(null);
   const status = computed(() => view.value?.status.value ?? []);
   const legend = computed(() => view.value?.legend.value ?? []);
   const tables = computed(() => view.value?.tables.value ?? []);
@@ -86,12 +86,12 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
   const find = findBox(scope, { state, option, leave });
   const copy = copyMenu(scope, tables, (text) => {
-    said.value = text;
+    message.value = text;
   });
   const save = saveMenu(scope, {
     figure: savedAs,
     say: (text) => {
-      said.value = text;
+      message.value = text;
     },
   });
   function savedAs(kind: FigureKind) {
@@ -123,8 +123,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   const head = header(scope, state, store, tools, ...common);
   const alert = alertBar(scope, state, leave);
   const note = notes(scope, state, store.manifest.missing);
-  const spoken = computed(() => (said.value === null ? status.value : [said.value]));
-  const foot = footer(scope, spoken, legend);
+  const statusOrMessage = computed(() => (message.value === null ? status.value : [message.value]));
+  const foot = footer(scope, statusOrMessage, legend);
   root.append(head, alert, note, body, foot, keys.panel);
   shadow.append(root);
   bindKeys(
@@ -176,6 +176,6 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   });
   scope.effect(() => {
     status.value;
-    said.value = null;
+    message.value = null;
   });
 }

@@ -109,6 +109,6 @@ function transposed(matrix: Float64Array, dim: number): Float64Array {
 
 function part(parts: Arrays, name: string): NumberArray {
   const found = parts.get(name);
-  if (!found) throw new Error(`This layer came without its ${name}.`);
+  if (!found) throw new Error(`This layer has no ${name}.`);
   return found;
 }

@@ -36,7 +36,7 @@ const isError = optional(
  */
 export function checkParts(sent: unknown, error: unknown, shapes: Shapes): void {
   if (isParts(sent) !== null || isError(error) !== null) {
-    throw new Error("What was sent of this layer is damaged.");
+    throw new Error("The data of this layer is damaged.");
   }
   const left = new Map(shapes);
   for (const part of sent as readonly Part[]) {
@@ -49,11 +49,12 @@ export function checkParts(sent: unknown, error: unknown, shapes: Shapes): void 
       axes?.length === shape.length &&
       axes.every((sizes, axis) => sizes.includes(shape[axis])) &&
       (bytes === undefined || bytes <= most);
-    if (!fits) throw new Error(`The ${name} of this layer do not fit its record.`);
+    if (!fits)
+      throw new Error(`The ${name} of this layer do not have the shape that its record says.`);
     checkPart(part);
   }
   for (const name of left.keys()) {
-    if (!OPTIONAL.includes(name)) throw new Error(`This layer came without its ${name}.`);
+    if (!OPTIONAL.includes(name)) throw new Error(`This layer has no ${name}.`);
   }
 }
 

@@ -58,7 +58,7 @@ export function checkPart({ name, dtype, shape }: Part): void {
   if (!Object.hasOwn(BITS, dtype))
     throw new Error(`This view cannot read arrays of type ${dtype}.`);
   if (!(count(shape) <= MOST_NUMBERS)) {
-    throw new Error(`The ${name} of this layer are too many to be shown.`);
+    throw new Error(`The ${name} of this layer are too large to show.`);
   }
 }
 
@@ -69,7 +69,7 @@ export function decodeBlock(block: Block): Arrays {
       checkPart(part);
       const bytes = block.buffers[index];
       if (bytes?.length !== byteLength(part)) {
-        throw new Error(`The ${part.name} of this layer arrived incomplete.`);
+        throw new Error(`The ${part.name} of this layer are incomplete.`);
       }
       return [part.name, { shape: part.shape, values: decode(part, bytes) }];
     }),

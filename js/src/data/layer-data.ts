@@ -92,7 +92,7 @@ export class LayerData {
 
   pending(side: Side): string | null {
     // A weight in a column needs the normalizer of its row.
-    return side === "key" ? "going once through every row …" : null;
+    return side === "key" ? "computing every row once …" : null;
   }
 
   /** The arguments of the constructor, for a copy. */
@@ -310,7 +310,7 @@ export class LayerData {
 
   #array(name: string): NumberArray {
     const array = this.#arrays.get(name);
-    if (!array) throw new Error(`This layer came without its ${name}.`);
+    if (!array) throw new Error(`This layer has no ${name}.`);
     return array;
   }
 }

@@ -32,7 +32,7 @@ export async function unpack({ parts, error, data }: PackedBlock): Promise<Block
 async function inflate(data: Uint8Array, length: number): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined") {
     throw new Error(
-      "This browser cannot unpack the layers of this page: it needs one of 2023 or later.",
+      "This browser cannot unpack the layers of this page. Use a browser from 2023 or later.",
     );
   }
   const incomplete = new Error("This layer is incomplete or damaged.");

@@ -48,8 +48,8 @@ export class RemoteLayer implements Layer {
     if (value.status === "ready") return null;
     if (value.status === "failed") return value.message;
     // A weight in a column needs the normalizer of its row.
-    const first = side === "key" && this.info.program ? ", which once goes through every row" : "";
-    return `asking the kernel${first} …`;
+    const first = side === "key" && this.info.program ? ", which computes every row once" : "";
+    return `waiting for the kernel${first} …`;
   }
 
   scoreRow(head: number, i: number): Float32Array | null {
@@ -96,7 +96,7 @@ export class RemoteLayer implements Layer {
     if (value.status !== "ready") return new Float32Array(size).fill(Number.NaN);
     const array = value.data.get(name);
     if (array?.values.length !== size * this.info.heads) {
-      throw new Error(`This row came without its ${name}.`);
+      throw new Error(`This row has no ${name}.`);
     }
     return array.values.subarray(head * size, (head + 1) * size);
   }

@@ -112,7 +112,7 @@ export class Requests {
           try {
             resolve({ parts, buffers: [...buffers].map(bytesOf), error: rounding ?? undefined });
           } catch {
-            reject(new Error(`What the kernel sent as ${what} is damaged.`));
+            reject(new Error(`The kernel's reply with ${what} is damaged.`));
           }
         }
       });

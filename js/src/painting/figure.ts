@@ -59,7 +59,7 @@ function paintPng(width: number, height: number, paint: (painter: Painter) => vo
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
       if (blob) resolve(blob);
-      else reject(new Error("this browser has no room for so large a picture"));
+      else reject(new Error("the picture is too large for this browser"));
     });
   });
 }

@@ -24,8 +24,8 @@ export const SILENCE_MS = 15_000;
 
 /** @param what the missing resource, as "layer 3" */
 export const unanswered = (what: string) =>
-  `The kernel has not sent ${what} for ${SILENCE_MS / 1000} seconds. It may be busy, and sends ` +
-  "it when it is free; if it was restarted or stopped, run the cell again.";
+  `The kernel has not sent ${what} for ${SILENCE_MS / 1000} seconds. It may be busy, and ` +
+  "answer later. If it was restarted or stopped, run the cell again.";
 
 function only(numbers: readonly number[]): string {
   return numbers.length ? `, which has ${layerNames(numbers.map((number) => ({ number })))}` : "";

@@ -40,7 +40,7 @@ export function watchErrors(
     (event) => {
       // Notices of the browser, as from a ResizeObserver, carry no error.
       if (!(event.error instanceof Error) || !ours(event)) return;
-      error.value = `Something failed in the view, which may be wrong now: ${event.error.message}`;
+      error.value = `An error occurred, so this view may be wrong: ${event.error.message}`;
     },
     options,
   );

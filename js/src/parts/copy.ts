@@ -32,7 +32,7 @@ export function copyMenu(
     } catch (error) {
       const why = error instanceof Error ? error.message : `${error}`;
       say(`${table.name} not copied: ${why}`);
-      reason.textContent = `The browser refuses to copy: ${why}. Copy what is selected yourself.`;
+      reason.textContent = `The browser does not allow copying: ${why}. Copy the selected text yourself.`;
       box.value = text;
       byHand.toggle(true);
       // Not with `autofocus`, which browsers ignore in a frame of another origin.

@@ -10,8 +10,8 @@ export function footer(
   status: ReadonlySignal<Phrase>,
   legend: ReadonlySignal<Phrase>,
 ): HTMLElement {
-  const said = el("div", { class: "status", role: "status" });
-  const about = el("div", { class: "about" });
+  const statusLine = el("div", { class: "status", role: "status" });
+  const legendLine = el("div", { class: "about" });
   const filled = new Map<HTMLElement, string>();
   const fill = (line: HTMLElement, phrase: Phrase) => {
     const content = JSON.stringify(phrase);
@@ -22,9 +22,9 @@ export function footer(
     // The whole text, if the line is cut off.
     line.title = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
   };
-  scope.effect(() => fill(said, status.value));
-  scope.effect(() => fill(about, legend.value));
-  return el("footer", {}, said, about);
+  scope.effect(() => fill(statusLine, status.value));
+  scope.effect(() => fill(legendLine, legend.value));
+  return el("footer", {}, statusLine, legendLine);
 }
 
 /** A line of a figure, without hints, which apply to the screen only. */

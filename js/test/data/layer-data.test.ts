@@ -40,7 +40,5 @@ test("what a block as sent decodes to gives the record's own numbers", () => {
 test("an array that is missing is named", () => {
   const { parts, buffers } = blockOf(RECORD.blocks["self.0"]);
   const arrays = decodeBlock({ parts: parts.slice(0, 1), buffers: buffers.slice(0, 1) });
-  expect(() => new LayerData(stack, stack.layers[0], arrays)).toThrow(
-    "This layer came without its keys.",
-  );
+  expect(() => new LayerData(stack, stack.layers[0], arrays)).toThrow("This layer has no keys.");
 });

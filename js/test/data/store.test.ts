@@ -91,7 +91,7 @@ test("a block that does not fit its layer fails with a reason", async () => {
   await settled(layer);
   expect(layer.value).toEqual({
     status: "failed",
-    message: "The queries of this layer arrived incomplete.",
+    message: "The queries of this layer are incomplete.",
   });
 });
 

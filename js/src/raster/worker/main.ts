@@ -64,7 +64,7 @@ function sourceOf(content: Extract<ToWorker, { op: "keep" }>["content"]): Source
 
 function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "paint" }>): void {
   const origin = sources.get(source);
-  if (!origin) throw new Error("What it is made of is not here.");
+  if (!origin) throw new Error("The worker does not have the source of this picture.");
   const matrices = specs.map((spec) => matrixFrom(spec, origin));
   const show = (...shown: readonly [{ readonly buffer: ArrayBuffer }, ...unknown[]]) =>
     send({ task, shown }, [shown[0].buffer]);

@@ -25,7 +25,7 @@ export function headLegend(
   const together = Math.max(1, focused.value.query.length || focused.value.key.length);
   const error = rounding * longest * together;
   const parts = [
-    !whole && !data.whole ? "picture from the overview" : "",
+    !whole && !data.whole ? "drawn from the overview" : "",
     share === null ? "not all lines are drawn yet" : "",
     // Rounded down, so that "100%" means all of it.
     share !== null && share < 100 && (whole || data.whole)

@@ -279,7 +279,7 @@ export function modelView(context: Context): View {
       ...coloring.value.legend,
       ...[keptAsWeights(rows.value.map(({ layer }) => layer)), sampledText(stack.value)]
         .filter(Boolean)
-        .map((said) => `   ${said}`),
+        .map((remark) => `   ${remark}`),
       state.segments.value === "all" || !isPair(stack.value)
         ? ""
         : shownSegments(state.segments.value, stack.value) === "all"

@@ -9,16 +9,15 @@ import { headColors } from "../../styles/head-colors.ts";
 import { axesOf } from "../shared/axes.ts";
 import { type Lines, lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
-import { barHeaders, renderHeaders } from "./column-headers.ts";
-import { type Columns, type ColumnsOptions, paintRows, sinkLabel, stand, upTo } from "./columns.ts";
-import { MARKS, NUMBER_WIDTH } from "./layout.ts";
+import { barHeaders } from "./column-headers.ts";
+import { assembleColumns, type Columns, type ColumnsOptions, stand } from "./columns.ts";
+import { NUMBER_WIDTH } from "./layout.ts";
 import { paintCurves } from "./paint.ts";
 import { softmaxStrip } from "./softmax-strip.ts";
 
 export function collapsedColumns(options: ColumnsOptions): Columns {
-  const { scope, analysis, palette, labels, rows, queries, keys } = options;
-  const rowHeight = rows.height;
-  const strip = softmaxStrip(options);
+  const { scope, state, analysis, palette, labels, rows } = options;
+  const strip = softmaxStrip(scope, state, analysis, rows, palette);
   const width = options.width - strip.width;
   const gap = 6;
   const bars = Math.min(140, Math.round(width * 0.15));
@@ -28,51 +27,33 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
   const left = keyLabels + labels + gap;
   const weights = { left, width: bars, end: left + bars + NUMBER_WIDTH };
 
-  const allCurves = rows.long ? null : allLines(options, curves);
-  const sink = sinkLabel(scope, analysis, keyLabels, labels, rowHeight);
-  const canvas = el("canvas", { "aria-hidden": "true" });
-  const names = upTo(keyLabels, queries);
-  const between = allCurves ? [allCurves.element] : [];
-  const stage = el("div", { class: "neurons" }, canvas, ...between, names, keys, sink);
-  stage.append(...strip.elements);
-  stage.style.minHeight = `${MARKS + rows.count * rowHeight}px`;
-  for (const lines of between) stand(lines, labels + gap, curves);
-  stand(queries, 0, labels);
-  stand(keys, keyLabels, labels);
-  const headers = el("div", { class: "column-headers" });
-  const stripHeader = strip.place(weights.end);
-  const element = el("div", { class: "neuron-view" }, headers, stage);
-  scope.effect(() =>
-    renderHeaders(headers, [
-      {
-        name: ["Attention"],
-        detail: rows.long
-          ? [`of ${tokenNames(analysis.data.stack.queries)[analysis.explanation.value.query]}`]
-          : analysis.muted.value.length
-            ? ["the model’s own"]
-            : [],
-        left: labels + gap,
-        width: curves,
-      },
-      ...barHeaders({ bias: null, scores: null, weights, width: weights.end }, analysis),
-      ...stripHeader,
-    ]),
-  );
-  scope.effect(() => {
-    const range = rows.range.value;
-    const ends = [labels + gap, labels + gap + curves] as const;
-    paintRows(canvas, weights.end, rows, (painter) => {
-      const picture = { painter, rowHeight, range, palette: palette.value };
-      paintBars(picture, analysis, { bias: null, scores: null, weights });
-      // For a long text, only the curves of the explained query.
-      if (!allCurves) paintCurves({ ...picture, curves: ends }, analysis);
-    });
-  });
-  return {
-    element,
-    stage,
-    leftOut: [],
+  const ends = [labels + gap, labels + gap + curves] as const;
+
+  const allCurves = rows.long ? null : allLines(options, curves).element;
+  if (allCurves) stand(allCurves, labels + gap, curves);
+  const detail = () => {
+    const { data, explanation, muted } = analysis;
+    if (rows.long) return [`of ${tokenNames(data.stack.queries)[explanation.value.query]}`];
+    return muted.value.length ? ["the model’s own"] : [];
   };
+  const columns = { bias: null, scores: null, weights };
+  const assembled = assembleColumns(options, {
+    canvas: el("canvas", { "aria-hidden": "true" }),
+    overlays: allCurves ? [allCurves] : [],
+    strip,
+    keyLabels,
+    width: weights.end,
+    headers: () => [
+      { name: ["Attention"], detail: detail(), left: labels + gap, width: curves },
+      ...barHeaders({ ...columns, width: weights.end }, analysis),
+    ],
+    paint(painted) {
+      paintBars(painted, analysis, columns);
+      // For a long text, only the curves of the explained query.
+      if (!allCurves) paintCurves({ ...painted, curves: ends }, analysis);
+    },
+  });
+  return { ...assembled, leftOut: [] };
 }
 
 /** The lines of all queries, or of the focused one. */

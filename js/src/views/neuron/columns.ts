@@ -10,9 +10,12 @@ import type { Scope } from "../../scheduling/scope.ts";
 import type { Shown } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
+import { type ColumnHeader, renderHeaders } from "./column-headers.ts";
 import { MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
+import type { SoftmaxStrip } from "./softmax-strip.ts";
+import type { Canvas } from "./strips.ts";
 
 export interface Columns {
   readonly element: HTMLElement;
@@ -41,13 +44,47 @@ export function rowCount({ info }: LayerData, { queries, keys }: Shown): number 
   return Math.max(queries.length, keys.length + (info.program?.sinks ? 1 : 0));
 }
 
+/** What the columns with vectors and those without are made of. */
+export interface ColumnsContent {
+  readonly canvas: HTMLCanvasElement;
+  /** Elements over the canvas, other than labels. */
+  readonly overlays: readonly HTMLElement[];
+  readonly strip: SoftmaxStrip;
+  /** The left edge of the keys' labels. */
+  readonly keyLabels: number;
+  /** The width without the strip. */
+  readonly width: number;
+  headers(): readonly ColumnHeader[];
+  paint(canvas: Canvas): void;
+}
+
+/** Put labels, overlays and the strip over the canvas, with column headers above. */
+export function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
+  const { scope, analysis, palette, labels, rows, queries, keys } = options;
+  const { canvas, strip, keyLabels, width } = content;
+  const sink = sinkLabel(scope, analysis, keyLabels, labels, rows.height);
+  // The queries' labels scroll away at the end of their container, where the keys' labels stay.
+  const queryLabels = el("div", { class: "query-names" }, queries);
+  queryLabels.style.width = `${keyLabels}px`;
+  const stage = el("div", { class: "neurons" }, canvas, queryLabels, keys, sink);
+  stage.append(...content.overlays, ...strip.elements);
+  stage.style.minHeight = `${MARKS + rows.count * rows.height}px`;
+  stand(queries, 0, labels);
+  stand(keys, keyLabels, labels);
+  const headers = el("div", { class: "column-headers" });
+  const stripHeader = strip.place(width);
+  scope.effect(() => renderHeaders(headers, [...content.headers(), ...stripHeader]));
+  scope.effect(() => {
+    const range = rows.range.value;
+    paintRows(canvas, width, rows, (painter) =>
+      content.paint({ painter, rowHeight: rows.height, range, palette: palette.value }),
+    );
+  });
+  return { element: el("div", { class: "neuron-view" }, headers, stage), stage };
+}
+
 /** Paint the rendered rows, in the coordinates of all rows. */
-export function paintRows(
-  canvas: HTMLCanvasElement,
-  width: number,
-  rows: Rows,
-  paint: Paint,
-): void {
+function paintRows(canvas: HTMLCanvasElement, width: number, rows: Rows, paint: Paint): void {
   const [first, end] = rows.range.value;
   const above = first * rows.height;
   canvas.style.marginTop = `${above}px`;
@@ -63,15 +100,8 @@ export function stand(element: HTMLElement, left: number, width: number, top = M
   element.style.width = `${width}px`;
 }
 
-/** A container that ends at the keys' labels, where the queries' labels scroll away. */
-export function upTo(keyLabels: number, queries: HTMLElement): HTMLElement {
-  const container = el("div", { class: "query-names" }, queries);
-  container.style.width = `${keyLabels}px`;
-  return container;
-}
-
 /** The label of the sink's row, below the keys; hidden if the head has no sink. */
-export function sinkLabel(
+function sinkLabel(
   scope: Scope,
   { data, head, shown, explanation }: QueryAnalysis,
   left: number,

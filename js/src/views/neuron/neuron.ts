@@ -8,6 +8,7 @@ import {
   untracked,
 } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
+import type { Tokens } from "../../data/manifest.ts";
 import { columnWidth } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -48,8 +49,8 @@ export function neuronView(context: Context): View {
   const view = layerView(context, ({ whole }, keys) =>
     whole === null
       ? notice(
-          "This layer is too large to be sent as a whole, which this view needs. " +
-            "The head view has all its weights; capture(…, layers=…) of a shorter text comes here too.",
+          "This view needs the layer's vectors, and this layer is too large to be sent as a whole. " +
+            "The head view shows its weights. For this view, capture a shorter text.",
         )
       : whole.info.dim === null
         ? noVectors(whole)
@@ -74,8 +75,8 @@ function noVectors({ info }: LayerData): ViewContent {
     ? ""
     : " attnwidget.capture records them; from_arrays takes them as queries= and keys=.";
   const message =
-    "This layer was recorded as attention weights alone, without the query and key vectors " +
-    `that this view explains them by.${advice}`;
+    "This layer was recorded as attention weights alone. This view needs its query and key " +
+    `vectors, too.${advice}`;
   return notice(message);
 }
 
@@ -92,46 +93,41 @@ function neuronContent(
   const shown = shownTokens(state.segments.value, stack);
   const analysis = analyzeQuery(state, data, shown, wanted);
   const split = computed(() => analysis.comparison.value !== null);
-  const most = Math.max(shown.queries.length, shown.keys.length);
-  const row = Math.max(rowHeight(most), split.value ? SPLIT_ROW : 0);
-  const kept = analysis.places;
-  const locked = [kept.key[state.key.peek() ?? -1], kept.query[state.query.peek() ?? -1]];
-  const first = locked.find((at) => at >= 0) ?? kept.query[analysis.explanation.peek().query];
+  const longest = Math.max(shown.queries.length, shown.keys.length);
+  const row = Math.max(rowHeight(longest), split.value ? SPLIT_ROW : 0);
+  const places = analysis.places;
+  const locked = [places.key[state.key.peek() ?? -1], places.query[state.query.peek() ?? -1]];
+  const first = locked.find((at) => at >= 0) ?? places.query[analysis.explanation.peek().query];
   const rows = neuronRows(rowCount(data, shown), row, first);
   const labels = [...stack.queries.labels, ...stack.keys.labels];
   const bounds: [number, number] = [40, Math.max(84, width * 0.1)];
 
   const labelWidth = columnWidth(labels, tokenFontSize(row), bounds);
-  const toggle = (side: Side) => (at: number, event: MouseEvent | KeyboardEvent) =>
-    lockBy(event, state, side, at, analysis.explanation.peek().query);
-
-  const queries = tokenColumn(scope, {
-    side: "query",
-    tokens: stack.queries,
-    state,
-    rowHeight: row,
-    width: labelWidth,
-    positions: shown.queries,
-    ...partOf(rows, shown.queries.length),
-    toggle: toggle("query"),
-    emphasis: computed(() => {
-      const only = new Float32Array(data.numQueries);
-      only[analysis.explanation.value.query] = 1;
-      if (analysis.comparison.value) only[analysis.comparison.value.query] = 1;
-      return only;
-    }),
+  const column = (
+    side: Side,
+    tokens: Tokens,
+    positions: readonly number[],
+    emphasis: ReadonlySignal<Float32Array | null>,
+  ) =>
+    tokenColumn(scope, {
+      side,
+      tokens,
+      state,
+      rowHeight: row,
+      width: labelWidth,
+      positions,
+      emphasis,
+      ...partOf(rows, positions.length),
+      toggle: (at, event) => lockBy(event, state, side, at, analysis.explanation.peek().query),
+    });
+  const emphasis = computed(() => {
+    const explained = new Float32Array(data.numQueries);
+    explained[analysis.explanation.value.query] = 1;
+    if (analysis.comparison.value) explained[analysis.comparison.value.query] = 1;
+    return explained;
   });
-  const keys = tokenColumn(scope, {
-    side: "key",
-    tokens: stack.keys,
-    state,
-    rowHeight: row,
-    width: labelWidth,
-    positions: shown.keys,
-    ...partOf(rows, shown.keys.length),
-    toggle: toggle("key"),
-    emphasis: computed(() => null),
-  });
+  const queries = column("query", stack.queries, shown.queries, emphasis);
+  const keys = column("key", stack.keys, shown.keys, signal(null));
   const columns = (state.expanded.value ? expandedColumns : collapsedColumns)({
     scope,
     state,

@@ -10,7 +10,6 @@ import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { bindStripPointer } from "../shared/strip-pointer.ts";
 import type { ColumnHeader } from "./column-headers.ts";
-import type { ColumnsOptions } from "./columns.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 
@@ -35,13 +34,13 @@ export interface SoftmaxStrip {
   place(left: number): readonly ColumnHeader[];
 }
 
-export function softmaxStrip({
-  scope,
-  state,
-  analysis,
-  rows,
-  palette,
-}: ColumnsOptions): SoftmaxStrip {
+export function softmaxStrip(
+  scope: Scope,
+  state: State,
+  analysis: QueryAnalysis,
+  rows: Rows,
+  palette: ReadonlySignal<Palette>,
+): SoftmaxStrip {
   if (!rows.long) return { elements: [], width: 0, place: () => [] };
   const element = stripElement(scope, state, analysis, rows, palette);
   const title = `Softmax over all ${analysis.shown.keys.length} keys, the largest wherever several share a place; click to go there`;

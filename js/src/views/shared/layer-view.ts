@@ -58,7 +58,7 @@ export function layerView(
   }
 
   function sayWaiting(what: string): void {
-    const reason = store.combines ? " The kernel sends it when it is free." : "";
+    const reason = store.combines ? " The kernel may be busy." : "";
     replace(null, el("p", { class: "notice" }, `Waiting for ${what}.${reason}`));
     // Only a kernel may never answer.
     if (store.combines) timer = window.setTimeout(() => offer(what), SILENCE_MS - PATIENCE_MS);

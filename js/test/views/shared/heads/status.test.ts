@@ -25,5 +25,5 @@ test("a column that is being computed says so", () => {
     strips,
   });
   const text = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
-  expect(text).toBe("Layer 0  3 going once through every row …");
+  expect(text).toBe("Layer 0  3 computing every row once …");
 });
