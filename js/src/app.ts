@@ -96,23 +96,23 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   });
   function savedAs(kind: FigureKind) {
     const shown = view.peek();
-    const found = shown?.figure();
-    if (!shown || !found) return null;
+    const details = shown?.figure();
+    if (!shown || !details) return null;
     onPaper.value = true;
     try {
       const { model } = store.manifest;
-      const notes = [shown.status.value, shown.legend.value, [found.note]];
+      const notes = [shown.status.value, shown.legend.value, [details.note]];
       const file = figure(kind, {
         root,
         body,
-        heading: el("div", { class: "figure-heading" }, found.heading),
+        heading: el("div", { class: "figure-heading" }, details.heading),
         caption: el("div", { class: "figure-caption" }, ...notes.map(printed)),
-        cropped: found.cropped,
+        cropped: details.cropped,
         background: palette.value.background,
         title: model ? `Attention of ${model}` : "Attention",
-        name: found.name,
+        name: details.name,
       });
-      return { name: found.name, file };
+      return { name: details.name, file };
     } finally {
       onPaper.value = false;
     }

@@ -87,13 +87,13 @@ function inverse(matrix: Float64Array, dim: number): Float64Array {
       if (Math.abs(rows[i][column]) > Math.abs(rows[pivot][column])) pivot = i;
     }
     [rows[column], rows[pivot]] = [rows[pivot], rows[column]];
-    const own = rows[column];
-    const by = own[column];
-    for (let n = column; n < width; n++) own[n] /= by;
+    const pivotRow = rows[column];
+    const by = pivotRow[column];
+    for (let n = column; n < width; n++) pivotRow[n] /= by;
     for (const row of rows) {
       const times = row[column];
-      if (row === own || times === 0) continue;
-      for (let n = column; n < width; n++) row[n] -= times * own[n];
+      if (row === pivotRow || times === 0) continue;
+      for (let n = column; n < width; n++) row[n] -= times * pivotRow[n];
     }
   }
   const out = new Float64Array(dim * dim);
@@ -108,7 +108,7 @@ function transposed(matrix: Float64Array, dim: number): Float64Array {
 }
 
 function part(parts: Arrays, name: string): NumberArray {
-  const found = parts.get(name);
-  if (!found) throw new Error(`This layer has no ${name}.`);
-  return found;
+  const array = parts.get(name);
+  if (!array) throw new Error(`This layer has no ${name}.`);
+  return array;
 }

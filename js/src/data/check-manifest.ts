@@ -42,11 +42,11 @@ const tokens: Check = (value) => {
   const wrong = fields({ labels: list(text(), count), words: orNull(words) })(value);
   if (wrong !== null) return wrong;
   const { labels, words: known } = value as Tokens;
-  const each = exactly(labels.length);
+  const perToken = exactly(labels.length);
   const { length } = labels;
   if (known && known.of.length !== length) return ".words.of";
   return fields({
-    segments: orNull(list(integer(0, 1), each)),
+    segments: orNull(list(integer(0, 1), perToken)),
     special: list(integer(0, length - 1)),
   })(value);
 };
@@ -124,10 +124,10 @@ const stack: Check = (value) => {
 const byHead =
   (value: Check, stacks: readonly StackInfo[], required: boolean): Check =>
   (values) => {
-    const there = stacks.filter(({ name }) => required || Object.hasOwn(Object(values), name));
+    const present = stacks.filter(({ name }) => required || Object.hasOwn(Object(values), name));
     const rows = ({ layers }: StackInfo) =>
       list((row, at) => list(value, exactly(layers[at].heads))(row), exactly(layers.length));
-    return fields(Object.fromEntries(there.map((stack) => [stack.name, rows(stack)])))(values);
+    return fields(Object.fromEntries(present.map((stack) => [stack.name, rows(stack)])))(values);
   };
 
 /** @param stacks the checked stacks of the record */

@@ -27,8 +27,8 @@ export function decodeIntegers(bytes: Uint8Array, count: number): Int32Array {
   const wordsAt = statesAt + 4 * lanes;
   const bitsAt = wordsAt + 2 * view.getUint32(8, true);
   const shift = view.getUint8(12);
-  const known = shift <= COARSEST && lanes > 0 && size <= MOST_TOKENS;
-  if (!(bitsAt <= bytes.length) || !known) throw new Error(DAMAGED);
+  const supported = shift <= COARSEST && lanes > 0 && size <= MOST_TOKENS;
+  if (!(bitsAt <= bytes.length) || !supported) throw new Error(DAMAGED);
 
   const frequencies = new Uint16Array(tables * size);
   for (let n = 0; n < frequencies.length; n++) {

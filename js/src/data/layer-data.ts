@@ -250,9 +250,9 @@ export class LayerData {
   /** The scores of row i, followed by -Infinity. The next call overwrites them. */
   #scores(program: HeadProgram, i: number, muted: readonly number[]): Float32Array {
     const { queries, dim } = program;
-    const own = queries.subarray(i * dim, (i + 1) * dim);
-    if (muted.length) this.#query.set(without(own, muted));
-    scoreRow(this.#kernels, program, i, muted.length ? this.#query : own, this.#row);
+    const query = queries.subarray(i * dim, (i + 1) * dim);
+    if (muted.length) this.#query.set(without(query, muted));
+    scoreRow(this.#kernels, program, i, muted.length ? this.#query : query, this.#row);
     return this.#row;
   }
 

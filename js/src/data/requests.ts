@@ -58,11 +58,11 @@ export class Requests {
     this.#rows = new Turns(end);
     end.addEventListener("abort", () => {
       channel.off("msg:custom", receive);
-      const of = [...this.#waiting.keys()];
+      const ids = [...this.#waiting.keys()];
       this.#waiting.clear();
-      if (!of.length) return;
+      if (!ids.length) return;
       try {
-        channel.send({ op: "abort", of });
+        channel.send({ op: "abort", of: ids });
       } catch {
         // The channel is closed, so there is nothing to abort.
       }

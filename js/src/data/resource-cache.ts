@@ -51,8 +51,8 @@ export class ResourceCache<Data> {
 
   /** The resource of this name, which `ask` fetches. */
   get<Kind extends Data>(key: string, ask: Ask<Kind>): ReadonlySignal<Loaded<Kind>> {
-    const known = this.#items.get(key) ?? this.#add(key, ask);
-    return known.state as ReadonlySignal<Loaded<unknown>> as ReadonlySignal<Loaded<Kind>>;
+    const item = this.#items.get(key) ?? this.#add(key, ask);
+    return item.state as ReadonlySignal<Loaded<unknown>> as ReadonlySignal<Loaded<Kind>>;
   }
 
   /** True while a watched resource is being fetched. */
@@ -148,11 +148,11 @@ export class ResourceCache<Data> {
         item.state.value = { status: "failed", message, absent };
       }
     }
-    this.#makeRoom();
+    this.#evict();
     this.changed();
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     let over = this.#sum(() => true) - this.budget;
     for (const item of this.#items.values()) {
       if (over <= 0) return;

@@ -63,11 +63,11 @@ export function scoreColumn(
   const count = queries.length / dim;
   const key = keys.subarray(j * dim, (j + 1) * dim);
   kernels.dots(key, queries, count, headScale(program, head.head), out);
-  const one = new Float32Array(1);
+  const single = new Float32Array(1);
   for (let i = 0; i < count; i++) {
-    one[0] = out[i];
-    applySteps(head, i, j, 1, one);
-    out[i] = one[0];
+    single[0] = out[i];
+    applySteps(head, i, j, 1, single);
+    out[i] = single[0];
   }
 }
 
@@ -133,15 +133,15 @@ export function seenBy({ program, dim, keys }: HeadProgram, i: number): [number,
 
 /** The first key that window and blocks let query i see. */
 function firstKey({ window, blocks }: Program, i: number): number {
-  const own = blocks ? Math.floor(i / blocks[0]) * blocks[1] : 0;
-  return window ? Math.max(own, i - window[0]) : own;
+  const blockStart = blocks ? Math.floor(i / blocks[0]) * blocks[1] : 0;
+  return window ? Math.max(blockStart, i - window[0]) : blockStart;
 }
 
 /** The key after the last that query i may see. */
 function endKey({ mask, window, blocks }: Program, i: number): number {
-  const own = blocks ? (Math.floor(i / blocks[0]) + 1) * blocks[1] : Number.POSITIVE_INFINITY;
-  if (mask === "causal") return Math.min(own, i + 1);
-  return window ? Math.min(own, i + window[1] + 1) : own;
+  const blockEnd = blocks ? (Math.floor(i / blocks[0]) + 1) * blocks[1] : Number.POSITIVE_INFINITY;
+  if (mask === "causal") return Math.min(blockEnd, i + 1);
+  return window ? Math.min(blockEnd, i + window[1] + 1) : blockEnd;
 }
 
 /** The scale of this head's dot products. */

@@ -86,8 +86,8 @@ function sourceOf(
   return {
     combines: connected,
     block(stack, layer, abort) {
-      const found = embedded(stack, layer);
-      if (found) return Promise.resolve({ ...found, data: bytesOf(found.data) });
+      const block = embedded(stack, layer);
+      if (block) return Promise.resolve({ ...block, data: bytesOf(block.data) });
       if (!connected()) {
         const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
         const saved = layers.filter(({ number }) => embedded(stack, number));

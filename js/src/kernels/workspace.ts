@@ -9,12 +9,12 @@ export interface Workspace {
   release(): void;
 }
 
-interface Room {
+interface Memory {
   readonly kernels: Kernels;
   readonly numbers: number;
 }
 
-let idle: Room | null = null;
+let idle: Memory | null = null;
 
 /** A memory more times larger than needed is left to the garbage collector. */
 const WASTE = 4;
@@ -22,13 +22,13 @@ const WASTE = 4;
 /** @param numbers the total length of all arrays */
 export function workspace(numbers: number): Workspace {
   const fits = idle && idle.numbers >= numbers && idle.numbers <= WASTE * numbers;
-  const room = fits && idle ? idle : { kernels: kernelsFor(numbers), numbers };
+  const memory = fits && idle ? idle : { kernels: kernelsFor(numbers), numbers };
   idle = null;
-  room.kernels.clear();
+  memory.kernels.clear();
   return {
-    kernels: room.kernels,
+    kernels: memory.kernels,
     release() {
-      idle = room;
+      idle = memory;
     },
   };
 }

@@ -256,8 +256,8 @@ export class SvgPainter implements Painter {
 
   /** A CSS colour as "#rrggbb", which all programs know, and an opacity. */
   #color(css: string): readonly [color: string, opacity: number] {
-    const known = this.#colors.get(css);
-    if (known) return known;
+    const cached = this.#colors.get(css);
+    if (cached) return cached;
     const numbers = /^rgba?\(([^)]+)\)$/
       .exec(css)?.[1]
       .split(/[ ,/]+/)

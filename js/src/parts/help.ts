@@ -61,7 +61,7 @@ function sectionsOf(views: readonly ViewName[]): readonly Section[] {
   const head = views.includes("head");
   const to = head ? "go to the head's own view" : "open the head";
   const enter = views.includes("model") ? `, or ${to}` : "";
-  const of: Record<ViewName, readonly Section[]> = {
+  const sections: Record<ViewName, readonly Section[]> = {
     head: [
       ["Head view", HEAD],
       ["Matrix of a long text", MATRIX],
@@ -73,7 +73,7 @@ function sectionsOf(views: readonly ViewName[]): readonly Section[] {
   return [
     ["Keys", [...first, ...everywhere(enter)]],
     ["Pointer", POINTER],
-    ...views.flatMap((name) => of[name]),
+    ...views.flatMap((name) => sections[name]),
   ];
 }
 

@@ -22,8 +22,8 @@ export function notes(scope: Scope, state: State, missing: readonly string[]): H
     doubt.hidden = !layers.length;
     element.hidden = doubt.hidden && saved.hidden && !missing.length;
     const kinds = [...new Set(layers.flatMap(doubts))].map((kind) => {
-      const own = layers.filter((each) => doubts(each).includes(kind));
-      return `⚠ ${capitalized(layerNames(own))}: ${kind}`;
+      const matching = layers.filter((each) => doubts(each).includes(kind));
+      return `⚠ ${capitalized(layerNames(matching))}: ${kind}`;
     });
     doubt.textContent = kinds.join(" · ");
     // Stronger if a layer in doubt is in view.

@@ -23,13 +23,13 @@ const KINDS: readonly FigureKind[] = ["svg", "png"];
 export function saveMenu(scope: Scope, { figure, say }: SaveOptions): Save {
   async function save(kind: FigureKind): Promise<void> {
     try {
-      const found = figure(kind);
-      if (!found) {
+      const drawn = figure(kind);
+      if (!drawn) {
         say("There is nothing to save yet.");
         return;
       }
-      const name = `${found.name}.${kind}`;
-      download(await found.file, name);
+      const name = `${drawn.name}.${kind}`;
+      download(await drawn.file, name);
       say(`Saved as ${name}`);
     } catch (error) {
       say(`Figure not saved: ${error instanceof Error ? error.message : error}`);

@@ -36,7 +36,7 @@ export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.7
 export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElement {
   const { side, tokens, state, positions, rowHeight } = options;
   const fontSize = tokenFontSize(rowHeight);
-  const known = new Set(positions);
+  const shown = new Set(positions);
   return tokenList(scope, {
     side,
     labels: tokens.labels,
@@ -53,7 +53,7 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
     emphasis: options.emphasis,
     focused: computed(() => {
       const at = state.focus.value[side];
-      return at !== null && known.has(at) ? [at] : [];
+      return at !== null && shown.has(at) ? [at] : [];
     }),
     locked: computed(() => lockedOn(state, side)),
     found: computed(() => matches(tokens.labels, state.find.value)),

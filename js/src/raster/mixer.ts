@@ -50,9 +50,9 @@ export class Mixer {
     let end = 0;
     this.matrices.forEach((matrix, n) => {
       const weights = matrix.row(query, true);
-      const own = endOf(weights);
-      all += sumOf(weights, own);
-      end = Math.max(end, own);
+      const count = endOf(weights);
+      all += sumOf(weights, count);
+      end = Math.max(end, count);
       const start = n * keys.length;
       if (this.#unbroken) rows.set(weights.subarray(0, keys.length), start);
       else for (let at = 0; at < keys.length; at++) rows[start + at] = weights[keys[at]];

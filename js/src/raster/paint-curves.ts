@@ -28,14 +28,14 @@ export function* paintCurves(
     const field = new LineField(width, height, kernels, stretch);
     const mixer = new Mixer(matrices, columns, inks, kernels);
     const draw: Draw = field.add.bind(field);
-    let given = 0;
+    let drawn = 0;
     const due = pacer();
     for (let at = 0; at < rows.length; at++) {
-      given += drawRow(mixer, job, at, draw);
+      drawn += drawRow(mixer, job, at, draw);
       if (due()) show(field.pixels(), null);
       yield;
     }
-    show(field.pixels(), shareOf(given, mixer.total));
+    show(field.pixels(), shareOf(drawn, mixer.total));
   } finally {
     release();
   }
@@ -57,14 +57,14 @@ function drawRow(mixer: Mixer, job: LinesJob, at: number, draw: Draw): number {
   const { rows, from, to, ratio, faintest } = job;
   mixer.mix(rows[at]);
   const { mixed } = mixer;
-  let given = 0;
+  let drawn = 0;
   for (let key = 0, n = 0; n < mixed.length; key++, n += 4) {
     const most = mixed[n + 3];
     if (most < faintest) continue;
-    given += mixer.weightAt(key);
+    drawn += mixer.weightAt(key);
     const ink = [mixed[n], mixed[n + 1], mixed[n + 2]] as const;
     // As opaque as the largest weight of any head.
     draw(from[at], to[key], thickness(most, ratio), ink, Math.min(1, most));
   }
-  return given;
+  return drawn;
 }

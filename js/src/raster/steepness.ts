@@ -30,11 +30,11 @@ export class Steepness {
     const mean = weights.reduce((sum, weight, distance) => sum + weight * factors[distance], 0);
     return Float32Array.from({ length: this.width }, (_, x) => {
       const slope = steepness((x + 0.5) / this.width);
-      const own = weights.reduce(
+      const total = weights.reduce(
         (sum, weight, distance) => (weight ? sum + weight * this.#factor(distance, slope) : sum),
         0,
       );
-      return mean > 0 ? own / mean : 1;
+      return mean > 0 ? total / mean : 1;
     });
   }
 

@@ -26,9 +26,9 @@ export class Scope {
   /** Like `effect`, with a scope for each run, which ends before the next run. */
   scopedEffect(run: (scope: Scope) => void): void {
     this.effect(() => {
-      const own = this.child();
-      run(own);
-      return () => own.end();
+      const inner = this.child();
+      run(inner);
+      return () => inner.end();
     });
   }
 

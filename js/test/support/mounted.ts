@@ -1,4 +1,4 @@
-/** The whole app in a bare page, with the record of the shared vectors in it. */
+/** Mounts the whole app in an empty page, with the record of the shared vectors. */
 
 import { expect, onTestFinished } from "vitest";
 import { page } from "vitest/browser";
@@ -15,7 +15,7 @@ import { blockOf, RECORD, type SentRecord } from "./vectors.ts";
 export interface App {
   readonly parent: HTMLElement;
   readonly shadow: ShadowRoot;
-  /** What takes the keys. */
+  /** The element that handles keys. */
   readonly root: HTMLElement;
   readonly state: State;
   readonly store: Store;
@@ -30,12 +30,12 @@ export interface AppOptions {
   readonly width?: number;
 }
 
-/** Every layer, as soon as it is asked for. */
+/** A source that answers at once. */
 export function sourceOf(record: SentRecord = RECORD): Source {
   return { block: async (stack, layer) => blockOf(record.blocks[`${stack}.${layer}`]) };
 }
 
-/** Layers that arrive when the test says so. */
+/** A source whose layers arrive when the test says so. */
 export function slowSource(record: SentRecord = RECORD) {
   const waiting = new Map<string, () => void>();
   const source: Source = {
@@ -47,7 +47,7 @@ export function slowSource(record: SentRecord = RECORD) {
   };
   const arrive = async (key: string) => {
     waiting.get(key)?.();
-    // Decoding waits for nothing but promises.
+    // Decoding only awaits promises.
     await new Promise((resolve) => setTimeout(resolve));
   };
   return { source, arrive };
@@ -77,7 +77,7 @@ export async function mountApp({
   return { parent, shadow, root, state, store, unmount };
 }
 
-/** Until the layer is there and its lines are drawn. */
+/** Wait until the layer is here and its lines are drawn. */
 export async function drawn({ shadow }: App): Promise<void> {
   await eventually(() => {
     const canvas = shadow.querySelector<HTMLCanvasElement>("canvas.base");
@@ -91,14 +91,14 @@ export function find<Type extends Element = HTMLElement>({ shadow }: App, select
   return found;
 }
 
-/** The colour and opacity at a place in CSS pixels, 0 to 255 each. */
+/** The colour and opacity at a position in CSS pixels, 0 to 255 each. */
 export function pixel(canvas: HTMLCanvasElement, x: number, y: number): number[] {
   const { width, height } = canvas.getBoundingClientRect();
   const at = [(x * canvas.width) / width, (y * canvas.height) / height] as const;
   return [...(canvas.getContext("2d")?.getImageData(...at, 1, 1).data ?? [])];
 }
 
-/** The number of pixels that are not clear. */
+/** The number of pixels that are not transparent. */
 export function painted(canvas: HTMLCanvasElement): number {
   const image = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height);
   let count = 0;

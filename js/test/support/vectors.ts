@@ -1,4 +1,4 @@
-/** The vectors that Python's tests read too; `tests/vectors/make.py` writes them. */
+/** The test vectors that are shared with Python; `tests/vectors/make.py` writes them. */
 
 import { expect } from "vitest";
 import blocks from "../../../tests/vectors/blocks.json";
@@ -23,7 +23,7 @@ export interface ScoreCase {
   readonly dim: number;
   readonly queries: readonly number[];
   readonly keys: readonly number[];
-  /** Of those of the next three that are not null. */
+  /** The shapes of the next three arrays that are not null. */
   readonly shapes: Readonly<Partial<Record<"bias" | "visible" | "relative", readonly number[]>>>;
   readonly bias: readonly number[] | null;
   readonly visible: readonly number[] | null;
@@ -61,7 +61,7 @@ export interface SentRecord {
 export const SCORES = scores as unknown as readonly ScoreCase[];
 export const BLOCKS = blocks as unknown as readonly BlockCase[];
 export const CODED = coded as readonly CodedCase[];
-/** Rounded so that the numbers stay what they were: queries and keys in two bases, and weights. */
+/** Rounded blocks whose values stay exact: queries and keys in two bases, and weights. */
 export const ROUNDED = rounded as unknown as readonly BlockCase[];
 /**
  * The stack "encoder" with layers 0 and 1 of 2 and 3 heads and more tokens than a thumbnail has cells,
@@ -80,7 +80,7 @@ export interface SentStack {
   readonly layers: readonly { readonly heads: number }[];
 }
 
-/** The manifest of a record with other stacks, where every number of a head is zero. */
+/** The manifest of a record with other stacks, in which every metric is zero. */
 export function withStacks(
   stacks: readonly SentStack[],
   { manifest }: SentRecord = RECORD,

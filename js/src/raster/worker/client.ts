@@ -13,7 +13,7 @@ interface Task {
 }
 
 /** The budget in bytes for sources that the worker keeps: the layer in view and recent ones. */
-const ROOM = 48 * 2 ** 20;
+const BUDGET = 48 * 2 ** 20;
 
 export class Client {
   #worker: Worker | null = null;
@@ -83,7 +83,7 @@ export class Client {
     this.#tasks.delete(number);
     if (failed !== undefined) task.failed();
     const { source } = task;
-    if (!isMatrix(source)) for (const each of learnt ?? []) source.learn(...each);
+    if (!isMatrix(source)) for (const entry of learnt ?? []) source.learn(...entry);
   }
 
   /** Repeat all tasks on the page. */
@@ -110,7 +110,7 @@ export class Client {
     this.#kept.set(number, bytes);
     let held = [...this.#kept.values()].reduce((sum, own) => sum + own);
     for (const [kept, own] of this.#kept) {
-      if (kept === number || held <= ROOM) break;
+      if (kept === number || held <= BUDGET) break;
       this.#drop(kept);
       held -= own;
     }

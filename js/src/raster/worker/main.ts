@@ -72,8 +72,8 @@ function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "pain
   const end = () => {
     const heads = isMatrix(origin) ? [] : new Set(specs.flatMap(headsOf));
     const learnt = [...heads].flatMap((head) => {
-      const known = (origin as LayerData).normalized(head);
-      return known ? [[head, known] as const] : [];
+      const normalized = (origin as LayerData).normalized(head);
+      return normalized ? [[head, normalized] as const] : [];
     });
     send({ task, learnt });
   };

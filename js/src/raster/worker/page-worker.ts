@@ -6,13 +6,13 @@ import { Client } from "./client.ts";
 const KNOWN = Symbol.for("attnwidget.workers");
 const page = globalThis as { [KNOWN]?: Map<string, Client> };
 
-let own: Client | null = null;
+let current: Client | null = null;
 
 /** Null if the script is not known. */
-export const pageWorker = (): Client | null => own;
+export const pageWorker = (): Client | null => current;
 
 export function useWorker(client: Client | null): void {
-  own = client;
+  current = client;
 }
 
 /**

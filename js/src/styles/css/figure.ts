@@ -6,7 +6,7 @@ export const FIGURE = `
 .figure .pairs { max-width: none; overflow: visible }
 .figure :focus-visible { outline: none }
 .figure .lines .base { transition: none }
-/* What is there to be clicked. */
+/* Controls. */
 .figure :is(.some, .zoom, .panel-header button, .preview, .notch) { visibility: hidden }
 .figure-heading, .figure-caption { position: absolute; top: 0; left: 0; padding: 0 20px 16px; white-space: pre-wrap }
 .figure-heading { padding: 16px 20px 0; font-weight: 500 }

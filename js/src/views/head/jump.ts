@@ -29,7 +29,7 @@ const TITLE =
 export function jump(
   scope: Scope,
   state: State,
-  pictured: ReadonlySignal<ShownMatrix | null>,
+  shownMatrix: ReadonlySignal<ShownMatrix | null>,
 ): Jump {
   const links = signal<readonly Link[] | null>(null);
   /** The share of the matrix that is searched, 0 to 1; null before the search. */
@@ -48,7 +48,7 @@ export function jump(
   );
 
   function go(by: 1 | -1): void {
-    const shown = pictured.peek();
+    const shown = shownMatrix.peek();
     if (links.peek()) show(by);
     // The links of an overview are not known; a running search goes on.
     if (!shown || shown.matrix.peek().overview || done.peek() !== null) return;
@@ -63,7 +63,7 @@ export function jump(
   }
 
   function show(by: number): void {
-    const [found, shown] = [links.peek(), pictured.peek()];
+    const [found, shown] = [links.peek(), shownMatrix.peek()];
     if (!found?.length || !shown) return;
     const from = at.peek() < 0 && by < 0 ? 0 : at.peek();
     const to = (from + by + found.length) % found.length;
@@ -77,7 +77,7 @@ export function jump(
   }
 
   scope.effect(() => {
-    pictured.value?.matrix.value;
+    shownMatrix.value?.matrix.value;
     // Another matrix has other links.
     stop();
     batch(() => {
@@ -87,10 +87,10 @@ export function jump(
     });
   });
   scope.effect(() => {
-    const shown = pictured.value;
+    const shown = shownMatrix.value;
     // The links of an overview are not known; those of a short text are visible without searching.
-    const known = shown?.matrix.value.overview === undefined;
-    element.hidden = !shown || !known || (!isLong(shown.axes) && done.value === null);
+    const isKnown = shown?.matrix.value.overview === undefined;
+    element.hidden = !shown || !isKnown || (!isLong(shown.axes) && done.value === null);
   });
   scope.effect(() => {
     const found = links.value;

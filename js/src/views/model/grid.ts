@@ -45,7 +45,7 @@ export function modelGrid(
     );
     if (layer.fidelity.exact === false) number.append(el("span", { class: "warning" }, " ⚠"));
     const canvas = el("canvas", { "aria-hidden": "true" });
-    const own = heads.map((head) => {
+    const rowCells = heads.map((head) => {
       const cell = el("div", {
         role: "gridcell",
         id: `cell-${layer.number}-${head}`,
@@ -58,8 +58,15 @@ export function modelGrid(
       return cell;
     });
     canvases.push(canvas);
-    cells.push(own);
-    return el("div", { role: "row" }, canvas, number, ...own, ...rowMeans.slice(index, index + 1));
+    cells.push(rowCells);
+    return el(
+      "div",
+      { role: "row" },
+      canvas,
+      number,
+      ...rowCells,
+      ...rowMeans.slice(index, index + 1),
+    );
   });
 
   const top = columnHeaders(rows, layout, sort, means);

@@ -252,7 +252,7 @@ export function modelView(context: Context): View {
       if (!head || !cell || preview.hidden) return;
       const colors = palette.value;
       const thumbnail = thumbnailOf(head);
-      const ink = coloring.value.of(head);
+      const ink = coloring.value.colorOf(head);
       showPreview(preview, {
         title: headTitle(head),
         pattern: described(manifest.patterns, head),

@@ -43,7 +43,7 @@ function rowPaint(
   return (painter, ratio) => {
     heads.forEach((head, column) => {
       const x = column * (across + gap) + gap / 2;
-      const color = coloring.of({ layer, head });
+      const color = coloring.colorOf({ layer, head });
       const thumbnail = thumbnailOf({ layer, head });
       paintThumbnail(painter, ratio, kind, thumbnail, [x, 0, across, down], color, palette);
       painter.fillStyle = color;

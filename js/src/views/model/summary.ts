@@ -25,8 +25,8 @@ export function meansOf(rows: readonly Row[], metric: Metric): Means {
 }
 
 function mean(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
+  const numbers = values.filter((value) => value !== null);
+  return numbers.length ? numbers.reduce((a, b) => a + b, 0) / numbers.length : null;
 }
 
 /** The header of the means. */
@@ -57,10 +57,10 @@ export function meanBars(
   const values = means.map((value) => briefly(metric, value));
   const widest = Math.max(...values.map(textMeasure("12px system-ui, sans-serif")));
   const fit = widest + BETWEEN_VALUES <= available;
-  const known = means.map((value) => value ?? 0);
-  const [lowest, highest] = [Math.min(0, ...known), Math.max(0, ...known)];
+  const numbers = means.map((value) => value ?? 0);
+  const [lowest, highest] = [Math.min(0, ...numbers), Math.max(0, ...numbers)];
   const percent = (value: number) => `${(100 * value) / (highest - lowest || 1)}%`;
-  return known.map((value, n) => {
+  return numbers.map((value, n) => {
     const bar = el("span", { class: "bar" }, el("i"));
     bar.style.setProperty("--from", percent(Math.min(0, value) - lowest));
     bar.style.setProperty("--length", percent(Math.abs(value)));

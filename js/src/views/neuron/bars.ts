@@ -36,7 +36,7 @@ interface Place {
 }
 
 /** The least height of a row for the larger font. */
-const ROOMY = 16;
+const LARGE_FONT_FROM = 16;
 
 /** The scores; without them, q · k. */
 export const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
@@ -51,7 +51,7 @@ export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarC
   );
   const largest = magnitudesOf(analysis, explanations);
   painter.textBaseline = "middle";
-  painter.font = `${rowHeight / rowsByQuery.length < ROOMY ? 11 : 12}px system-ui, sans-serif`;
+  painter.font = `${rowHeight / rowsByQuery.length < LARGE_FONT_FROM ? 11 : 12}px system-ui, sans-serif`;
   for (const column of [columns.bias, columns.scores]) {
     if (!column) continue;
     painter.fillStyle = palette.border;

@@ -68,10 +68,10 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
   const mutedCount = muted.value.length;
   return [
     layout.queries === null
-      ? { ...noRoom("Query", "q"), left: 0, width: layout.labels }
+      ? { ...omittedHeader("Query", "q"), left: 0, width: layout.labels }
       : { name: ["Query q"], detail: [], left: layout.queries, width: layout.strip },
     layout.keys === null
-      ? { ...noRoom("Key", "k"), left: layout.keyLabels, width: layout.labels }
+      ? { ...omittedHeader("Key", "k"), left: layout.keyLabels, width: layout.labels }
       : {
           ...keyHeader(info, head.value),
           left: layout.keys,
@@ -156,12 +156,12 @@ function masking({ mask, window, blocks }: Program): string {
     window: window ? `window ${window[0]} back, ${window[1]} ahead` : "",
     explicit: "mask",
   }[mask];
-  const own = blocks ? `blocks of ${blocks[0]} × ${blocks[1]}` : "";
-  return [rule, own].filter(Boolean).join(", ");
+  const blockRule = blocks ? `blocks of ${blocks[0]} × ${blocks[1]}` : "";
+  return [rule, blockRule].filter(Boolean).join(", ");
 }
 
 /** The header of tokens without space for their vectors. */
-function noRoom(name: string, vector: string) {
+function omittedHeader(name: string, vector: string) {
   return { name: [name], detail: [], title: `${name}: no room for ${vector}`, atEnd: true };
 }
 

@@ -52,10 +52,10 @@ function paintMuted(canvas: Picture, analysis: QueryAnalysis): void {
 /** Frame the focused neuron, and, dashed, the one that is rotated with it. */
 function paintCursor(canvas: Picture, analysis: QueryAnalysis): void {
   const { painter, palette } = canvas;
-  const found = [analysis.neuron.value, analysis.partner.value];
+  const neurons = [analysis.neuron.value, analysis.partner.value];
   painter.strokeStyle = palette.text;
   painter.lineWidth = 1;
-  found.forEach((n, dashed) => {
+  neurons.forEach((n, dashed) => {
     if (n === null) return;
     painter.setLineDash(dashed ? [3, 2] : []);
     for (const [x, top, width, height] of columnsOf(canvas, analysis, n))

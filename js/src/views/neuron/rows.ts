@@ -31,12 +31,12 @@ const STEP = 8;
 const COVERED = 40;
 const BELOW = 12;
 /** The assumed height until the element is in the page. */
-const ROOM = 760;
+const ASSUMED_HEIGHT = 760;
 
 /** @param first the row to scroll to if nothing has been scrolled */
 export function neuronRows(count: number, height: number, first: number): Rows {
   const long = count > IN_FULL;
-  const [start, visibleHeight] = [signal(0), signal(ROOM)];
+  const [start, visibleHeight] = [signal(0), signal(ASSUMED_HEIGHT)];
   const sight = computedRange(() => {
     const from = Math.floor(Math.max(0, start.value - MARKS) / height);
     return [from, Math.min(count, Math.ceil((start.value + visibleHeight.value - MARKS) / height))];

@@ -37,14 +37,14 @@ export function vectorsOf(
   range: ReadonlySignal<Range>,
 ): Vectors {
   const { data, shown, head, order, scales } = analysis;
-  const of = (tokens: readonly number[], vector: (at: number) => Float32Array | null) =>
+  const imageOf = (tokens: readonly number[], vector: (at: number) => Float32Array | null) =>
     computed(() => {
       const vectors = tokens.slice(...range.value).map(vector);
       return image(palette.value, vectors, order.value, scales.vector.value);
     });
   return {
-    queries: of(shown.queries, (i) => data.query(head.value, i)),
-    keys: of(shown.keys, (j) => data.key(head.value, j)),
+    queries: imageOf(shown.queries, (i) => data.query(head.value, i)),
+    keys: imageOf(shown.keys, (j) => data.key(head.value, j)),
   };
 }
 

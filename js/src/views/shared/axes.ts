@@ -87,8 +87,8 @@ export function focusedUnits(state: State, axes: Axes): ReadonlySignal<FocusedUn
     const on = ({ side, units, places }: Axis) => {
       const at = hovered?.[side] ?? null;
       const positions = !hovered ? lockedOn(state, side) : at === null ? [] : [at];
-      const found = new Set(positions.map((position) => units.of[position]));
-      return [...found].filter((unit) => places[unit] >= 0);
+      const unique = new Set(positions.map((position) => units.of[position]));
+      return [...unique].filter((unit) => places[unit] >= 0);
     };
     return { query: on(axes.query), key: on(axes.key) };
   });

@@ -92,9 +92,9 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
       paintCanvas(overlay, ...size, upright(ribbons));
       return;
     }
-    const fan: Paint = (painter, ratio) => paintManyRibbons(painter, shown, buffers, ratio);
-    const inFigures = areFew(count) ? ribbons : asPicture(across, length, fan);
-    paintCanvas(overlay, ...size, upright(fan), upright(inFigures));
+    const merged: Paint = (painter, ratio) => paintManyRibbons(painter, shown, buffers, ratio);
+    const inFigures = areFew(count) ? ribbons : asPicture(across, length, merged);
+    paintCanvas(overlay, ...size, upright(merged), upright(inFigures));
   });
 
   function paintAll(all: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {

@@ -47,12 +47,12 @@ export function paintManyRibbons(
   ratio: number,
 ): void {
   const { axes, tracks, side, from, strips, colors } = ribbons;
-  const [own, other] = [axes[side], axes[otherSide(side)]];
-  const [ownTrack, track] = [tracks[side], tracks[otherSide(side)]];
+  const [axis, other] = [axes[side], axes[otherSide(side)]];
+  const [originTrack, track] = [tracks[side], tracks[otherSide(side)]];
   const { shown } = other;
   const span = spanOf(ribbons);
   const inks = colors.map(rgb);
-  const origins = from.map((unit) => ownTrack.middle(own.places[unit]));
+  const origins = from.map((unit) => originTrack.middle(axis.places[unit]));
 
   // Sums over several tokens may exceed 1.
   let largest = 1;

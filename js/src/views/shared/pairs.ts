@@ -35,18 +35,18 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
   const strips = computed(() => {
     const side = sideOf(focused.value);
     if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
-    const found = stripsOf(matrices.value, side, focused.value[side]);
+    const rows = stripsOf(matrices.value, side, focused.value[side]);
     // A missing row is NaN.
-    return found.some((strip) => Number.isNaN(strip[0])) ? null : found;
+    return rows.some((row) => Number.isNaN(row[0])) ? null : rows;
   });
   const strongest = computed(() => strips.value && maxima(strips.value));
   const emphasis = (side: Side) =>
     computed(() => {
       if (!strongest.value) return null;
       if (side !== sideOf(focused.value)) return strongest.value;
-      const own = new Float32Array(axes[side].units.labels.length);
-      for (const unit of focused.value[side]) own[unit] = 1;
-      return own;
+      const emphasized = new Float32Array(axes[side].units.labels.length);
+      for (const unit of focused.value[side]) emphasized[unit] = 1;
+      return emphasized;
     });
 
   const { columns, length, across } = columnsOf(options);
@@ -104,8 +104,8 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
         if (event.shiftKey) return togglePair(state, side, positionOf(axis, unit));
         // Any token of a word may be locked.
         const locked = lockedOn(state, side).filter((at) => axis.units.of[at] === unit);
-        const own = locked.length ? locked : [positionOf(axis, unit)];
-        for (const position of own) toggleAlso(state, side, position);
+        const positions = locked.length ? locked : [positionOf(axis, unit)];
+        for (const position of positions) toggleAlso(state, side, position);
       },
       cursor: cursorIn(side),
     });

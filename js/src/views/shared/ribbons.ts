@@ -51,8 +51,8 @@ export const TRACE = 0.05;
 
 export function paintRibbons(painter: Painter, ribbons: Ribbons): void {
   const { axes, tracks, side, from, strips, colors } = ribbons;
-  const [own, other] = [axes[side], axes[otherSide(side)]];
-  const [ownTrack, track] = [tracks[side], tracks[otherSide(side)]];
+  const [axis, other] = [axes[side], axes[otherSide(side)]];
+  const [originTrack, track] = [tracks[side], tracks[otherSide(side)]];
   const { stripe, near, far, strips: left } = spanOf(ribbons);
 
   // Sums over several tokens may exceed 1, and the ribbons of several heads meet at a token.
@@ -77,7 +77,7 @@ export function paintRibbons(painter: Painter, ribbons: Ribbons): void {
       painter.lineWidth = Math.max(THINNEST, width);
       const to = y - width / 2;
       for (const start of from) {
-        const origin = ownTrack.middle(own.places[start]);
+        const origin = originTrack.middle(axis.places[start]);
         strokeCurve(painter, near, origin, far, to);
       }
       painter.fillStyle = shade;

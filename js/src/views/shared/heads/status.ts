@@ -26,28 +26,32 @@ export interface HeadContent {
 /** The most names to list; more tokens are counted. */
 const MOST_NAMES = 3;
 
-export function headStatus(seen: HeadContent): Phrase {
-  const { state, axes, focused, matrices, matrix } = seen;
+export function headStatus(content: HeadContent): Phrase {
+  const { state, axes, focused, matrices, matrix } = content;
   const side = sideOf(focused.value);
-  const strips = seen.strips.value;
+  const strips = content.strips.value;
   if (!side) return [hint("Point at a token to see its attention; click to keep it.")];
   const release = state.hover.value === null ? hint(" · Esc releases") : "";
   const { query, key } = focused.value;
   if (strips && query.length === 1 && key.length === 1) {
     return [
-      `${joined(seen.layerLabel, matrix.value.name)}  `,
+      `${joined(content.layerLabel, matrix.value.name)}  `,
       ...pair(axes.query.names[query[0]], axes.key.names[key[0]]),
-      ...pairNumbers(seen, query[0], key[0]),
+      ...pairNumbers(content, query[0], key[0]),
       release,
     ];
   }
-  const [own, other] = [axes[side], axes[otherSide(side)]];
+  const [axis, other] = [axes[side], axes[otherSide(side)]];
   if (!strips)
-    return [`${seen.layerLabel}  `, ...names(own, focused.value[side]), ` ${missing(seen, own)}`];
+    return [
+      `${content.layerLabel}  `,
+      ...names(axis, focused.value[side]),
+      ` ${missing(content, axis)}`,
+    ];
   const single = matrices.value.length === 1;
   return [
-    `${joined(seen.layerLabel, single ? matrices.value[0].name : "")}  `,
-    ...names(own, focused.value[side]),
+    `${joined(content.layerLabel, single ? matrices.value[0].name : "")}  `,
+    ...names(axis, focused.value[side]),
     strong(side === "query" ? " →" : " ←"),
     ...strongest(strips, other.shown).flatMap(({ value, unit, matrix }, n) => [
       n ? " · " : " ",

@@ -9,15 +9,15 @@ import { matrixCells, vectorCells } from "../tables.ts";
 import type { HeadContent } from "./status.ts";
 
 /** The focused row or column of every drawn head, the matrix, and the vectors of a head. */
-export function headTables(seen: HeadContent): readonly Table[] {
-  const { data, axes } = seen;
+export function headTables(content: HeadContent): readonly Table[] {
+  const { data, axes } = content;
   // Of a layer that is fetched row by row, only the focused row or column can be copied.
-  const whole = data.whole ? wholeTables(seen, data.whole) : [];
-  const side = sideOf(seen.focused.value);
-  if (!side || !seen.strips.value) return whole;
+  const whole = data.whole ? wholeTables(content, data.whole) : [];
+  const side = sideOf(content.focused.value);
+  if (!side || !content.strips.value) return whole;
   const row: Table = {
     name: side === "query" ? "Row" : "Column",
-    rows: () => stripRows(seen, axes[otherSide(side)]),
+    rows: () => stripRows(content, axes[otherSide(side)]),
   };
   return [row, ...whole];
 }

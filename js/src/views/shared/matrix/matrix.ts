@@ -149,10 +149,10 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
     const place = gestures?.moving() ? null : placeAt(event);
     if (!place) return;
     // Any token of a word may be locked.
-    const of = ({ side, units }: Axis) => units.of[state[side].peek() ?? -1];
+    const lockedUnit = ({ side, units }: Axis) => units.of[state[side].peek() ?? -1];
     const same =
-      of(axes.query) === axes.query.units.of[place.query as number] &&
-      of(axes.key) === axes.key.units.of[place.key as number];
+      lockedUnit(axes.query) === axes.query.units.of[place.query as number] &&
+      lockedUnit(axes.key) === axes.key.units.of[place.key as number];
     if (same && !state.also.peek().length) release(state);
     else toggleLock(state, place);
   });

@@ -22,7 +22,7 @@ const LINE = 1.4;
 /** The width of the buttons. */
 const BUTTONS = 126;
 /** The allowance for line breaks between words, and for longer numbers. */
-const ROOMY = 1.15;
+const ALLOWANCE = 1.15;
 
 export interface ZoomActions {
   nearer(): void;
@@ -49,7 +49,7 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
     element.append(buttons);
     element.classList.add("zoomable");
     // Keep the height for shorter texts, so that the matrix does not move under the pointer.
-    const lines = Math.ceil((ROOMY * longest) / (width - BUTTONS));
+    const lines = Math.ceil((ALLOWANCE * longest) / (width - BUTTONS));
     text.style.minHeight = `${lines * LINE}em`;
     scope.effect(() => {
       // Not "disabled", with which the pressed button would lose the focus.
