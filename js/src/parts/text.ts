@@ -70,6 +70,9 @@ type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
 /** With a capital first letter. */
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** The CSS font of labels and numbers. */
+export const fontOf = (size: number, weight = 400) => `${weight} ${size}px system-ui, sans-serif`;
+
 /** Returns a function that measures text in this font, in CSS pixels. */
 export function textMeasure(font: string): (text: string) => number {
   const context = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
@@ -116,7 +119,7 @@ export function columnWidth(
   bounds: [number, number],
 ): number {
   // Measured in bold, as locked tokens are shown.
-  const measure = textMeasure(`600 ${fontSize}px system-ui, sans-serif`);
+  const measure = textMeasure(fontOf(fontSize, 600));
   let widest = bounds[0];
   for (const label of new Set(labels)) {
     widest = Math.max(widest, Math.ceil(measure(label)) + 18);

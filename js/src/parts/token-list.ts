@@ -4,7 +4,7 @@ import { type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import type { Side } from "../state/state.ts";
 import { el, setAttributes } from "./dom.ts";
-import { shorten, textMeasure } from "./text.ts";
+import { fontOf, shorten, textMeasure } from "./text.ts";
 import { placesOf, type Track } from "./track.ts";
 
 export interface TokenListOptions {
@@ -64,7 +64,7 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
   });
   list.style.fontSize = `${options.fontSize}px`;
   // Measured in bold, as locked tokens are shown.
-  const measure = textMeasure(`600 ${options.fontSize}px system-ui, sans-serif`);
+  const measure = textMeasure(fontOf(options.fontSize, 600));
   const size = (at: number) => track.size(at);
   const rowOf = (at: number): HTMLElement => {
     const index = shown[at];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { decodeBlock } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { matrixOf } from "../support/matrix-of.ts";
+import { matrixOf } from "../support/layers.ts";
 import { blockOf, expectClose, RECORD } from "../support/vectors.ts";
 
 const [stack] = readManifest(RECORD.manifest).stacks;

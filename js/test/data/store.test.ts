@@ -6,7 +6,7 @@ import { readManifest } from "../../src/data/read-manifest.ts";
 import type { Loaded } from "../../src/data/resource-cache.ts";
 import { type Source, Store } from "../../src/data/store.ts";
 import { eventually } from "../support/eventually.ts";
-import { matrixOf } from "../support/matrix-of.ts";
+import { matrixOf } from "../support/layers.ts";
 import {
   blockOf,
   bytes,

@@ -72,3 +72,7 @@ export function noisyLayer(tokens: number, heads = 2, dim = 8): LayerData {
     keys: [shape, noise(count, 5)],
   });
 }
+
+/** All weights of a head, row by row. */
+export const matrixOf = (layer: LayerData, head: number): number[] =>
+  Array.from({ length: layer.numQueries }, (_, i) => [...layer.weightRow(head, i)]).flat();

@@ -9,6 +9,7 @@ import type { Choices } from "../../src/state/choices.ts";
 import type { State } from "../../src/state/state.ts";
 import { stateOf, storeOf } from "./choices.ts";
 import { eventually } from "./eventually.ts";
+import { parts } from "./locators.ts";
 import { restPointer } from "./place.ts";
 import { blockOf, RECORD, type SentRecord } from "./vectors.ts";
 
@@ -75,6 +76,13 @@ export async function mountApp({
   const shadow = parent.firstElementChild?.shadowRoot as ShadowRoot;
   const root = shadow.querySelector<HTMLElement>(".root") as HTMLElement;
   return { parent, shadow, root, state, store, unmount };
+}
+
+/** Mount the app with the model view. */
+export async function mountModel(options: AppOptions = {}): Promise<App> {
+  const app = await mountApp({ ...options, choices: { view: "model", ...options.choices } });
+  await expect.element(parts().grid).toBeInTheDocument();
+  return app;
 }
 
 /** Wait until the layer is here and its lines are drawn. */

@@ -2,7 +2,7 @@
 
 import { type Metric, metricValue } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
-import { textMeasure } from "../../parts/text.ts";
+import { fontOf, textMeasure } from "../../parts/text.ts";
 import { briefly, inFull } from "./metrics.ts";
 import type { Row } from "./order.ts";
 
@@ -55,7 +55,7 @@ export function meanBars(
   available = Number.POSITIVE_INFINITY,
 ): HTMLElement[] {
   const values = means.map((value) => briefly(metric, value));
-  const widest = Math.max(...values.map(textMeasure("12px system-ui, sans-serif")));
+  const widest = Math.max(...values.map(textMeasure(fontOf(12))));
   const fit = widest + BETWEEN_VALUES <= available;
   const numbers = means.map((value) => value ?? 0);
   const [lowest, highest] = [Math.min(0, ...numbers), Math.max(0, ...numbers)];

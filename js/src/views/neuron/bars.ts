@@ -2,7 +2,7 @@
 
 import { type Explanation, type Reading, sees } from "../../data/explanation.ts";
 import type { Range } from "../../parts/range.ts";
-import { number, weight } from "../../parts/text.ts";
+import { fontOf, number, weight } from "../../parts/text.ts";
 import type { Bars } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, type Canvas, hatch } from "./strips.ts";
@@ -51,7 +51,7 @@ export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarC
   );
   const largest = magnitudesOf(analysis, explanations);
   painter.textBaseline = "middle";
-  painter.font = `${rowHeight / rowsByQuery.length < LARGE_FONT_FROM ? 11 : 12}px system-ui, sans-serif`;
+  painter.font = fontOf(rowHeight / rowsByQuery.length < LARGE_FONT_FROM ? 11 : 12);
   for (const column of [columns.bias, columns.scores]) {
     if (!column) continue;
     painter.fillStyle = palette.border;

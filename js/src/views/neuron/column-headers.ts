@@ -3,7 +3,7 @@
 import type { LayerInfo, Program } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
-import { scalingSteps, textMeasure } from "../../parts/text.ts";
+import { fontOf, scalingSteps, textMeasure } from "../../parts/text.ts";
 import type { BarColumns } from "./bars.ts";
 import type { Layout } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
@@ -30,7 +30,7 @@ const GAP = 6;
 const RULE = 8;
 
 export function renderHeaders(row: HTMLElement, headers: readonly ColumnHeader[]): void {
-  const measure = { name: textMeasure(font("400 13px")), detail: textMeasure(font("500 12px")) };
+  const measure = { name: textMeasure(fontOf(13)), detail: textMeasure(fontOf(12, 500)) };
   row.replaceChildren(
     ...headers.map(({ name, detail, title, altered, left, width, atEnd }) => {
       const full = title ?? [name[0], detail[0]].filter(Boolean).join(", ");
@@ -50,8 +50,6 @@ export function renderHeaders(row: HTMLElement, headers: readonly ColumnHeader[]
     }),
   );
 }
-
-const font = (size: string) => `${size} system-ui, sans-serif`;
 
 /** The headers of the vectors. */
 export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly ColumnHeader[] {

@@ -1,6 +1,6 @@
 /** The layout of the two columns of tokens, and of the ends of their lines. */
 
-import { columnWidth, textMeasure } from "../../parts/text.ts";
+import { columnWidth, fontOf, textMeasure } from "../../parts/text.ts";
 import { PADDING } from "../../parts/token-list.ts";
 import { rowHeight, tokenFontSize } from "../../parts/tokens.ts";
 import { type Track, trackOf, uniformTrack } from "../../parts/track.ts";
@@ -88,7 +88,7 @@ export function columnsOf(options: ColumnsOptions): Columns {
   function labelsOn(side: Side): Track {
     const { shown, units } = axes[side];
     if (!horizontal) return uniformTrack(shown.length, rowOn(side));
-    const measure = textMeasure(`600 ${fontSize(side)}px system-ui, sans-serif`);
+    const measure = textMeasure(fontOf(fontSize(side), 600));
     const widths = new Map<string, number>();
     const size = (label: string) => {
       const text = Math.ceil(measure(label)) + 2 * PADDING;

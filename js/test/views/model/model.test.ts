@@ -8,8 +8,7 @@ import { described, patternColor, patternOf } from "../../../src/views/model/pat
 import { storeOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
 import { focus, parts } from "../../support/locators.ts";
-import { type App, find, pixel } from "../../support/mounted.ts";
-import { mountModel } from "../../support/mounted-model.ts";
+import { type App, find, mountModel, pixel } from "../../support/mounted.ts";
 import { expectNoProblems } from "../../support/problems.ts";
 import { OVERVIEW, RECORD } from "../../support/vectors.ts";
 

@@ -1,7 +1,7 @@
 /** The labels of an axis: of every row or column, or of some with their positions. */
 
 import type { Painter } from "../../../painting/painter.ts";
-import { shorten, textMeasure } from "../../../parts/text.ts";
+import { fontOf, shorten, textMeasure } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import type { Axis } from "../axes.ts";
 
@@ -18,13 +18,19 @@ const LEAST_LABEL = 26;
 /** The space between a label and the matrix. */
 const GAP = 5;
 
-export interface AxisNames {
-  /**
-   * @param from the start of the viewport on this axis, in cells
-   * @param length of the viewport on this axis, in CSS pixels
-   */
-  paint(painter: Painter, palette: Palette, cell: number, from: number, length: number): void;
-}
+/**
+ * Paints the labels of an axis.
+ *
+ * @param from the start of the viewport on this axis, in cells
+ * @param length of the viewport on this axis, in CSS pixels
+ */
+export type PaintNames = (
+  painter: Painter,
+  palette: Palette,
+  cell: number,
+  from: number,
+  length: number,
+) => void;
 
 /**
  * Labels of rows left of x = 0, from top to bottom; labels of columns, which are rotated to read
@@ -32,7 +38,7 @@ export interface AxisNames {
  *
  * @param available width of a label, in CSS pixels
  */
-export function axisNames({ side, units, shown }: Axis, available: number): AxisNames {
+export function axisNames({ side, units, shown }: Axis, available: number): PaintNames {
   const sign = side === "query" ? -1 : 1;
   // Cached, since measuring and shortening would slow down moving.
   let cache = { font: "", texts: new Map<string, string>() };
@@ -54,25 +60,23 @@ export function axisNames({ side, units, shown }: Axis, available: number): Axis
     const rest = available - 2 * GAP - TICK - measure(`${unit} `);
     return rest < LEAST_LABEL ? `${unit}` : `${unit} ${shorten(label, rest, measure)}`;
   };
-  return {
-    paint(painter, palette, cell, from, length) {
-      const all = cell >= NAMES_FROM;
-      const every = all ? 1 : roundStep(TICKS_APART / cell);
-      const font = `${all ? Math.min(12, cell * 0.85) : 11}px system-ui, sans-serif`;
-      painter.fillStyle = palette.muted;
-      painter.font = font;
-      painter.textBaseline = "middle";
-      painter.textAlign = sign < 0 ? "right" : "left";
-      // Label cells that are cut off as long as their middle is visible.
-      const end = Math.min(shown.length, Math.ceil(from + length / cell - 0.5));
-      for (let at = Math.ceil(from - 0.5); at < end; at++) {
-        const unit = shown[at];
-        if (unit % every) continue;
-        const middle = (at + 0.5 - from) * cell;
-        if (!all) painter.fillRect(1.5 * sign, middle - 0.5, TICK * sign, 1);
-        painter.fillText(textOf(unit, all, font), sign * (all ? GAP : GAP + TICK - 1), middle);
-      }
-    },
+  return (painter, palette, cell, from, length) => {
+    const all = cell >= NAMES_FROM;
+    const every = all ? 1 : roundStep(TICKS_APART / cell);
+    const font = fontOf(all ? Math.min(12, cell * 0.85) : 11);
+    painter.fillStyle = palette.muted;
+    painter.font = font;
+    painter.textBaseline = "middle";
+    painter.textAlign = sign < 0 ? "right" : "left";
+    // Label cells that are cut off as long as their middle is visible.
+    const end = Math.min(shown.length, Math.ceil(from + length / cell - 0.5));
+    for (let at = Math.ceil(from - 0.5); at < end; at++) {
+      const unit = shown[at];
+      if (unit % every) continue;
+      const middle = (at + 0.5 - from) * cell;
+      if (!all) painter.fillRect(1.5 * sign, middle - 0.5, TICK * sign, 1);
+      painter.fillText(textOf(unit, all, font), sign * (all ? GAP : GAP + TICK - 1), middle);
+    }
   };
 }
 

@@ -68,11 +68,11 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
     painter.strokeStyle = palette.value.border;
     painter.strokeRect(-0.5, -0.5, across + 1, down + 1);
     const every = cell >= NAMES_FROM;
-    if (left) names.query.paint(painter, palette.value, cell, row, down);
+    if (left) names.query(painter, palette.value, cell, row, down);
     if (every || left) {
       painter.save();
       painter.rotate(-Math.PI / 2);
-      names.key.paint(painter, palette.value, cell, column, across);
+      names.key(painter, palette.value, cell, column, across);
       painter.restore();
     }
     if (viewport.isWhole) return;

@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { button, el } from "../../../parts/dom.ts";
-import { textMeasure } from "../../../parts/text.ts";
+import { fontOf, textMeasure } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Axes, Axis } from "../axes.ts";
 import { columnsOf, LARGEST_CELL, rowsOf, type Span, type Viewport } from "./viewport.ts";
@@ -17,7 +17,6 @@ export interface TitleOptions {
   readonly width: number;
 }
 
-const FONT = "13px system-ui, sans-serif";
 const LINE = 1.4;
 /** The width of the buttons. */
 const BUTTONS = 126;
@@ -34,7 +33,7 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
   const { title, words, viewport, zoom, width } = options;
   const text = el("div");
   const element = el("div", { class: "title" }, text);
-  const longest = textMeasure(FONT)(`${title.peek()}  ${words.peek()}`);
+  const longest = textMeasure(fontOf(13))(`${title.peek()}  ${words.peek()}`);
   scope.effect(() => {
     const name = title.value;
     text.replaceChildren(...(name ? [el("strong", {}, name), "  "] : []), words.value);
