@@ -41,7 +41,7 @@ export class LayerData {
   readonly #arrays: Arrays;
   readonly #kernels: Kernels;
   readonly #programs: (HeadProgram | null)[] = [];
-  /** By head: the normalizers of the rows computed so far. */
+  /** The normalizers of the rows computed so far, by head. */
   readonly #normalizers: Normalizers[] = [];
   /** Counts new normalizers, for signals that wait for columns; unwatched, the work stops. */
   readonly #learnt = signal(0, { unwatched: () => this.#stop?.() });

@@ -81,7 +81,7 @@ export interface Metric {
   readonly values: ByHead<number | null>;
 }
 
-/** What the heads mostly attend to. */
+/** The pattern of each head: the tokens that it mostly attends to. */
 export interface Patterns {
   /** The name of each pattern in a legend, and in a description of a head. */
   readonly kinds: readonly { readonly label: string; readonly description: string }[];

@@ -58,7 +58,7 @@ const whenIdle: (work: () => void) => void =
 interface Near {
   readonly stack: string;
   readonly number: number;
-  /** Those not yet prefetched, and the bytes of the others. */
+  /** The layers not yet prefetched, and the bytes of the others. */
   readonly layers: LayerInfo[];
   bytes: number;
 }

@@ -6,9 +6,9 @@ export interface Units {
   readonly labels: readonly string[];
   /** The special tokens among them. */
   readonly special: readonly number[];
-  /** By unit, the positions of its tokens. */
+  /** The positions of the tokens of each unit. */
   readonly tokens: readonly (readonly number[])[];
-  /** By position of a token, its unit. */
+  /** The unit of each token. */
   readonly of: readonly number[];
 }
 

@@ -11,7 +11,7 @@ const FONTS = 'system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, s
 /** The enlargement of bitmaps, so that programs that smooth them blur only the edges of cells. */
 const PIXELS_PER_CELL = 4;
 
-/** How far control points of a quarter circle are from its ends, as a share of the radius. */
+/** The distance of control points from the ends of a quarter circle, as a share of the radius. */
 const ROUND = 0.5523;
 
 /** Characters that XML cannot hold, among them lone surrogates. */

@@ -13,7 +13,7 @@ export async function copyText(text: string, within: HTMLElement): Promise<void>
       throw new Error("this page may not use the clipboard");
     await navigator.clipboard.writeText(text);
   } catch (error) {
-    // As in a frame without permission.
+    // Forbidden, as in a frame without permission.
     if (!copySelected(text, within)) throw error;
   }
 }

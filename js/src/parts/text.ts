@@ -67,7 +67,7 @@ export function scalingSteps(program: Scaling, head: number, dim: number): reado
 
 type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
 
-/** With a capital first letter. */
+/** The text with a capital first letter. */
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The CSS font of labels and numbers. */

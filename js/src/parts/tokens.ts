@@ -1,4 +1,4 @@
-/** A column of a text's tokens, tied to what the reader looks at and locks. */
+/** A listbox of a text's tokens in a column, bound to the state. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
@@ -15,20 +15,20 @@ export interface TokenColumnOptions {
   readonly tokens: Tokens;
   readonly state: State;
   readonly rowHeight: number;
-  /** In CSS pixels. */
+  /** The width of the column in CSS pixels. */
   readonly width: number;
-  /** The positions shown, top to bottom. */
+  /** The positions shown, from top to bottom. */
   readonly positions: readonly number[];
   /** The emphasis of each position, 0 to 1; null for all alike. */
   readonly emphasis: ReadonlySignal<Float32Array | null>;
-  /** As in a list of tokens: of a long column, the part that is there, and what scrolls it. */
+  /** The rendered range of a long column, and a function that scrolls it. */
   readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
   readonly reveal?: ((at: number) => void) | undefined;
-  /** Called on a click, or Enter. */
+  /** Called on a click, and on Enter. */
   toggle(position: number, event: MouseEvent | KeyboardEvent): void;
 }
 
-/** Rows as high as the design has them, lower for long texts. */
+/** The height of a row in CSS pixels: lower for long texts. */
 export const rowHeight = (tokens: number) => Math.max(16, Math.min(28, Math.floor(720 / tokens)));
 
 export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.72);
@@ -65,7 +65,7 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
   });
 }
 
-/** The cursor of one column, by position. */
+/** The position of the keyboard in one column. */
 export function cursorOf(state: State, side: Side): { at: number } {
   return {
     get at() {

@@ -1,7 +1,7 @@
 /** The positions of tokens along a column or a line. */
 
 export interface Track {
-  /** In CSS pixels. */
+  /** The total length in CSS pixels. */
   readonly length: number;
   readonly count: number;
   start(index: number): number;
@@ -45,7 +45,7 @@ export const uniformTrack = (count: number, size: number): Track => ({
   at: (place) => Math.max(0, Math.min(count - 1, Math.floor(place / size))),
 });
 
-/** By index below `count`, its place in `shown`, or -1. */
+/** The place in `shown` of each index below `count`, or -1. */
 export function placesOf(shown: readonly number[], count: number): Int32Array {
   const places = new Int32Array(count).fill(-1);
   shown.forEach((index, at) => {

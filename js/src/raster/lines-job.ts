@@ -8,7 +8,7 @@ export interface LinesJob {
   readonly columns: readonly number[];
   readonly from: ArrayLike<number>;
   readonly to: ArrayLike<number>;
-  /** In pixels. */
+  /** The size of the picture in pixels. */
   readonly width: number;
   readonly height: number;
   /** One per matrix. */

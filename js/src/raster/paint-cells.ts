@@ -67,7 +67,7 @@ export function* paintCells(
   }
 }
 
-/** By token, its first cell, and its share of the next cell. */
+/** The first cell of each token, and the token's share of the next cell. */
 interface Places {
   readonly first: Uint32Array;
   readonly share: Float32Array;

@@ -7,7 +7,7 @@ export interface MatrixJob {
   /** The queries and keys shown, in order. */
   readonly rows: readonly number[];
   readonly columns: readonly number[];
-  /** In pixels: at most one per column and row. */
+  /** The size of the picture in pixels: at most one per column and row. */
   readonly width: number;
   readonly height: number;
 }

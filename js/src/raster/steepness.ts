@@ -3,9 +3,9 @@
 import { steepness } from "../kernels/ease.ts";
 
 export class Steepness {
-  /** By distance of query and key in cells, the coverage of a line with its mean slope. */
+  /** The coverage of a line with its mean slope, by distance of query and key in cells. */
   readonly factors: Float32Array;
-  /** By distance, the sum of all weights. */
+  /** The sum of all weights, by distance. */
   readonly weights: Float64Array;
 
   /**

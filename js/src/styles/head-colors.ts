@@ -8,7 +8,7 @@ const FEW: readonly string[] = [
   ...["#b07aa1", "#e8607a", "#9c755f", "#79706e", "#6d8bf0", "#329f7f"],
 ];
 
-/** As far as possible, in OKLab, from `FEW` and from each other, with a contrast of 3. */
+/** More colours, as far apart as possible in OKLab, with a contrast of 3. */
 const MORE_LIGHT: readonly string[] = [
   ...["#002400", "#0c009c", "#6c0048", "#006000", "#9030c0", "#a81800", "#304860"],
   ...["#3048d8", "#c00078", "#241848", "#c060f0", "#603000", "#542490", "#48000c"],

@@ -27,7 +27,7 @@ export interface AppOptions {
   readonly choices?: Partial<Choices>;
   readonly record?: SentRecord;
   readonly source?: Source;
-  /** In CSS pixels. */
+  /** The width of the app in CSS pixels. */
   readonly width?: number;
 }
 

@@ -53,7 +53,7 @@ export interface CodedCase {
 export interface SentRecord {
   readonly manifest: unknown;
   readonly overview: string;
-  /** By stack, layer and head: one hexadecimal digit per cell of a thumbnail. */
+  /** One hexadecimal digit per cell of a thumbnail, by stack, layer and head. */
   readonly levels: readonly (readonly (readonly string[])[])[];
   readonly blocks: Readonly<Record<string, SentBlock>>;
 }
@@ -70,7 +70,7 @@ export const ROUNDED = rounded as unknown as readonly BlockCase[];
 export const OVERVIEW = overview as unknown as SentRecord;
 /** A text pair; layers of 4 heads, of 2 heads with weights alone, and of 10 causal heads. */
 export const RECORD = record as unknown as SentRecord & {
-  /** By layer: [head, query, key]. */
+  /** [head, query, key], by layer. */
   readonly scores: readonly (Numbers | null)[];
   readonly weights: readonly Numbers[];
 };

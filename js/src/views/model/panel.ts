@@ -8,7 +8,7 @@ import { headName, headTitle } from "./status.ts";
 
 export interface PanelOptions {
   readonly context: Context;
-  /** In CSS pixels. */
+  /** The width of the view in CSS pixels. */
   readonly width: number;
   /** Called when the height of the panel changes. */
   resized(): void;

@@ -7,7 +7,7 @@ import type { Box } from "./thumbnail.ts";
 
 export interface Preview {
   readonly title: string;
-  /** What the head mostly attends to, in words. */
+  /** The pattern of the head in words. */
   readonly pattern: string;
   /** The width of the picture divided by its height. */
   readonly aspect: number;

@@ -1,4 +1,4 @@
-/** What the neuron view's columns share, with and without vectors. */
+/** The columns of the neuron view: the part that is common with and without vectors. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
@@ -44,7 +44,7 @@ export function rowCount({ info }: LayerData, { queries, keys }: Shown): number 
   return Math.max(queries.length, keys.length + (info.program?.sinks ? 1 : 0));
 }
 
-/** What the columns with vectors and those without are made of. */
+/** The content of the columns, which differs with and without vectors. */
 export interface ColumnsContent {
   readonly canvas: HTMLCanvasElement;
   /** Elements over the canvas, other than labels. */

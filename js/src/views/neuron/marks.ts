@@ -18,7 +18,7 @@ export function paintMarks(canvas: Picture, analysis: QueryAnalysis): void {
   paintDecisive(canvas, analysis);
 }
 
-/** In model order: the pairs that a rotary embedding rotates together. */
+/** Paint the pairs that a rotary embedding rotates together, if neurons are in model order. */
 function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): void {
   const { painter, layout, rowHeight, palette } = canvas;
   const { rotary } = data.info;

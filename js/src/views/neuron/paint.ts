@@ -37,7 +37,7 @@ const FAINTEST = 0.01;
 const BEYOND = 1;
 const FADED = 0.25;
 
-/** What the painting of curves needs. */
+/** The arguments of painting curves. */
 type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "range"> & {
   readonly curves: Layout["curves"];
 };

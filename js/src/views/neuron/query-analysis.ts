@@ -21,7 +21,7 @@ import { headIn } from "../shared/layer-view.ts";
 export interface QueryAnalysis {
   readonly data: LayerData;
   readonly shown: Shown;
-  /** By position of a token, its row, or -1. */
+  /** The row of each token, or -1. */
   readonly places: Readonly<Record<Side, Int32Array>>;
   readonly head: ReadonlySignal<number>;
   /** The explanations of the query, and of the one that it is compared with. */

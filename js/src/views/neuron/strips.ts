@@ -11,7 +11,7 @@ import { type Palette, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
-/** What every painter of the neuron view needs. */
+/** The arguments that all painting functions of the neuron view share. */
 export interface Canvas {
   readonly painter: Painter;
   readonly rowHeight: number;

@@ -15,7 +15,7 @@ export interface Axis {
   readonly units: Units;
   /** The units shown, in order. */
   readonly shown: readonly number[];
-  /** By unit, its place among those shown, or -1. */
+  /** The place of each unit among those shown, or -1. */
   readonly places: Int32Array;
   /** The places where the second text of a pair begins. */
   readonly borders: readonly number[];

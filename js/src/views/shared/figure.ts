@@ -1,4 +1,4 @@
-/** What a view contributes to its figure. */
+/** The contribution of a view to its figure. */
 
 import type { Manifest, StackInfo } from "../../data/manifest.ts";
 import type { ViewName } from "../../state/choices.ts";

@@ -36,7 +36,7 @@ export interface LinesOptions {
   /** The colour of each matrix. */
   readonly colors: ReadonlySignal<readonly string[]>;
   readonly focused: ReadonlySignal<FocusedUnits>;
-  /** By matrix, the weights of the focused row or column. */
+  /** The weights of the focused row or column, by matrix. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
 

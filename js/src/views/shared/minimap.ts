@@ -24,7 +24,7 @@ export interface MinimapOptions {
   readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   readonly found: ReadonlySignal<readonly number[]>;
-  /** By matrix, the weights between the focused tokens and the units here, or null. */
+  /** The weights between the focused tokens and the units here, by matrix; or null. */
   readonly weights: ReadonlySignal<readonly Float32Array[] | null>;
   readonly colors: ReadonlySignal<readonly string[]>;
   /** Called with the unit under the pointer, or null. */

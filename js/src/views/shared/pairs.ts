@@ -23,7 +23,7 @@ export interface PairsOptions extends AttentionOptions, ColumnsOptions {
 
 export interface Pairs {
   readonly element: HTMLElement;
-  /** By matrix, the weights of the focused row or column, or sums of several; null if none. */
+  /** The weights of the focused row or column (or their sums), by matrix; null if none. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
   readonly share: ReadonlySignal<number | null>;
   /** The range of visible tokens of a long text, for a figure. */
@@ -178,7 +178,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
 const columnsIn = (matrices: readonly AttentionMatrix[]) =>
   matrices.map((matrix) => matrix.hasColumns()).every(Boolean);
 
-/** By matrix, the attention from these queries to every key, or from every query to these keys. */
+/** The attention from these queries to every key, or from every query to these keys. */
 function stripsOf(
   matrices: readonly AttentionMatrix[],
   side: Side,

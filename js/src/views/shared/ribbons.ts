@@ -16,7 +16,7 @@ export interface Ribbons {
   /** The side with the focus, and the focused units on it. */
   readonly side: Side;
   readonly from: readonly number[];
-  /** By head, the weights to the other side, summed over the focused units. */
+  /** The weights to the other side, summed over the focused units, by head. */
   readonly strips: readonly Float32Array[];
   readonly colors: readonly string[];
 }

@@ -19,7 +19,7 @@ export interface Context {
   readonly width: ReadonlySignal<number>;
 }
 
-/** What a view shows; of a view of one layer, rebuilt for every layer. */
+/** The content of a view; a view of one layer rebuilds it for every layer. */
 export interface ViewContent {
   readonly element: HTMLElement;
   /** The numbers of the focused tokens. */
@@ -28,7 +28,7 @@ export interface ViewContent {
   readonly legend: ReadonlySignal<Phrase>;
   /** The tables that can be copied. */
   readonly tables: ReadonlySignal<readonly Table[]>;
-  /** What the view contributes to a figure; null while nothing is shown. */
+  /** The contribution to a figure; null while nothing is shown. */
   figure(): Figure | null;
 }
 

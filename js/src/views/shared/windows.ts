@@ -8,7 +8,7 @@ import type { Side, State } from "../../state/state.ts";
 import { type Axes, type Axis, positionOf, sameColumns } from "./axes.ts";
 import type { Column } from "./columns.ts";
 
-/** By side; null for a column that does not scroll. */
+/** The scroll window of each side; null for a column that does not scroll. */
 export type Windows = Readonly<Record<Side, ListWindow | null>>;
 
 const SIDES = ["query", "key"] as const;

@@ -8,7 +8,7 @@ import { otherSide } from "../../../state/locks.ts";
 import type { State } from "../../../state/state.ts";
 import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
 
-/** What a view of heads shows: the input of its status line and tables. */
+/** The content of a view of heads, from which its status line and tables follow. */
 export interface HeadContent {
   readonly state: State;
   readonly data: Layer;
@@ -19,7 +19,7 @@ export interface HeadContent {
   /** The matrices drawn as lines, and the one drawn as a matrix. */
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   readonly matrix: ReadonlySignal<AttentionMatrix>;
-  /** By drawn matrix, the weights of the focused row or column. */
+  /** The weights of the focused row or column, by drawn matrix. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
 

@@ -11,7 +11,7 @@ import type { HeadContent } from "./status.ts";
 /** The focused row or column of every drawn head, the matrix, and the vectors of a head. */
 export function headTables(content: HeadContent): readonly Table[] {
   const { data, axes } = content;
-  // Of a layer that is fetched row by row, only the focused row or column can be copied.
+  // Only the focused row or column of a layer that is fetched row by row can be copied.
   const whole = data.whole ? wholeTables(content, data.whole) : [];
   const side = sideOf(content.focused.value);
   if (!side || !content.strips.value) return whole;

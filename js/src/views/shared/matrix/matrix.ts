@@ -21,9 +21,9 @@ import { centred, LARGEST_CELL, viewportOf } from "./viewport.ts";
 export interface MatrixOptions extends AttentionOptions {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly title: ReadonlySignal<string>;
-  /** In CSS pixels. */
+  /** The available width in CSS pixels. */
   readonly width: number;
-  /** Whether to label the rows where their labels fit. */
+  /** True to label the rows if the labels fit. */
   readonly labelsRows: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Painter } from "../../../painting/painter.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import type { Extent, Point, Viewport } from "./viewport.ts";
 
-/** In CSS pixels from the first cell shown, above and to the left of it. */
+/** A box in CSS pixels from the first cell shown, above and to the left of it. */
 export interface Box {
   readonly x: number;
   readonly y: number;

@@ -13,7 +13,7 @@ export interface TitleOptions {
   readonly viewport: ReadonlySignal<Viewport>;
   /** The actions of the buttons; null if the matrix cannot be zoomed. */
   readonly zoom: ZoomActions | null;
-  /** In CSS pixels. */
+  /** The available width in CSS pixels. */
   readonly width: number;
 }
 
