@@ -10,7 +10,7 @@ import { axesOf } from "../shared/axes.ts";
 import { type Lines, lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
 import { barHeaders } from "./column-headers.ts";
-import { assembleColumns, type Columns, type ColumnsOptions, stand } from "./columns.ts";
+import { assembleColumns, type Columns, type ColumnsOptions, placeColumn } from "./columns.ts";
 import { NUMBER_WIDTH } from "./layout.ts";
 import { paintCurves } from "./paint.ts";
 import { softmaxStrip } from "./softmax-strip.ts";
@@ -30,7 +30,7 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
   const ends = [labels + gap, labels + gap + curves] as const;
 
   const allCurves = rows.long ? null : allLines(options, curves).element;
-  if (allCurves) stand(allCurves, labels + gap, curves);
+  if (allCurves) placeColumn(allCurves, labels + gap, curves);
   const detail = () => {
     const { data, explanation, muted } = analysis;
     if (rows.long) return [`of ${tokenNames(data.stack.queries)[explanation.value.query]}`];

@@ -69,8 +69,8 @@ export function assembleColumns(options: ColumnsOptions, content: ColumnsContent
   const stage = el("div", { class: "neurons" }, canvas, queryLabels, keys, sink);
   stage.append(...content.overlays, ...strip.elements);
   stage.style.minHeight = `${MARKS + rows.count * rows.height}px`;
-  stand(queries, 0, labels);
-  stand(keys, keyLabels, labels);
+  placeColumn(queries, 0, labels);
+  placeColumn(keys, keyLabels, labels);
   const headers = el("div", { class: "column-headers" });
   const stripHeader = strip.place(width);
   scope.effect(() => renderHeaders(headers, [...content.headers(), ...stripHeader]));
@@ -95,7 +95,7 @@ function paintRows(canvas: HTMLCanvasElement, width: number, rows: Rows, paint: 
 }
 
 /** Place an element by its margin, so that `position: sticky` still works. */
-export function stand(element: HTMLElement, left: number, width: number, top = MARKS): void {
+export function placeColumn(element: HTMLElement, left: number, width: number, top = MARKS): void {
   element.style.margin = `${top}px 0 0 ${left}px`;
   element.style.width = `${width}px`;
 }
@@ -109,7 +109,7 @@ function sinkLabel(
   rowHeight: number,
 ): HTMLElement {
   const label = el("div", { class: "sink" }, "sink");
-  stand(label, left, width, MARKS + shown.keys.length * rowHeight);
+  placeColumn(label, left, width, MARKS + shown.keys.length * rowHeight);
   label.style.height = `${rowHeight}px`;
   scope.effect(() => {
     const logit = data.sink(head.value);

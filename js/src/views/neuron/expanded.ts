@@ -2,7 +2,7 @@
 
 import { el } from "../../parts/dom.ts";
 import { barHeaders, vectorHeaders } from "./column-headers.ts";
-import { assembleColumns, type Columns, type ColumnsOptions, stand } from "./columns.ts";
+import { assembleColumns, type Columns, type ColumnsOptions, placeColumn } from "./columns.ts";
 import { layoutFor } from "./layout.ts";
 import { neuronList } from "./list.ts";
 import { paintNeurons } from "./paint.ts";
@@ -19,7 +19,7 @@ export function expandedColumns(options: ColumnsOptions): Columns {
 
   const canvas = el("canvas", { "aria-hidden": "true" });
   const list = neuronList(scope, state, analysis);
-  stand(list, layout.products, layout.strip);
+  placeColumn(list, layout.products, layout.strip);
   list.style.height = `${analysis.shown.keys.length * rows.height}px`;
   const vectors = vectorsOf(analysis, palette, rows.range);
   const { element, stage } = assembleColumns(options, {

@@ -54,23 +54,23 @@ export function layerView(
 
   /** Keep the old content for a moment, since most layers arrive within a frame or two. */
   function wait(what: string): void {
-    timer = window.setTimeout(() => sayWaiting(what), PATIENCE_MS);
+    timer = window.setTimeout(() => showWaiting(what), PATIENCE_MS);
   }
 
-  function sayWaiting(what: string): void {
+  function showWaiting(what: string): void {
     const reason = store.combines ? " The kernel may be busy." : "";
     replace(null, el("p", { class: "notice" }, `Waiting for ${what}.${reason}`));
     // Only a kernel may never answer.
-    if (store.combines) timer = window.setTimeout(() => offer(what), SILENCE_MS - PATIENCE_MS);
+    if (store.combines) timer = window.setTimeout(() => offerRetry(what), SILENCE_MS - PATIENCE_MS);
   }
 
   /** Offer to ask again. A late answer replaces this. */
-  function offer(what: string): void {
+  function offerRetry(what: string): void {
     const name = "Ask again";
     // The label keeps the focus when the button is replaced.
     const again = button({ class: "control", "aria-label": name }, name, () => {
       store.again();
-      sayWaiting(what);
+      showWaiting(what);
     });
     const message = el("p", {}, unanswered(what));
     replace(null, el("div", { class: "notice absent", role: "alert" }, message, again));

@@ -20,23 +20,23 @@ const STROKED = 30;
 const SIZES = 4;
 
 /** The width of the slices in which merged ribbons are drawn. */
-const PIECE = 2;
+const SLICE = 2;
 
 /** The least width of a ribbon of weight 1, even if it covers its neighbours. */
 const BOLD = 4;
 
 /** The number of bins of the histogram that finds the strongest. */
-const GRADES = 512;
+const BINS = 512;
 
 /** Canvases that are reused, since creating them is slow. */
 export interface RibbonBuffers {
   /** Each half as high as the one before, since browsers shrink images badly. */
-  readonly tips: readonly HTMLCanvasElement[];
+  readonly ends: readonly HTMLCanvasElement[];
   readonly strips: HTMLCanvasElement;
 }
 
 export const ribbonBuffers = (): RibbonBuffers => ({
-  tips: Array.from({ length: SIZES }, () => el("canvas")),
+  ends: Array.from({ length: SIZES }, () => el("canvas")),
   strips: el("canvas"),
 });
 
@@ -57,37 +57,37 @@ export function paintManyRibbons(
   // Sums over several tokens may exceed 1.
   let largest = 1;
   for (const strip of strips) for (const weight of strip) if (weight > largest) largest = weight;
-  const graded = (weight: number) => Math.floor(Math.sqrt(weight / largest) * (GRADES - 1));
-  const counts = new Uint32Array(GRADES);
-  for (const strip of strips) for (const unit of shown) counts[graded(strip[unit])]++;
-  let [grade, above] = [GRADES, 0];
-  while (grade > 0 && above + counts[grade - 1] <= STROKED) above += counts[--grade];
+  const binOf = (weight: number) => Math.floor(Math.sqrt(weight / largest) * (BINS - 1));
+  const counts = new Uint32Array(BINS);
+  for (const strip of strips) for (const unit of shown) counts[binOf(strip[unit])]++;
+  let [bin, above] = [BINS, 0];
+  while (bin > 0 && above + counts[bin - 1] <= STROKED) above += counts[--bin];
 
   const height = Math.ceil(track.length);
-  const tips = new Float32Array(4 * height);
+  const ends = new Float32Array(4 * height);
   const strongest: { at: number; matrix: number; weight: number }[] = [];
   strips.forEach((strip, matrix) => {
     for (let at = 0; at < shown.length; at++) {
       const weight = strip[shown[at]];
       if (weight < FAINTEST) continue;
-      if (graded(weight) >= grade) strongest.push({ at, matrix, weight });
+      if (binOf(weight) >= bin) strongest.push({ at, matrix, weight });
       else {
         const pixel = Math.min(height - 1, Math.floor(track.middle(at)));
         const shade = shadeOf(weight / largest);
         // Blurred, since a single pixel may fall between two pixels of the screen.
-        add(tips, 4 * pixel, inks[matrix], shade);
-        add(tips, 4 * Math.max(0, pixel - 1), inks[matrix], shade / 2);
-        add(tips, 4 * Math.min(height - 1, pixel + 1), inks[matrix], shade / 2);
+        add(ends, 4 * pixel, inks[matrix], shade);
+        add(ends, 4 * Math.max(0, pixel - 1), inks[matrix], shade / 2);
+        add(ends, 4 * Math.min(height - 1, pixel + 1), inks[matrix], shade / 2);
       }
     }
   });
 
-  let sums = tips;
-  for (const buffer of buffers.tips) {
-    fill(buffer, tipsImage(sums));
+  let sums = ends;
+  for (const buffer of buffers.ends) {
+    fill(buffer, endsImage(sums));
     sums = halved(sums);
   }
-  for (const origin of origins) paintTips(painter, buffers.tips, origin, span.near, span.far);
+  for (const origin of origins) paintEnds(painter, buffers.ends, origin, span.near, span.far);
 
   // Draw the strongest last, on top.
   strongest.sort((a, b) => a.weight - b.weight);
@@ -108,7 +108,7 @@ function add(sums: Float32Array, at: number, ink: readonly number[], opacity: nu
 }
 
 /** An image one pixel wide: the ends of the merged ribbons. */
-function tipsImage(sums: Float32Array): ImageData {
+function endsImage(sums: Float32Array): ImageData {
   const image = new ImageData(1, sums.length / 4);
   for (let at = 0; at < sums.length; at += 4) {
     const opacity = sums[at + 3];
@@ -127,19 +127,19 @@ function halved(sums: Float32Array): Float32Array<ArrayBuffer> {
 }
 
 /** Paint merged ribbons: their ends, shrunk towards the origin along the curve. */
-function paintTips(
+function paintEnds(
   painter: Painter,
-  tips: readonly HTMLCanvasElement[],
+  ends: readonly HTMLCanvasElement[],
   origin: number,
   near: number,
   far: number,
 ): void {
   const width = Math.abs(far - near);
-  for (let x = 0; x < width; x += PIECE) {
-    const way = ease(Math.min(1, (x + PIECE / 2) / width));
-    const left = far > near ? near + x : near - x - PIECE;
-    const size = Math.min(tips.length - 1, Math.floor(-Math.log2(way)));
-    painter.drawImage(tips[size], left, origin * (1 - way), PIECE, tips[0].height * way);
+  for (let x = 0; x < width; x += SLICE) {
+    const way = ease(Math.min(1, (x + SLICE / 2) / width));
+    const left = far > near ? near + x : near - x - SLICE;
+    const size = Math.min(ends.length - 1, Math.floor(-Math.log2(way)));
+    painter.drawImage(ends[size], left, origin * (1 - way), SLICE, ends[0].height * way);
   }
 }
 
