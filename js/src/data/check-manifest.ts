@@ -16,7 +16,7 @@ import {
 import type { LayerInfo, SentMetric, SentPatterns, StackInfo, Tokens } from "./manifest.ts";
 
 /** The most heads of a record: each is a cell of the model view. */
-export const MOST_HEADS = 2 ** 15;
+const MOST_HEADS = 2 ** 15;
 /** The most dimensions per head. */
 const MOST_DIMENSIONS = 2 ** 14;
 

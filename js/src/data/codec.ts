@@ -110,7 +110,7 @@ export function float16(bits: number): number {
 }
 
 /** The longest side of a thumbnail, in cells. */
-export const THUMBNAIL_SIZE = 32;
+const THUMBNAIL_SIZE = 32;
 
 /** The pooled matrix of a head: levels 0 to 15, the square root of the largest weight in a cell. */
 export interface Thumbnail {

@@ -1,31 +1,25 @@
 /** A listbox of a text's tokens in a column, bound to the state. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { lockedOn } from "../state/locks.ts";
 import type { Side, State } from "../state/state.ts";
 import { matches } from "./find.ts";
 import { tokenNames } from "./names.ts";
-import { tokenList } from "./token-list.ts";
+import { type TokenListOptions, tokenList } from "./token-list.ts";
 import { uniformTrack } from "./track.ts";
 
-export interface TokenColumnOptions {
-  readonly side: Side;
+type ListOptions = "side" | "range" | "reveal" | "emphasis" | "toggle";
+
+export interface TokenColumnOptions extends Pick<TokenListOptions, ListOptions> {
   readonly tokens: Tokens;
   readonly state: State;
+  /** The height of a row and the width of the column, in CSS pixels. */
   readonly rowHeight: number;
-  /** The width of the column in CSS pixels. */
   readonly width: number;
   /** The positions shown, from top to bottom. */
   readonly positions: readonly number[];
-  /** The emphasis of each position, 0 to 1; null for all alike. */
-  readonly emphasis: ReadonlySignal<Float32Array | null>;
-  /** The rendered range of a long column, and a function that scrolls it. */
-  readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
-  readonly reveal?: ((at: number) => void) | undefined;
-  /** Called on a click, and on Enter. */
-  toggle(position: number, event: MouseEvent | KeyboardEvent): void;
 }
 
 /** The height of a row in CSS pixels: lower for long texts. */
@@ -38,7 +32,7 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
   const fontSize = tokenFontSize(rowHeight);
   const shown = new Set(positions);
   return tokenList(scope, {
-    side,
+    ...options,
     labels: tokens.labels,
     names: tokenNames(tokens),
     special: tokens.special,
@@ -48,9 +42,6 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
     track: uniformTrack(positions.length, rowHeight),
     across: options.width,
     fontSize,
-    range: options.range,
-    reveal: options.reveal,
-    emphasis: options.emphasis,
     focused: computed(() => {
       const at = state.focus.value[side];
       return at !== null && shown.has(at) ? [at] : [];
@@ -60,7 +51,6 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
     pointAt(index) {
       state.hover.value = index === null ? null : { query: null, key: null, [side]: index };
     },
-    toggle: options.toggle,
     cursor: cursorOf(state, side),
   });
 }

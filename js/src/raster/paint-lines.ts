@@ -8,8 +8,8 @@ import { paintCurves } from "./paint-curves.ts";
 /** The least pixels per token to draw lines one by one. */
 const APART_FROM = 2;
 
-export const areApart = ({ rows, columns, height }: LinesJob): boolean =>
-  height >= APART_FROM * Math.max(rows.length, columns.length);
-
-export const paintLines = (matrices: readonly AttentionMatrix[], job: LinesJob, show: ShowLines) =>
-  (areApart(job) ? paintCurves : paintCells)(matrices, job, show);
+export function paintLines(matrices: readonly AttentionMatrix[], job: LinesJob, show: ShowLines) {
+  const { rows, columns, height } = job;
+  const apart = height >= APART_FROM * Math.max(rows.length, columns.length);
+  return (apart ? paintCurves : paintCells)(matrices, job, show);
+}

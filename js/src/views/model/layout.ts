@@ -26,7 +26,7 @@ export interface ModelLayout {
 }
 
 /** The form of the layers' means: values beside their bars, below them, or hidden. */
-export type Fit = "wide" | "narrow" | "hidden";
+type Fit = "wide" | "narrow" | "hidden";
 
 const WIDE_FROM = 1200;
 const NARROW_FROM = 660;

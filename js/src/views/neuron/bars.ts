@@ -39,7 +39,7 @@ interface Place {
 const LARGE_FONT_FROM = 16;
 
 /** The scores; without them, q · k. */
-export const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
+const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
 
 export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarColumns): void {
   const { painter, rowHeight, palette } = canvas;
@@ -77,7 +77,7 @@ export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarC
 }
 
 /** The largest magnitudes of all rows, including those that are not painted. */
-export function magnitudesOf(analysis: QueryAnalysis, explanations: readonly Explanation[]) {
+function magnitudesOf(analysis: QueryAnalysis, explanations: readonly Explanation[]) {
   const { data, shown, head } = analysis;
   let [bias, score] = [1e-9, 1e-9];
   for (const explanation of explanations) {

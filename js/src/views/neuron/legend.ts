@@ -40,7 +40,7 @@ export function neuronLegend(
 }
 
 /** "rotary: n pairs with n + 32" */
-export function rotaryText(rotary: LayerInfo["rotary"]): string {
+function rotaryText(rotary: LayerInfo["rotary"]): string {
   if (!rotary) return "";
   const pairs =
     rotary.pairs === "halves" ? `n pairs with n + ${rotary.dims / 2}` : "neighbours are pairs";

@@ -4,7 +4,7 @@ import { batch } from "@preact/signals-core";
 import type { Side, State } from "../../state/state.ts";
 
 /** Lock another query and keep the key, or release the locked query and its comparison. */
-export function lockQuery(state: State, at: number): void {
+function lockQuery(state: State, at: number): void {
   const same = state.query.peek() === at;
   // Further locked tokens are queries only if a query is locked.
   const also = state.query.peek() === null ? [] : state.also.peek();
@@ -15,7 +15,7 @@ export function lockQuery(state: State, at: number): void {
 }
 
 /** Lock another key and keep the query, or release the locked key. */
-export function lockKey(state: State, at: number): void {
+function lockKey(state: State, at: number): void {
   batch(() => {
     if (state.query.peek() === null) state.also.value = [];
     state.key.value = state.key.peek() === at ? null : at;

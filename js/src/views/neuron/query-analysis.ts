@@ -135,7 +135,7 @@ export function analyzeQuery(
 }
 
 /** The query that was locked second, or, if that is the explained one, first. */
-export function comparedWith(state: State, shown: Shown, query: number): number | null {
+function comparedWith(state: State, shown: Shown, query: number): number | null {
   const first = state.query.value;
   const second = state.also.value[0];
   if (first === null || second === undefined) return null;

@@ -39,7 +39,7 @@ export interface ColumnsOptions {
 export const IN_FULL = 64;
 
 /** The height of a row of a long text, and of its column. */
-export const LONG_ROW = 18;
+const LONG_ROW = 18;
 export const LONG = 720;
 
 /** Horizontal: the height and distance of the lines, and the bounds of a token's width. */

@@ -25,10 +25,14 @@ export interface GestureOptions {
   kept(): Point | null;
 }
 
-export interface Gestures {
+/** What the zoom buttons do. */
+export interface ZoomActions {
   nearer(): void;
   further(): void;
   whole(): void;
+}
+
+export interface Gestures extends ZoomActions {
   /** True while the pointer moves the matrix instead of hovering it. */
   moving(): boolean;
 }

@@ -81,7 +81,7 @@ export function axisNames({ side, units, shown }: Axis, available: number): Pain
 }
 
 /** The next larger of 1, 2, 5, 10, 20, 50 … */
-export function roundStep(least: number): number {
+function roundStep(least: number): number {
   const unit = 10 ** Math.floor(Math.log10(least));
   const step = [1, 2, 5, 10].find((factor) => factor * unit >= least) as number;
   return Math.max(1, step * unit);

@@ -5,6 +5,7 @@ import { button, el } from "../../../parts/dom.ts";
 import { fontOf, textMeasure } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Axes, Axis } from "../axes.ts";
+import type { ZoomActions } from "./gestures.ts";
 import { columnsOf, LARGEST_CELL, rowsOf, type Span, type Viewport } from "./viewport.ts";
 
 export interface TitleOptions {
@@ -22,12 +23,6 @@ const LINE = 1.4;
 const BUTTONS = 126;
 /** The allowance for line breaks between words, and for longer numbers. */
 const ALLOWANCE = 1.15;
-
-export interface ZoomActions {
-  nearer(): void;
-  further(): void;
-  whole(): void;
-}
 
 export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
   const { title, words, viewport, zoom, width } = options;
