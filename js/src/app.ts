@@ -75,7 +75,6 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   const root = el("div", { class: "root", tabindex: -1, dir: "ltr" });
   const leave = () => (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
 
-  /** A message in the status line, until the status changes. */
   const message = signal<string | null>(null);
   const status = computed(() => view.value?.status.value ?? []);
   const legend = computed(() => view.value?.legend.value ?? []);

@@ -107,7 +107,6 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
   return shapes;
 }
 
-/** The shapes of the block that combines all layers. */
 export function combinedShapes({ queries, keys }: StackInfo): Shapes {
   const axes = [[queries.labels.length], [keys.labels.length]];
   return new Map(["mean", "max"].map((name) => [name, axes]));

@@ -17,10 +17,8 @@ import type { LayerInfo, SentMetric, SentPatterns, StackInfo, Tokens } from "./m
 
 /** The most heads of a record: each is a cell of the model view. */
 const MOST_HEADS = 2 ** 15;
-/** The most dimensions per head. */
 const MOST_DIMENSIONS = 2 ** 14;
 
-/** The most decimals of a metric. */
 const MOST_DIGITS = 20;
 
 const count = integer(1);
@@ -51,7 +49,6 @@ const tokens: Check = (value) => {
   })(value);
 };
 
-/** @param heads the number of heads of the layer */
 function program(heads: number): Check {
   const per = exactly(heads);
   const shape = fields({

@@ -8,7 +8,6 @@ const where =
   (value) =>
     right(value) ? null : "";
 
-/** The largest exact integer. */
 const EXACT = Number.MAX_SAFE_INTEGER;
 
 export const integer = (least: number, most = EXACT): Check =>

@@ -45,7 +45,6 @@ export const count = (shape: readonly number[]) => shape.reduce((product, n) => 
 
 const BITS = { f16: 16, f32: 32, bits: 1, i8: 8, coded: 0 };
 
-/** The number of bytes of a part. */
 export function byteLength(part: Part): number {
   return part.bytes ?? Math.ceil((count(part.shape) * BITS[part.dtype]) / 8);
 }
@@ -145,6 +144,5 @@ export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Thumbnail
   });
 }
 
-/** The rows and columns of a stack's thumbnails. */
 const thumbnailSize = ({ queries, keys }: StackInfo) =>
   [queries, keys].map(({ labels }) => Math.min(labels.length, THUMBNAIL_SIZE)) as [number, number];

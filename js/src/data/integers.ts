@@ -10,7 +10,6 @@ const COARSEST = 22;
 /** The most symbols of an alphabet. */
 const MOST_TOKENS = 96;
 
-/** The message for bytes that the encoder did not write. */
 const DAMAGED = "The numbers of this layer are damaged.";
 
 export function decodeIntegers(bytes: Uint8Array, count: number): Int32Array {

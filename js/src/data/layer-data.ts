@@ -45,7 +45,6 @@ export class LayerData {
   readonly #normalizers: Normalizers[] = [];
   /** Counts new normalizers, for signals that wait for columns; unwatched, the work stops. */
   readonly #learnt = signal(0, { unwatched: () => this.#stop?.() });
-  /** The heads whose columns are waited for. */
   readonly #wanted = new Set<number>();
   /** Stops the work on them; null if there is none. */
   #stop: (() => void) | null = null;

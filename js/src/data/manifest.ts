@@ -119,7 +119,6 @@ export interface Manifest {
   readonly patterns: Patterns;
 }
 
-/** One head of the model. */
 export interface Head {
   readonly layer: LayerInfo;
   readonly head: number;

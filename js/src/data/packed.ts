@@ -2,7 +2,6 @@
 
 import { type Block, type BlockError, byteLength, type Part } from "./codec.ts";
 
-/** The header of a packed block. */
 export interface PackedHeader {
   readonly parts: readonly Part[];
   readonly error: BlockError | null;

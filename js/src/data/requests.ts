@@ -5,7 +5,6 @@ import { type Block, type BlockError, type BlockName, blockTitle, type Part } fr
 import type { Side } from "./manifest.ts";
 import { Absent } from "./resource-cache.ts";
 
-/** The part of an anywidget model that requests use. */
 export interface Channel {
   send(content: unknown): void;
   on(event: "msg:custom", handler: (content: unknown, buffers: unknown) => void): void;

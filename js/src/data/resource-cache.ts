@@ -19,7 +19,6 @@ export type Loaded<Data> =
 /** The error for a resource that was left out, or whose kernel is gone: nothing is broken. */
 export class Absent extends Error {}
 
-/** A fetched resource and its size. */
 export interface Delivery<Data> {
   readonly data: Data;
   readonly bytes: number;

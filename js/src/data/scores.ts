@@ -177,7 +177,6 @@ export function logSumExp(scores: Float32Array, sink: number): number {
   return peak + Math.log(sum);
 }
 
-/** The head's sink logit, or -Infinity. */
 export function sinkOf(head: HeadProgram): number {
   return head.program.sinks?.[head.head] ?? Number.NEGATIVE_INFINITY;
 }

@@ -54,7 +54,6 @@ const whenIdle: (work: () => void) => void =
     ? (work) => requestIdleCallback(work, { timeout: 2000 })
     : (work) => setTimeout(work, IDLE_MS);
 
-/** The layers to prefetch next. */
 interface Near {
   readonly stack: string;
   readonly number: number;
@@ -185,7 +184,6 @@ export class Store {
     return { mean: mean.values, max: max.values, rounding: FLOAT16 };
   }
 
-  /** One after the other. */
   async *#allLayers(stack: string, signal: AbortSignal): AsyncIterable<LayerData> {
     for (const { number } of this.stack(stack).layers) {
       signal.throwIfAborted();

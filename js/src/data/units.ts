@@ -8,7 +8,7 @@ export interface Units {
   readonly special: readonly number[];
   /** The positions of the tokens of each unit. */
   readonly tokens: readonly (readonly number[])[];
-  /** The unit of each token. */
+  /** The unit of each token, by position. */
   readonly of: readonly number[];
 }
 

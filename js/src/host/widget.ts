@@ -17,7 +17,6 @@ import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
 import { choose, createState, type State } from "../state/state.ts";
 
-/** The part of anywidget's model that is used. */
 interface Model extends Channel {
   get(name: string): unknown;
   set(name: string, value: unknown): void;

@@ -18,7 +18,6 @@ export class RadonField {
   readonly #cells: Float32Array;
   /** [lines, 2 size, 4]: by the start of each line, from -size on; lines in bit-reversed order. */
   readonly #lines: Float32Array;
-  /** The sums of one column of the picture. */
   readonly #sums: Float32Array;
   readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
 

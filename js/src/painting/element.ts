@@ -50,7 +50,6 @@ function clipTo(painter: Painter, { left, top, width, height }: DOMRect): void {
   painter.clip();
 }
 
-/** The child nodes, from the lowest to the uppermost. */
 function inOrder(element: Element): readonly ChildNode[] {
   const level = (node: ChildNode) =>
     node instanceof Element ? Number.parseInt(getComputedStyle(node).zIndex, 10) || 0 : 0;

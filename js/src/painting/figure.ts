@@ -64,7 +64,6 @@ function paintPng(width: number, height: number, paint: (painter: Painter) => vo
   });
 }
 
-/** One of the parts of a figure, from top to bottom. */
 interface Block {
   readonly element: HTMLElement;
   readonly width: number;

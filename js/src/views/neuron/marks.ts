@@ -64,7 +64,6 @@ function paintCursor(canvas: Picture, analysis: QueryAnalysis): void {
   painter.setLineDash([]);
 }
 
-/** The rectangles of one neuron in the strips. */
 function columnsOf(
   canvas: Picture,
   { order, shown }: QueryAnalysis,

@@ -15,7 +15,6 @@ export function paintNeurons(canvas: Picture, analysis: QueryAnalysis): void {
   paintCurves({ ...canvas, curves: canvas.layout.curves }, analysis);
 }
 
-/** Frame the row of the focused key. */
 function paintFocus(
   { painter, layout, rowHeight, palette }: Picture,
   analysis: QueryAnalysis,

@@ -155,7 +155,6 @@ function fullColor(vectors: readonly Float32Array[]): number {
 /** The number of vectors that a colour scale is computed from. */
 const ENOUGH = 128;
 
-/** A sample of tokens, evenly spaced. */
 function sample(tokens: readonly number[]): readonly number[] {
   const step = tokens.length / ENOUGH;
   if (step <= 1) return tokens;

@@ -10,12 +10,10 @@ export interface Rows {
   readonly long: boolean;
   readonly count: number;
   readonly height: number;
-  /** The rows to render. */
   readonly range: ReadonlySignal<Range>;
   /** The visible rows, and the height for them in CSS pixels. */
   readonly sight: ReadonlySignal<Range>;
   readonly visibleHeight: ReadonlySignal<number>;
-  /** Scroll until a row is visible. */
   reveal(row: number): void;
   /** Scroll until a row is in the middle. */
   centre(row: number): void;

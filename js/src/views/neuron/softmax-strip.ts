@@ -28,7 +28,6 @@ const NEAR = 2;
 /** The strip of a long text; empty for a short one. */
 export interface SoftmaxStrip {
   readonly elements: readonly HTMLElement[];
-  /** The width that it takes. */
   readonly width: number;
   /** Place it. Returns its column header. */
   place(left: number): readonly ColumnHeader[];
@@ -99,7 +98,6 @@ function stripElement(
     if (key !== null) mark(accent, places.key[key]);
   }
 
-  /** The largest weight in each of `count` parts. */
   function pooled(weights: Float32Array, count: number): Float32Array {
     const largest = new Float32Array(count);
     shown.keys.forEach((key, row) => {

@@ -16,7 +16,6 @@ export interface Canvas {
   readonly painter: Painter;
   readonly rowHeight: number;
   readonly palette: Palette;
-  /** The rendered rows. */
   readonly range: Range;
 }
 

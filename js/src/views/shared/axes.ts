@@ -19,7 +19,6 @@ export interface Axis {
   readonly places: Int32Array;
   /** The places where the second text of a pair begins. */
   readonly borders: readonly number[];
-  /** A unique name per unit. */
   readonly names: readonly string[];
 }
 

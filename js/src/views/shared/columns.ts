@@ -23,7 +23,6 @@ export interface Columns {
   readonly columns: Readonly<Record<Side, Column>>;
   /** The extent along the tokens, in CSS pixels. */
   readonly length: number;
-  /** The distance between queries and keys. */
   readonly across: number;
 }
 

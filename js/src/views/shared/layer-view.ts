@@ -107,7 +107,6 @@ export function layerView(
 
 const noticeClass = (absent = false) => (absent ? "notice absent" : "notice");
 
-/** Content that is a message. */
 export const notice = (message: string, role?: "alert", absent?: boolean): ViewContent => ({
   element: el("p", { class: noticeClass(absent), role }, message),
   status: NOTHING,

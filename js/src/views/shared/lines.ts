@@ -33,7 +33,6 @@ export interface LinesOptions {
   readonly across: number;
   readonly horizontal: boolean;
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-  /** The colour of each matrix. */
   readonly colors: ReadonlySignal<readonly string[]>;
   readonly focused: ReadonlySignal<FocusedUnits>;
   /** The weights of the focused row or column, by matrix. */

@@ -119,7 +119,6 @@ function endsImage(sums: Float32Array): ImageData {
   return image;
 }
 
-/** Every pixel the mean of two. */
 function halved(sums: Float32Array): Float32Array<ArrayBuffer> {
   const out = new Float32Array(4 * Math.ceil(sums.length / 8));
   for (let at = 0; at < sums.length; at++) out[4 * (at >> 3) + (at & 3)] += sums[at] / 2;

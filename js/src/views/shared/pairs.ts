@@ -17,7 +17,6 @@ import { namesInSight, windowsOf } from "./windows.ts";
 
 export interface PairsOptions extends AttentionOptions, ColumnsOptions {
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-  /** The colour of each matrix. */
   readonly colors: ReadonlySignal<readonly string[]>;
 }
 

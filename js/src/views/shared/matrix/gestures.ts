@@ -25,7 +25,6 @@ export interface GestureOptions {
   kept(): Point | null;
 }
 
-/** What the zoom buttons do. */
 export interface ZoomActions {
   nearer(): void;
   further(): void;

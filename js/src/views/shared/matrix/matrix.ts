@@ -21,7 +21,6 @@ import { centred, LARGEST_CELL, viewportOf } from "./viewport.ts";
 export interface MatrixOptions extends AttentionOptions {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly title: ReadonlySignal<string>;
-  /** The available width in CSS pixels. */
   readonly width: number;
   /** True to label the rows if the labels fit. */
   readonly labelsRows: boolean;
@@ -115,7 +114,6 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
     state.zoom.value = centred(extent, viewport.value, ...to);
   }
 
-  /** The middle of the locked cell. */
   function kept(): { x: number; y: number } | null {
     const at = ({ side, units, places }: Axis) => places[units.of[state[side].peek() ?? -1]] ?? -1;
     const [row, column] = [at(axes.query), at(axes.key)];

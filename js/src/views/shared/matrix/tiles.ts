@@ -6,7 +6,6 @@ import { rasterize } from "../../../raster/run.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { columnsOf, rowsOf, type Span, type Viewport } from "./viewport.ts";
 
-/** A part of a matrix to be drawn. */
 interface Wanted {
   readonly matrix: AttentionMatrix;
   readonly rows: Span;

@@ -14,12 +14,10 @@ export interface TitleOptions {
   readonly viewport: ReadonlySignal<Viewport>;
   /** The actions of the buttons; null if the matrix cannot be zoomed. */
   readonly zoom: ZoomActions | null;
-  /** The available width in CSS pixels. */
   readonly width: number;
 }
 
 const LINE = 1.4;
-/** The width of the buttons. */
 const BUTTONS = 126;
 /** The allowance for line breaks between words, and for longer numbers. */
 const ALLOWANCE = 1.15;

@@ -64,7 +64,6 @@ export function zoomed(extent: Extent, viewport: Viewport, factor: number, x: nu
   };
 }
 
-/** Move by rows and columns. */
 export function moved(
   extent: Extent,
   viewport: Viewport,
