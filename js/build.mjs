@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { build, context } from "esbuild";
 import { esbuildInline, esbuildStyles } from "./inline.mjs";
 
-// anywidget sends the bundle once per widget, and every exported page embeds one.
+// The limit, since anywidget sends the bundle once per widget, and every exported page embeds it.
 const MAX_GZIP_KB = 80;
 
 const local = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -24,8 +24,8 @@ const bundle = (name, format) => ({
   logLevel: "info",
 });
 
-// widget.js is a module because anywidget imports it; page.js is a plain script because a page opened
-// from disk cannot import one.
+// anywidget imports widget.js as a module; page.js is a plain script, since a page opened from disk
+// cannot import modules.
 const bundles = [bundle("widget", "esm"), bundle("page", "iife")];
 
 function kilobytes({ outfile }) {

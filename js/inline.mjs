@@ -1,4 +1,4 @@
-// The module "inline:kernels": what `assembly` compiles to, in base64.
+// Plugins for esbuild and vite: the module "inline:kernels" and minified styles.
 import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import asc from "assemblyscript/asc";
 
 const local = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The kernels need no runtime: they work on numbers in a memory that is given to them. */
+/** Without a runtime: kernels work in a memory that the page provides. */
 const ASC = ["-O3", "--converge", "--noAssert", "--runtime=stub", "--importMemory"];
 
 async function kernels() {
@@ -36,7 +36,7 @@ const NAME = "inline:kernels";
 
 const STYLES = local("src/styles/css/");
 
-/** The styles stand in template strings, which esbuild leaves as they are. */
+/** Minify the CSS in template strings, which esbuild leaves as they are. */
 export const esbuildStyles = {
   name: "styles",
   setup({ esbuild, onLoad }) {

@@ -26,8 +26,8 @@ export function dots(
       sumC = f32x4.add(sumC, f32x4.mul(value, v128.load(c + n)));
       sumD = f32x4.add(sumD, f32x4.mul(value, v128.load(d + n)));
     }
-    // Each row's four partial sums become one lane. The order of additions is the same for every
-    // row, so that a product is the same number whichever of its two vectors comes first.
+    // The four partial sums of each row become one lane. The order of additions is the same for
+    // every row, so that a product does not depend on which vector comes first.
     const ab = f32x4.add(
       v128.shuffle<f32>(sumA, sumB, 0, 4, 1, 5),
       v128.shuffle<f32>(sumA, sumB, 2, 6, 3, 7),

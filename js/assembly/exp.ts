@@ -1,10 +1,11 @@
 /**
  * The exponential of four numbers that are at most 0, to about 2 units in the last place; 0 below
- * -87, where it would not be a normal number any more. The polynomial is that of Cephes' expf.
+ * -87, where the result would be subnormal. The polynomial is that of Cephes' expf.
  */
 export function exp(x: v128): v128 {
   const normal = f32x4.ge(x, f32x4.splat(-87));
-  // x = n ln 2 + r, with ln 2 in two parts, of which the first has few digits, so that r is exact.
+  // x = n ln 2 + r, with ln 2 as the sum of two numbers, the first with few digits, so that r is
+  // exact.
   const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(<f32>Math.LOG2E)));
   let r = f32x4.sub(x, f32x4.mul(n, f32x4.splat(0.693359375)));
   r = f32x4.sub(r, f32x4.mul(n, f32x4.splat(-2.1219444e-4)));

@@ -1,4 +1,4 @@
-/** The hot loops of `src/kernels`, on numbers in a memory that the page provides: pointers are bytes. */
+/** The hot loops of `src/kernels`. Arrays are passed as addresses in bytes. */
 
 export { curve } from "./curve";
 export { dots } from "./dots";

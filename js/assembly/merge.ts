@@ -4,16 +4,16 @@ export function merge(left: usize, right: usize, size: i32, span: i32, rise: i32
   const shift: usize = rise << 4;
   let at: usize = (size / 2 - (2 * span - 1)) << 4;
   for (const end = last - shift - 16; at < end; at += 16) {
-    const own = v128.load(left + at);
+    const leftSum = v128.load(left + at);
     const here = v128.load(right + at + shift);
     const next = v128.load(right + at + shift, 16);
-    v128.store(left + at, f32x4.add(own, here));
-    v128.store(right + at, f32x4.add(own, next));
+    v128.store(left + at, f32x4.add(leftSum, here));
+    v128.store(right + at, f32x4.add(leftSum, next));
   }
-  // Further up, the other part's line has left the matrix.
+  // Beyond, the other line has left the matrix.
   for (; at < last; at += 16) {
-    const own = v128.load(left + at);
-    if (at + shift < last) v128.store(left + at, f32x4.add(own, v128.load(right + at + shift)));
-    v128.store(right + at, own);
+    const leftSum = v128.load(left + at);
+    if (at + shift < last) v128.store(left + at, f32x4.add(leftSum, v128.load(right + at + shift)));
+    v128.store(right + at, leftSum);
   }
 }

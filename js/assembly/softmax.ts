@@ -1,4 +1,4 @@
-/** Mirrors src/kernels/softmax.ts. What follows the numbers, up to a multiple of four, is -Infinity. */
+/** Mirrors src/kernels/softmax.ts. Arrays are padded with -Infinity to a multiple of four. */
 
 import { exp } from "./exp";
 

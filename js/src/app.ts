@@ -1,4 +1,4 @@
-/** The whole view in one element: header, the chosen view, status line. Knows no notebook. */
+/** The whole app in one element: header, current view and footer. It knows nothing of notebooks. */
 
 import { computed, signal, untracked } from "@preact/signals-core";
 import type { Store } from "./data/store.ts";
@@ -17,13 +17,9 @@ import { themeMenu } from "./parts/theme-menu.ts";
 import type { Scope } from "./scheduling/scope.ts";
 import type { ViewName } from "./state/choices.ts";
 import type { Side, State } from "./state/state.ts";
-import { styleSheet } from "./styles/style-sheet.ts";
-import {
-  isDark,
-  palette as paletteOf,
-  watchResolution,
-  watchSurroundings,
-} from "./styles/theme.ts";
+import { palette as paletteOf } from "./styles/palette.ts";
+import { BODY_PADDING, styleSheet } from "./styles/style-sheet.ts";
+import { isDark, watchResolution, watchSurroundings } from "./styles/surroundings.ts";
 import { headView } from "./views/head/head.ts";
 import { modelView } from "./views/model/model.ts";
 import { neuronView } from "./views/neuron/neuron.ts";
@@ -35,7 +31,7 @@ const VIEWS: Record<ViewName, (context: Context) => View> = {
   neuron: neuronView,
 };
 
-/** Show a record inside `parent`, until the scope ends. Where that fails, the scope has ended. */
+/** Show a record inside `parent` until the scope ends. If that fails, the scope is ended. */
 export function mount(scope: Scope, parent: HTMLElement, store: Store, state: State): void {
   // Letters and digits are shortcuts in notebooks, unless the focused element says this. JupyterLab
   // sees the host of the shadow root as focused, and nothing inside.
@@ -55,7 +51,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   shadow.adoptedStyleSheets = [styleSheet()];
 
   const dark = signal(false);
-  /** While a figure is painted: most pages are white. */
+  /** True while a figure is painted, which is light: most pages are white. */
   const onPaper = signal(false);
   const palette = computed(() => {
     const { value } = state.theme;
@@ -74,49 +70,48 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   const view = signal<View | null>(null);
   const tools = el("div", { class: "tools" });
   const body = el("div", { class: "body", id: "view", role: "tabpanel" });
-  // Focusable, so that keys work after a click on what is not. What it shows does not turn with a
-  // page that is written from right to left.
+  // Focusable, so that keys work after a click on something that is not focusable. Left to right
+  // even in a page that is written from right to left.
   const root = el("div", { class: "root", tabindex: -1, dir: "ltr" });
   const leave = () => (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
 
-  /** Said in the status line, until there is something else to say. */
-  const said = signal<string | null>(null);
+  const message = signal<string | null>(null);
   const status = computed(() => view.value?.status.value ?? []);
   const legend = computed(() => view.value?.legend.value ?? []);
   const tables = computed(() => view.value?.tables.value ?? []);
 
   const keys = help(state.views);
-  // By what is looked at, since a token may be shown as a part of a word.
+  // The focused option: an option may stand for a word, of which the token is a part.
   const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
   const find = findBox(scope, { state, option, leave });
   const copy = copyMenu(scope, tables, (text) => {
-    said.value = text;
+    message.value = text;
   });
   const save = saveMenu(scope, {
     figure: savedAs,
     say: (text) => {
-      said.value = text;
+      message.value = text;
     },
   });
   function savedAs(kind: FigureKind) {
     const shown = view.peek();
-    const found = shown?.figure();
-    if (!shown || !found) return null;
+    const details = shown?.figure();
+    if (!shown || !details) return null;
     onPaper.value = true;
     try {
       const { model } = store.manifest;
-      const notes = [shown.status.value, shown.legend.value, [found.note]];
+      const notes = [shown.status.value, shown.legend.value, [details.note]];
       const file = figure(kind, {
         root,
         body,
-        heading: el("div", { class: "figure-heading" }, found.heading),
+        heading: el("div", { class: "figure-heading" }, details.heading),
         caption: el("div", { class: "figure-caption" }, ...notes.map(printed)),
-        cropped: found.cropped,
+        cropped: details.cropped,
         background: palette.value.background,
         title: model ? `Attention of ${model}` : "Attention",
-        name: found.name,
+        name: details.name,
       });
-      return { name: found.name, file };
+      return { name: details.name, file };
     } finally {
       onPaper.value = false;
     }
@@ -127,8 +122,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   const head = header(scope, state, store, tools, ...common);
   const alert = alertBar(scope, state, leave);
   const note = notes(scope, state, store.manifest.missing);
-  const spoken = computed(() => (said.value === null ? status.value : [said.value]));
-  const foot = footer(scope, spoken, legend);
+  const statusOrMessage = computed(() => (message.value === null ? status.value : [message.value]));
+  const foot = footer(scope, statusOrMessage, legend);
   root.append(head, alert, note, body, foot, keys.panel);
   shadow.append(root);
   bindKeys(
@@ -144,10 +139,10 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
     scope.signal,
   );
 
-  // At first the host is detached, or has no width; both come before the observer's first call.
+  // The host is detached at first, or has no width; it has both before the observer's first call.
   const measure = () => {
     look();
-    width.value = Math.floor(body.clientWidth - 2 * PADDING);
+    width.value = Math.floor(body.clientWidth - 2 * BODY_PADDING.x);
   };
   scope.onResize(body, measure);
 
@@ -160,7 +155,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   let viewScope = scope.child();
   scope.effect(() => {
     const name = state.view.value;
-    // Canvases are made for one resolution.
+    // Canvases are rebuilt for another resolution.
     resolution.value;
     untracked(() => {
       state.hover.value = null;
@@ -174,14 +169,12 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
       body.setAttribute("aria-labelledby", `tab-${name}`);
       view.value = next;
       root.dataset.view = name;
-      // The keyboard stays in the view, or keys would go to the page around it.
+      // Keep the focus in the view, or keys would go to the page around it.
       if (focused) leave();
     });
   });
   scope.effect(() => {
     status.value;
-    said.value = null;
+    message.value = null;
   });
 }
-
-const PADDING = 20;

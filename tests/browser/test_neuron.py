@@ -321,7 +321,7 @@ def test_nothing_above_the_columns_is_cut(
     view.open("Neuron")
     note = view.body.get_by_text(re.compile(r"^▾ \d+ of \d+"))
     expect(note).to_be_visible()
-    assert view.body.locator(".column-heads").evaluate(CUT) == []
+    assert view.body.locator(".column-headers").evaluate(CUT) == []
     # What is short here is said in full where one points at it.
     full = re.compile(r"\d+ of \d+ neurons makes? 80% of the difference to the other keys")
     expect(view.body.get_by_title(full)).to_have_count(1)
@@ -329,4 +329,4 @@ def test_nothing_above_the_columns_is_cut(
     strip.press("Home")
     strip.press("Enter")
     expect(view.body.get_by_text("1 muted").first).to_be_visible()
-    assert view.body.locator(".column-heads").evaluate(CUT) == []
+    assert view.body.locator(".column-headers").evaluate(CUT) == []

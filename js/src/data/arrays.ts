@@ -1,6 +1,6 @@
-/** Numbers by name: what a block is when it is read. */
+/** The arrays of a block by name. */
 
-/** Numbers in C order. */
+/** An array in C order. */
 export interface NumberArray {
   readonly shape: readonly number[];
   readonly values: Float32Array;
@@ -8,6 +8,5 @@ export interface NumberArray {
 
 export type Arrays = ReadonlyMap<string, NumberArray>;
 
-/** The bytes that they take. */
 export const bytesIn = (arrays: Arrays): number =>
   [...arrays.values()].reduce((sum, { values }) => sum + values.byteLength, 0);

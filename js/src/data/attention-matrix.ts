@@ -1,11 +1,11 @@
-/** A matrix of weights as it is shown: of one head, of several combined, between tokens or words. */
+/** A matrix of attention weights: of one head or several combined, between tokens or words. */
 
 import { largestOf } from "./extremes.ts";
 import type { Layer, Overview } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
 import type { Units } from "./units.ts";
 
-/** The way that a matrix follows from its source. */
+/** The recipe of a matrix, which a worker can repeat. */
 export type MatrixSpec =
   | { readonly kind: "head"; readonly head: number }
   | { readonly kind: "matrix"; readonly name: string; readonly keys: number }
@@ -23,40 +23,40 @@ export type MatrixSpec =
       readonly how: "attention" | "largest";
     };
 
-/** A layer, or a matrix, row by row. */
+/** The origin of the weights: a layer, or a matrix row by row. */
 export type Source = LayerData | Float32Array;
 
 export const isMatrix = (source: Source): source is Float32Array => ArrayBuffer.isView(source);
 
-/** The tokens of each unit. */
+/** The tokens of each word. */
 type Joined = Pick<Units, "tokens">;
 
 export interface AttentionMatrix {
   readonly name: string;
-  /** The head whose colour it has; null for several heads. */
+  /** The head that gives the colour; null for several heads. */
   readonly head: number | null;
   readonly spec: MatrixSpec;
-  /** Null if there are several. */
+  /** Null if there are several sources. */
   readonly source: Source | null;
   /**
    * The weights of a query for each key.
    *
-   * @param passing whether the next row of any matrix may overwrite this one: of long texts, to make room
-   * for every row takes longer than to compute it.
+   * @param passing true if the next row of any matrix may overwrite this one: for long texts,
+   * allocating a row takes longer than computing it.
    */
   row(query: number, passing?: boolean): Float32Array;
   /** The weights of each query for a key. */
   column(key: number): Float32Array;
   /**
-   * True where columns are there at once; if not, a signal that this reads changes when they are. Until
-   * then, asking for one takes as long as computing all rows.
+   * True if columns can be had at once. If not, a signal that this reads changes when they can;
+   * until then, a column takes as long as all rows.
    */
   hasColumns(): boolean;
-  /** The coarse picture to draw where not all rows are here. */
+  /** The pooled matrix to draw if not all rows are here. */
   readonly overview?: Overview | undefined;
 }
 
-/** The same matrix from the same source, or a copy of it. */
+/** Build a matrix from its recipe and its source, or a copy of the source. */
 export function matrixFrom(spec: MatrixSpec, source: Source): AttentionMatrix {
   switch (spec.kind) {
     case "head":
@@ -72,7 +72,7 @@ export function matrixFrom(spec: MatrixSpec, source: Source): AttentionMatrix {
   }
 }
 
-/** The heads that a matrix is made of. */
+/** The heads that a matrix combines. */
 export function headsOf(spec: MatrixSpec): readonly number[] {
   switch (spec.kind) {
     case "head":
@@ -86,12 +86,12 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
   }
 }
 
-/** @param segments the queries and the keys that its pictures show, as "ab"; "all" for the whole. */
+/** @param segments the queries and keys of its overview, as in `Choices`. */
 export const headMatrix = (layer: Layer, head: number, segments = "all"): AttentionMatrix => ({
   name: `Head ${head}`,
   head,
   spec: { kind: "head", head },
-  // A layer that comes row by row cannot be copied: a copy could not ask for the missing rows.
+  // A layer that is fetched row by row cannot be copied to the worker, which could not fetch.
   source: layer.whole,
   row: (query, passing) => (passing ? layer.passingRow(head, query) : layer.weightRow(head, query)),
   column: (key) => layer.weightColumn(head, key),
@@ -115,7 +115,7 @@ export const storedMatrix = (
   hasColumns: () => true,
 });
 
-/** The mean or the largest of several, cell by cell. */
+/** The mean or the maximum of several matrices, cell by cell. */
 export function combinedMatrix(
   name: string,
   matrices: readonly AttentionMatrix[],
@@ -142,15 +142,15 @@ export function combinedMatrix(
       : undefined,
     row: (query) => fold(matrices.map((matrix) => matrix.row(query))),
     column: (key) => fold(matrices.map((matrix) => matrix.column(key))),
-    // Asked of all, so that work on all begins.
+    // Asked of every matrix, so that all of them begin their work.
     hasColumns: () => matrices.map((matrix) => matrix.hasColumns()).every(Boolean),
   };
 }
 
 /**
- * Between words instead of tokens, after Clark et al. 2019 (section 4.1): attention to a word is the
- * sum over its tokens, and attention from a word the mean over its tokens. Of a matrix that is itself a
- * maximum, the largest of all of them.
+ * Attention between words instead of tokens, after Clark et al. 2019 (section 4.1): attention to a
+ * word is the sum over its tokens, and attention from a word the mean over its tokens. For a matrix
+ * that is a maximum itself, the maximum over both.
  */
 export function wordMatrix(
   matrix: AttentionMatrix,

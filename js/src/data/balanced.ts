@@ -1,12 +1,12 @@
-/** Queries and keys from rounded ones: mirrors `attnwidget/wire/compression/balanced.py`. */
+/** Restores rounded queries and keys: mirrors `attnwidget/wire/compression/balanced.py`. */
 
 import { workspace } from "../kernels/workspace.ts";
 import type { Arrays, NumberArray } from "./arrays.ts";
 
-/** Exponents of the diagonals count quarters of an octave. */
+/** The exponents of the diagonals count quarters of an octave. */
 const PER_OCTAVE = 4;
 
-/** The parts of a block, with those that its "step" rounded as what they stand for. */
+/** The arrays of a block, with rounded ones restored. */
 export function unrounded(parts: Arrays): Arrays {
   const step = parts.get("step")?.values[0];
   if (step === undefined) return parts;
@@ -19,7 +19,7 @@ export function unrounded(parts: Arrays): Arrays {
   }
   const [groups, dim] = inner.shape;
   const matrices = Array.from({ length: groups }, (_, group) => matrix(parts, group, dim));
-  // Queries were turned by the matrix, keys by its inverse transposed.
+  // The encoder multiplied queries by the matrix, and keys by its inverse transposed.
   const back = matrices.map((own) => transposed(inverse(own, dim), dim));
   for (const [name, turns] of [
     ["queries", back],
@@ -30,7 +30,7 @@ export function unrounded(parts: Arrays): Arrays {
   return out;
 }
 
-/** W of a group of heads, [dim, dim]. */
+/** The matrix W of a group of heads, [dim, dim]. */
 function matrix(parts: Arrays, group: number, dim: number): Float64Array {
   const inner = part(parts, "inner").values;
   const outer = parts.get("outer")?.values;
@@ -72,7 +72,7 @@ function turned(
   return { shape: [heads, tokens, dim], values: out };
 }
 
-/** By Gauss and Jordan, with the largest pivot of each column. */
+/** Invert a matrix by Gauss-Jordan elimination, with the largest pivot of each column. */
 function inverse(matrix: Float64Array, dim: number): Float64Array {
   const width = 2 * dim;
   const rows = Array.from({ length: dim }, (_, i) => {
@@ -87,13 +87,13 @@ function inverse(matrix: Float64Array, dim: number): Float64Array {
       if (Math.abs(rows[i][column]) > Math.abs(rows[pivot][column])) pivot = i;
     }
     [rows[column], rows[pivot]] = [rows[pivot], rows[column]];
-    const own = rows[column];
-    const by = own[column];
-    for (let n = column; n < width; n++) own[n] /= by;
+    const pivotRow = rows[column];
+    const by = pivotRow[column];
+    for (let n = column; n < width; n++) pivotRow[n] /= by;
     for (const row of rows) {
       const times = row[column];
-      if (row === own || times === 0) continue;
-      for (let n = column; n < width; n++) row[n] -= times * own[n];
+      if (row === pivotRow || times === 0) continue;
+      for (let n = column; n < width; n++) row[n] -= times * pivotRow[n];
     }
   }
   const out = new Float64Array(dim * dim);
@@ -108,7 +108,7 @@ function transposed(matrix: Float64Array, dim: number): Float64Array {
 }
 
 function part(parts: Arrays, name: string): NumberArray {
-  const found = parts.get(name);
-  if (!found) throw new Error(`This layer came without its ${name}.`);
-  return found;
+  const array = parts.get(name);
+  if (!array) throw new Error(`This layer has no ${name}.`);
+  return array;
 }

@@ -5,10 +5,10 @@ import { type Check, fields, integer, list, number, optional, orNull, text } fro
 import { checkPart, count, type Part } from "./codec.ts";
 import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 
-/** The number of entries that each axis of a part may have, by the part's name. */
+/** The sizes that each axis of an array may have, by the array's name. */
 export type Shapes = ReadonlyMap<string, readonly (readonly number[])[]>;
 
-/** Coded integers take no more bytes each, and no more for their tables. */
+/** The most bytes of a coded integer, and of the tables of coded integers. */
 const CODED_BYTES = 8;
 const TABLE_BYTES = 2 ** 19;
 
@@ -30,40 +30,41 @@ const isError = optional(
 );
 
 /**
- * Throws with a message for the reader.
+ * Check the arrays of a block against the shapes of its layer.
  *
- * @param error what is said of the parts' rounding.
+ * @param error the block's rounding errors
  */
 export function checkParts(sent: unknown, error: unknown, shapes: Shapes): void {
   if (isParts(sent) !== null || isError(error) !== null) {
-    throw new Error("What was sent of this layer is damaged.");
+    throw new Error("The data of this layer is damaged.");
   }
   const left = new Map(shapes);
   for (const part of sent as readonly Part[]) {
     const { name, dtype, shape, bytes } = part;
     const axes = left.get(name);
-    // Each is there once.
+    // Each may appear once.
     left.delete(name);
     const most = dtype === "coded" ? CODED_BYTES * count(shape) + TABLE_BYTES : -1;
     const fits =
       axes?.length === shape.length &&
       axes.every((sizes, axis) => sizes.includes(shape[axis])) &&
       (bytes === undefined || bytes <= most);
-    if (!fits) throw new Error(`The ${name} of this layer do not fit its record.`);
+    if (!fits)
+      throw new Error(`The ${name} of this layer do not have the shape that its record says.`);
     checkPart(part);
   }
   for (const name of left.keys()) {
-    if (!OPTIONAL.includes(name)) throw new Error(`This layer came without its ${name}.`);
+    if (!OPTIONAL.includes(name)) throw new Error(`This layer has no ${name}.`);
   }
 }
 
-/** Parts that only some rounded layers have. */
+/** Arrays that only some rounded layers have. */
 const OPTIONAL = ["step", "outer", "turns"];
 
-/** Throws where a layer's numbers are none, so that no attention follows from them. */
+/** Throw if an array holds NaN or infinity, which would spoil the attention of a layer. */
 export function checkNumbers(arrays: Arrays): void {
   for (const [name, { values }] of arrays) {
-    // A bias may be -Infinity: such a key is not seen.
+    // A bias may be -Infinity, which masks a key.
     const masks = name === "bias" || name === "relative";
     let sum = 0;
     if (masks) for (let n = 0; n < values.length; n++) sum += Number(!(values[n] < Infinity));
@@ -73,7 +74,7 @@ export function checkNumbers(arrays: Arrays): void {
   }
 }
 
-/** The shapes of the parts of a layer's block. */
+/** The shapes of the arrays of a layer's block. */
 export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent: unknown): Shapes {
   const [rows, columns] = [queries.labels.length, keys.labels.length];
   const { heads, key_heads, dim, program } = layer;
@@ -106,13 +107,12 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
   return shapes;
 }
 
-/** The shapes of the block that combines all layers. */
 export function combinedShapes({ queries, keys }: StackInfo): Shapes {
   const axes = [[queries.labels.length], [keys.labels.length]];
   return new Map(["mean", "max"].map((name) => [name, axes]));
 }
 
-/** The shapes of one row, or one column, of every head of a layer. */
+/** The shapes of one row or column of every head of a layer. */
 export function rowShapes({ queries, keys }: StackInfo, layer: LayerInfo, side: Side): Shapes {
   const name = side === "query" && layer.program ? "scores" : "weights";
   return new Map([[name, [[layer.heads], [(side === "query" ? keys : queries).labels.length]]]]);

@@ -1,4 +1,4 @@
-/** Checks a manifest once, so that the code that uses it need not. */
+/** Checks a manifest, so that the code that uses it can rely on it. */
 
 import {
   type Check,
@@ -15,12 +15,10 @@ import {
 } from "./check.ts";
 import type { LayerInfo, SentMetric, SentPatterns, StackInfo, Tokens } from "./manifest.ts";
 
-/** No record has as many heads in all: each is a cell of the model view. */
-export const MOST_HEADS = 2 ** 15;
-/** Nor as many dimensions per head. */
+/** The most heads of a record: each is a cell of the model view. */
+const MOST_HEADS = 2 ** 15;
 const MOST_DIMENSIONS = 2 ** 14;
 
-/** Nor a number as many decimals. */
 const MOST_DIGITS = 20;
 
 const count = integer(1);
@@ -31,7 +29,7 @@ const words: Check = (value) => {
   const wrong = fields({ labels: list(text()), of: list(integer(0)) })(value);
   if (wrong !== null) return wrong;
   const { labels, of } = value as { labels: unknown[]; of: number[] };
-  // A word's tokens follow each other, and each word has one.
+  // The tokens of a word are consecutive, and each word has at least one.
   const step = (at: number) => of[at] - (at ? of[at - 1] : -1);
   const begins = of.filter((_, at) => step(at) === 1).length;
   const steady = of.every((_, at) => step(at) === 1 || (at > 0 && step(at) === 0));
@@ -42,16 +40,15 @@ const tokens: Check = (value) => {
   const wrong = fields({ labels: list(text(), count), words: orNull(words) })(value);
   if (wrong !== null) return wrong;
   const { labels, words: known } = value as Tokens;
-  const each = exactly(labels.length);
+  const perToken = exactly(labels.length);
   const { length } = labels;
   if (known && known.of.length !== length) return ".words.of";
   return fields({
-    segments: orNull(list(integer(0, 1), each)),
+    segments: orNull(list(integer(0, 1), perToken)),
     special: list(integer(0, length - 1)),
   })(value);
 };
 
-/** @param heads how many the layer has. */
 function program(heads: number): Check {
   const per = exactly(heads);
   const shape = fields({
@@ -117,19 +114,20 @@ const stack: Check = (value) => {
 };
 
 /**
- * A value of every head, by stack.
- * @param required whether all stacks have to be there.
+ * Values per head, by stack.
+ *
+ * @param required true if every stack needs values
  */
 const byHead =
   (value: Check, stacks: readonly StackInfo[], required: boolean): Check =>
   (values) => {
-    const there = stacks.filter(({ name }) => required || Object.hasOwn(Object(values), name));
+    const present = stacks.filter(({ name }) => required || Object.hasOwn(Object(values), name));
     const rows = ({ layers }: StackInfo) =>
       list((row, at) => list(value, exactly(layers[at].heads))(row), exactly(layers.length));
-    return fields(Object.fromEntries(there.map((stack) => [stack.name, rows(stack)])))(values);
+    return fields(Object.fromEntries(present.map((stack) => [stack.name, rows(stack)])))(values);
   };
 
-/** @param stacks of the record, checked. */
+/** @param stacks the checked stacks of the record */
 export const metrics = (stacks: readonly StackInfo[]): Check =>
   list(
     fields({
@@ -163,7 +161,7 @@ export const manifest: Check = (value) => {
   const numbers = fields({ metrics: metrics(stacks), patterns: patterns(stacks) })(value);
   if (numbers !== null) return numbers;
   const { metrics: found } = value as { metrics: readonly SentMetric[] };
-  // Every stack has one, which is in use where none is chosen.
+  // Every stack needs a metric, the default of the model view.
   if (!stacks.every(({ name }) => found.some(({ values }) => Object.hasOwn(values, name)))) {
     return ".metrics";
   }

@@ -1,6 +1,6 @@
-/** Checks of data from outside: each returns the path to what is wrong, or null. */
+/** Checks of untrusted data. Each returns the path to what is wrong, or null. */
 
-/** Null for what is right; else the way to what is wrong, as ".layers[3].heads", or "" for all of it. */
+/** Returns null if a value is valid, else the path to what is wrong, as ".layers[3].heads". */
 export type Check = (value: unknown) => string | null;
 
 const where =
@@ -8,7 +8,6 @@ const where =
   (value) =>
     right(value) ? null : "";
 
-/** Integers up to here are exact. */
 const EXACT = Number.MAX_SAFE_INTEGER;
 
 export const integer = (least: number, most = EXACT): Check =>
@@ -29,7 +28,7 @@ export const orNull =
   (value) =>
     value === null ? null : check(value);
 
-/** It need not be there. */
+/** The value may be missing. */
 export const optional =
   (check: Check): Check =>
   (value) =>
@@ -41,8 +40,8 @@ export const either =
     one(value) === null ? null : other(value);
 
 /**
- * @param check of each, by its place too.
- * @param counts how many there may be.
+ * @param check the check of an item, which also gets its index
+ * @param counts the check of the length
  */
 export const list =
   (check: (value: unknown, at: number) => string | null, counts: Check = integer(0)): Check =>

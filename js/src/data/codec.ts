@@ -1,4 +1,4 @@
-/** Bytes become arrays: mirrors `attnwidget/wire/block.py` and the thumbnails of `manifest.py`. */
+/** Decodes blocks and thumbnails: mirrors `attnwidget/wire/block.py` and `manifest.py`. */
 
 import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";
@@ -9,26 +9,26 @@ export interface Part {
   readonly name: string;
   readonly dtype: "f16" | "f32" | "bits" | "i8" | "coded";
   readonly shape: readonly number[];
-  /** The number of its bytes, where the shape does not say it. */
+  /** The number of bytes, if the shape does not determine it. */
   readonly bytes?: number;
 }
 
-/** The parts of one layer and their bytes, in the same order. */
+/** The arrays of one layer as bytes, in the order of `parts`. */
 export interface Block {
   readonly parts: readonly Part[];
   readonly buffers: readonly Uint8Array[];
-  /** The largest difference of weights computed from it from the record's. */
+  /** The differences between the weights computed from the block and those of the record. */
   readonly error?: BlockError | undefined;
 }
 
 export interface BlockError {
   /** The largest difference of a weight. */
   readonly largest: number;
-  /** The number of sampled rows that it was measured in; all where it is missing. */
+  /** The number of sampled rows that `largest` was measured in; missing if in all. */
   readonly rows?: number;
   /**
-   * The mean over all rows of half the sum of differences: the share of attention that moved, where
-   * a block was rounded further than to float16.
+   * The mean over all rows of half the sum of differences, which is the share of attention that
+   * moved, for a block that is rounded further than to float16.
    */
   readonly variation?: number;
   /** The largest difference of a component of a query or key. */
@@ -39,31 +39,30 @@ export const count = (shape: readonly number[]) => shape.reduce((product, n) => 
 
 const BITS = { f16: 16, f32: 32, bits: 1, i8: 8, coded: 0 };
 
-/** The number of bytes of a part. */
 export function byteLength(part: Part): number {
   return part.bytes ?? Math.ceil((count(part.shape) * BITS[part.dtype]) / 8);
 }
 
-/** More numbers than this in a part are taken for damage, and not for a reason to fill the memory. */
+/** The most numbers of an array: more are taken for damage instead of filling the memory. */
 const MOST_NUMBERS = 2 ** 27;
 
-/** Throws where a part is of numbers that cannot be read, or of more than can be shown. */
+/** Throw if an array has an unknown type, or more numbers than can be shown. */
 export function checkPart({ name, dtype, shape }: Part): void {
   if (!Object.hasOwn(BITS, dtype))
     throw new Error(`This view cannot read arrays of type ${dtype}.`);
   if (!(count(shape) <= MOST_NUMBERS)) {
-    throw new Error(`The ${name} of this layer are too many to be shown.`);
+    throw new Error(`The ${name} of this layer are too large to show.`);
   }
 }
 
-/** Every array of a layer as float32 (booleans as 0 and 1), by name. */
+/** Decode every array of a layer as float32 (booleans as 0 and 1). */
 export function decodeBlock(block: Block): Arrays {
   const parts = new Map(
     block.parts.map((part, index) => {
       checkPart(part);
       const bytes = block.buffers[index];
       if (bytes?.length !== byteLength(part)) {
-        throw new Error(`The ${part.name} of this layer arrived incomplete.`);
+        throw new Error(`The ${part.name} of this layer are incomplete.`);
       }
       return [part.name, { shape: part.shape, values: decode(part, bytes) }];
     }),
@@ -103,17 +102,17 @@ export function float16(bits: number): number {
   return sign * (1024 + fraction) * 2 ** (exponent - 25);
 }
 
-/** The largest side of a thumbnail, in cells. */
-export const THUMBNAIL_SIZE = 32;
+/** The longest side of a thumbnail, in cells. */
+const THUMBNAIL_SIZE = 32;
 
-/** A head's matrix, pooled: levels 0 to 15, the square root of the largest weight in a cell. */
+/** The pooled matrix of a head: levels 0 to 15, the square root of the largest weight in a cell. */
 export interface Thumbnail {
   readonly rows: number;
   readonly columns: number;
   readonly levels: Uint8Array;
 }
 
-/** Thumbnails by stack, layer and head. */
+/** Decode the thumbnails, by stack, layer and head. */
 export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Thumbnail[][][] {
   const due = manifest.stacks.reduce((sum, stack) => {
     const [rows, columns] = thumbnailSize(stack);
@@ -139,6 +138,5 @@ export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Thumbnail
   });
 }
 
-/** Rows and columns. */
 const thumbnailSize = ({ queries, keys }: StackInfo) =>
   [queries, keys].map(({ labels }) => Math.min(labels.length, THUMBNAIL_SIZE)) as [number, number];

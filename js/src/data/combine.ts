@@ -1,25 +1,25 @@
-/** Every head of every layer as one matrix, where no kernel computes it. */
+/** Combines every head of every layer into one matrix, if no kernel does. */
 
 import type { LayerData } from "./layer-data.ts";
 import type { StackInfo } from "./manifest.ts";
 
-/** Every head of every layer of a stack as one, [Tq, Tk] row by row. */
+/** The mean and the maximum of all heads of a stack, [Tq, Tk] row by row. */
 export interface Combined {
   readonly mean: Float32Array;
   readonly max: Float32Array;
-  /** The largest difference from the record's. */
+  /** The largest difference of a weight from the record's. */
   readonly rounding: number;
 }
 
-/** The longest time that computing holds up the page. */
+/** The longest time without a pause for the page. */
 const SLICE_MS = 12;
 
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
-/** Beyond this, two matrices of all tokens would fill the memory of a page. */
+/** The largest matrix: two larger ones would fill the memory of a page. */
 const LARGEST_BYTES = 2 ** 28;
 
-/** @param layers one after the other, so that no more than one need be in memory. */
+/** @param layers in turn, so that no more than one needs to be in memory */
 export async function combine(
   { queries, keys }: StackInfo,
   layers: AsyncIterable<LayerData>,
@@ -34,7 +34,7 @@ export async function combine(
   let rounding = 0;
   let until = performance.now() + SLICE_MS;
   for await (const layer of layers) {
-    // Neither a mean nor a maximum lies further off than the worst of what it is of.
+    // The error of a mean or a maximum is at most the largest error of its values.
     rounding = Math.max(rounding, layer.rounding);
     for (let head = 0; head < layer.info.heads; head++, heads++) {
       for (let query = 0; query < rows; query++) {

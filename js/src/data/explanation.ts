@@ -1,4 +1,4 @@
-/** One query against every key, from q · k to the softmax, with and without the muted neurons. */
+/** Explains the attention of one query, from q · k to the softmax, also with muted neurons. */
 
 import type { LayerData } from "./layer-data.ts";
 import { dot, without } from "./neurons.ts";
@@ -10,29 +10,29 @@ export interface Reading {
   /** The scores before the softmax; null where they are not recorded. */
   readonly scores: Float32Array | null;
   readonly weights: Float32Array;
-  /** The weight that goes to the sink, where there is one. */
+  /** The weight of the sink, or null. */
   readonly sink: number | null;
 }
 
 export interface Explanation {
   readonly query: number;
-  readonly own: Reading;
-  /** Without the muted neurons; `own` itself where there are none. */
+  readonly original: Reading;
+  /** Without the muted neurons; the same object as `original` if there are none. */
   readonly shown: Reading;
-  /** The bias that is added to each scaled product, or null. */
+  /** The bias added to the scaled products, or null. */
   readonly bias: Float32Array | null;
 }
 
-/** @param muted components left out of q · k. Weights that were only recorded stay as they are. */
+/** @param muted components left out of q · k; weights without a score program stay as recorded */
 export function explain(
   data: LayerData,
   head: number,
   query: number,
   muted: readonly number[],
 ): Explanation {
-  const own = read(data, head, query, []);
-  const shown = muted.length ? read(data, head, query, muted) : own;
-  return { query, own, shown, bias: data.biasRow(head, query) };
+  const original = read(data, head, query, []);
+  const shown = muted.length ? read(data, head, query, muted) : original;
+  return { query, original, shown, bias: data.biasRow(head, query) };
 }
 
 function read(data: LayerData, head: number, query: number, muted: readonly number[]): Reading {
@@ -47,7 +47,9 @@ function read(data: LayerData, head: number, query: number, muted: readonly numb
   return { dots, scores, weights, sink: logit === null ? null : Math.exp(logit - normalizer) };
 }
 
-/** True where the query can see the key. */
-export function sees({ own }: Explanation, key: number): boolean {
-  return own.scores ? own.scores[key] > Number.NEGATIVE_INFINITY : own.weights[key] > 0;
+/** True if the query can see the key. */
+export function sees({ original }: Explanation, key: number): boolean {
+  return original.scores
+    ? original.scores[key] > Number.NEGATIVE_INFINITY
+    : original.weights[key] > 0;
 }

@@ -1,4 +1,4 @@
-/** The extremes of long lists, which as arguments of `Math.max` would fill the stack. */
+/** The extremes of long lists, which would overflow the stack as arguments of `Math.max`. */
 
 export function largestOf(values: ArrayLike<number>): number {
   let most = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Entropy-coded integers: mirrors `attnwidget/wire/compression/integers.py`. */
+/** Decodes entropy-coded integers: mirrors `attnwidget/wire/compression/integers.py`. */
 
 const HEADER = 13;
 const BITS = 12;
@@ -7,10 +7,9 @@ const LEAST = 1 << 16;
 const SMALL = 16;
 /** The coarsest unit of a centre, as a shift. */
 const COARSEST = 22;
-/** The largest number of tokens that integers become. */
+/** The most symbols of an alphabet. */
 const MOST_TOKENS = 96;
 
-/** Said of bytes that are not what the encoder wrote. */
 const DAMAGED = "The numbers of this layer are damaged.";
 
 export function decodeIntegers(bytes: Uint8Array, count: number): Int32Array {
@@ -27,8 +26,8 @@ export function decodeIntegers(bytes: Uint8Array, count: number): Int32Array {
   const wordsAt = statesAt + 4 * lanes;
   const bitsAt = wordsAt + 2 * view.getUint32(8, true);
   const shift = view.getUint8(12);
-  const known = shift <= COARSEST && lanes > 0 && size <= MOST_TOKENS;
-  if (!(bitsAt <= bytes.length) || !known) throw new Error(DAMAGED);
+  const supported = shift <= COARSEST && lanes > 0 && size <= MOST_TOKENS;
+  if (!(bitsAt <= bytes.length) || !supported) throw new Error(DAMAGED);
 
   const frequencies = new Uint16Array(tables * size);
   for (let n = 0; n < frequencies.length; n++) {
@@ -69,7 +68,7 @@ export function decodeIntegers(bytes: Uint8Array, count: number): Int32Array {
       out[n] = (zigzag & 1 ? -(zigzag + 1) >> 1 : zigzag >> 1) + centre;
     }
   }
-  // The encoder began with these states, and padded the bits to 32.
+  // The encoder started with these states, and padded the bits to 32.
   const whole = word === bitsAt && states.every((state) => state === LEAST);
   if (!whole || bitsAt + Math.ceil((bit - bitsAt) / 4) * 4 !== bytes.length) {
     throw new Error(DAMAGED);
@@ -77,7 +76,7 @@ export function decodeIntegers(bytes: Uint8Array, count: number): Int32Array {
   return out;
 }
 
-/** For each table the token of every slot, and for each token its first slot. */
+/** The symbol of every slot of each table, and the first slot of each symbol. */
 function slots(frequencies: Uint16Array, tables: number, size: number) {
   const tokens = new Uint8Array(tables * TOTAL);
   const starts = new Uint16Array(tables * size);

@@ -1,4 +1,4 @@
-/** A layer with all of its arrays: weights, scores and vectors of its heads, computed when asked for. */
+/** A layer with all of its arrays, which computes weights, scores and vectors on demand. */
 
 import { signal } from "@preact/signals-core";
 import { kernelsFor } from "../kernels/compiled.ts";
@@ -21,35 +21,34 @@ import {
   type Table,
 } from "./scores.ts";
 
-/** The content of a layer. */
+/** The arrays of a layer, to copy it. */
 export interface LayerContent {
   readonly stack: StackInfo;
   readonly info: LayerInfo;
   readonly arrays: Arrays;
 }
 
-/** Up to so many multiplications, all heads together, what a column needs is computed at once. */
+/** The most multiplications, of all heads together, to prepare columns without a pause. */
 const AT_ONCE = 8e6;
 
-/** Kernels take four numbers at a time, and may write three more. */
+/** Kernels process four numbers at a time, and may write three more. */
 const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 
-/** Has all that `Layer` asks for. */
+/** Implements `Layer`, with the whole layer at hand. */
 export class LayerData {
   readonly numQueries: number;
   readonly numKeys: number;
   readonly #arrays: Arrays;
   readonly #kernels: Kernels;
   readonly #programs: (HeadProgram | null)[] = [];
-  /** Per head, as far as its rows were computed. */
+  /** The normalizers of the rows computed so far, by head. */
   readonly #normalizers: Normalizers[] = [];
-  /** Counts what was learnt of normalizers, for signals that wait for it; without any, work stops. */
+  /** Counts new normalizers, for signals that wait for columns; unwatched, the work stops. */
   readonly #learnt = signal(0, { unwatched: () => this.#stop?.() });
-  /** The heads whose columns are waited for. */
   readonly #wanted = new Set<number>();
-  /** While they are worked on, what stops it. */
+  /** Stops the work on them; null if there is none. */
   #stop: (() => void) | null = null;
-  // One row, one column and one vector to work on.
+  // Work space for one row, one column and one vector.
   readonly #row: Float32Array;
   readonly #column: Float32Array;
   readonly #query: Float32Array;
@@ -66,7 +65,7 @@ export class LayerData {
     const { heads, program, dim } = info;
     const multiplied = program ? ["queries", "keys"] : [];
     const multipliedSizes = multiplied.map((name) => arrays.get(name)?.values.length ?? 0);
-    // Four vectors are computed with at a time, so that after the last one there must be others.
+    // Kernels read four vectors at a time, so there must be memory after the last one.
     const work = row + column * (1 + 2 * heads) + 5 * (dim ?? 0);
     const numbers = multipliedSizes.reduce((sum, count) => sum + count, work);
     this.#kernels = program ? kernelsFor(numbers) : typescript;
@@ -91,11 +90,11 @@ export class LayerData {
   }
 
   pending(side: Side): string | null {
-    // Each weight of a column is a share of its own row.
-    return side === "key" ? "going once through every row …" : null;
+    // A weight in a column needs the normalizer of its row.
+    return side === "key" ? "computing every row once …" : null;
   }
 
-  /** For a copy of it. */
+  /** The arguments of the constructor, for a copy. */
   get content(): LayerContent {
     return { stack: this.stack, info: this.info, arrays: this.#arrays };
   }
@@ -105,22 +104,22 @@ export class LayerData {
     return this.error?.largest ?? 0;
   }
 
-  /** The number of sampled rows that it was measured in; null for all. */
+  /** The number of sampled rows that `rounding` was measured in; null if in all. */
   get roundingRows(): number | null {
     return this.error?.rows ?? null;
   }
 
-  /** The largest difference of a component of q or k; null where they are float16. */
+  /** The largest difference of a component of q or k; null if they are float16. */
   get vectorRounding(): number | null {
     return this.error?.vectors ?? null;
   }
 
-  /** Query vector i of a head: [dim], or null where the layer has none. */
+  /** Query vector i of a head, [dim], or null if the layer has none. */
   query(head: number, i: number): Float32Array | null {
     return this.#vector("queries", head, i, this.numQueries);
   }
 
-  /** Key vector j, of the key head that this query head uses. */
+  /** Key vector j of the key head that this query head uses, [dim], or null. */
   key(head: number, j: number): Float32Array | null {
     return this.#vector("keys", this.#keyHead(head), j, this.numKeys);
   }
@@ -128,7 +127,7 @@ export class LayerData {
   /**
    * The scores of row i, before the softmax; null where only weights were recorded.
    *
-   * @param muted components that are left out of q · k.
+   * @param muted components left out of q · k
    */
   scoreRow(head: number, i: number, muted: readonly number[] = []): Float32Array | null {
     const program = this.#programs[head];
@@ -136,7 +135,7 @@ export class LayerData {
     return this.#scores(program, i, muted).slice(0, this.numKeys);
   }
 
-  /** The bias of row i, which is added to its scaled products; null where there is none. */
+  /** The bias added to the scaled products of row i; null if there is none. */
   biasRow(head: number, i: number): Float32Array | null {
     const program = this.#programs[head];
     if (!program?.bias && !program?.relative) return null;
@@ -145,7 +144,7 @@ export class LayerData {
     return row;
   }
 
-  /** The logit of the head's sink; null where it has none. */
+  /** The logit of the head's sink; null if it has none. */
   sink(head: number): number | null {
     return this.info.program?.sinks?.[head] ?? null;
   }
@@ -155,13 +154,13 @@ export class LayerData {
     return this.passingRow(head, i, muted).slice();
   }
 
-  /** The same, in an array that the next call for any row may overwrite. */
+  /** The same in an array that the next call for any row may overwrite. */
   passingRow(head: number, i: number, muted: readonly number[] = []): Float32Array {
     const program = this.#programs[head];
     if (!program) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
     const row = this.#scores(program, i, muted);
     const [first, end] = seenBy(program, i);
-    // Masked keys on both sides need not go through the exponential. Kernels take four at a time.
+    // Skip the exponential of masked keys on both sides, in steps of the kernels' four numbers.
     const seen = row.subarray(4 * Math.floor(first / 4), 4 * Math.ceil(end / 4));
     const { peak, factor } = softmax(this.#kernels, seen, sinkOf(program));
     if (muted.length === 0) this.#normalizers[head].set(i, peak, factor);
@@ -170,8 +169,8 @@ export class LayerData {
   }
 
   /**
-   * The weights of column j: how much each query attends to key j. Of rows that were not computed
-   * before, what they divide by is computed first, which takes as long as the whole matrix.
+   * The weights of column j: how much each query attends to key j. Computes the missing normalizers
+   * of its rows first, which takes as long as the whole matrix.
    */
   weightColumn(head: number, j: number): Float32Array {
     const program = this.#programs[head];
@@ -191,8 +190,8 @@ export class LayerData {
   }
 
   /**
-   * Whether the head's columns can be had without holding up the page. If not, work on it begins, one
-   * head after the other, and whatever signal asked is told of its end.
+   * True if the head's columns can be had without a delay. If not, start to compute what is
+   * missing, one head at a time; signals that depend on this run again at the end.
    */
   hasColumns(head: number): boolean {
     const missing = this.#normalizers[head]?.missing ?? 0;
@@ -204,13 +203,13 @@ export class LayerData {
     return false;
   }
 
-  /** Take over the normalizers that a copy computed. */
+  /** Take over normalizers that a copy computed. */
   learn(head: number, normalized: Normalized): void {
     this.#normalizers[head].learn(normalized);
     this.#learnt.value++;
   }
 
-  /** The normalizers of a head's rows, as far as they are known; null where the head needs none. */
+  /** The normalizers known of a head's rows; null if the head needs none. */
   normalized(head: number): Normalized | null {
     return this.#normalizers[head]?.known() ?? null;
   }
@@ -226,7 +225,7 @@ export class LayerData {
 
   #begin(): () => void {
     let stopWork = () => {};
-    // Not within a computed value, which must not change what it follows from.
+    // Later: a computed signal must not change its own dependencies.
     const frame = requestAnimationFrame(() => {
       stopWork = sliced(this.#completed());
     });
@@ -247,12 +246,12 @@ export class LayerData {
     this.#stop = null;
   }
 
-  /** With -Infinity after the last key. The next call overwrites it. */
+  /** The scores of row i, followed by -Infinity. The next call overwrites them. */
   #scores(program: HeadProgram, i: number, muted: readonly number[]): Float32Array {
     const { queries, dim } = program;
-    const own = queries.subarray(i * dim, (i + 1) * dim);
-    if (muted.length) this.#query.set(without(own, muted));
-    scoreRow(this.#kernels, program, i, muted.length ? this.#query : own, this.#row);
+    const query = queries.subarray(i * dim, (i + 1) * dim);
+    if (muted.length) this.#query.set(without(query, muted));
+    scoreRow(this.#kernels, program, i, muted.length ? this.#query : query, this.#row);
     return this.#row;
   }
 
@@ -283,7 +282,7 @@ export class LayerData {
     return { values: this.#perHead(name, head), columns: this.#array(name).shape[2] };
   }
 
-  /** A head's part of an array that is either one for all heads or one per head. */
+  /** The values of one head in an array with either one row for all heads or one per head. */
   #perHead(name: string, head: number): Float32Array {
     const { shape, values } = this.#array(name);
     return this.#slice(name, head % shape[0], values.length / shape[0]);
@@ -300,7 +299,7 @@ export class LayerData {
     return this.#array(name).values.subarray(index * size, (index + 1) * size);
   }
 
-  /** Copies queries and keys to where the kernels reach them. */
+  /** Copy queries and keys to the memory of the kernels. */
   #placed(name: string, array: NumberArray): NumberArray {
     if (!this.info.program || !(name === "queries" || name === "keys")) return array;
     const values = this.#kernels.floats(array.values.length);
@@ -310,7 +309,7 @@ export class LayerData {
 
   #array(name: string): NumberArray {
     const array = this.#arrays.get(name);
-    if (!array) throw new Error(`This layer came without its ${name}.`);
+    if (!array) throw new Error(`This layer has no ${name}.`);
     return array;
   }
 }

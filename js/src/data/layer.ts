@@ -1,4 +1,4 @@
-/** One layer of a record: the same questions whether it is here as a whole, or comes row by row. */
+/** The interface of a layer, whether it is here as a whole or is fetched row by row. */
 
 import type { LayerData } from "./layer-data.ts";
 import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
@@ -8,29 +8,29 @@ export interface Layer {
   readonly info: LayerInfo;
   readonly numQueries: number;
   readonly numKeys: number;
-  /** The layer with all of its arrays, for what needs every row; null where rows come one by one. */
+  /** The layer with all of its arrays; null if rows are fetched one by one. */
   readonly whole: LayerData | null;
   /** The largest difference of a weight from the record's. */
   readonly rounding: number;
-  /** How many sampled rows that was measured in; null for all. */
+  /** The number of sampled rows that `rounding` was measured in; null if in all. */
   readonly roundingRows: number | null;
   /** The scores of row i, [keys], before the softmax; null where only weights were recorded. */
   scoreRow(head: number, i: number): Float32Array | null;
-  /** The weights of row i, [keys]: how much query i attends to each key. NaN while they are missing. */
+  /** The weights of row i, [keys]: how much query i attends to each key. NaN if missing. */
   weightRow(head: number, i: number): Float32Array;
-  /** The same, in an array that the next call for any row may overwrite. */
+  /** The same in an array that the next call for any row may overwrite. */
   passingRow(head: number, i: number): Float32Array;
-  /** The weights of column j, [queries]: how much each query attends to key j. NaN while they are missing. */
+  /** The weights of column j, [queries]: how much each query attends to key j. NaN if missing. */
   weightColumn(head: number, j: number): Float32Array;
-  /** Whether columns can be asked for without holding up the page. Signals read here tell when it changes. */
+  /** True if columns can be had without a delay; a signal, which changes when they can. */
   hasColumns(head: number): boolean;
-  /** What the reader waits for while a row or column is missing, as text; null where it is here. */
+  /** The text to show while a row or column is missing; null if it is here. */
   pending(side: Side, position: number): string | null;
-  /** A coarse picture of a head, where not all rows are here. `segments` as in `Choices`. */
+  /** The pooled matrix of a head, if not all rows are here. `segments` as in `Choices`. */
   overview(head: number, segments: string): Overview | undefined;
 }
 
-/** The largest weight in each of a few cells, [rows, columns]. */
+/** A pooled matrix: the largest weight of each cell, [rows, columns]. */
 export interface Overview {
   readonly rows: number;
   readonly columns: number;

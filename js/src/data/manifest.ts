@@ -1,4 +1,4 @@
-/** The manifest: what `attnwidget/wire/manifest.py` writes. */
+/** The manifest, as `attnwidget/wire/manifest.py` writes it. */
 
 export type Side = "query" | "key";
 
@@ -8,7 +8,7 @@ export interface Tokens {
   readonly segments: readonly number[] | null;
   /** Positions of special tokens such as [CLS]. */
   readonly special: readonly number[];
-  /** The words in order, and the word of each token; null where they are not known. */
+  /** The words in order, and the word of each token; null if they are not known. */
   readonly words: { readonly labels: readonly string[]; readonly of: readonly number[] } | null;
 }
 
@@ -20,35 +20,35 @@ export interface Program {
   readonly window: readonly [number, number] | null;
   readonly blocks: readonly [number, number] | null;
   readonly softcap: number | null;
-  /** Null where a head's sink is switched off. */
+  /** By head; null for a head without a sink. */
   readonly sinks: readonly (number | null)[] | null;
-  /** True where the block carries a bias, and a relative one. */
+  /** True if the block has a bias, or a relative bias. */
   readonly bias: boolean;
   readonly relative: boolean;
 }
 
 export interface LayerInfo {
-  /** Its number in the model. Numbers increase, but some may be missing. */
+  /** The number of the layer in the model. Numbers increase, but some may be missing. */
   readonly number: number;
   readonly heads: number;
   readonly key_heads: number;
-  /** Dimensions per head; null where there are no queries and keys. */
+  /** Dimensions per head; null without queries and keys. */
   readonly dim: number | null;
   /**
-   * Which components of queries and keys a rotary embedding turned together, of the `dims` from
-   * `start` on, and counted from there: n and n + dims / 2 ("halves"), or 2n and 2n + 1
-   * ("neighbours"). Null where none or not known.
+   * The pairs of components that a rotary embedding rotates together, among the `dims` from `start`
+   * on: n and n + dims / 2 ("halves"), or 2n and 2n + 1 ("neighbours"), counted from `start`. Null
+   * if there are none, or they are not known.
    */
   readonly rotary: {
     readonly pairs: "halves" | "neighbours";
     readonly dims: number;
     readonly start: number;
   } | null;
-  /** The size of its block as the kernel sends it. */
+  /** The size of its block in bytes, as the kernel sends it. */
   readonly bytes: number;
-  /** Null where the layer is there as weights alone. */
+  /** Null for a layer that has weights alone. */
   readonly program: Program | null;
-  /** True where the page needs nothing but weights, though a program gives them. */
+  /** True if the page has weights alone although a program gives them. */
   readonly bare?: boolean;
   readonly fidelity: {
     readonly exact: boolean | null;
@@ -58,38 +58,38 @@ export interface LayerInfo {
   };
 }
 
-/** A value of every head of a layer. */
+/** Values per head, by layer. */
 export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
 
-/** A number per head: one that every record has, or one that the user computed. */
+/** A number per head, from the record or from the user. */
 export interface Metric {
-  /** By which it is chosen. */
+  /** The name in choices. */
   readonly name: string;
   /** The name in full. */
   readonly label: string;
   /** "" for none. */
   readonly unit: string;
-  /** Decimals that are shown. */
+  /** The number of decimals. */
   readonly digits: number;
-  /** True if zero is the middle of its colours. */
+  /** True if zero is the middle of the colours. */
   readonly signed: boolean;
-  /** The meaning of a negative and of a positive number. */
+  /** The meanings of negative and of positive values. */
   readonly directions: readonly [string, string] | null;
   /** One sentence; "" for none. */
   readonly description: string;
-  /** Of the layers of all stacks in which it means something; null for no value. */
+  /** By layer, for the stacks that the metric applies to; null for no value. */
   readonly values: ByHead<number | null>;
 }
 
-/** The kinds of heads. */
+/** The pattern of each head: the tokens that it mostly attends to. */
 export interface Patterns {
-  /** A kind's name in a legend, and as it is said of one head. */
+  /** The name of each pattern in a legend, and in a description of a head. */
   readonly kinds: readonly { readonly label: string; readonly description: string }[];
-  /** The places among these. */
+  /** Indices into `kinds`. */
   readonly values: ByHead<number>;
 }
 
-/** A value of every head, as it is sent: by stack, in the order of its layers. */
+/** Values per head as they are sent: by stack, in the order of its layers. */
 export type SentByHead<Value> = Readonly<Record<string, readonly (readonly Value[])[]>>;
 
 export interface SentMetric extends Omit<Metric, "values"> {
@@ -104,7 +104,7 @@ export interface StackInfo {
   readonly name: string;
   readonly queries: Tokens;
   readonly keys: Tokens;
-  /** The number of queries, evenly spread, that thumbnails and metrics come from; null for all. */
+  /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
   readonly sampled: number | null;
   readonly layers: readonly LayerInfo[];
 }
@@ -112,14 +112,13 @@ export interface StackInfo {
 export interface Manifest {
   readonly version: number;
   readonly model: string;
-  /** Attention that is not in the record, as "module: reason". */
+  /** Attention modules that are not in the record, as "module: reason". */
   readonly missing: readonly string[];
   readonly stacks: readonly StackInfo[];
   readonly metrics: readonly Metric[];
   readonly patterns: Patterns;
 }
 
-/** One head of the model. */
 export interface Head {
   readonly layer: LayerInfo;
   readonly head: number;
@@ -129,7 +128,7 @@ export interface Head {
 export const metricValue = ({ values }: Metric, { layer, head }: Head): number | null =>
   values.get(layer)?.[head] ?? null;
 
-/** The layer of this number; where the stack has none, the one before it, or else the first. */
+/** The layer of this number, or else the one before it, or else the first. */
 export function layerOf({ layers }: Pick<StackInfo, "layers">, number: number): LayerInfo {
   return layers.filter((layer) => layer.number <= number).at(-1) ?? layers[0];
 }

@@ -1,8 +1,8 @@
-/** The contributions of neurons, the components of a query and a key, to what sets one key apart. */
+/** The contributions of neurons, the components of queries and keys, to a dot product. */
 
 import type { LayerInfo } from "./manifest.ts";
 
-/** Term by term what q · k sums up. */
+/** The terms of q · k. */
 export function products(q: Float32Array, k: Float32Array): Float32Array {
   return q.map((value, n) => value * k[n]);
 }
@@ -13,19 +13,19 @@ export function dot(q: Float32Array, k: Float32Array): number {
   return sum;
 }
 
-/** A copy in which the muted components are zero: what is not there adds nothing to q · k. */
+/** A copy of the vector with the muted components set to zero. */
 export function without(vector: Float32Array, muted: readonly number[]): Float32Array {
   const rest = vector.slice();
   for (const n of muted) rest[n] = 0;
   return rest;
 }
 
-/** Indices, the largest value first; equal ones stay in order. */
+/** Indices by decreasing value; equal values stay in order. */
 export function largestFirst(values: ArrayLike<number>): readonly number[] {
   return Array.from(values, (_, n) => n).sort((a, b) => values[b] - values[a]);
 }
 
-/** Component by component. */
+/** The sum of vectors. */
 export function sumOf(vectors: readonly Float32Array[], dim: number): Float64Array {
   const sums = new Float64Array(dim);
   for (const vector of vectors) for (let n = 0; n < dim; n++) sums[n] += vector[n];
@@ -40,10 +40,11 @@ export function magnitudes(q: Float32Array, keys: readonly Float32Array[]): Floa
 }
 
 /**
- * The contribution of each component to the difference D between the scaled dot product of one key and
- * the mean of those of the others: c_n = scale · q_n · (k_n − mean of the others' k_n), Σ c_n = D.
+ * The contribution of each component to the difference D between the scaled dot product of one key
+ * and the mean of those of the others: c_n = scale · q_n · (k_n − mean of the others' k_n), Σ c_n =
+ * D.
  *
- * @param mean of the others' keys.
+ * @param mean the mean of the other keys
  */
 export function contributions(
   scale: number,
@@ -55,9 +56,9 @@ export function contributions(
 }
 
 /**
- * The fewest components whose contributions make at least `share` of the difference D = Σ c_n: those
- * with the largest c_n in D's direction. What pulls the other way counts in D, so that fewer than
- * all may make more than all together.
+ * The fewest components whose contributions make at least `share` of the difference D = Σ c_n:
+ * those with the largest c_n in D's direction. Contributions of the opposite sign count in D, so a
+ * few components may make more than D.
  */
 export function fewest(contributed: Float64Array, share: number): readonly number[] {
   const difference = contributed.reduce((sum, value) => sum + value, 0);
@@ -72,7 +73,7 @@ export function fewest(contributed: Float64Array, share: number): readonly numbe
   return taken;
 }
 
-/** The component that a rotary embedding turned together with n; null where it turned n with none. */
+/** The component that a rotary embedding rotates together with n, or null. */
 export function partnerOf(rotary: LayerInfo["rotary"], n: number): number | null {
   if (!rotary || n < rotary.start || n >= rotary.start + rotary.dims) return null;
   const at = n - rotary.start;

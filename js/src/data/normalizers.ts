@@ -1,20 +1,20 @@
-/** The softmax normalizers of a head's rows: with them, a column needs no other scores of its rows. */
+/** The softmax normalizers of a head's rows, from which columns are computed. */
 
 import type { Kernels } from "../kernels/kernels.ts";
 
-/** The normalizers that another copy of the layer computed. */
+/** The normalizers of a copy of the layer. */
 export interface Normalized {
   readonly peaks: Float32Array;
   readonly factors: Float32Array;
 }
 
 export class Normalizers {
-  /** Per query, the largest score, and 1 / the sum of exponentials; 0 while it is not known. */
+  /** Per query, the largest score, and 1 / the sum of exponentials, 0 if unknown. */
   readonly peaks: Float32Array;
   readonly factors: Float32Array;
   #missing: number;
 
-  /** @param length at least as many as there are queries. */
+  /** @param length the length of the arrays, at least the number of queries */
   constructor(
     kernels: Kernels,
     private readonly queries: number,
@@ -25,7 +25,7 @@ export class Normalizers {
     this.#missing = queries;
   }
 
-  /** The number of rows whose normalizer is missing. */
+  /** The number of rows without a normalizer. */
   get missing(): number {
     return this.#missing;
   }
@@ -46,7 +46,7 @@ export class Normalizers {
     }
   }
 
-  /** A copy, to be sent. */
+  /** A copy, to send it to another thread. */
   known(): Normalized {
     return { peaks: this.peaks.slice(), factors: this.factors.slice() };
   }

@@ -1,14 +1,13 @@
-/** A block as one compressed buffer: mirrors `attnwidget/wire/compression/pack.py`. */
+/** Unpacks a block from one compressed buffer: mirrors `attnwidget/wire/compression/pack.py`. */
 
 import { type Block, type BlockError, byteLength, type Part } from "./codec.ts";
 
-/** The header of a packed block. */
 export interface PackedHeader {
   readonly parts: readonly Part[];
   readonly error: BlockError | null;
 }
 
-/** A packed block with its bytes: those of its parts, one after the other, as zlib writes them. */
+/** A packed block: the bytes of its arrays, one after the other, compressed with zlib. */
 export interface PackedBlock extends PackedHeader {
   readonly data: Uint8Array;
 }
@@ -28,11 +27,11 @@ export async function unpack({ parts, error, data }: PackedBlock): Promise<Block
   return { parts, buffers, error: error ?? undefined };
 }
 
-/** Inflates exactly `length` bytes, and never more: a damaged block cannot fill the memory. */
+/** Inflate exactly `length` bytes, so that a damaged block cannot fill the memory. */
 async function inflate(data: Uint8Array, length: number): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined") {
     throw new Error(
-      "This browser cannot unpack the layers of this page: it needs one of 2023 or later.",
+      "This browser cannot unpack the layers of this page. Use a browser from 2023 or later.",
     );
   }
   const incomplete = new Error("This layer is incomplete or damaged.");

@@ -1,4 +1,4 @@
-/** A manifest as it was sent becomes one that is checked and complete. */
+/** Reads a manifest: checks it, and fills in what is left out. */
 
 import { manifest as check, metrics as checkMetrics } from "./check-manifest.ts";
 import type {
@@ -12,11 +12,11 @@ import type {
   Tokens,
 } from "./manifest.ts";
 
-/** The format that this reader knows. */
+/** The format version that can be read. */
 export const VERSION = 2;
 
 interface SentStack extends Omit<StackInfo, "keys"> {
-  /** Null where the keys are the queries' own sequence. */
+  /** Null if the keys are the queries' own tokens. */
   readonly keys: Tokens | null;
 }
 
@@ -26,7 +26,7 @@ interface Sent extends Omit<Manifest, "stacks" | "metrics" | "patterns"> {
   readonly patterns: SentPatterns;
 }
 
-/** A manifest as sent becomes one with every stack's keys filled in. */
+/** Read a manifest, with the keys of every stack and the values of metrics by layer. */
 export function readManifest(sent: unknown): Manifest {
   const manifest = sent as Sent | null;
   if (typeof manifest?.version !== "number") throw new Error("This is not an attnwidget record.");
@@ -53,19 +53,19 @@ export function readManifest(sent: unknown): Manifest {
   };
 }
 
-/** The metrics that a user computed, as sent: none where a host leaves them out. */
+/** Read the metrics that the user computed; some hosts leave them out. */
 export function readMetrics(sent: unknown, { stacks }: Manifest): readonly Metric[] {
   const metrics = sent ?? [];
   refuse("metrics", checkMetrics(stacks)(metrics));
   return (metrics as readonly SentMetric[]).map((metric) => byLayer(metric, stacks));
 }
 
-/** @param wrong what a check found, null for nothing. */
+/** @param wrong the result of a check */
 function refuse(name: string, wrong: string | null): void {
   if (wrong !== null) throw new Error(`This record is damaged: its ${name}${wrong} is not valid.`);
 }
 
-/** The same with its values by layer. */
+/** Convert values by stack to values by layer. */
 function byLayer<Value, Sent extends { readonly values: SentByHead<Value> }>(
   sent: Sent,
   stacks: readonly StackInfo[],

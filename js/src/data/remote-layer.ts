@@ -1,4 +1,4 @@
-/** A layer that is too large to be sent whole: its rows and columns are requested one by one. */
+/** A layer that is too large to be sent as a whole: its rows and columns are fetched one by one. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { type Arrays, bytesIn } from "./arrays.ts";
@@ -11,23 +11,22 @@ import { logSumExp } from "./scores.ts";
 import { cropped } from "./thumbnails.ts";
 
 /**
- * The row of a query, of every head: "scores" [heads, keys], or "weights" where only those were
- * recorded; or the column of a key: "weights" [heads, queries].
+ * Fetches the row of a query for every head: "scores" [heads, keys], or "weights" without a score
+ * program; or the column of a key: "weights" [heads, queries].
  */
 export type Rows = (side: Side, position: number, signal: AbortSignal) => Promise<Block>;
 
-/** The rows and columns of all such layers, as far as they have arrived and there is room. */
 export type RowCache = ResourceCache<Arrays>;
 
 /**
- * Numbers that have not arrived are NaN. They are asked for while a `computed` or an `effect` depends
- * on them, which runs again when they have come.
+ * Numbers that have not arrived are NaN. They are fetched while a `computed` or an `effect` depends
+ * on them, which runs again when they arrive.
  */
 export class RemoteLayer implements Layer {
   readonly numQueries: number;
   readonly numKeys: number;
 
-  /** @param thumbnails of every head, for pictures of all rows. */
+  /** @param thumbnails of every head, for the overview */
   constructor(
     readonly stack: StackInfo,
     readonly info: LayerInfo,
@@ -39,7 +38,7 @@ export class RemoteLayer implements Layer {
     this.numKeys = stack.keys.labels.length;
   }
 
-  /** The kernel computes from the record's own numbers, and sends them as they are. */
+  /** The kernel computes from the record's own numbers and sends them unrounded. */
   readonly whole = null;
   readonly rounding = 0;
   readonly roundingRows = null;
@@ -48,9 +47,9 @@ export class RemoteLayer implements Layer {
     const { value } = this.#row(side, position);
     if (value.status === "ready") return null;
     if (value.status === "failed") return value.message;
-    // Each weight of a column is a share of its own row.
-    const first = side === "key" && this.info.program ? ", which once goes through every row" : "";
-    return `asking the kernel${first} …`;
+    // A weight in a column needs the normalizer of its row.
+    const first = side === "key" && this.info.program ? ", which computes every row once" : "";
+    return `waiting for the kernel${first} …`;
   }
 
   scoreRow(head: number, i: number): Float32Array | null {
@@ -78,7 +77,7 @@ export class RemoteLayer implements Layer {
 
   overview(head: number, segments: string): Overview {
     const { rows, columns, levels } = cropped(this.thumbnails[head], this.stack, segments);
-    // Levels are of the square root.
+    // A level is proportional to the square root of the weight.
     return { rows, columns, values: Float32Array.from(levels, (level) => (level / 15) ** 2) };
   }
 
@@ -97,7 +96,7 @@ export class RemoteLayer implements Layer {
     if (value.status !== "ready") return new Float32Array(size).fill(Number.NaN);
     const array = value.data.get(name);
     if (array?.values.length !== size * this.info.heads) {
-      throw new Error(`This row came without its ${name}.`);
+      throw new Error(`This row has no ${name}.`);
     }
     return array.values.subarray(head * size, (head + 1) * size);
   }

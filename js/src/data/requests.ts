@@ -1,11 +1,10 @@
-/** Requests to the kernel: {id, op, …} out, a reply with the same id in. */
+/** Requests to the kernel: {id, op, …}, answered by a reply with the same id. */
 
 import { Turns } from "../scheduling/turns.ts";
 import type { Block, BlockError, Part } from "./codec.ts";
 import type { Side } from "./manifest.ts";
 import { Absent } from "./resource-cache.ts";
 
-/** The part of an anywidget model that requests need. */
 export interface Channel {
   send(content: unknown): void;
   on(event: "msg:custom", handler: (content: unknown, buffers: unknown) => void): void;
@@ -15,17 +14,17 @@ export interface Channel {
 interface Reply {
   id?: unknown;
   error?: string;
-  /** True instead of an answer to a request that was aborted. */
+  /** True if the request was aborted. */
   aborted?: true;
   parts?: Part[];
   rounding?: BlockError | null;
 }
 
-/** Bytes from whatever a host delivers: DataView, typed array or ArrayBuffer. */
+/** Bytes in any form that a host delivers: DataView, typed array or ArrayBuffer. */
 export function bytesOf(data: unknown): Uint8Array {
   if (ArrayBuffer.isView(data))
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  // An ArrayBuffer of any frame. From a number, `Uint8Array` would make as many bytes.
+  // An ArrayBuffer, perhaps of another frame. `Uint8Array` would turn a number into as many bytes.
   if (Object.prototype.toString.call(data) === "[object ArrayBuffer]") {
     return new Uint8Array(data as ArrayBuffer);
   }
@@ -33,15 +32,15 @@ export function bytesOf(data: unknown): Uint8Array {
 }
 
 export class Requests {
-  // Two views of one widget share its channel, and each hears the other's replies.
+  // Views of one widget share its channel and receive each other's replies.
   readonly #prefix = Math.random().toString(36).slice(2);
   #count = 0;
   readonly #waiting = new Map<string, (reply: Reply, buffers: Iterable<unknown>) => void>();
   readonly #blocks: Turns;
-  // Apart from the blocks, which need not wait for a column that takes long.
+  // A separate queue, so that blocks do not wait for a slow column.
   readonly #rows: Turns;
 
-  /** @param end ends the conversation. */
+  /** @param end aborted to stop all requests */
   constructor(
     private readonly channel: Channel,
     end: AbortSignal,
@@ -58,30 +57,30 @@ export class Requests {
     this.#rows = new Turns(end);
     end.addEventListener("abort", () => {
       channel.off("msg:custom", receive);
-      const of = [...this.#waiting.keys()];
+      const ids = [...this.#waiting.keys()];
       this.#waiting.clear();
-      if (!of.length) return;
+      if (!ids.length) return;
       try {
-        channel.send({ op: "abort", of });
+        channel.send({ op: "abort", of: ids });
       } catch {
-        // There is nobody who could go on working for it.
+        // The channel is closed, so there is nothing to abort.
       }
     });
   }
 
-  /** The block of a layer. Once it is asked for, it comes: the kernel does nothing in between. */
+  /** Request the block of a layer. The kernel cannot abort it. */
   block(stack: string, layer: number, signal: AbortSignal): Promise<Block> {
     const ask = () => this.#ask({ op: "block", stack, layer }, `layer ${layer}`);
     return this.#blocks.take(ask, signal);
   }
 
-  /** The mean and the maximum of every head of every layer. */
+  /** Request the mean and the maximum over all heads of all layers. */
   combined(stack: string, signal: AbortSignal): Promise<Block> {
-    const ask = () => this.#ask({ op: "combined", stack }, "what combines all layers");
+    const ask = () => this.#ask({ op: "combined", stack }, "the combination of all layers");
     return this.#blocks.take(ask, signal);
   }
 
-  /** Row `position` of every head of a layer, or its column: what a query, or a key, is part of. */
+  /** Request row or column `position` of every head of a layer. */
   row(
     stack: string,
     layer: number,
@@ -96,7 +95,7 @@ export class Requests {
     return this.#rows.take(ask, signal);
   }
 
-  /** @param signal tells the kernel, when aborted, that the answer is not wanted any more. */
+  /** @param signal if aborted, the kernel is told to stop */
   #ask(content: object, what: string, signal?: AbortSignal): Promise<Block> {
     const id = `${this.#prefix}.${this.#count++}`;
     return new Promise((resolve, reject) => {
@@ -118,7 +117,7 @@ export class Requests {
           try {
             resolve({ parts, buffers: [...buffers].map(bytesOf), error: rounding ?? undefined });
           } catch {
-            reject(new Error(`What the kernel sent as ${what} is damaged.`));
+            reject(new Error(`The kernel's reply with ${what} is damaged.`));
           }
         }
       });

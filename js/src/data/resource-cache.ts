@@ -1,8 +1,7 @@
 /**
- * A cache of things that take time to arrive, within a budget of bytes.
- *
- * Things are asked for when someone begins to watch them, and kept while someone does. Of the others,
- * those that were watched or fetched longest ago go first; watched again, they are asked for again.
+ * A cache of resources that are fetched asynchronously, within a budget of bytes. A resource is
+ * fetched when a signal begins to watch it, and kept while it is watched. Of the others, the least
+ * recently used are dropped first; they are fetched again when they are watched again.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
@@ -13,27 +12,26 @@ export type Loaded<Data> =
   | {
       readonly status: "failed";
       readonly message: string;
-      /** True where it is absent, rather than broken. */
+      /** True if the resource is absent, rather than broken. */
       readonly absent?: true | undefined;
     };
 
-/** Said instead of what is not there though nothing is broken: it was left out, or the kernel is gone. */
+/** The error for a resource that was left out, or whose kernel is gone: nothing is broken. */
 export class Absent extends Error {}
 
-/** A thing that arrived, and its size. */
 export interface Delivery<Data> {
   readonly data: Data;
   readonly bytes: number;
 }
 
-/** Aborted where nobody wants it any more; what comes all the same is kept. */
+/** Fetches a resource. The signal is aborted when nobody watches it any more. */
 export type Ask<Data> = (signal: AbortSignal) => Promise<Delivery<Data>>;
 
 interface Item<Data> {
   readonly state: Signal<Loaded<Data>>;
   readonly ask: Ask<Data>;
   watched: boolean;
-  /** While it is asked for. */
+  /** Aborts the request; null if there is none. */
   asking: AbortController | null;
   bytes: number;
 }
@@ -41,32 +39,32 @@ interface Item<Data> {
 const LOADING = { status: "loading" } as const;
 
 export class ResourceCache<Data> {
-  /** In the order of use: what was watched or prefetched last stands last. */
+  /** In order of use, the most recently watched or prefetched last. */
   readonly #items = new Map<string, Item<Data>>();
 
-  /** @param changed called when something arrived, or is watched that is there already. */
+  /** @param changed called when a resource arrives, and when one that is here is watched. */
   constructor(
     private readonly budget: number,
     private readonly changed: () => void = () => {},
   ) {}
 
-  /** The thing of this name, which `ask` brings. */
+  /** The resource of this name, which `ask` fetches. */
   get<Kind extends Data>(key: string, ask: Ask<Kind>): ReadonlySignal<Loaded<Kind>> {
-    const known = this.#items.get(key) ?? this.#add(key, ask);
-    return known.state as ReadonlySignal<Loaded<unknown>> as ReadonlySignal<Loaded<Kind>>;
+    const item = this.#items.get(key) ?? this.#add(key, ask);
+    return item.state as ReadonlySignal<Loaded<unknown>> as ReadonlySignal<Loaded<Kind>>;
   }
 
-  /** True while anything that is watched has still to arrive. */
+  /** True while a watched resource is being fetched. */
   get waiting(): boolean {
     return [...this.#items.values()].some(({ watched, asking }) => watched && asking);
   }
 
-  /** The bytes of everything that is watched. */
+  /** The bytes of all watched resources. */
   get held(): number {
     return this.#sum(({ watched }) => watched);
   }
 
-  /** Ask for what nobody watches yet, unless it is there or under way. Returns whether it asked. */
+  /** Prefetch a resource, unless it is here or being fetched. Returns true if it is requested. */
   fetch<Kind extends Data>(key: string, ask: Ask<Kind>): boolean {
     const item = this.#items.get(key) ?? this.#add(key, ask);
     this.#touch(key, item);
@@ -75,7 +73,7 @@ export class ResourceCache<Data> {
     return true;
   }
 
-  /** Ask again for what failed and is watched, because the source has changed. */
+  /** Request watched resources that failed once more, because the source has changed. */
   retry(): void {
     for (const item of this.#items.values()) {
       const failed = item.state.peek().status === "failed";
@@ -83,7 +81,7 @@ export class ResourceCache<Data> {
     }
   }
 
-  /** Ask once more for what is watched and has not come. The first answer counts. */
+  /** Request watched resources that have not arrived once more. The first answer counts. */
   again(): void {
     for (const item of this.#items.values()) {
       if (item.watched && item.asking) void this.#load(item);
@@ -101,7 +99,7 @@ export class ResourceCache<Data> {
         },
         unwatched: () => {
           item.watched = false;
-          // A view that is built anew lets go of it, and takes it up again at once.
+          // A rebuilt view stops watching, and watches again at once.
           queueMicrotask(() => {
             if (!item.watched) item.asking?.abort();
           });
@@ -124,36 +122,36 @@ export class ResourceCache<Data> {
   async #load(item: Item<Data>): Promise<void> {
     const asking = new AbortController();
     const before = item.asking;
-    // Asked for again, neither answer may be wanted any more.
+    // With a repeated request, abort both.
     if (before) asking.signal.addEventListener("abort", () => before.abort());
     item.asking = asking;
     try {
       const { data, bytes } = await item.ask(asking.signal);
-      // Asked for again, it has come already.
+      // The answer to a repeated request came first.
       if (!item.asking) return;
       item.bytes = bytes;
       item.asking = null;
       item.state.value = { status: "ready", data };
     } catch (error) {
-      // Asked for again, it may still come.
+      // The answer to a repeated request may still come.
       if (item.asking !== asking) return;
       item.asking = null;
       if (asking.signal.aborted) {
         if (item.watched) void this.#load(item);
         return;
       }
-      // A failure that nobody watches leaves it as if it had not been asked for.
+      // A failure that nobody watches is forgotten.
       if (item.watched) {
         const message = error instanceof Error ? error.message : `${error}`;
         const absent = error instanceof Absent || undefined;
         item.state.value = { status: "failed", message, absent };
       }
     }
-    this.#makeRoom();
+    this.#evict();
     this.changed();
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     let over = this.#sum(() => true) - this.budget;
     for (const item of this.#items.values()) {
       if (over <= 0) return;

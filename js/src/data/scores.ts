@@ -1,16 +1,16 @@
-/** The score program, evaluated row by row: mirrors `attnwidget/record/scores.py`. */
+/** Evaluates the score program, row by row: mirrors `attnwidget/record/scores.py`. */
 
 import type { Kernels } from "../kernels/kernels.ts";
 import type { Program } from "./manifest.ts";
 
-/** Rows of numbers, of which query i reads row i modulo their count. */
+/** A table of numbers; query i uses row i modulo the number of rows. */
 export interface Table {
   readonly values: Float32Array;
-  /** As many as there are keys, or keys in a block. */
+  /** The number of keys, or of keys in a block. */
   readonly columns: number;
 }
 
-/** Everything that one head's scores follow from. */
+/** Everything that determines the scores of a head. */
 export interface HeadProgram {
   readonly program: Program;
   readonly head: number;
@@ -22,15 +22,15 @@ export interface HeadProgram {
   readonly bias: Table | null;
   /** [Tq + Tk - 1], or null. */
   readonly relative: Float32Array | null;
-  /** 0 where masked; for an explicit mask only. */
+  /** 0 for masked pairs; null without an explicit mask. */
   readonly visible: Table | null;
 }
 
 /**
- * The scores of query i, before the softmax: -Infinity where the key is masked, and after the last key.
+ * The scores of query i, before the softmax: -Infinity for masked keys, and after the last key.
  *
- * @param query the vector of query i, or one that stands in for it.
- * @param out longer than there are keys, by four at least.
+ * @param query the vector of query i, or a modified one
+ * @param out longer than the number of keys by at least four
  */
 export function scoreRow(
   kernels: Kernels,
@@ -51,7 +51,7 @@ export function scoreRow(
 /**
  * The scores of every query for key j, before the softmax.
  *
- * @param out longer than there are queries, by four at least.
+ * @param out longer than the number of queries by at least four
  */
 export function scoreColumn(
   kernels: Kernels,
@@ -63,17 +63,17 @@ export function scoreColumn(
   const count = queries.length / dim;
   const key = keys.subarray(j * dim, (j + 1) * dim);
   kernels.dots(key, queries, count, headScale(program, head.head), out);
-  const one = new Float32Array(1);
+  const single = new Float32Array(1);
   for (let i = 0; i < count; i++) {
-    one[0] = out[i];
-    applySteps(head, i, j, 1, one);
-    out[i] = one[0];
+    single[0] = out[i];
+    applySteps(head, i, j, 1, single);
+    out[i] = single[0];
   }
 }
 
 /**
- * The program after the scaled products of query i with `count` keys from `from` on. Each step is a
- * loop of its own over the keys that can be seen at all, so that no key is asked what the program has.
+ * Apply the steps after the scaled products to query i and `count` keys from `from` on. Each step
+ * is a loop over the keys that are visible at all, so that no key is tested for every step.
  */
 function applySteps(
   head: HeadProgram,
@@ -98,7 +98,7 @@ function applySteps(
   }
 }
 
-/** Add the head's biases to what `out` holds of query i, as far as it can see keys at all. */
+/** Add the head's biases to the scores of query i. */
 export function addBias(
   head: HeadProgram,
   i: number,
@@ -119,45 +119,45 @@ export function addBias(
   }
 }
 
-/** The index of query i and key j in a table. The keys after j follow, as far as the block goes. */
+/** The index of query i and key j in a table, followed by the keys after j in the block. */
 function cell({ values, columns }: Table, i: number, j: number): number {
   return (i % (values.length / columns)) * columns + (j % columns);
 }
 
-/** From which key up to which one query i can see any at all. */
+/** The range of keys that query i may see. */
 export function seenBy({ program, dim, keys }: HeadProgram, i: number): [number, number] {
   const count = keys.length / dim;
   const first = Math.min(count, firstKey(program, i));
   return [first, Math.max(first, Math.min(count, endKey(program, i)))];
 }
 
-/** The first key that causality, window and blocks let query i see. */
+/** The first key that window and blocks let query i see. */
 function firstKey({ window, blocks }: Program, i: number): number {
-  const own = blocks ? Math.floor(i / blocks[0]) * blocks[1] : 0;
-  return window ? Math.max(own, i - window[0]) : own;
+  const blockStart = blocks ? Math.floor(i / blocks[0]) * blocks[1] : 0;
+  return window ? Math.max(blockStart, i - window[0]) : blockStart;
 }
 
-/** The first key that query i does not see any more. */
+/** The key after the last that query i may see. */
 function endKey({ mask, window, blocks }: Program, i: number): number {
-  const own = blocks ? (Math.floor(i / blocks[0]) + 1) * blocks[1] : Number.POSITIVE_INFINITY;
-  if (mask === "causal") return Math.min(own, i + 1);
-  return window ? Math.min(own, i + window[1] + 1) : own;
+  const blockEnd = blocks ? (Math.floor(i / blocks[0]) + 1) * blocks[1] : Number.POSITIVE_INFINITY;
+  if (mask === "causal") return Math.min(blockEnd, i + 1);
+  return window ? Math.min(blockEnd, i + window[1] + 1) : blockEnd;
 }
 
-/** The factor on this head's dot products. */
+/** The scale of this head's dot products. */
 export function headScale({ scale }: Pick<Program, "scale">, head: number): number {
   return typeof scale === "number" ? scale : scale[head % scale.length];
 }
 
-/** Scores become weights. What a column needs of its rows for the same: their peaks and factors. */
+/** Replace scores with weights. Returns the peak and the factor, for columns to repeat it. */
 export function softmax(
   kernels: Kernels,
   scores: Float32Array,
   sink: number,
 ): { readonly peak: number; readonly factor: number } {
-  // In the precision that a column gets them in.
+  // In float32, as columns use it.
   const peak = Math.max(Math.fround(sink), kernels.largest(scores));
-  // No key is seen: every weight becomes zero.
+  // No key is visible: every weight is zero.
   if (peak === Number.NEGATIVE_INFINITY) {
     scores.fill(0);
     return { peak: 0, factor: 1 };
@@ -167,7 +167,7 @@ export function softmax(
   return { peak, factor };
 }
 
-/** The logarithm of what a row's softmax divides by, the head's sink included. */
+/** The logarithm of a row's softmax normalizer, including the head's sink. */
 export function logSumExp(scores: Float32Array, sink: number): number {
   let peak = sink;
   for (let j = 0; j < scores.length; j++) if (scores[j] > peak) peak = scores[j];
@@ -177,7 +177,6 @@ export function logSumExp(scores: Float32Array, sink: number): number {
   return peak + Math.log(sum);
 }
 
-/** The head's sink logit, or -Infinity. */
 export function sinkOf(head: HeadProgram): number {
   return head.program.sinks?.[head.head] ?? Number.NEGATIVE_INFINITY;
 }

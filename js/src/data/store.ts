@@ -1,4 +1,4 @@
-/** The record, as far as it has arrived: manifest and thumbnails at once, layers when wanted. */
+/** The record in the browser: manifest and thumbnails at once, layers on demand. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { compiled } from "../kernels/compile.ts";
@@ -13,31 +13,31 @@ import { type PackedBlock, unpack } from "./packed.ts";
 import { RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import { type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
-/** The source of layers: a kernel, or the page itself. */
+/** The source of layers: a kernel, or the page. */
 export interface Source {
   /**
-   * The block of the layer of this number, or its packed form. The store checks it. Rejects with a
-   * message for the reader.
+   * Fetch the block of a layer, packed or not. The store checks it. Rejects with a message for the
+   * reader.
    *
-   * @param signal aborted when nobody wants it any more.
+   * @param signal aborted when the block is not needed any more
    */
   block(stack: string, layer: number, signal: AbortSignal): Promise<Block | PackedBlock>;
-  /** Single rows of a layer; null where only its block can be had. */
+  /** Fetches single rows of a layer; null if only its block can be had. */
   rows?(stack: string, layer: number): Rows | null;
-  /** The mean and the maximum of every head of every layer; a kernel alone computes them. */
+  /** Fetches the mean and the maximum over all heads of all layers; only a kernel computes them. */
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
 }
 
-/** The largest change of a weight that is sent as float16. */
+/** The largest change of a weight by rounding it to float16. */
 const FLOAT16 = 2 ** -12;
 
-/** Room for the decoded arrays of layers, in bytes. */
+/** The budget for decoded layers, in bytes. */
 export const BUDGET = 64 * 2 ** 20;
 
-/** Room for the rows and columns of layers that do not come as a whole, in bytes. */
+/** The budget for rows and columns of remote layers, in bytes. */
 const ROWS_BUDGET = 32 * 2 ** 20;
 
-/** A layer whose block has more bytes is not sent as a whole, if there is another way. */
+/** A layer with a larger block is fetched row by row, if the source can. */
 export const LARGEST_BLOCK = 32 * 2 ** 20;
 
 /** The delay of prefetching in browsers that do not report when they are idle. */
@@ -48,11 +48,10 @@ const whenIdle: (work: () => void) => void =
     ? (work) => requestIdleCallback(work, { timeout: 2000 })
     : (work) => setTimeout(work, IDLE_MS);
 
-/** Layers that are likely to be wanted next. */
 interface Near {
   readonly stack: string;
   readonly number: number;
-  /** Those not yet prefetched, and the bytes of the others. */
+  /** The layers not yet prefetched, and the bytes of the others. */
   readonly layers: LayerInfo[];
   bytes: number;
 }
@@ -61,21 +60,22 @@ export class Store {
   readonly #cache = new ResourceCache<Layer | Combined>(BUDGET, () => this.#planPrefetch());
   readonly #rows: RowCache = new ResourceCache(ROWS_BUDGET);
   readonly #thumbnails: Thumbnail[][][];
-  /** The neighbours of the layer asked for last, which is the one in view. */
+  /** The neighbours of the layer requested last, which is the one in view. */
   #near: Near | null = null;
   #planned = false;
 
-  /** @param overview null where nothing asks for thumbnails. */
+  /** @param overview the thumbnails; null if they are not needed */
   constructor(
     readonly manifest: Manifest,
     overview: Uint8Array | null,
     private readonly source: Source,
   ) {
     this.#thumbnails = overview ? decodeOverview(manifest, overview) : [];
-    void compiled(); // while the first layer is on its way
+    // In parallel with the first request.
+    void compiled();
   }
 
-  /** True where a kernel answers. */
+  /** True if a kernel answers. */
   get live(): boolean {
     return Boolean(this.source.combined);
   }
@@ -90,7 +90,7 @@ export class Store {
     return this.#thumbnails[this.#stackIndex(stack)][index][head];
   }
 
-  /** The layer of this number: asked for while it is watched, unless it is there. */
+  /** The layer of this number, fetched while it is watched. */
   layer(stack: string, layer: number): ReadonlySignal<Loaded<Layer>> {
     if (this.#near?.stack !== stack || this.#near.number !== layer) {
       this.#near = { stack, number: layer, layers: this.#neighbours(stack, layer), bytes: 0 };
@@ -109,12 +109,10 @@ export class Store {
     });
   }
 
-  /** Ask again for what failed, because the source has changed. */
   retry(): void {
     this.#cache.retry();
   }
 
-  /** Ask once more for the blocks that have not come. */
   again(): void {
     this.#cache.again();
   }
@@ -154,14 +152,14 @@ export class Store {
     });
   }
 
-  /** Ask for one layer beside the one in view. What it brings calls for the other. */
+  /** Prefetch one neighbour of the layer in view. Its arrival triggers the other. */
   #prefetch(): void {
     const near = this.#near;
     if (!near || this.#cache.waiting) return;
     if (this.layer(near.stack, near.number).peek().status !== "ready") return;
     for (let next = near.layers.shift(); next; next = near.layers.shift()) {
       const { number, bytes } = next;
-      // Numbers of 16 bits become numbers of 32.
+      // Blocks hold 16 bits per number, decoded layers 32.
       const room = BUDGET - this.#cache.held - near.bytes;
       if (bytes > LARGEST_BLOCK || 2 * bytes > room) continue;
       near.bytes += 2 * bytes;
@@ -180,7 +178,6 @@ export class Store {
     return { mean: mean.values, max: max.values, rounding: FLOAT16 };
   }
 
-  /** One after the other. */
   async *#allLayers(stack: string, signal: AbortSignal): AsyncIterable<LayerData> {
     for (const { number } of this.stack(stack).layers) {
       signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** The part of a thumbnail for one text of a pair: see `attnwidget/analysis/thumbnails.py`. */
+/** Crops thumbnails to the texts of a pair: see `attnwidget/analysis/thumbnails.py`. */
 
 import type { Thumbnail } from "./codec.ts";
 import type { Tokens } from "./manifest.ts";
@@ -15,7 +15,7 @@ export function splitOf({ segments, labels }: Tokens): number | null {
   return segments.lastIndexOf(0) < at && at < labels.length ? at : null;
 }
 
-/** From which cell to which one a text of the pair is shown: no cell holds tokens of both. */
+/** The range of cells of one text of the pair: no cell holds tokens of both. */
 function cellsOf(tokens: Tokens, cells: number, text: string | undefined): [number, number] {
   const split = splitOf(tokens);
   if (split === null || text === undefined) return [0, cells];
@@ -25,7 +25,7 @@ function cellsOf(tokens: Tokens, cells: number, text: string | undefined): [numb
   return text === "a" ? [0, first] : [first, cells];
 }
 
-/** The segments chosen, as far as a stack's thumbnails show them apart; else "all". */
+/** The chosen segments if a stack's thumbnails keep them apart; else "all". */
 export function shownSegments<Segments extends string>(
   segments: Segments,
   { queries, keys }: Sides,
@@ -33,7 +33,7 @@ export function shownSegments<Segments extends string>(
   return splitOf(queries) === null || splitOf(keys) === null ? "all" : segments;
 }
 
-/** @param segments which queries and which keys, as "ab"; "all" for the whole. */
+/** @param segments the texts of the queries and of the keys, as "ab", or "all" */
 export function cropped(
   thumbnail: Thumbnail,
   { queries, keys }: Sides,

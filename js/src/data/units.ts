@@ -4,19 +4,19 @@ import type { StackInfo, Tokens } from "./manifest.ts";
 
 export interface Units {
   readonly labels: readonly string[];
-  /** Those that are special tokens. */
+  /** The special tokens among them. */
   readonly special: readonly number[];
-  /** The positions of the tokens of each. */
+  /** The positions of the tokens of each unit. */
   readonly tokens: readonly (readonly number[])[];
-  /** By position of a token, which of them it belongs to. */
+  /** The unit of each token, by position. */
   readonly of: readonly number[];
 }
 
-/** True where joining tokens to words would change anything. */
+/** True if some word has several tokens. */
 export const hasWords = ({ queries, keys }: StackInfo): boolean =>
   [queries, keys].some(({ words, labels }) => words && words.labels.length < labels.length);
 
-/** @param words whether to join the tokens of a word, where that is known. */
+/** @param joined true to join the tokens of a word, if the words are known */
 export function unitsOf({ labels, special, words }: Tokens, joined: boolean): Units {
   if (!joined || !words) {
     const all = labels.map((_, position) => position);

@@ -1,4 +1,4 @@
-/** The self-contained page: everything is in it, written by `attnwidget/page/document.py`. */
+/** The entry point of self-contained pages, which `attnwidget/page/document.py` writes. */
 
 import { mount } from "../app.ts";
 import { fields, integer, list, oneOf, orNull, text } from "../data/check.ts";
@@ -17,14 +17,14 @@ import { createState } from "../state/state.ts";
 
 interface Content {
   views: readonly ViewName[];
-  /** The numbers of the layers that were chosen; null if all are there. */
+  /** The numbers of the layers included; null for all. */
   layers: readonly number[] | null;
-  /** Shared by the widgets that show them. */
+  /** Records are shared by widgets. */
   records: readonly { manifest: unknown; overview: string | null }[];
   widgets: readonly { record: number; choices: Choices; metrics: unknown }[];
 }
 
-/** Manifests, choices and metrics are checked where they are read, one by one. */
+/** Manifests, choices and metrics are checked when they are read. */
 const CONTENT = fields({
   views: list(oneOf(VIEWS), integer(1)),
   layers: orNull(list(integer(0))),
@@ -52,7 +52,7 @@ function start(): void {
       try {
         show(main, content, widget);
       } catch (error) {
-        // The others are as good as before.
+        // The other widgets still work.
         fail(error);
       }
     }
@@ -73,11 +73,11 @@ function show(main: HTMLElement, content: Content, widget: Content["widgets"][nu
   state.ownMetrics.value = readMetrics(metrics, manifest);
   mount(new Scope(), main, store, state);
   const host = main.lastElementChild as Element;
-  // Nothing else runs in this page.
+  // All errors in this page come from its widgets.
   watchErrors(state, () => isInUse(host, [...main.querySelectorAll(":scope > div")]));
 }
 
-/** Blocks stay text in the page until a layer is opened. */
+/** The source of blocks, which stay text until a layer is opened. */
 function sourceOf({ layers }: Content, record: number, { stacks }: Manifest): Source {
   const scripts = [...document.querySelectorAll(`[data-record="${record}"]`)];
   return {
@@ -105,7 +105,7 @@ function read<Type>(script: Element | null): Type {
   return JSON.parse(script.textContent) as Type;
 }
 
-/** Many times faster than `atob`, where a browser has it. */
+/** The native decoder, where a browser has it: many times faster than `atob`. */
 const fromBase64 = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64;
 
 function bytes(base64: string): Uint8Array {

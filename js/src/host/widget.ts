@@ -1,4 +1,4 @@
-/** The notebook side: an anywidget model becomes a store and a state. */
+/** The entry point of notebooks: creates a store and a state from an anywidget model. */
 
 import { mount } from "../app.ts";
 import type { Manifest } from "../data/manifest.ts";
@@ -16,7 +16,6 @@ import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
 import { accept, createState, type State } from "../state/state.ts";
 
-/** The part of anywidget's model that is used. */
 interface Model extends Channel {
   get(name: string): unknown;
   set(name: string, value: unknown): void;
@@ -25,11 +24,11 @@ interface Model extends Channel {
   off(event: string, handler: (...args: never[]) => void): void;
 }
 
-/** Everything lives per view: hosts differ in what they share between the views of a model. */
+/** Render a view. Nothing is shared between the views of a model, where hosts differ. */
 function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
   const scope = new Scope();
   const { signal } = scope;
-  // Some hosts do not pass the script on; there the page does without a worker.
+  // Some hosts do not pass the script on; there is no worker then.
   const script = model.get("_esm");
   if (typeof script === "string") workWith(script, "module");
   try {
@@ -48,7 +47,7 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
       model,
       "msg:custom",
       (message: { id?: unknown; error?: unknown } | null) => {
-        // A reply to a request has an id, and whoever asked says what failed.
+        // A reply to a request has an id, and is handled by its sender.
         if (message?.id === undefined && typeof message?.error === "string") {
           state.error.value = message.error;
         }
@@ -56,19 +55,19 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
       signal,
     );
     mount(scope.child(), parent, store, state);
-    // Everything of the view is bundled into this file.
+    // All code of the view is in this file.
     watchErrors(state, ({ filename }) => filename === import.meta.url, { signal });
   } catch (error) {
-    // Without this a reader would see an empty cell.
+    // Otherwise the cell would stay empty.
     parent.append(el("p", { role: "alert" }, error instanceof Error ? error.message : `${error}`));
   }
   return () => scope.end();
 }
 
-/** A layer in the widget's own state. */
+/** A layer saved in the widget's state. */
 type Saved = PackedHeader & { readonly data: ArrayBufferView };
 
-/** Layers from the widget's own state where they are embedded, else from the kernel. */
+/** The source of layers: the widget's state for embedded ones, else the kernel. */
 function sourceOf(
   model: Model,
   { stacks }: Manifest,
@@ -78,7 +77,7 @@ function sourceOf(
   const requests = new Requests(model, signal);
   const blocks = () => model.get("_blocks") as Record<string, Saved | undefined> | null;
   const embedded = (stack: string, layer: number) => blocks()?.[`${stack}.${layer}`];
-  // In a page that marimo has exported, whatever is sent is lost without a word.
+  // A page exported by marimo drops all messages silently.
   const connected = () =>
     !parent.classList.contains("jupyter-widgets-disconnected") &&
     !("__MARIMO_STATIC__" in globalThis);
@@ -87,8 +86,8 @@ function sourceOf(
       return connected() ? requests.combined.bind(requests) : null;
     },
     block(stack, layer, abort) {
-      const found = embedded(stack, layer);
-      if (found) return Promise.resolve({ ...found, data: bytesOf(found.data) });
+      const block = embedded(stack, layer);
+      if (block) return Promise.resolve({ ...block, data: bytesOf(block.data) });
       if (!connected()) {
         const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
         const saved = layers.filter(({ number }) => embedded(stack, number));
@@ -108,7 +107,7 @@ function sourceOf(
   };
 }
 
-/** Signals that follow the model's traits, and traits that follow the signals. */
+/** Bind signals and traits to each other. */
 function bindState(model: Model, manifest: Manifest, scope: Scope): State {
   const choices = Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
   const state = createState(manifest, choices as Partial<Choices>);
@@ -123,14 +122,14 @@ function bindState(model: Model, manifest: Manifest, scope: Scope): State {
     let first = true;
     scope.effect(() => {
       const { value } = state[name];
-      // The state began as the model is, and some hosts leave out what has its default.
+      // The state starts as the model is, and some hosts leave out defaults.
       if (first) {
         first = false;
         return;
       }
       if (JSON.stringify(value) === JSON.stringify(model.get(name))) return;
       model.set(name, value);
-      // All changes of a frame go to the kernel together, in their last state.
+      // Save all changes of a frame together.
       saving ??= nextFrame(save);
     });
   }
@@ -141,7 +140,7 @@ function bindState(model: Model, manifest: Manifest, scope: Scope): State {
   return state;
 }
 
-/** Pass the value of a trait on, now and whenever it changes. */
+/** Call a handler with the value of a trait, now and after each change. */
 function follow(
   model: Model,
   name: string,

@@ -1,11 +1,11 @@
-/** Compiles the kernels. */
+/** Compiles the WebAssembly kernels. */
 
 import kernels from "inline:kernels";
 import { useModule } from "./compiled.ts";
 
 let asked: Promise<void> | null = null;
 
-/** Resolves when WebAssembly is compiled, or known to be forbidden by the page's policy. */
+/** Compile WebAssembly once; resolves even if the page's policy forbids it. */
 export function compiled(): Promise<void> {
   asked ??= compile();
   return asked;
@@ -16,6 +16,6 @@ async function compile(): Promise<void> {
     const bytes = Uint8Array.from(atob(kernels), (character) => character.charCodeAt(0));
     useModule(await WebAssembly.compile(bytes));
   } catch {
-    // TypeScript it is.
+    // The TypeScript kernels stay in use.
   }
 }

@@ -1,4 +1,4 @@
-/** The choice of kernels: WebAssembly where the page may have it, else TypeScript. */
+/** The choice between the WebAssembly and the TypeScript kernels. */
 
 import type { Kernels } from "./kernels.ts";
 import { typescript } from "./typescript.ts";
@@ -8,18 +8,17 @@ let module: WebAssembly.Module | null = null;
 
 export const compiledModule = (): WebAssembly.Module | null => module;
 
-/** Use these kernels for everything that is created from now on. */
 export function useModule(compiled: WebAssembly.Module | null): void {
   module = compiled;
 }
 
-/** @param numbers that all arrays hold together. */
+/** @param numbers the length of all arrays */
 export function kernelsFor(numbers: number): Kernels {
   if (!module) return typescript;
   try {
     return wasmKernels(module, numbers);
   } catch {
-    // No room for a memory of this size, or for one more.
+    // There is not enough memory.
     return typescript;
   }
 }

@@ -1,4 +1,4 @@
-/** The curve that lines are: level at its ends, at 0 and 1. */
+/** The curve of the lines, from 0 to 1, level at both ends. */
 
 export const ease = (t: number): number => t * t * (3 - 2 * t);
 

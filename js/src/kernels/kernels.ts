@@ -1,18 +1,12 @@
-/** The hot loops: written once in TypeScript, and once compiled from `assembly`. */
+/** The interface of the hot loops, in TypeScript and (compiled from `assembly`) WebAssembly. */
 
 export interface Kernels {
-  /**
-   * Zeros to work on, as long as there is room for them. Every array given to a kernel is one of these,
-   * a part of one, or in the memory of one.
-   */
+  /** A new array of zeros. Every array that a kernel gets is one of these, or a view into one. */
   floats(count: number): Float32Array<ArrayBuffer>;
-  /** Forget all arrays: the next ones lie where they lay. */
+  /** Release all arrays, so that new ones can take their place. */
   clear(): void;
 
-  /**
-   * The products of a vector with `count` rows of as many components, times `scale`. May write up to
-   * three numbers more than that.
-   */
+  /** The dot products of a vector with `count` rows, times `scale`. May write three more. */
   dots(
     vector: Float32Array,
     rows: Float32Array,
@@ -22,11 +16,11 @@ export interface Kernels {
   ): void;
 
   /**
-   * The products of a matrix with vectors times `step`. May write up to three vectors too many.
+   * The products of a matrix with vectors, times `step`. May write up to three vectors more.
    *
    * @param values [dim, vectors]
    * @param matrix [dim, dim]
-   * @param work room for four vectors
+   * @param work space for four vectors
    * @param out [vectors, dim]
    */
   turn(
@@ -40,25 +34,25 @@ export interface Kernels {
   // The arrays of the next four have a length that is a multiple of four.
 
   largest(values: Float32Array): number;
-  /** Each becomes the exponential of its distance from the largest. Returns their sum. */
+  /** Replace each value with exp(value - peak). Returns the sum. */
   exponentials(values: Float32Array, peak: number): number;
   multiply(values: Float32Array, factor: number): void;
-  /** Each score becomes its weight, given its own row's largest score and factor. */
+  /** Replace scores with weights, given the peak and the factor of each score's row. */
   weights(scores: Float32Array, peaks: Float32Array, factors: Float32Array): void;
 
   /**
-   * What several matrices give to each key: the colour, and the largest weight.
+   * Blend the weights of several matrices per key: their mean colour and the largest weight.
    *
    * @param rows [matrices, keys]
    * @param inks [matrices, 4]: red, green, blue, 1
-   * @param out [keys, 4]: red, green, blue, weight; of the first keys, as many as it has room for
+   * @param out [keys, 4]: red, green, blue, weight; may hold fewer keys than `rows`
    */
   mix(rows: Float32Array, inks: Float32Array, out: Float32Array): void;
 
   /**
    * Add a curve to [height, width, 4], sums of red, green and blue times opacity, and of opacity.
    *
-   * @param bends per column, how far the curve has gone (0 to 1), and how steep that is.
+   * @param bends per column, the progress of the curve (0 to 1) and its slope
    */
   curve(
     sums: Float32Array,
@@ -74,22 +68,23 @@ export interface Kernels {
   ): void;
 
   /**
-   * Sums become pixels, four bytes each: their mean colour, as opaque as the sum times `light`.
+   * Write sums as pixels of four bytes: the mean colour, as opaque as the sum of opacities times
+   * `light`.
    *
-   * @param stride from one pixel to the next, in pixels
+   * @param stride the distance of consecutive pixels in `out`, in pixels
    */
   image(sums: Float32Array, out: Uint8ClampedArray, stride: number, light: number): void;
 
   /**
-   * One step of the Radon transform: lines through `span` columns each become lines through both.
-   * What rises by `rise` in each part rises by twice as much in both (left in `left`), or by one more
-   * (in `right`).
+   * One step of the Radon transform: lines through `span` columns on the left and on the right are
+   * joined. Lines that rise by `rise` in each half rise by twice as much in total (stored in
+   * `left`), or by one more (in `right`).
    */
   merge(left: Float32Array, right: Float32Array, span: number, rise: number): void;
 
   /**
-   * Add a line of cells to one column of a picture, times `gain`: its pixel y shows what lies at
-   * `start + y * step`.
+   * Add a line of cells to one column of a picture, times `gain`. Pixel y shows the position `start
+   * + y * step` of the line.
    *
    * @param sums [height, 4]
    */

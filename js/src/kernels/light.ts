@@ -1,7 +1,7 @@
-/** The brightness of lines: where they cover each other, all of them are dimmed alike. */
+/** The dimming of lines that cover each other. */
 
-/** The mean opacity of a picture at most, before any pixel is cut off at 1. */
+/** The largest mean opacity of a picture, before pixels are cut off at 1. */
 const DENSEST = 0.45;
 
-/** @param mean opacity of all pixels, as far above 1 as lines cover each other */
+/** @param mean the mean opacity of all pixels, above 1 where lines overlap */
 export const lightFor = (mean: number): number => Math.min(1, DENSEST / mean);

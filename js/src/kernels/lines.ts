@@ -1,4 +1,4 @@
-/** Thousands of translucent curves, added up pixel by pixel instead of stroked one by one. */
+/** Thousands of translucent curves, summed pixel by pixel instead of stroked one by one. */
 
 import { ease, steepness } from "./ease.ts";
 import type { Kernels } from "./kernels.ts";
@@ -12,18 +12,17 @@ export class LineField {
   /** Premultiplied red, green, blue and opacity sums per pixel. */
   readonly #sums: Float32Array;
   readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
-  /** Per column: how far the curve has gone (0 to 1), and how steep it is. */
+  /** Per column, the progress of the curve (0 to 1) and its slope. */
   readonly #bends: Float32Array;
 
   readonly #columns: number;
 
-  /** The number of floats that it holds. */
   static numbers(width: number, height: number, stretch = 1): number {
     const columns = Math.ceil(width / stretch);
     return 5 * columns * height + 2 * columns;
   }
 
-  /** @param stretch pixels that are as one from left to right: curves change little on that way. */
+  /** @param stretch the number of pixels from left to right that are drawn as one. */
   constructor(
     readonly width: number,
     readonly height: number,
@@ -44,15 +43,15 @@ export class LineField {
   }
 
   /**
-   * Add a curve from (0, from) to (width, to): the cubic with control points at a third and two
-   * thirds of the width, level with its ends. Colour components are 0 to 255.
+   * Add the cubic curve from (0, from) to (width, to), level at both ends, with control points at a
+   * third and two thirds of the width. Colour components are 0 to 255.
    */
   add(from: number, to: number, thickness: number, [r, g, b]: Color, opacity: number): void {
     const { height } = this;
     this.kernels.curve(this.#sums, height, this.#bends, from, to, thickness, r, g, b, opacity);
   }
 
-  /** The picture so far: the mean colour of what covers a pixel, in a light that shows differences. */
+  /** The picture so far: per pixel the mean colour, dimmed where curves overlap. */
   pixels(): Uint8ClampedArray<ArrayBuffer> {
     let total = 0;
     for (let at = 3; at < this.#sums.length; at += 4) total += this.#sums[at];

@@ -2,11 +2,11 @@ import type { Kernels } from "./kernels.ts";
 
 export const merge: Kernels["merge"] = (left, right, span, rise) => {
   const cells = left.length / 4;
-  // Further down there is nothing yet: lines of this span rise by less.
+  // Cells below are still empty: lines of this span rise by less.
   for (let n = 4 * (cells / 2 - (2 * span - 1)); n < left.length; n++) {
-    const own = left[n];
+    const leftSum = left[n];
     const at = n + 4 * rise;
-    left[n] = own + (at < right.length ? right[at] : 0);
-    right[n] = own + (at + 4 < right.length ? right[at + 4] : 0);
+    left[n] = leftSum + (at < right.length ? right[at] : 0);
+    right[n] = leftSum + (at + 4 < right.length ? right[at + 4] : 0);
   }
 };

@@ -12,7 +12,7 @@ export const mix: Kernels["mix"] = (rows, inks, out) => {
     let most = 0;
     for (let n = 0; n < matrices; n++) {
       const weight = rows[n * keys + key];
-      // The strongest heads give the colour: the plain mean of twelve colours is none.
+      // The cube favours the strongest heads: a plain mean of twelve colours is grey.
       const part = weight ** 3;
       r += part * inks[4 * n];
       g += part * inks[4 * n + 1];

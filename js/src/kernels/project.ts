@@ -3,14 +3,14 @@ import type { Kernels } from "./kernels.ts";
 export const project: Kernels["project"] = (line, start, step, gain, sums) => {
   const height = sums.length / 4;
   for (let y = 0; y < height; y++) {
-    // At two places, for there may be two cells in a pixel; and these beyond its ends, for lines go by
-    // whole cells: where one misses a cell, its neighbour has it twice.
+    // Two samples per pixel, since a pixel may cover two cells, and each reaches beyond the pixel:
+    // lines move by whole cells, so where one misses a cell, its neighbour counts it twice.
     add(sums, 4 * y, line, start + (y - 0.75) * step, gain / 2);
     add(sums, 4 * y, line, start + (y + 0.75) * step, gain / 2);
   }
 };
 
-/** Add what lies between two cells. Cells beyond the ends are empty. */
+/** Add the interpolated value between two cells. Cells beyond the ends are empty. */
 function add(
   sums: Float32Array,
   to: number,

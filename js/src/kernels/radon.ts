@@ -1,12 +1,12 @@
 /**
- * All lines of a matrix at once, after Brady (A fast discrete approximation algorithm for the Radon
- * transform, SIAM J. Comput. 1998; see also Press, PNAS 2006): additions grow with N² log N, and not
- * with N² times the width of the picture.
+ * The sums along all lines of a matrix at once: the fast discrete Radon transform of Brady (A fast
+ * discrete approximation algorithm for the Radon transform, SIAM J. Comput. 1998; see also Press,
+ * PNAS 2006). It takes N² log N additions, whatever the width of the picture.
  *
- * At a share u of the way from queries to keys, the line from query i to key j is at (1 - u) i + u j.
- * So a column of the picture holds the sums of the matrix along parallel lines, and the transform has
- * the sums along all lines from one side of the matrix to the other. Up to halfway, those go from key
- * to key and rise by t = u / (1 - u) queries at each; beyond that, queries and keys change places.
+ * At a share u of the way from queries to keys, the line from query i to key j is at (1 - u) i + u
+ * j. A column of the picture therefore holds sums of the matrix along parallel lines. In the first
+ * half, these lines go from key to key and rise by t = u / (1 - u) queries at each key; in the
+ * second half, queries and keys are exchanged.
  */
 
 import { ease, steepness } from "./ease.ts";
@@ -16,18 +16,16 @@ import { lightFor } from "./light.ts";
 export class RadonField {
   /** [queries, keys, 4]: red, green and blue times weight, and weight. */
   readonly #cells: Float32Array;
-  /** [lines, 2 size, 4]: where each line starts, from -size on; lines in bit-reversed order. */
+  /** [lines, 2 size, 4]: by the start of each line, from -size on; lines in bit-reversed order. */
   readonly #lines: Float32Array;
-  /** The sums of one column of the picture. */
   readonly #sums: Float32Array;
   readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
 
-  /** The number of floats that it holds. */
   static numbers(size: number, width: number, height: number): number {
     return 12 * size * size + (width + 4) * height;
   }
 
-  /** @param size of the matrix, a power of two. */
+  /** @param size the side of the matrix, a power of two */
   constructor(
     readonly size: number,
     readonly width: number,
@@ -48,10 +46,10 @@ export class RadonField {
   }
 
   /**
-   * The picture so far. Pauses after every step, so that it can be computed in slices.
+   * The picture so far. Yields after every step, so that it can be computed in slices.
    *
-   * @param cell height of a cell in pixels
-   * @param gains by column, what a weight of one adds to a pixel, if its line is spread over one
+   * @param cell the height of a cell in pixels
+   * @param gains per column, the brightness of a line of weight 1 in one pixel
    */
   *pixels(cell: number, gains: Float32Array): Generator<void, Uint8ClampedArray<ArrayBuffer>> {
     const light = lightFor(this.#opacity(gains));
@@ -71,7 +69,7 @@ export class RadonField {
     return this.#pixels.slice();
   }
 
-  /** The mean of the picture: every weight is somewhere in every column. */
+  /** The mean opacity of the picture: every weight appears once in every column. */
   #opacity(gains: Float32Array): number {
     let total = 0;
     for (let at = 3; at < this.#cells.length; at += 4) total += this.#cells[at];
@@ -81,7 +79,7 @@ export class RadonField {
 
   #load(forward: boolean): void {
     const { size } = this;
-    // Two numbers at a time.
+    // Copied two numbers at a time.
     const [cells, lines] = [doubles(this.#cells), doubles(this.#lines)];
     lines.fill(0);
     for (let line = 0; line < size; line++) {
@@ -96,7 +94,7 @@ export class RadonField {
 
   *#transform(): Generator<void> {
     const { size, kernels } = this;
-    // Merged columns are merged again as soon as possible, while they are in the processor's cache.
+    // Merge merged columns again as soon as possible, while they are in the processor's cache.
     for (let end = 2; end <= size; end += 2) {
       for (let span = 1; end % (2 * span) === 0; span *= 2) {
         const left = end - 2 * span;
@@ -110,8 +108,8 @@ export class RadonField {
   }
 
   /**
-   * @param rise of the lines, as a share of one cell per cell
-   * @param reach from one column to the next, by how much more they rise
+   * @param rise the rise of the lines, in cells per cell
+   * @param reach the difference of the rise from one column to the next
    */
   #project(
     x: number,
@@ -132,7 +130,8 @@ export class RadonField {
     this.#sums.fill(0);
     for (let line = first; line <= end; line++) {
       const step = (1 + line / last) / cell;
-      // The middle of the first pixel, from the middle of the first cell on, where the line starts.
+      // The distance of the first pixel's middle from the middle of the first cell, where the line
+      // starts.
       const start = (0.5 - cell / 2) * step - line + this.size;
       const share = (gain * step * near(line)) / total;
       this.kernels.project(this.#line(reversed(line, this.size)), start, step, share, this.#sums);
@@ -149,7 +148,7 @@ export class RadonField {
 const doubles = ({ buffer, byteOffset, length }: Float32Array) =>
   new Float64Array(buffer, byteOffset, length / 2);
 
-/** The line of `count`, a power of two, that has this place after all merging; its own inverse. */
+/** The bit-reversed index, below `count` (a power of two), which is where merging leaves a line. */
 function reversed(index: number, count: number): number {
   let out = 0;
   for (let bit = 1; bit < count; bit *= 2) {

@@ -1,4 +1,4 @@
-/** The parts of a softmax, so that a column can repeat what its rows did. */
+/** The steps of a softmax, separate so that a column can repeat those of its rows. */
 
 import type { Kernels } from "./kernels.ts";
 
@@ -23,7 +23,7 @@ export const multiply: Kernels["multiply"] = (values, factor) => {
 
 export const weights: Kernels["weights"] = (scores, peaks, factors) => {
   for (let n = 0; n < scores.length; n++) {
-    // Rounded in between, as in a row.
+    // Rounded between the two steps, as in a row.
     scores[n] = Math.exp(scores[n] - peaks[n]);
     scores[n] *= factors[n];
   }

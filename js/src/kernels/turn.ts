@@ -11,7 +11,7 @@ export const turn: Kernels["turn"] = (values, step, matrix, vector, out) => {
 
 function product(matrix: Float64Array, row: number, vector: Float64Array, dim: number): number {
   let [even, odd] = [0, 0];
-  // Two sums, so that one addition need not wait for the other.
+  // Two sums, which the processor adds in parallel.
   const whole = dim - (dim % 2);
   for (let n = 0; n < whole; n += 2) {
     even += matrix[row + n] * vector[n];

@@ -1,4 +1,4 @@
-/** The kernels where WebAssembly is not to be had: in any arrays, slower. */
+/** The kernels in TypeScript, for pages that forbid WebAssembly. They take any arrays. */
 
 import { curve } from "./curve.ts";
 import { dots } from "./dots.ts";

@@ -1,37 +1,25 @@
-/** The kernels in WebAssembly, with a memory of their own that never moves. */
+/** The kernels in WebAssembly, with a memory of fixed size. */
 
 import type { Kernels } from "./kernels.ts";
 
-/** The exports of `assembly/index.ts`; an array is its first byte's address. */
-interface Exports {
-  dots(...args: number[]): void;
-  largest(...args: number[]): number;
-  exponentials(...args: number[]): number;
-  multiply(...args: number[]): void;
-  weights(...args: number[]): void;
-  mix(...args: number[]): void;
-  curve(...args: number[]): void;
-  image(...args: number[]): void;
-  merge(...args: number[]): void;
-  project(...args: number[]): void;
-  turn(...args: number[]): void;
-}
+/** The exports of `assembly/index.ts`; an array is passed as its address in bytes. */
+type Exports = Readonly<Record<string, (...args: number[]) => number>>;
 
 const PAGE = 65536;
 
-/** In bytes, where arrays may begin; and in numbers, what the gaps between them may take. */
+/** The alignment of arrays in bytes, and the space for the gaps between them in floats. */
 const ALIGNMENT = 16;
 const SLACK = 1024;
 
 /**
- * @param numbers how many there is room for, all arrays together.
- * @throws where there is no memory for so many.
+ * @param numbers the total length of all arrays
+ * @throws if there is not enough memory.
  */
 export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernels {
   const pages = Math.ceil((4 * (numbers + SLACK)) / PAGE);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const instance = new WebAssembly.Instance(module, { env: { memory } });
-  const wasm = instance.exports as unknown as Exports;
+  const wasm = instance.exports as Exports;
   let end = 0;
   return {
     floats(count) {

@@ -1,34 +1,34 @@
-/** Room for one picture at a time, used again by the next: a memory costs time to make and to fill. */
+/** A memory for the kernels of one picture, reused by the next, which is faster. */
 
 import { kernelsFor } from "./compiled.ts";
 import type { Kernels } from "./kernels.ts";
 
 export interface Workspace {
   readonly kernels: Kernels;
-  /** To be called when no array of it is used any more. */
+  /** Give the memory back; no array of it may be used after this. */
   release(): void;
 }
 
-interface Room {
+interface Memory {
   readonly kernels: Kernels;
   readonly numbers: number;
 }
 
-let idle: Room | null = null;
+let idle: Memory | null = null;
 
-/** A workspace this many times larger than needed is left to be freed. */
+/** A memory more times larger than needed is left to the garbage collector. */
 const WASTE = 4;
 
-/** @param numbers that all arrays hold together. */
+/** @param numbers the total length of all arrays */
 export function workspace(numbers: number): Workspace {
   const fits = idle && idle.numbers >= numbers && idle.numbers <= WASTE * numbers;
-  const room = fits && idle ? idle : { kernels: kernelsFor(numbers), numbers };
+  const memory = fits && idle ? idle : { kernels: kernelsFor(numbers), numbers };
   idle = null;
-  room.kernels.clear();
+  memory.kernels.clear();
   return {
-    kernels: room.kernels,
+    kernels: memory.kernels,
     release() {
-      idle = room;
+      idle = memory;
     },
   };
 }

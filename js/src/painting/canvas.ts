@@ -1,11 +1,11 @@
-/** Canvases that can be painted once more, for a figure. */
+/** Canvases that keep their paint function, so that figures can paint them again. */
 
 import type { Paint, Painter } from "./painter.ts";
 
-/** Safari draws nothing on a canvas with a longer side than this. */
+/** The longest side of a canvas that Safari draws. */
 const LONGEST = 16_384;
 
-/** Canvas pixels per CSS pixel: as many as wanted, as far as browsers allow. */
+/** Canvas pixels per CSS pixel: the wanted ratio, or the largest that browsers allow. */
 export const canvasRatio = (width: number, height: number, wanted = devicePixelRatio): number =>
   Math.min(wanted, LONGEST / Math.max(width, height, 1));
 
@@ -14,7 +14,7 @@ const paints = new WeakMap<HTMLCanvasElement, Paint>();
 /**
  * Paint a canvas of CSS size width x height at the screen's resolution.
  *
- * @param inFigures paints the same of other shapes, where those of the screen are not for a file.
+ * @param inFigures paints the canvas in figures, where `paint` is not fit for a file.
  */
 export function paintCanvas(
   canvas: HTMLCanvasElement,
@@ -28,17 +28,17 @@ export function paintCanvas(
   paints.set(canvas, inFigures);
 }
 
-/** Let figures show what has yet to be painted on a canvas. */
+/** Set what figures show of a canvas that is not painted yet. */
 export function paintInFigures(canvas: HTMLCanvasElement, paint: Paint): void {
   paints.set(canvas, paint);
 }
 
-/** Paint what a canvas shows, at (0, 0). */
+/** Paint the content of a canvas at (0, 0). */
 export function repaint(canvas: HTMLCanvasElement, painter: Painter, ratio: number): void {
   paints.get(canvas)?.(painter, ratio);
 }
 
-/** The same as one picture, where there are more shapes than can be told apart. */
+/** Paint as a single bitmap, for drawings of too many shapes. */
 export const asPicture =
   (width: number, height: number, paint: Paint): Paint =>
   (painter, ratio) => {
@@ -47,14 +47,23 @@ export const asPicture =
     painter.drawImage(canvas, 0, 0, width, height);
   };
 
-/** An empty canvas with so many pixels per CSS pixel. */
+/** A canvas with the pixels of an image. */
+export function imageCanvas(image: ImageData): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  canvas.width = image.width;
+  canvas.height = image.height;
+  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** Resize and clear a canvas, for `ratio` pixels per CSS pixel. */
 function openCanvas(
   canvas: HTMLCanvasElement,
   width: number,
   height: number,
   ratio: number,
 ): CanvasRenderingContext2D {
-  // This clears it, too, and is no more work than that where its size stays.
+  // Setting the width clears the canvas, even if the width stays the same.
   canvas.width = Math.max(1, Math.round(width * ratio));
   const down = Math.max(1, Math.round(height * ratio));
   if (canvas.height !== down) canvas.height = down;

@@ -1,13 +1,13 @@
-/** Paints an element as the page shows it: boxes, text and canvases, at the places that they have. */
+/** Paints an element as the page shows it: boxes, text and canvases at their places. */
 
 import { repaint } from "./canvas.ts";
 import type { Painter } from "./painter.ts";
 
 /**
- * Paint an element and all that is in it, in the coordinates of the window.
+ * Paint an element and its descendants, in the coordinates of the window.
  *
- * @param behind the colour of what it stands on.
- * @param ratio pixels per CSS pixel that pictures should have.
+ * @param behind the colour behind the element
+ * @param ratio pixels per CSS pixel of bitmaps
  */
 export function paintElement(
   painter: Painter,
@@ -19,7 +19,7 @@ export function paintElement(
   if (style.display === "none" || style.visibility === "hidden" || style.opacity === "0") return;
   const box = element.getBoundingClientRect();
   const { backgroundColor, position } = style;
-  // What is stuck to an edge covers what is scrolled under it.
+  // A sticky element covers what is scrolled below it.
   const filled = !isClear(backgroundColor) && (backgroundColor !== behind || position === "sticky");
   painter.save();
   painter.globalAlpha *= Number(style.opacity);
@@ -39,7 +39,7 @@ export function paintElement(
   painter.restore();
 }
 
-/** Whether not all of its content is in sight. */
+/** True if an element cuts off a part of its content. */
 const isCut = (element: Element, { overflow }: CSSStyleDeclaration) =>
   overflow !== "visible" &&
   (element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight);
@@ -50,7 +50,6 @@ function clipTo(painter: Painter, { left, top, width, height }: DOMRect): void {
   painter.clip();
 }
 
-/** From the lowest to the uppermost. */
 function inOrder(element: Element): readonly ChildNode[] {
   const level = (node: ChildNode) =>
     node instanceof Element ? Number.parseInt(getComputedStyle(node).zIndex, 10) || 0 : 0;
@@ -58,7 +57,7 @@ function inOrder(element: Element): readonly ChildNode[] {
   return [...levels.keys()].sort((a, b) => (levels.get(a) ?? 0) - (levels.get(b) ?? 0));
 }
 
-/** What a style draws after the content of an element, where that stands free of it. */
+/** Paint the ::after box of an element, where it is positioned. */
 function paintAfter(painter: Painter, element: Element, box: DOMRect): void {
   const style = getComputedStyle(element, "::after");
   if (style.content === "none") return;
@@ -69,7 +68,7 @@ function paintAfter(painter: Painter, element: Element, box: DOMRect): void {
   paintBox(painter, place, style, !isClear(style.backgroundColor));
 }
 
-/** A shadow that is a rim inside a box. */
+/** An inset shadow without blur: a rim. */
 const RIM = /^(.+\)) 0px 0px 0px ([\d.]+)px inset$/;
 
 function paintBox(
@@ -126,7 +125,7 @@ function paintText(painter: Painter, node: Text, style: CSSStyleDeclaration): vo
   }
 }
 
-/** The side that text stands nearest to: so it moves least where other letters are wider. */
+/** The alignment and position of a text, at the nearer side of its box, for any font. */
 function anchorOf(node: Text, box: DOMRect): ["left" | "center" | "right", number] {
   let element = node.parentElement as Element;
   let around = element.getBoundingClientRect();
@@ -144,7 +143,7 @@ interface Line {
   readonly box: DOMRect;
 }
 
-/** Where text breaks is for the page to say: letter by letter. */
+/** The lines of a text as the page breaks them, found letter by letter. */
 function linesOf(node: Text): readonly Line[] {
   if (!node.data.trim()) return [];
   const range = document.createRange();
@@ -161,7 +160,7 @@ function linesOf(node: Text): readonly Line[] {
     if (text.trim()) lines.push({ text, box: range.getBoundingClientRect() });
     start = at;
   };
-  // Lines may stand closer than their letters are high.
+  // The boxes of neighbouring lines may overlap.
   let middle = Number.POSITIVE_INFINITY;
   for (let at = 0; at < node.data.length; at++) {
     range.setStart(node, at);

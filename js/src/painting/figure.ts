@@ -1,5 +1,6 @@
-/** What is shown as a file: the view as it stands there, with words above and below it. */
+/** Saves the current view as a file, with a heading above and a caption below it. */
 
+import { BODY_PADDING } from "../styles/style-sheet.ts";
 import { canvasRatio } from "./canvas.ts";
 import { paintElement } from "./element.ts";
 import type { Painter } from "./painter.ts";
@@ -8,27 +9,24 @@ import { SvgPainter } from "./svg.ts";
 export type FigureKind = "svg" | "png";
 
 export interface FigureOptions {
-  /** Of class "figure" while it is painted. */
+  /** Has the class "figure" while it is painted. */
   readonly root: HTMLElement;
-  /** What the view is in, and scrolled by. */
+  /** The scroll container of the view. */
   readonly body: HTMLElement;
   readonly heading: HTMLElement;
   readonly caption: HTMLElement;
-  /** Whether it ends where the body does, instead of going on as far as the view does. */
+  /** True to cut the view off where the body ends; false to paint all of it. */
   readonly cropped: boolean;
   readonly background: string;
-  /** What it is called by those who read it out, and by those who keep it. */
+  /** The title for screen readers, and the prefix of ids. */
   readonly title: string;
   readonly name: string;
 }
 
-/** Pixels per CSS pixel of a PNG, and of pictures in an SVG. */
+/** Pixels per CSS pixel of a PNG, and of bitmaps in an SVG. */
 const SHARPNESS = { svg: 1.5, png: 2.5 } as const;
 
-/** Around the view: the padding of the body. */
-const MARGIN = { x: 20, y: 16 };
-
-/** Paint what is shown, now, as a file that may come later. */
+/** Paint the current view now; the file may be ready later. */
 export function figure(kind: FigureKind, options: FigureOptions): Promise<Blob> {
   return arranged(options, (blocks) => {
     const width = Math.max(...blocks.map((block) => block.width));
@@ -49,7 +47,7 @@ export function figure(kind: FigureKind, options: FigureOptions): Promise<Blob> 
   });
 }
 
-/** Not by way of the SVG: pages whose policy allows no images could not draw it. */
+/** Not drawn from an SVG, which a page whose policy allows no images could not load. */
 function paintPng(width: number, height: number, paint: (painter: Painter) => void): Promise<Blob> {
   const ratio = canvasRatio(width, height, SHARPNESS.png);
   const canvas = document.createElement("canvas");
@@ -61,12 +59,11 @@ function paintPng(width: number, height: number, paint: (painter: Painter) => vo
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
       if (blob) resolve(blob);
-      else reject(new Error("this browser has no room for so large a picture"));
+      else reject(new Error("the picture is too large for this browser"));
     });
   });
 }
 
-/** A part of the figure as high as this, below the one before. */
 interface Block {
   readonly element: HTMLElement;
   readonly width: number;
@@ -90,7 +87,7 @@ function paintBlock(
   painter.restore();
 }
 
-/** Lay everything out as the figure has it while `use` runs: the reader sees nothing of it. */
+/** Call `use` with everything laid out as in the figure; the reader sees nothing of it. */
 function arranged<Result>(
   { root, body, heading, caption, cropped }: FigureOptions,
   use: (blocks: readonly Block[]) => Result,
@@ -102,14 +99,14 @@ function arranged<Result>(
   root.classList.toggle("cropped", cropped);
   root.append(heading, caption);
   try {
-    // Without its scroll bar it is as wide as before.
+    // As wide as before without the scroll bar.
     const across = cropped ? offsetWidth + body.scrollWidth - clientWidth : clientWidth;
     body.style.width = `${across}px`;
     body.style.height = `${offsetHeight}px`;
-    const over = body.scrollWidth > body.clientWidth ? MARGIN.x : 0;
+    const over = body.scrollWidth > body.clientWidth ? BODY_PADDING.x : 0;
     const width = body.scrollWidth + over;
     const view = body.firstElementChild as HTMLElement;
-    const height = cropped ? body.clientHeight : view.offsetHeight + 2 * MARGIN.y;
+    const height = cropped ? body.clientHeight : view.offsetHeight + 2 * BODY_PADDING.y;
     const words = (element: HTMLElement): Block => {
       element.style.width = `${width}px`;
       return { element, width, height: element.offsetHeight };

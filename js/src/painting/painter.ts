@@ -1,4 +1,4 @@
-/** What views draw with: the part of a canvas's 2D context that a figure as SVG has as well. */
+/** The drawing interface of the views, which canvases and the SVG painter implement. */
 
 export type Painter = Pick<
   CanvasRenderingContext2D,
@@ -38,6 +38,6 @@ export type Painter = Pick<
 /**
  * Draws in CSS pixels.
  *
- * @param ratio pixels per CSS pixel that a picture should have.
+ * @param ratio pixels per CSS pixel of bitmaps
  */
 export type Paint = (painter: Painter, ratio: number) => void;

@@ -1,26 +1,26 @@
-/** A painter whose picture is an SVG: text stays text, lines stay lines. */
+/** A painter that draws an SVG, with text as text and lines as lines. */
 
-import { hex, pixelOf } from "../styles/theme.ts";
+import { hex, parseColor } from "../styles/palette.ts";
 import type { Painter } from "./painter.ts";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
-/** The page's own letters first, then those that most programs have. */
+/** The fonts of the page, then those that most programs have. */
 const FONTS = 'system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif';
 
-/** Programs that smooth what they enlarge then smooth the edges of cells alone. */
+/** The enlargement of bitmaps, so that programs that smooth them blur only the edges of cells. */
 const PIXELS_PER_CELL = 4;
 
-/** How far the control points of a quarter of a circle are from its ends, as a share of the radius. */
+/** The distance of control points from the ends of a quarter circle, as a share of the radius. */
 const ROUND = 0.5523;
 
-/** What XML has no sign for, among it halves of characters. */
+/** Characters that XML cannot hold, among them lone surrogates. */
 const UNWRITABLE = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 type Attributes = Readonly<Record<string, string | number | null>>;
 type Style = string | CanvasGradient | CanvasPattern;
 
-/** Turns and mirrors, but does not scale or shear: what is a rectangle stays one. */
+/** Supports rotation and reflection, but no scaling or shearing: rectangles stay rectangles. */
 export class SvgPainter implements Painter {
   globalAlpha = 1;
   fillStyle: Style = "#000";
@@ -43,8 +43,8 @@ export class SvgPainter implements Painter {
   #ids = 0;
 
   /**
-   * @param title what the picture is called by those who read it out.
-   * @param name what its parts are called by: several pictures may come to stand in one page.
+   * @param title the title for screen readers
+   * @param name the prefix of ids, which must be unique if a page shows several pictures
    */
   constructor(
     width: number,
@@ -60,7 +60,7 @@ export class SvgPainter implements Painter {
     this.#add("title", {}).textContent = writable(title);
   }
 
-  /** A document of its own: what it says is escaped by whoever writes it. */
+  /** A standalone document. The serializer escapes all text. */
   toString(): string {
     return new XMLSerializer().serializeToString(this.#document);
   }
@@ -171,7 +171,7 @@ export class SvgPainter implements Painter {
     this.#add("rect", { ...this.#box(x, y, width, height), ...this.#stroked() });
   }
 
-  /** Of a canvas: all of it into a box, or a part of it. */
+  /** Draw a canvas, or a part of it, into a box. */
   drawImage(image: CanvasImageSource, ...place: number[]): void {
     const source = image as HTMLCanvasElement;
     if (!source.width || !source.height) return;
@@ -213,7 +213,7 @@ export class SvgPainter implements Painter {
     element.textContent = writable(text);
   }
 
-  /** How far the letters' own line is below the one that text is placed by: fonts differ in this. */
+  /** The distance from the text's vertical position to its alphabetic baseline. */
   #toBaseline(text: string): number {
     const above = (baseline: CanvasTextBaseline) => {
       this.#measure.textBaseline = baseline;
@@ -254,15 +254,15 @@ export class SvgPainter implements Painter {
     return { [attribute]: color, opacity: opacityOf(opacity * this.globalAlpha) };
   }
 
-  /** As programs other than browsers know it: "#rrggbb", and how opaque it is. */
+  /** A CSS colour as "#rrggbb", which all programs know, and an opacity. */
   #color(css: string): readonly [color: string, opacity: number] {
-    const known = this.#colors.get(css);
-    if (known) return known;
+    const cached = this.#colors.get(css);
+    if (cached) return cached;
     const numbers = /^rgba?\(([^)]+)\)$/
       .exec(css)?.[1]
       .split(/[ ,/]+/)
       .map(Number);
-    const [r, g, b, opacity = 1] = numbers ?? shares(pixelOf(css));
+    const [r, g, b, opacity = 1] = numbers ?? shares(parseColor(css));
     const color = [hex([r, g, b]), opacity] as const;
     this.#colors.set(css, color);
     return color;
@@ -281,7 +281,7 @@ export class SvgPainter implements Painter {
     return out.join(" ");
   }
 
-  /** A rectangle from its upper left corner, wherever its own first corner is. */
+  /** A rectangle by its upper left corner, also under rotation. */
   #box(x: number, y: number, width: number, height: number): Attributes {
     const [[x0, y0], [x1, y1]] = [this.#place(x, y), this.#place(x + width, y + height)];
     return {
@@ -292,7 +292,7 @@ export class SvgPainter implements Painter {
     };
   }
 
-  /** Of what has an upper side: it is turned along. */
+  /** The position of text or a bitmap, with a transform if it is rotated. */
   #placed(x: number, y: number): Attributes {
     const { a, b, c, d, e, f } = this.matrix;
     if (a === 1 && d === 1) return { x: x + e, y: y + f };
@@ -314,7 +314,7 @@ function setAll(element: Element, attributes: Attributes): void {
   }
 }
 
-/** A PNG, in the address itself. */
+/** A part of a canvas as a data URL. */
 function address(source: HTMLCanvasElement, part: readonly number[], enlarged: number): string {
   const [x, y, width, height] = part;
   const canvas = document.createElement("canvas");
@@ -328,7 +328,7 @@ function address(source: HTMLCanvasElement, part: readonly number[], enlarged: n
 
 const shares = ([r, g, b, opacity]: Uint8ClampedArray) => [r, g, b, opacity / 255];
 
-/** What a file can hold of it, in one line. */
+/** The text in one line, without characters that XML cannot hold. */
 const writable = (text: string) => text.replace(UNWRITABLE, "").replace(/[\t\n\r]/g, " ");
 
 const rounded = (value: number) => `${Math.round(value * 100) / 100}`;

@@ -1,14 +1,14 @@
-/** Messages for layers that are not there, and what the reader can do about it. */
+/** The messages for layers that are not here, and what the reader can do about it. */
 
 import { Absent } from "../data/resource-cache.ts";
-import { layerNames } from "./trust.ts";
+import { layerNames } from "./fidelity.ts";
 
-/** @param there numbers of the layers of this stack that the page has. */
-export function leftOut(layer: number, there: readonly number[]): Absent {
-  return new Absent(`Layer ${layer} was left out of this page${only(there)}.`);
+/** @param others the numbers of the layers of this stack that the page has */
+export function leftOut(layer: number, others: readonly number[]): Absent {
+  return new Absent(`Layer ${layer} was left out of this page${only(others)}.`);
 }
 
-/** @param saved numbers of the layers of this stack that were saved with the widget. */
+/** @param saved the numbers of the layers of this stack that were saved with the widget */
 export function notSaved(layer: number, saved: readonly number[]): Absent {
   return new Absent(
     `Layer ${layer} is not saved in this page${only(saved)}, and no kernel is ` +
@@ -17,13 +17,13 @@ export function notSaved(layer: number, saved: readonly number[]): Absent {
   );
 }
 
-/** The time that a kernel may be silent before the reader is asked what to do. */
+/** The time without an answer from the kernel after which the reader is asked what to do. */
 export const SILENCE_MS = 15_000;
 
-/** @param what was asked for, as "layer 3". */
+/** @param what the missing resource, as "layer 3" */
 export const unanswered = (what: string) =>
-  `The kernel has not sent ${what} for ${SILENCE_MS / 1000} seconds. It may be busy, and sends ` +
-  "it when it is free; if it was restarted or stopped, run the cell again.";
+  `The kernel has not sent ${what} for ${SILENCE_MS / 1000} seconds. It may be busy, and ` +
+  "answer later. If it was restarted or stopped, run the cell again.";
 
 function only(numbers: readonly number[]): string {
   return numbers.length ? `, which has ${layerNames(numbers.map((number) => ({ number })))}` : "";

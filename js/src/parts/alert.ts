@@ -1,14 +1,13 @@
-/** The bar that says what went wrong, until the reader closes it. */
+/** The bar that shows an error until the reader closes it. */
 
 import type { Scope } from "../scheduling/scope.ts";
 import type { State } from "../state/state.ts";
-import { el } from "./dom.ts";
+import { button, el } from "./dom.ts";
 
-/** @param leave gives the focus to the view. */
+/** @param leave moves the focus to the view */
 export function alertBar(scope: Scope, { error }: State, leave: () => void): HTMLElement {
   const message = el("span", { class: "message" });
-  const dismiss = el("button", { type: "button", class: "control" }, "Dismiss");
-  dismiss.addEventListener("click", () => {
+  const dismiss = button({ class: "control" }, "Dismiss", () => {
     leave();
     error.value = null;
   });
@@ -20,16 +19,16 @@ export function alertBar(scope: Scope, { error }: State, leave: () => void): HTM
   return element;
 }
 
-/** Whether, of several views of a page, this is in use: none in use, any may be. */
+/** True if this of several views on a page is in use, or if none is. */
 export function isInUse(host: Element, all: readonly Element[]): boolean {
   const used = all.filter((other) => other.matches(":hover, :focus-within"));
   return !used.length || used.includes(host);
 }
 
 /**
- * Show what the view throws while it reacts, as to a click, where the reader looks.
+ * Show uncaught errors of the view, as from a click, in its alert bar.
  *
- * @param ours whether an error of the page comes from the view's own code.
+ * @param ours tells if an error comes from this view's code
  */
 export function watchErrors(
   { error }: State,
@@ -39,9 +38,9 @@ export function watchErrors(
   addEventListener(
     "error",
     (event) => {
-      // The browser's own notices, as of a ResizeObserver, carry no error.
+      // Notices of the browser, as from a ResizeObserver, carry no error.
       if (!(event.error instanceof Error) || !ours(event)) return;
-      error.value = `Something failed in the view, which may be wrong now: ${event.error.message}`;
+      error.value = `An error occurred, so this view may be wrong: ${event.error.message}`;
     },
     options,
   );

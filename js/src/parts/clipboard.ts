@@ -1,24 +1,24 @@
-/** Text to the clipboard, also where browsers offer only the old way. */
+/** Copies text to the clipboard, also in browsers without the Clipboard API. */
 
 /**
  * Copy `text`.
  *
- * @param within a visible place for a moment's textbox, from which the old way copies.
- * @throws with the reason, where neither way is allowed.
+ * @param within a visible element for a temporary textarea, which `execCommand` copies from
+ * @throws if neither way is allowed
  */
 export async function copyText(text: string, within: HTMLElement): Promise<void> {
   try {
-    // An insecure context has none.
+    // `navigator.clipboard` is missing in insecure contexts.
     if (!navigator.clipboard || isForbidden())
       throw new Error("this page may not use the clipboard");
     await navigator.clipboard.writeText(text);
   } catch (error) {
-    // As in a frame without the permission.
+    // Forbidden, as in a frame without permission.
     if (!copySelected(text, within)) throw error;
   }
 }
 
-/** True where a frame has no permission, as far as browsers say: trying would log an error. */
+/** True if a browser reports that the frame lacks permission: trying would log an error. */
 function isForbidden(): boolean {
   const { featurePolicy } = document as {
     featurePolicy?: { allowsFeature(name: string): boolean };

@@ -1,4 +1,4 @@
-/** The copy menu: the numbers of the view as tab-separated text. */
+/** The menu that copies the numbers of the view as tab-separated text. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
@@ -10,11 +10,11 @@ import { type Table, tsv } from "./table.ts";
 
 export interface Copy {
   readonly element: HTMLElement;
-  /** Copies the first table there is. */
+  /** Copies the first table. */
   first(): void;
 }
 
-/** @param say shows the reader what was copied. */
+/** @param say shows a message to the reader */
 export function copyMenu(
   scope: Scope,
   tables: ReadonlySignal<readonly Table[]>,
@@ -32,15 +32,15 @@ export function copyMenu(
     } catch (error) {
       const why = error instanceof Error ? error.message : `${error}`;
       say(`${table.name} not copied: ${why}`);
-      reason.textContent = `The browser refuses to copy: ${why}. Copy what is selected yourself.`;
+      reason.textContent = `The browser does not allow copying: ${why}. Copy the selected text yourself.`;
       box.value = text;
       byHand.toggle(true);
-      // Not by `autofocus`, which browsers refuse in a frame of another origin.
+      // Not with `autofocus`, which browsers ignore in a frame of another origin.
       box.focus();
       box.select();
       return;
     }
-    // The head of the table is not one of them.
+    // Without the header.
     const lines = rows.length - 1;
     say(`${table.name} copied: ${lines} ${lines === 1 ? "line" : "lines"}`);
   }

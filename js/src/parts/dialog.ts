@@ -1,4 +1,4 @@
-/** A panel over the page: the focus goes in, Escape or a click beside it closes, the focus comes back. */
+/** A modal dialog, closed with Escape or a click outside; the focus returns to where it was. */
 
 import { el } from "./dom.ts";
 import { iconButton } from "./icons.ts";
@@ -19,12 +19,12 @@ export function dialog(name: string, ...content: HTMLElement[]): Dialog {
     else element.close();
   };
   close.addEventListener("click", () => toggle(false));
-  // Its inside covers all of it, so what is left is around it.
+  // Its content covers it, so that its own area is the backdrop.
   element.addEventListener("click", (event) => {
     if (event.target === element) toggle(false);
   });
   element.addEventListener("keydown", (event) => {
-    // The browser closes it on Escape; the view and the notebook around it are not meant.
+    // The browser closes it on Escape, which must not reach the view and the notebook around it.
     event.stopPropagation();
     if (event.key !== "Tab") return;
     event.preventDefault();

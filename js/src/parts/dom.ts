@@ -1,8 +1,8 @@
-/** Elements without markup: text goes in as text nodes only, so that no token is ever parsed. */
+/** Creates elements without markup: text becomes text nodes, so that no token is ever parsed. */
 
 type Attributes = Record<string, string | number | boolean | null | undefined>;
 
-/** Create an element. A false, null or undefined attribute is left out; true is "". */
+/** Create an element. False, null and undefined attributes are left out; true becomes "". */
 export function el<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -14,6 +14,17 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Create a button that calls `onClick`. */
+export function button(
+  attributes: Attributes,
+  content: string,
+  onClick: (event: MouseEvent) => void,
+): HTMLButtonElement {
+  const element = el("button", { type: "button", ...attributes }, content);
+  element.addEventListener("click", onClick);
+  return element;
+}
+
 export function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) element.removeAttribute(name);
@@ -21,21 +32,21 @@ export function setAttributes(element: Element, attributes: Attributes): void {
   }
 }
 
-/** Put new content in place of the old, with the focus on the part of the same name, or near it. */
+/** Replace the content of an element, and move the focus to the new element with the same label. */
 export function replaceContent(parent: HTMLElement, content: HTMLElement): void {
   const root = parent.getRootNode();
   const active = root instanceof ShadowRoot ? root.activeElement : null;
   const name = active && parent.contains(active) ? active.getAttribute("aria-label") : null;
   parent.replaceChildren(content);
   if (!name) return;
-  // A name may be a token, and so hold what a selector would be made of.
+  // Not a selector, since a label may be a token and hold any characters.
   const named = [...parent.querySelectorAll<HTMLElement>("[aria-label]")];
   const same = named.find((element) => element.getAttribute("aria-label") === name);
-  // Otherwise keys would go to the page around the view.
+  // Keep the focus in the view, or keys would go to the page around it.
   (same ?? parent.closest<HTMLElement>("[tabindex]"))?.focus();
 }
 
-/** Scroll `scroller`, and nothing around it, until the element can be seen. */
+/** Scroll `scroller`, but nothing around it, until the element is visible. */
 export function revealWithin(scroller: Element | null, element: Element): void {
   if (!scroller) return;
   const [outer, inner] = [scroller.getBoundingClientRect(), element.getBoundingClientRect()];

@@ -1,11 +1,11 @@
-/** The filters of the header: the stack of layers, and the segments of a text pair. */
+/** The filters in the header: the stack, and the segments of a text pair. */
 
 import type { Manifest } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { goToStack } from "../state/navigation.ts";
 import { isPair } from "../state/shown.ts";
 import type { State } from "../state/state.ts";
-import { choice, optionChoice } from "./choice.ts";
+import { choice, optionsOf } from "./choice.ts";
 import { capitalized } from "./text.ts";
 
 const SEGMENTS = { all: "All", aa: "A → A", ab: "A → B", ba: "B → A", bb: "B → B" };
@@ -18,18 +18,19 @@ export function filters(scope: Scope, state: State, { stacks }: Manifest): HTMLE
       value: name,
       label: capitalized(name.replaceAll("_", " ")),
     }));
-    shown.push(
-      choice(scope, {
-        name: "Attention",
-        options,
-        value: () => state.shown.stack.value.name,
-        set: (to) => goToStack(state, to),
-      }),
-    );
+    const bound = {
+      get value() {
+        return state.shown.stack.value.name;
+      },
+      set value(name) {
+        goToStack(state, name);
+      },
+    };
+    shown.push(choice(scope, "Attention", options, bound));
   }
   if (stacks.some(isPair)) {
     const name = several ? "Segments" : "Attention";
-    const segments = optionChoice(scope, state, name, "segments", SEGMENTS);
+    const segments = choice(scope, name, optionsOf<"segments">(SEGMENTS), state.segments);
     scope.effect(() => {
       segments.hidden = !isPair(state.shown.stack.value);
     });

@@ -1,4 +1,4 @@
-/** The box that finds tokens, and goes from one that is found to the next. */
+/** The search box for tokens. */
 
 import { batch, computed, signal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
@@ -10,7 +10,7 @@ import { el, revealWithin } from "./dom.ts";
 import { icon } from "./icons.ts";
 import { placesOf } from "./track.ts";
 
-/** The positions of the labels in which `text` stands, in capitals or not; none of no text. */
+/** The positions of the labels that contain `text`, ignoring case; none for an empty text. */
 export function matches(labels: readonly string[], text: string): readonly number[] {
   const wanted = text.toLowerCase();
   if (!wanted) return [];
@@ -26,7 +26,7 @@ export interface FindOptions {
   readonly state: State;
   /** The option of the focused token, to scroll to. */
   option(side: Side): HTMLElement | null;
-  /** Gives the focus to the view. */
+  /** Moves the focus to the view. */
   leave(): void;
 }
 
@@ -43,11 +43,11 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
   const count = el("span", { class: "count", "aria-live": "polite" });
   const element = el("label", { class: "control find" }, icon("search"), box, count);
 
-  /** The tokens found: among the queries, or, if there are none, among the keys. */
+  /** The matching tokens: among the queries, or, if there are none, among the keys. */
   const found = computed<{ side: Side; positions: readonly number[] }>(() => {
     const stack = state.shown.stack.value;
     const shown = shownTokens(state.segments.value, stack);
-    // Neurons are of tokens, also while words are chosen.
+    // The neuron view shows tokens, whether words are chosen or not.
     const words = state.words.value && state.view.value !== "neuron";
     const among = (tokens: Tokens, positions: readonly number[]) => {
       const units = unitsOf(tokens, words);
@@ -63,7 +63,7 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
   });
   const current = signal<number | null>(null);
 
-  /** Look at a token; returns its option. */
+  /** Focus a token. Returns its option. */
   function go(to: number | undefined): HTMLElement | null {
     const { side } = found.peek();
     batch(() => {
@@ -71,7 +71,7 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
       state.hover.value = to === undefined ? null : { query: null, key: null, [side]: to };
     });
     if (to === undefined) return null;
-    // From where the keyboard goes on in the column.
+    // The keyboard continues here in the column.
     state.cursor[side] = to;
     state.sought.value = { query: null, key: null, [side]: to };
     return option(side);
@@ -90,13 +90,13 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
   box.addEventListener("input", () => {
     state.find.value = box.value;
     const first = go(found.peek().positions[0]);
-    // The page stays, with the box under the typing hands in it.
+    // Scroll the body only, so that the page does not move while the reader types.
     if (first) revealWithin(first.closest(".body"), first);
   });
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") {
-      // Locked tokens stay locked.
+      // Escape must not release locked tokens here.
       event.stopPropagation();
       state.find.value = "";
       go(undefined);
@@ -107,7 +107,7 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
 
   scope.effect(() => {
     const { find, view, opened } = state;
-    // Closed thumbnails show no tokens.
+    // Thumbnails show no tokens.
     element.hidden = view.value === "model" && !opened.value;
     if (box.value !== find.value) box.value = find.value;
     const { positions } = found.value;

@@ -1,4 +1,4 @@
-/** The lines under the view: the numbers of the focused tokens, and the legend of the view. */
+/** The footer: the numbers of the focused tokens, and the legend of the view. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
@@ -10,24 +10,24 @@ export function footer(
   status: ReadonlySignal<Phrase>,
   legend: ReadonlySignal<Phrase>,
 ): HTMLElement {
-  const said = el("div", { class: "status", role: "status" });
-  const about = el("div", { class: "about" });
+  const statusLine = el("div", { class: "status", role: "status" });
+  const legendLine = el("div", { class: "about" });
   const filled = new Map<HTMLElement, string>();
   const fill = (line: HTMLElement, phrase: Phrase) => {
     const content = JSON.stringify(phrase);
-    // The same text stays: a new layout would be work for every move of the pointer.
+    // Keep an equal text: a new layout costs time with every move of the pointer.
     if (filled.get(line) === content) return;
     filled.set(line, content);
     line.replaceChildren(...phrase.map(piece));
-    // All of it, where there was no room.
+    // The whole text, if the line is cut off.
     line.title = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
   };
-  scope.effect(() => fill(said, status.value));
-  scope.effect(() => fill(about, legend.value));
-  return el("footer", {}, said, about);
+  scope.effect(() => fill(statusLine, status.value));
+  scope.effect(() => fill(legendLine, legend.value));
+  return el("footer", {}, statusLine, legendLine);
 }
 
-/** A line for a figure, without what only the screen can do. */
+/** A line of a figure, without hints, which apply to the screen only. */
 export function printed(phrase: Phrase): HTMLElement {
   const parts = phrase.filter((part) => typeof part === "string" || !part.hint);
   return el("div", {}, ...parts.map(piece));
@@ -42,12 +42,12 @@ function piece(part: string | Marked): Node | string {
   return element;
 }
 
-/** The number of letters at the end of a longer label that always show. */
+/** The length of the end of a long label that is always visible. */
 const TAIL = 5;
-/** Shorter labels are shown whole. */
+/** The longest label that is not split. */
 const WHOLE = 12;
 
-/** A long label in two halves, of which the style cuts the first: so its end is seen too. */
+/** A long label in two parts, of which the style shortens the first. */
 function halves(text: string): (Node | string)[] {
   const letters = lettersOf(text);
   if (letters.length <= WHOLE) return [text];

@@ -1,4 +1,4 @@
-/** The row above the view: which view, which layer and head, which attention. */
+/** The header: the choice of the view, layer, head and attention, and menus. */
 
 import { computed } from "@preact/signals-core";
 import type { Store } from "../data/store.ts";
@@ -6,15 +6,15 @@ import type { Scope } from "../scheduling/scope.ts";
 import { combination, type ViewName } from "../state/choices.ts";
 import { goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
-import { el, setAttributes } from "./dom.ts";
+import { button, el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";
 import { stepper } from "./stepper.ts";
 
 const VIEW_LABELS: Record<ViewName, string> = { head: "Head", model: "Model", neuron: "Neuron" };
 
 /**
- * @param tools the chosen view's own controls go here.
- * @param common what stands at the end, for every view.
+ * @param tools the container of the current view's own controls
+ * @param common the controls of all views, at the end
  */
 export function header(
   scope: Scope,
@@ -37,7 +37,7 @@ export function header(
     set: (to) => goTo(state, { head: to }),
   });
   scope.effect(() => {
-    // The chosen one makes no difference where several are shown as one.
+    // The steppers have no effect while heads are combined.
     const together = state.view.value === "head" ? combination(state.combine.value) : null;
     const all = together?.over === "layers";
     layer.classList.toggle("idle", all);
@@ -55,15 +55,10 @@ function viewTabs(scope: Scope, state: State): HTMLElement {
   const list = el("div", { role: "tablist", "aria-label": "View" });
   const { views } = state;
   const tabs = views.map((name) => {
-    const tab = el(
-      "button",
-      { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view" },
-      VIEW_LABELS[name],
-    );
-    tab.addEventListener("click", () => {
+    const attributes = { role: "tab", id: `tab-${name}`, "aria-controls": "view" };
+    return button(attributes, VIEW_LABELS[name], () => {
       state.view.value = name;
     });
-    return tab;
   });
   list.append(...tabs);
   list.addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-/** The list of keys and of what the pointer does, opened with its button or with "?". */
+/** The help dialog: the keys, and what the pointer does. Opened with its button or "?". */
 
 import { VIEWS, type ViewName } from "../state/choices.ts";
 import { dialog } from "./dialog.ts";
@@ -7,7 +7,7 @@ import { iconButton } from "./icons.ts";
 
 type Entries = readonly (readonly [does: string, meaning: string])[];
 
-/** @param enter what Enter does to a head. */
+/** @param enter what Enter does on a head */
 const everywhere = (enter: string): Entries => [
   ["[ ]", "previous, next layer"],
   [", .", "previous, next head"],
@@ -61,7 +61,7 @@ function sectionsOf(views: readonly ViewName[]): readonly Section[] {
   const head = views.includes("head");
   const to = head ? "go to the head's own view" : "open the head";
   const enter = views.includes("model") ? `, or ${to}` : "";
-  const of: Record<ViewName, readonly Section[]> = {
+  const sections: Record<ViewName, readonly Section[]> = {
     head: [
       ["Head view", HEAD],
       ["Matrix of a long text", MATRIX],
@@ -73,7 +73,7 @@ function sectionsOf(views: readonly ViewName[]): readonly Section[] {
   return [
     ["Keys", [...first, ...everywhere(enter)]],
     ["Pointer", POINTER],
-    ...views.flatMap((name) => of[name]),
+    ...views.flatMap((name) => sections[name]),
   ];
 }
 
@@ -83,7 +83,7 @@ export interface Help {
   toggle(open?: boolean): void;
 }
 
-/** @param views those that there are. */
+/** @param views the available views */
 export function help(views: readonly ViewName[] = VIEWS): Help {
   const button = iconButton({ icon: "keyboard", name: "Keyboard", title: "Keyboard help (?)" });
   button.setAttribute("aria-haspopup", "dialog");
@@ -95,7 +95,7 @@ export function help(views: readonly ViewName[] = VIEWS): Help {
   const { element: panel, toggle } = dialog("Keyboard and pointer", ...lists);
   button.addEventListener("click", () => toggle());
   panel.addEventListener("keydown", (event) => {
-    // The press that opened it may go on.
+    // Ignore the repeats of the key press that opened it.
     if (event.key === "?" && !event.repeat) toggle(false);
   });
   return { button, panel, toggle };

@@ -1,8 +1,8 @@
-/** Small pictures, drawn: glyphs such as ⌨ depend on the fonts of the machine. */
+/** Icons as SVG paths: glyphs such as ⌨ depend on the fonts of the machine. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** In a square of 16: what is stroked, then what is filled. */
+/** The stroked and the filled path of each icon, in a square of 16. */
 const PATHS = {
   search: ["M11.5 7a4.5 4.5 0 1 1-9 0a4.5 4.5 0 0 1 9 0zM10.5 10.5l3.5 3.5", ""],
   copy: [
@@ -29,7 +29,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture in the colour and at the size of the text. Says nothing: its button has a name. */
+/** An icon in the colour and size of the text, hidden from screen readers. */
 export function icon(name: IconName): SVGSVGElement {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
@@ -47,7 +47,7 @@ export function icon(name: IconName): SVGSVGElement {
 export interface IconButtonOptions {
   readonly icon: IconName;
   readonly name: string;
-  /** More than the name, on hover. */
+  /** A longer description, shown on hover. */
   readonly title?: string;
 }
 

@@ -1,4 +1,4 @@
-/** A button that opens a small menu below it. */
+/** A button that opens a menu below it. */
 
 import { untracked } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
@@ -7,7 +7,7 @@ import { type IconName, icon, iconButton } from "./icons.ts";
 
 export interface MenuItem {
   readonly name: string;
-  /** For choices that exclude each other; left out for actions. */
+  /** For exclusive choices; left out for actions. */
   readonly checked?: boolean;
   choose(): void;
 }
@@ -17,7 +17,7 @@ export interface MenuOptions {
   readonly title: string;
   /** Read inside an effect. */
   icon(): IconName;
-  /** Read inside an effect; without any, the button does nothing. */
+  /** Read inside an effect. Without items the button is disabled. */
   items(): readonly MenuItem[];
 }
 
@@ -29,13 +29,13 @@ export function menuButton(scope: Scope, options: MenuOptions): HTMLElement {
   const element = el("div", { class: "menu" }, button, list);
 
   const close = (back: boolean) => {
-    // First, for what is hidden loses the focus to the page.
+    // Before hiding: a hidden element loses the focus to the page.
     if (back) button.focus();
     list.hidden = true;
     button.setAttribute("aria-expanded", "false");
   };
   const open = (last = false) => {
-    // As they are now: what is offered may change under an open menu, and the menu stays.
+    // Untracked, so that an open menu does not change.
     const items = untracked(() => options.items());
     if (!items.length) return;
     list.replaceChildren(...items.map((item) => menuItem(item, () => close(true))));
@@ -48,7 +48,7 @@ export function menuButton(scope: Scope, options: MenuOptions): HTMLElement {
   };
 
   button.addEventListener("click", () => (list.hidden ? open() : close(true)));
-  // Otherwise the press would move the focus, which closes, and the click would open again.
+  // The press would move the focus, which closes the menu, and the click would open it again.
   button.addEventListener("mousedown", (event) => {
     if (!list.hidden) event.preventDefault();
   });
@@ -57,12 +57,12 @@ export function menuButton(scope: Scope, options: MenuOptions): HTMLElement {
     event.preventDefault();
     open(event.key === "ArrowUp");
   });
-  // Wherever else the focus goes.
+  // Close when the focus leaves.
   element.addEventListener("focusout", (event) => {
     if (!list.hidden && !element.contains(event.relatedTarget as Node | null)) close(false);
   });
   list.addEventListener("keydown", (event) => {
-    // While it is open, keys are for the menu alone.
+    // Keys belong to the menu while it is open.
     event.stopPropagation();
     const items = [...list.children] as HTMLElement[];
     const at = items.indexOf(event.target as HTMLElement);
@@ -85,9 +85,9 @@ export function menuButton(scope: Scope, options: MenuOptions): HTMLElement {
   });
   scope.effect(() => {
     const any = options.items().length > 0;
-    // The focused item is about to go.
+    // The focused item is about to be removed.
     if (!any && !list.hidden) close(true);
-    // A button that is truly disabled would lose the focus.
+    // Not "disabled", with which the button would lose the focus.
     setAttributes(button, { "aria-disabled": any ? null : "true" });
   });
   return element;
@@ -100,7 +100,7 @@ function menuItem({ name, checked, choose }: MenuItem, close: () => void): HTMLE
     "aria-checked": choice ? `${checked}` : null,
     tabindex: -1,
   };
-  // Not a button: on a Mac those do not take the focus from a click, and the menu would close.
+  // Not a button, which a click does not focus on a Mac, so that the menu would close.
   const item = el("div", attributes, ...(choice ? [icon("check")] : []), name);
   item.addEventListener("click", () => {
     close();

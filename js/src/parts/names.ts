@@ -1,21 +1,21 @@
-/** Names of tokens in a sentence: the label, with the position where a label is there twice. */
+/** Unique names of tokens: the label, with its position if the label is not unique. */
 
 interface Labelled {
   readonly labels: readonly string[];
 }
 
-const known = new WeakMap<Labelled, readonly string[]>();
+const cache = new WeakMap<Labelled, readonly string[]>();
 
-/** A name for every token, each of them once: "it", or "it₁₁" where "it" stands elsewhere too. */
+/** A unique name for every token: "it", or "it₁₁" if another token is "it", too. */
 export function tokenNames(tokens: Labelled): readonly string[] {
-  const found = known.get(tokens);
-  if (found) return found;
+  const cached = cache.get(tokens);
+  if (cached) return cached;
   const counts = new Map<string, number>();
   for (const label of tokens.labels) counts.set(label, (counts.get(label) ?? 0) + 1);
   const names = tokens.labels.map((label, position) =>
     counts.get(label) === 1 ? label : label + subscript(position),
   );
-  known.set(tokens, names);
+  cache.set(tokens, names);
   return names;
 }
 

@@ -1,13 +1,13 @@
-/** The line under the header that says what is not as it should be: absent where all is well. */
+/** The line under the header with warnings and notes; hidden if there are none. */
 
 import { computed } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import type { State } from "../state/state.ts";
 import { el } from "./dom.ts";
+import { doubts, layerNames } from "./fidelity.ts";
 import { capitalized } from "./text.ts";
-import { doubts, layerNames } from "./trust.ts";
 
-/** @param missing attention that is not in the record, as "module: reason". */
+/** @param missing attention modules that are not in the record, as "module: reason" */
 export function notes(scope: Scope, state: State, missing: readonly string[]): HTMLElement {
   const doubt = el("div", { role: "note", class: "doubt" });
   const saved = el("div", { role: "note", class: "saved" });
@@ -22,11 +22,11 @@ export function notes(scope: Scope, state: State, missing: readonly string[]): H
     doubt.hidden = !layers.length;
     element.hidden = doubt.hidden && saved.hidden && !missing.length;
     const kinds = [...new Set(layers.flatMap(doubts))].map((kind) => {
-      const own = layers.filter((each) => doubts(each).includes(kind));
-      return `⚠ ${capitalized(layerNames(own))}: ${kind}`;
+      const matching = layers.filter((each) => doubts(each).includes(kind));
+      return `⚠ ${capitalized(layerNames(matching))}: ${kind}`;
     });
     doubt.textContent = kinds.join(" · ");
-    // Strong where it is about what is on the screen.
+    // Stronger if a layer in doubt is in view.
     const here = state.view.value === "model" || layers.includes(layer.value);
     doubt.classList.toggle("here", here);
   });
@@ -41,7 +41,7 @@ function absence(missing: readonly string[]): HTMLElement {
     el(
       "details",
       {},
-      // All of it on hover too, without a click.
+      // The title shows all of them without a click.
       el(
         "summary",
         { title: missing.join("\n") },

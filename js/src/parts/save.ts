@@ -1,4 +1,4 @@
-/** The menu that saves what is shown as a figure. Nothing leaves the page but for the reader's disk. */
+/** The menu that saves the view as a figure, on the reader's disk. */
 
 import type { FigureKind } from "../painting/figure.ts";
 import type { Scope } from "../scheduling/scope.ts";
@@ -6,9 +6,9 @@ import { el } from "./dom.ts";
 import { menuButton } from "./menu.ts";
 
 export interface SaveOptions {
-  /** Paints what is shown, and names its file without an ending; null while nothing is shown. */
+  /** Paints the view and names its file, without an extension; null while nothing is shown. */
   figure(kind: FigureKind): { readonly name: string; readonly file: Promise<Blob> } | null;
-  /** Shows the result to the reader. */
+  /** Shows a message to the reader. */
   say(text: string): void;
 }
 
@@ -23,13 +23,13 @@ const KINDS: readonly FigureKind[] = ["svg", "png"];
 export function saveMenu(scope: Scope, { figure, say }: SaveOptions): Save {
   async function save(kind: FigureKind): Promise<void> {
     try {
-      const found = figure(kind);
-      if (!found) {
+      const drawn = figure(kind);
+      if (!drawn) {
         say("There is nothing to save yet.");
         return;
       }
-      const name = `${found.name}.${kind}`;
-      download(await found.file, name);
+      const name = `${drawn.name}.${kind}`;
+      download(await drawn.file, name);
       say(`Saved as ${name}`);
     } catch (error) {
       say(`Figure not saved: ${error instanceof Error ? error.message : error}`);
@@ -44,7 +44,7 @@ export function saveMenu(scope: Scope, { figure, say }: SaveOptions): Save {
   return { element, first: () => void save("svg") };
 }
 
-/** The time that a browser may take to begin. */
+/** The longest time that a browser needs to start a download. */
 const PATIENCE_MS = 60_000;
 
 function download(blob: Blob, name: string): void {

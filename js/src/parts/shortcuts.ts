@@ -1,10 +1,10 @@
-/** The keys that work anywhere in the view. */
+/** The keyboard shortcuts of the whole app. */
 
 import { release } from "../state/locks.ts";
 import { goTo, stepLayer } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 
-/** Actions that are not choices, and so not in the state. */
+/** Actions without a choice in the state. */
 export interface KeyActions {
   help(): void;
   find(): void;
@@ -13,7 +13,6 @@ export interface KeyActions {
   jump(by: 1 | -1): void;
 }
 
-/** Handle keys on `root`. */
 export function bindKeys(
   root: HTMLElement,
   state: State,
@@ -45,12 +44,12 @@ export function bindKeys(
     "keydown",
     (event) => {
       const action = actions[event.key];
-      // Some keyboards need Alt for brackets; with a digit or Escape it is the host's.
+      // Some keyboards need Alt for brackets; with a digit or Escape it belongs to the host.
       const alt = event.altKey && !"[],.?/".includes(event.key);
       if (!action || event.ctrlKey || event.metaKey || alt) return;
       if (event.key !== "Escape" && (event.target as Element).matches(TYPED)) return;
       event.preventDefault();
-      // Held down, a key steps on and on; but one figure is enough.
+      // A key held down repeats steps, but not the other actions.
       if (!event.repeat || !ONCE.has(event.key)) action();
     },
     { signal },
@@ -59,5 +58,5 @@ export function bindKeys(
 
 const ONCE = new Set(["?", "/", "c", "s"]);
 
-/** Elements that take letters and digits; in a list of options they choose one. */
+/** Elements that take letters and digits themselves. */
 const TYPED = "input, textarea, select";

@@ -1,13 +1,13 @@
-/** A number with a button on either side: a spinbutton. */
+/** A spinbutton with a button on either side. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
-import { el, setAttributes } from "./dom.ts";
+import { button, el, setAttributes } from "./dom.ts";
 
 export interface StepperOptions {
   readonly name: string;
   readonly value: ReadonlySignal<number>;
-  /** The values to step through, in increasing order; numbers may be missing. */
+  /** The values in increasing order, possibly with gaps. */
   readonly values: ReadonlySignal<readonly number[]>;
   set(value: number): void;
 }
@@ -18,13 +18,10 @@ export function stepper(scope: Scope, { name, value, values, set }: StepperOptio
     const to = all[all.indexOf(value.peek()) + by];
     if (to !== undefined) set(to);
   };
-  // The buttons are for the pointer; the keyboard steps the spinbutton itself.
-  const button = (sign: string, by: number) => {
-    const element = el("button", { type: "button", tabindex: -1, "aria-hidden": "true" }, sign);
-    element.addEventListener("click", () => step(by));
-    return element;
-  };
-  const [down, up] = [button("◂", -1), button("▸", 1)];
+  // The buttons are for the pointer only; the keyboard uses the spinbutton.
+  const hidden = { tabindex: -1, "aria-hidden": "true" };
+  const down = button(hidden, "◂", () => step(-1));
+  const up = button(hidden, "▸", () => step(1));
   const spin = el("span", { role: "spinbutton", tabindex: 0, "aria-label": name });
   spin.addEventListener("keydown", (event) => {
     const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key];

@@ -1,12 +1,12 @@
-/** One button per head: click toggles its lines, double-click shows it alone. */
+/** A button per head: a click shows or hides its lines, a double-click shows it alone. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import { activeHeads, goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 import { headColors, textOn } from "../styles/head-colors.ts";
-import { alpha, type Palette } from "../styles/theme.ts";
-import { el, setAttributes } from "./dom.ts";
+import { alpha, type Palette } from "../styles/palette.ts";
+import { button, el, setAttributes } from "./dom.ts";
 
 export function swatches(
   scope: Scope,
@@ -15,67 +15,57 @@ export function swatches(
   palette: ReadonlySignal<Palette>,
 ): HTMLElement {
   const group = el("div", { class: "swatches", role: "group", "aria-label": "Heads" });
-  /** The head that was clicked last without Shift: where a range begins. */
+  /** The head that was clicked last without Shift, where a range begins. */
   let anchor = state.shown.head.peek();
   const buttons = Array.from({ length: heads }, (_, head) => {
-    const button = el(
-      "button",
-      {
-        type: "button",
-        "aria-label": `Head ${head}`,
-        title: `Head ${head}: click to show or hide, double-click for this head alone, shift-click for a range`,
-      },
-      `${head}`,
-    );
-    button.addEventListener("click", (event) => {
+    const name = `Head ${head}`;
+    const title = `${name}: click to show or hide, double-click for this head alone, shift-click for a range`;
+    const swatch = button({ "aria-label": name, title }, `${head}`, (event) => {
       if (event.shiftKey) range(state, heads, anchor, head);
       else {
         toggle(state, heads, head);
         anchor = head;
       }
     });
-    button.addEventListener("dblclick", (event) => {
+    swatch.addEventListener("dblclick", (event) => {
       if (!event.shiftKey) solo(state, heads, head);
     });
-    return button;
+    return swatch;
   });
-  const all = el("button", { type: "button", class: "some" }, "All");
-  all.addEventListener("click", () => {
+  const all = button({ class: "some" }, "All", () => {
     state.heads.value = null;
   });
-  const alone = el("button", { type: "button", class: "some" });
-  alone.addEventListener("click", () =>
+  const alone = button({ class: "some" }, "", () =>
     setActive(state, heads, new Set([state.shown.head.peek()])),
   );
   group.append(...buttons);
   const element = el("div", { class: "swatch-row" }, group);
-  // A head is never without its lines, so that of a single head there is nothing to choose.
+  // A single head is always shown, so there is nothing to choose.
   if (heads > 1) element.append(el("div", {}, all, alone));
   scope.effect(() => {
     const current = state.shown.head.value;
     alone.textContent = `None but ${current}`;
     const active = activeHeads(state, heads);
-    // Not "disabled", which would take the focus from who has just pressed it.
+    // Not "disabled", with which the pressed button would lose the focus.
     setAttributes(all, { "aria-disabled": `${active.length === heads}` });
-    setAttributes(alone, {
-      "aria-disabled": `${active.length === 1 && active[0] === current}`,
-    });
+    const isAlone = active.length === 1 && active[0] === current;
+    setAttributes(alone, { "aria-disabled": `${isAlone}` });
   });
   scope.effect(() => {
     const active = new Set(activeHeads(state, heads));
     const colors = headColors(heads, palette.value.dark);
-    buttons.forEach((button, head) => {
+    buttons.forEach((swatch, head) => {
       const on = active.has(head);
-      button.setAttribute("aria-pressed", `${on}`);
-      button.classList.toggle("current", head === state.shown.head.value);
-      button.style.background = on ? colors[head] : alpha(colors[head], 0.18);
-      button.style.color = on ? textOn(colors[head]) : "";
+      swatch.setAttribute("aria-pressed", `${on}`);
+      swatch.classList.toggle("current", head === state.shown.head.value);
+      swatch.style.background = on ? colors[head] : alpha(colors[head], 0.18);
+      swatch.style.color = on ? textOn(colors[head]) : "";
     });
   });
   return element;
 }
 
-/** A head that is switched on also becomes the current one; the last one stays on. */
+/** Show or hide a head. A head that is shown becomes the current one; the last one stays. */
 function toggle(state: State, heads: number, head: number): void {
   const active = new Set(activeHeads(state, heads));
   if (!active.delete(head)) {
@@ -93,7 +83,7 @@ function solo(state: State, heads: number, head: number): void {
   else setActive(state, heads, new Set([head]));
 }
 
-/** The heads between two, and no other. */
+/** Show the heads between two, and no others. */
 function range(state: State, heads: number, from: number, to: number): void {
   const [first, last] = [Math.min(from, to), Math.max(from, to)];
   const between = Array.from({ length: last - first + 1 }, (_, n) => first + n);

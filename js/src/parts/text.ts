@@ -1,17 +1,17 @@
-/** Numbers and lines of text as the reader sees them. */
+/** Formats numbers and text for the reader. */
 
 import type { Program } from "../data/manifest.ts";
 import { headScale } from "../data/scores.ts";
 
-/** A piece of the status line that is more than plain text. */
+/** A styled piece of the status line. */
 export interface Marked {
   readonly text: string;
   readonly strong?: boolean;
-  /** The CSS colour that it explains. */
+  /** The CSS colour that it is a legend of. */
   readonly color?: string;
-  /** A token's name, whose writing direction must not turn what stands around it. */
+  /** True for a token, whose writing direction must not affect the text around it. */
   readonly token?: boolean;
-  /** What the reader can do, which is for the screen alone. */
+  /** True for a hint at an action, which figures leave out. */
   readonly hint?: boolean;
 }
 
@@ -26,19 +26,19 @@ export const token = (name: string, strong = false): Marked => ({
   strong,
 });
 
-/** "it → dog", emphasised. */
+/** "it → dog" in bold. */
 export const pair = (query: string, key: string): Phrase => [
   token(query, true),
   strong(" → "),
   token(key, true),
 ];
 
-/** Three decimals; a number that is not zero never looks like zero. */
+/** A weight with three decimals; a number above zero never looks like zero. */
 export function weight(value: number): string {
   return value > 0 && value < 0.0005 ? "<0.001" : value.toFixed(3);
 }
 
-/** A score or vector component, with a true minus sign. */
+/** A number with a true minus sign. */
 export function number(value: number, digits = 2): string {
   if (value === Number.NEGATIVE_INFINITY) return "masked";
   const text = value.toFixed(digits);
@@ -46,15 +46,15 @@ export function number(value: number, digits = 2): string {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212");
 }
 
-/** The formula from q · k to a head's score, as it follows q · k: "÷ √64 + bias". */
+/** The formula from q · k to the score, written after q · k: "÷ √64 + bias". */
 export function scaling(program: Scaling, head: number, dim: number): string {
   const steps = scalingSteps(program, head, dim).filter(Boolean);
   return steps.join(program.softcap === null ? " " : ", ");
 }
 
 /**
- * One after the other: the scale, "" where it is 1, and, as far as there is one, the softcap, in which
- * x is what stands before it, and the bias.
+ * The steps of the formula: the scale, "" if it is 1, and, if there are any, the softcap, where x
+ * stands for the value so far, and the bias.
  */
 export function scalingSteps(program: Scaling, head: number, dim: number): readonly string[] {
   const { softcap, bias, relative } = program;
@@ -67,25 +67,28 @@ export function scalingSteps(program: Scaling, head: number, dim: number): reado
 
 type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
 
-/** With a capital first letter. */
+/** The text with a capital first letter. */
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A measure of text in this font, in CSS pixels. */
+/** The CSS font of labels and numbers. */
+export const fontOf = (size: number, weight = 400) => `${weight} ${size}px system-ui, sans-serif`;
+
+/** Returns a function that measures text in this font, in CSS pixels. */
 export function textMeasure(font: string): (text: string) => number {
   const context = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
   context.font = font;
   return (text) => context.measureText(text).width;
 }
 
-/** The letters as readers see them: an accent or a joined sign stays with its letter. */
+/** The letters as readers see them, with their accents and joiners. */
 export function lettersOf(text: string): readonly string[] {
   return Array.from(LETTERS.segment(text), ({ segment }) => segment);
 }
 
-// Made once: that takes longer than most labels do.
+// Created once, since that takes longer than segmenting most labels.
 const LETTERS = new Intl.Segmenter();
 
-/** The label, shortened in the middle if it is wider than `width`. */
+/** Shorten a label in the middle if it is wider than `width`. */
 export function shorten(label: string, width: number, measure: (text: string) => number): string {
   const letters = lettersOf(label.length > LONGEST ? withoutMiddle(label) : label);
   if (letters.length < LONGEST && measure(label) <= width) return label;
@@ -93,7 +96,7 @@ export function shorten(label: string, width: number, measure: (text: string) =>
     const head = Math.ceil(kept / 2);
     return `${letters.slice(0, head).join("")}…${kept > 1 ? letters.slice(head - kept).join("") : ""}`;
   };
-  // The most letters that fit, by halving.
+  // Binary search for the most letters that fit.
   let [fits, over] = [1, letters.length];
   while (over - fits > 1) {
     const middle = (fits + over) >> 1;
@@ -103,30 +106,30 @@ export function shorten(label: string, width: number, measure: (text: string) =>
   return fits > 1 ? short(fits) : (letters[0] ?? "");
 }
 
-/** No view is wide enough for as many letters. */
+/** The most letters of a label that are considered: no view is wider. */
 const LONGEST = 400;
 
 const withoutMiddle = (label: string) =>
   label.slice(0, LONGEST / 2) + label.slice(label.length - LONGEST / 2);
 
-/** Width of a column that holds these labels, in CSS pixels, within bounds. */
+/** The width of a column for these labels, in CSS pixels, within bounds. */
 export function columnWidth(
   labels: readonly string[],
   fontSize: number,
   bounds: [number, number],
 ): number {
-  // In the heavier face of a locked token.
-  const measure = textMeasure(`600 ${fontSize}px system-ui, sans-serif`);
+  // Measured in bold, as locked tokens are shown.
+  const measure = textMeasure(fontOf(fontSize, 600));
   let widest = bounds[0];
   for (const label of new Set(labels)) {
     widest = Math.max(widest, Math.ceil(measure(label)) + 18);
-    // In a long text, one of the first words already fills the room.
+    // Stop at the bound, which one of the first words of a long text reaches.
     if (widest >= bounds[1]) return bounds[1];
   }
   return widest;
 }
 
-/** One significant digit, never less than the value: for a bound. */
+/** A value rounded up to one significant digit, for a bound. */
 export function roundedUp(value: number): string {
   if (value === 0) return "0";
   const unit = 10 ** Math.floor(Math.log10(value));

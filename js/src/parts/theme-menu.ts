@@ -1,4 +1,4 @@
-/** Light, dark, or as the page around the view is. */
+/** The menu of themes: light, dark, or that of the page around the view. */
 
 import type { Scope } from "../scheduling/scope.ts";
 import { SCHEMA } from "../state/choices.ts";

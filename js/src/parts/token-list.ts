@@ -1,52 +1,52 @@
-/** Tokens in a column or in a line, that can be pointed at, walked through with arrows, and locked. */
+/** A listbox of tokens in a column or a line, for pointer and keyboard. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import type { Side } from "../state/state.ts";
 import { el, setAttributes } from "./dom.ts";
-import { shorten, textMeasure } from "./text.ts";
+import { fontOf, shorten, textMeasure } from "./text.ts";
 import { placesOf, type Track } from "./track.ts";
 
 export interface TokenListOptions {
   readonly side: Side;
   readonly labels: readonly string[];
-  /** A name for each, each of them once. */
+  /** A unique name per label. */
   readonly names: readonly string[];
   readonly special: readonly number[];
-  /** The indices shown, in order. */
+  /** The indices of the labels shown, in order. */
   readonly shown: readonly number[];
-  /** The position by which the state knows one. */
+  /** The position in the state of the token at an index. */
   position(index: number): number;
   readonly horizontal: boolean;
   readonly track: Track;
-  /** Width of the column, or height of the line. */
+  /** The width of a column, or the height of a line. */
   readonly across: number;
   readonly fontSize: number;
-  /** The places whose rows are in the page, from one to before another; without it, all. */
+  /** The range of places that are rendered; all if it is missing. */
   readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
-  /** Brings a place into the range, and into sight. */
+  /** Scrolls to a place, and renders it. */
   readonly reveal?: ((at: number) => void) | undefined;
-  /** The emphasis of each token, 0 to 1; null for all alike. */
+  /** The emphasis of each token, 0 to 1; null for no emphasis. */
   readonly emphasis: ReadonlySignal<ArrayLike<number> | null>;
   readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   readonly found: ReadonlySignal<readonly number[]>;
-  look(index: number | null): void;
+  pointAt(index: number | null): void;
   toggle(index: number, event: MouseEvent | KeyboardEvent): void;
-  /** The last position of the keyboard, for when it comes back. */
+  /** The last position of the keyboard, where it continues. */
   readonly cursor: { at: number };
 }
 
-/** The share of its colour that faded text keeps: the least with a contrast of 4.5. */
+/** The least share of the text colour in faded text, for a contrast of 4.5. */
 const FADED = 0.62;
 const STEPS = 25;
 
 const NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
 
-/** The step of Page Up and Page Down in tokens: fewer than are in sight, so that none is missed. */
+/** The step of Page Up and Page Down in tokens, less than a page. */
 const PAGE = 20;
 
-/** Left and right of a label. */
+/** The padding left and right of a label, in CSS pixels. */
 export const PADDING = 8;
 
 export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement {
@@ -63,22 +63,22 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     "aria-multiselectable": "true",
   });
   list.style.fontSize = `${options.fontSize}px`;
-  // As wide as the heavier face of a locked token.
-  const measure = textMeasure(`600 ${options.fontSize}px system-ui, sans-serif`);
+  // Measured in bold, as locked tokens are shown.
+  const measure = textMeasure(fontOf(options.fontSize, 600));
   const size = (at: number) => track.size(at);
   const rowOf = (at: number): HTMLElement => {
     const index = shown[at];
-    const room = (horizontal ? size(at) : across) - 2 * PADDING;
-    const text = el("span", { dir: "auto" }, shorten(labels[index], room, measure));
+    const available = (horizontal ? size(at) : across) - 2 * PADDING;
+    const text = el("span", { dir: "auto" }, shorten(labels[index], available, measure));
     const row = el(
       "div",
       {
         role: "option",
         id: idOf(index),
         title: names[index],
-        // The whole label, also where it is shortened.
+        // The whole label, if it is shortened.
         "aria-label": text.textContent === labels[index] ? null : labels[index],
-        // A part of the list alone cannot be counted.
+        // Screen readers cannot count options that are not rendered.
         "aria-setsize": range && shown.length,
         "aria-posinset": range && at + 1,
         class: special.has(index) && "special",
@@ -90,13 +90,13 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     return row;
   };
 
-  /** The options that are there, by their place among those shown. */
-  const there = signal<ReadonlyMap<number, HTMLElement>>(new Map());
+  /** The rendered options, by place. */
+  const rendered = signal<ReadonlyMap<number, HTMLElement>>(new Map());
   function render([first, end]: readonly [number, number]): void {
-    const before = there.peek();
+    const before = rendered.peek();
     for (const [at, row] of before) if (at < first || at >= end) row.remove();
     const rows = new Map<number, HTMLElement>();
-    // Rows that stay are not replaced: a pressed row must still be there when it is released.
+    // Keep rendered rows: a pressed row must still exist when the pointer is released.
     let next = list.firstElementChild;
     for (let at = first; at < end; at++) {
       const row = before.get(at) ?? rowOf(at);
@@ -105,11 +105,11 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
       rows.set(at, row);
     }
     if (range) {
-      // As long as if all of them were there.
+      // Padded to the length of all options.
       list.style[horizontal ? "paddingLeft" : "paddingTop"] = `${lengthTo(first)}px`;
       list.style[horizontal ? "width" : "height"] = `${track.length}px`;
     }
-    there.value = rows;
+    rendered.value = rows;
   }
   const lengthTo = (at: number) => (at < shown.length ? track.start(at) : track.length);
 
@@ -120,9 +120,9 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
   let pointed: number | null = null;
   const look = (index: number | null) => {
     pointed = index;
-    options.look(index);
+    options.pointAt(index);
   };
-  // Not "pointerover", which also comes when the list scrolls by under a pointer that rests.
+  // Not "pointerover", which fires when the list scrolls under a pointer at rest, too.
   list.addEventListener("pointermove", (event) => {
     const index = indexOf(event);
     if (index !== null && (index !== pointed || !options.focused.peek().includes(index)))
@@ -151,7 +151,7 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
       cursor.at = shown[to];
       look(shown[to]);
       options.reveal?.(to);
-      there.peek().get(to)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+      rendered.peek().get(to)?.scrollIntoView({ block: "nearest", inline: "nearest" });
     } else if ((event.key === "Enter" || event.key === " ") && at >= 0) {
       event.preventDefault();
       options.toggle(shown[at], event);
@@ -163,27 +163,27 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
   scope.effect(() => {
     const focused = new Set(options.focused.value);
     const locked = new Set(options.locked.value);
-    for (const [at, row] of there.value) {
+    for (const [at, row] of rendered.value) {
       row.classList.toggle("focused", focused.has(shown[at]));
       const selected = `${locked.has(shown[at])}`;
       if (row.getAttribute("aria-selected") !== selected)
         row.setAttribute("aria-selected", selected);
     }
     const active = options.focused.value.at(-1);
-    const seen = active !== undefined && there.value.has(places[active]);
+    const seen = active !== undefined && rendered.value.has(places[active]);
     setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
   });
   scope.effect(() => {
     const found = new Set(options.found.value);
-    for (const [at, row] of there.value) row.classList.toggle("found", found.has(shown[at]));
+    for (const [at, row] of rendered.value) row.classList.toggle("found", found.has(shown[at]));
   });
   scope.effect(() => {
     const emphasis = options.emphasis.value;
     list.classList.toggle("faded", emphasis !== null);
-    for (const [at, row] of there.value) {
+    for (const [at, row] of rendered.value) {
       const text = row.firstElementChild as HTMLElement;
       const part = emphasis ? Math.min(1, emphasis[shown[at]]) : 1;
-      // In few steps: each change of a style is work for the browser.
+      // In few steps, since each change of a style costs time.
       const kept = emphasis ? `${Math.round(STEPS * (FADED + (1 - FADED) * part)) / STEPS}` : "";
       if (text.style.getPropertyValue("--kept") !== kept) text.style.setProperty("--kept", kept);
     }

@@ -1,34 +1,28 @@
-/** A column of a text's tokens, tied to what the reader looks at and locks. */
+/** A listbox of a text's tokens in a column, bound to the state. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { lockedOn } from "../state/locks.ts";
 import type { Side, State } from "../state/state.ts";
 import { matches } from "./find.ts";
 import { tokenNames } from "./names.ts";
-import { tokenList } from "./token-list.ts";
+import { type TokenListOptions, tokenList } from "./token-list.ts";
 import { uniformTrack } from "./track.ts";
 
-export interface TokenColumnOptions {
-  readonly side: Side;
+type ListOptions = "side" | "range" | "reveal" | "emphasis" | "toggle";
+
+export interface TokenColumnOptions extends Pick<TokenListOptions, ListOptions> {
   readonly tokens: Tokens;
   readonly state: State;
+  /** The height of a row and the width of the column, in CSS pixels. */
   readonly rowHeight: number;
-  /** In CSS pixels. */
   readonly width: number;
-  /** The positions shown, top to bottom. */
+  /** The positions shown, from top to bottom. */
   readonly positions: readonly number[];
-  /** The emphasis of each position, 0 to 1; null for all alike. */
-  readonly emphasis: ReadonlySignal<Float32Array | null>;
-  /** As in a list of tokens: of a long column, the part that is there, and what scrolls it. */
-  readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
-  readonly reveal?: ((at: number) => void) | undefined;
-  /** Called on a click, or Enter. */
-  toggle(position: number, event: MouseEvent | KeyboardEvent): void;
 }
 
-/** Rows as high as the design has them, lower for long texts. */
+/** The height of a row in CSS pixels: lower for long texts. */
 export const rowHeight = (tokens: number) => Math.max(16, Math.min(28, Math.floor(720 / tokens)));
 
 export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.72);
@@ -36,9 +30,9 @@ export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.7
 export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElement {
   const { side, tokens, state, positions, rowHeight } = options;
   const fontSize = tokenFontSize(rowHeight);
-  const known = new Set(positions);
+  const shown = new Set(positions);
   return tokenList(scope, {
-    side,
+    ...options,
     labels: tokens.labels,
     names: tokenNames(tokens),
     special: tokens.special,
@@ -48,24 +42,20 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
     track: uniformTrack(positions.length, rowHeight),
     across: options.width,
     fontSize,
-    range: options.range,
-    reveal: options.reveal,
-    emphasis: options.emphasis,
     focused: computed(() => {
       const at = state.focus.value[side];
-      return at !== null && known.has(at) ? [at] : [];
+      return at !== null && shown.has(at) ? [at] : [];
     }),
     locked: computed(() => lockedOn(state, side)),
     found: computed(() => matches(tokens.labels, state.find.value)),
-    look(index) {
+    pointAt(index) {
       state.hover.value = index === null ? null : { query: null, key: null, [side]: index };
     },
-    toggle: options.toggle,
     cursor: cursorOf(state, side),
   });
 }
 
-/** The cursor of one column, by position. */
+/** The position of the keyboard in one column. */
 export function cursorOf(state: State, side: Side): { at: number } {
   return {
     get at() {

@@ -1,13 +1,13 @@
-/** The positions of tokens along a row or column: one after the other, each with its own size. */
+/** The positions of tokens along a column or a line. */
 
 export interface Track {
-  /** In CSS pixels. */
+  /** The total length in CSS pixels. */
   readonly length: number;
   readonly count: number;
   start(index: number): number;
   size(index: number): number;
   middle(index: number): number;
-  /** The token at a place, or the nearest. */
+  /** The index of the token at a position, or the nearest. */
   at(place: number): number;
 }
 
@@ -24,7 +24,7 @@ export function trackOf(sizes: readonly number[]): Track {
     size: (index) => sizes[index],
     middle: (index) => starts[index] + sizes[index] / 2,
     at(place) {
-      // The last that starts at or before it, by halving.
+      // Binary search for the last token that starts at or before the position.
       let [low, high] = [0, sizes.length];
       while (high - low > 1) {
         const half = (low + high) >> 1;
@@ -45,7 +45,7 @@ export const uniformTrack = (count: number, size: number): Track => ({
   at: (place) => Math.max(0, Math.min(count - 1, Math.floor(place / size))),
 });
 
-/** By index of `count`, its place among those shown, or -1. */
+/** The place in `shown` of each index below `count`, or -1. */
 export function placesOf(shown: readonly number[], count: number): Int32Array {
   const places = new Int32Array(count).fill(-1);
   shown.forEach((index, at) => {

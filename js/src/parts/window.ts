@@ -1,35 +1,35 @@
-/** The part of a long list of tokens that is in sight, and what scrolls it. */
+/** The scroll container of a long list of tokens, with the range in sight. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { el } from "./dom.ts";
-import { steady } from "./steady.ts";
+import { computedRange } from "./range.ts";
 import type { Track } from "./track.ts";
 
 export interface ListWindow {
-  /** It scrolls what is put into it. */
+  /** The container of the list. */
   readonly element: HTMLElement;
   /** The scroll position in the list, in CSS pixels. */
   readonly start: ReadonlySignal<number>;
-  /** The places that have to be there, and those of them that are in sight. */
+  /** The range of places to render, and the range in sight. */
   readonly range: ReadonlySignal<readonly [number, number]>;
   readonly sight: ReadonlySignal<readonly [number, number]>;
-  /** Scroll, as the reader does, until a place is in sight. */
+  /** Scroll to a place, and report it like scrolling by the reader. */
   reveal(at: number): void;
-  /** Scroll, as the reader does, until the middle of a place is at `offset` in the window. */
+  /** Scroll the middle of a place to `offset` in the window, and report it likewise. */
   align(at: number, offset: number): void;
   scrollTo(start: number): void;
 }
 
 export interface ListWindowOptions {
   readonly track: Track;
-  /** The length in sight, in CSS pixels. */
+  /** The visible length, in CSS pixels. */
   readonly length: number;
   readonly horizontal: boolean;
-  /** Called with the distance that the reader scrolled. */
+  /** Called with the distance scrolled. */
   scrolled(by: number): void;
 }
 
-/** The number of options on either side of those in sight that are in the page already. */
+/** The number of options rendered beyond each end of the range in sight. */
 const READY = 8;
 
 export function listWindow(options: ListWindowOptions): ListWindow {
@@ -51,20 +51,23 @@ export function listWindow(options: ListWindowOptions): ListWindow {
     element[edge] = start.peek();
   }
 
-  const sight = steady(() => [track.at(start.value), track.at(start.value + length - 1) + 1]);
-  const range = steady(() => {
+  const sight = computedRange(() => [
+    track.at(start.value),
+    track.at(start.value + length - 1) + 1,
+  ]);
+  const range = computedRange(() => {
     const [first, end] = sight.value;
     return [Math.max(0, first - READY), Math.min(track.count, end + READY)];
   });
 
   element.addEventListener("scroll", () => {
     const by = element[edge] - start.peek();
-    // A position that was set comes back rounded.
+    // Ignore the event of a position that was set, which the browser rounds.
     if (Math.abs(by) < 1) return;
     start.value = within(element[edge]);
     options.scrolled(by);
   });
-  // Whatever is not laid out cannot be scrolled: what was set before comes true when it is.
+  // An element can scroll only after its layout.
   queueMicrotask(() => {
     element[edge] = start.peek();
   });
@@ -79,7 +82,7 @@ export function listWindow(options: ListWindowOptions): ListWindow {
       const [from, to] = [track.start(at), track.start(at) + track.size(at) - length];
       if (from >= before && to <= before) return;
       const near = from < before ? from : to;
-      // From far away it comes with what stands around it.
+      // From far away, scroll it to the middle.
       scrollBy((Math.abs(near - before) < length / 2 ? near : (from + to) / 2) - before);
     },
     align: (at, offset) => scrollBy(track.middle(at) - offset - start.peek()),

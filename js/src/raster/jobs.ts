@@ -1,4 +1,4 @@
-/** The kinds of pictures, with their jobs and painters: the same on a page and in its worker. */
+/** The kinds of rasterized pictures: their jobs, results and rasterizers. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { LinesJob } from "./lines-job.ts";
@@ -10,7 +10,7 @@ interface Jobs {
   readonly matrix: MatrixJob;
 }
 
-/** The arguments of `show`: an array of its own, and how much of the picture is in it. */
+/** The arguments of `show`: the pixels or weights, and how complete they are. */
 interface Shown {
   readonly lines: readonly [pixels: Uint8ClampedArray<ArrayBuffer>, share: number | null];
   readonly matrix: readonly [largest: Float32Array<ArrayBuffer>, done: boolean];
@@ -20,7 +20,7 @@ export type Kind = keyof Jobs;
 export type Job<Of extends Kind> = Jobs[Of];
 export type Show<Of extends Kind> = (...shown: Shown[Of]) => void;
 
-/** Work that pauses often, and shows what there is from time to time. */
+/** A rasterizer yields often, and shows unfinished pictures from time to time. */
 export type Rasterizer<Of extends Kind> = (
   matrices: readonly AttentionMatrix[],
   job: Job<Of>,

@@ -1,4 +1,4 @@
-/** Mixes the weights of all matrices, from one query to each key shown, into one row of colours. */
+/** Blends the weights of all matrices, from one query to each key shown, into a row of colours. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { Kernels } from "../kernels/kernels.ts";
@@ -7,19 +7,18 @@ import type { Kernels } from "../kernels/kernels.ts";
 export type Ink = readonly [number, number, number];
 
 export class Mixer {
-  /** The sum of all weights so far, also to keys that are not shown. */
+  /** The sum of all weights so far, including keys that are not shown. */
   total = 0;
   readonly #mixed: Float32Array;
   /** [matrices, keys shown] */
   readonly #rows: Float32Array;
   readonly #inks: Float32Array;
   readonly #keys: Uint32Array;
-  /** True where the keys shown are the first of all, with none left out. */
+  /** True if the keys shown are the first ones, without gaps. */
   readonly #unbroken: boolean;
-  /** So many keys, at most, come before the end of what the query sees. */
+  /** The number of keys shown up to the last with attention from the current query. */
   #seen = 0;
 
-  /** The number of floats that it holds. */
   static numbers(matrices: number, columns: number): number {
     return (matrices + 4) * columns + 4 * matrices;
   }
@@ -38,12 +37,12 @@ export class Mixer {
     this.#unbroken = columns.every((key, place) => key === place);
   }
 
-  /** Per key, without some after the last that gets any: red, green, blue, and the largest weight. */
+  /** Per key up to the last with any attention: red, green, blue, and the largest weight. */
   get mixed(): Float32Array {
     return this.#mixed.subarray(0, 4 * this.#seen);
   }
 
-  /** Returns what all matrices together give to the keys shown. */
+  /** Blend the rows of a query. Returns the sum of the weights of the keys shown. */
   mix(query: number): number {
     const keys = this.#keys;
     const rows = this.#rows;
@@ -51,9 +50,9 @@ export class Mixer {
     let end = 0;
     this.matrices.forEach((matrix, n) => {
       const weights = matrix.row(query, true);
-      const own = endOf(weights);
-      all += sumOf(weights, own);
-      end = Math.max(end, own);
+      const count = endOf(weights);
+      all += sumOf(weights, count);
+      end = Math.max(end, count);
       const start = n * keys.length;
       if (this.#unbroken) rows.set(weights.subarray(0, keys.length), start);
       else for (let at = 0; at < keys.length; at++) rows[start + at] = weights[keys[at]];
@@ -64,8 +63,8 @@ export class Mixer {
     return this.#unbroken && this.#seen === end ? all : sumOf(rows, rows.length);
   }
 
-  /** The weight that all matrices together give to the key in this place. */
-  given(place: number): number {
+  /** The sum over all matrices of the weight at a place in the keys shown. */
+  weightAt(place: number): number {
     const { length } = this.#keys;
     let sum = 0;
     for (let at = place; at < this.#rows.length; at += length) sum += this.#rows[at];
@@ -73,14 +72,14 @@ export class Mixer {
   }
 }
 
-/** After the last weight that is not 0. */
+/** The length up to the last weight that is not 0. */
 function endOf(weights: Float32Array): number {
   let end = weights.length;
   while (end > 0 && weights[end - 1] === 0) end--;
   return end;
 }
 
-/** As several sums, so that one addition need not wait for another. */
+/** The sum of values, as four partial sums, which the processor adds in parallel. */
 function sumOf(values: Float32Array, count: number): number {
   let a = 0;
   let b = 0;

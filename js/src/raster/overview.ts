@@ -1,8 +1,8 @@
-/** Pictures of what is not all here are drawn from its overview: a cell stands for many tokens. */
+/** The overviews of layers that are fetched row by row, to draw in place of the matrices. */
 
 import { type AttentionMatrix, storedMatrix } from "../data/attention-matrix.ts";
 
-/** Matrices of cells instead of tokens, with the cells' rows and columns; null where all is here. */
+/** Matrices of cells instead of tokens, with their rows and columns; null if all is here. */
 export function overviewOf(matrices: readonly AttentionMatrix[]) {
   const overviews = matrices.map(({ overview }) => overview).filter((one) => one !== undefined);
   if (!overviews.length) return null;

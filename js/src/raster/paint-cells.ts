@@ -1,4 +1,4 @@
-/** More lines than pixels can tell apart: summed up in the cells of a matrix, and drawn all at once. */
+/** Draws more lines than pixels can show apart, by summing them in cells of a matrix. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { RadonField } from "../kernels/radon.ts";
@@ -8,13 +8,13 @@ import { type LinesJob, type ShowLines, shareOf, thickness } from "./lines-job.t
 import { Mixer } from "./mixer.ts";
 import { Steepness } from "./steepness.ts";
 
-/** More cells than these would be more than the pixels of a screen. */
+/** The most cells per side: more would exceed the pixels of a screen. */
 const MOST_CELLS = 1024;
 
-/** Rows come in so many rounds, each of them from everywhere in the matrix. */
+/** The number of rounds over the rows, each spread over the whole matrix. */
 const ROUNDS = 32;
 
-/** From which round on what there is looks like what there will be. */
+/** The first round whose picture resembles the final one. */
 const FIRST_SHOWN = ROUNDS / 4;
 
 export function* paintCells(
@@ -25,7 +25,7 @@ export function* paintCells(
   const { rows, columns, from, to, width, height, inks, ratio } = job;
   const size = powerFrom(Math.min(MOST_CELLS, Math.max(rows.length, columns.length)));
   const spacing = height / Math.max(rows.length, columns.length);
-  // A cell per token, unless there are more tokens than cells.
+  // One cell per token, or larger cells if there are more tokens than cells.
   const cell = Math.max(spacing, height / size);
   const numbers =
     RadonField.numbers(size, width, height) +
@@ -55,7 +55,7 @@ export function* paintCells(
         done++;
         yield;
       }
-      // As if the rows that are missing were like those that are there.
+      // Scaled up as if the missing rows were like those so far.
       if (round >= FIRST_SHOWN && due()) {
         const gains = steepness.gains().map((gain) => (gain * rows.length) / done);
         show(yield* field.pixels(cell, gains), null);
@@ -67,19 +67,19 @@ export function* paintCells(
   }
 }
 
-/** Each token's first cell, and how much of the token is in the next one. */
+/** The first cell of each token, and the token's share of the next cell. */
 interface Places {
   readonly first: Uint32Array;
   readonly share: Float32Array;
 }
 
-/** @param extent of a token, and height of a cell in pixels: `extent` is in cells, and at most 1. */
+/** @param extent the height of a token in cells, at most 1 */
 function placesOf(middles: ArrayLike<number>, extent: number, cell: number): Places {
   const first = new Uint32Array(middles.length);
   const share = new Float32Array(middles.length);
   for (let n = 0; n < middles.length; n++) {
     const start = middles[n] / cell - extent / 2;
-    // Rounding must not make a token begin just before its cell, or reach just into the next.
+    // Rounding must not shift a token into the cell before, or let it just reach the next.
     first[n] = Math.floor(start + 1e-3);
     const over = (start + extent - first[n] - 1) / extent;
     share[n] = over > 1e-3 ? over : 0;
@@ -87,7 +87,7 @@ function placesOf(middles: ArrayLike<number>, extent: number, cell: number): Pla
   return { first, share };
 }
 
-/** Add what a query, in this cell, gives to every key to the cells that the keys are in. */
+/** Add the weights of the query in this cell to the cells of the keys. */
 function addKeys(
   row: Float32Array,
   mixed: Float32Array,
@@ -116,5 +116,5 @@ function add(row: Float32Array, to: number, mixed: Float32Array, from: number, w
   row[to + 3] += weight;
 }
 
-/** The least power of two that is not below it. */
+/** The smallest power of two that is at least `count`. */
 const powerFrom = (count: number) => 2 ** Math.ceil(Math.log2(Math.max(2, count)));

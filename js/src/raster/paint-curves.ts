@@ -1,4 +1,4 @@
-/** One curve per pair, row by row. */
+/** Draws one curve per query and key, row by row. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { LineField } from "../kernels/lines.ts";
@@ -7,12 +7,11 @@ import { pacer } from "../scheduling/pacer.ts";
 import { type LinesJob, type ShowLines, shareOf, thickness } from "./lines-job.ts";
 import { type Ink, Mixer } from "./mixer.ts";
 
-/** Among more lines than these, no pixel of a single one is told from the next. */
+/** The most lines whose pixels are drawn one by one. */
 const MANY = 64 ** 2;
 
 export const areFew = (lines: number): boolean => lines <= MANY;
 
-/** Draws a curve from one place to another. */
 type Draw = (from: number, to: number, thickness: number, ink: Ink, opacity: number) => void;
 
 export function* paintCurves(
@@ -29,20 +28,19 @@ export function* paintCurves(
     const field = new LineField(width, height, kernels, stretch);
     const mixer = new Mixer(matrices, columns, inks, kernels);
     const draw: Draw = field.add.bind(field);
-    let given = 0;
+    let drawn = 0;
     const due = pacer();
     for (let at = 0; at < rows.length; at++) {
-      given += drawRow(mixer, job, at, draw);
+      drawn += drawRow(mixer, job, at, draw);
       if (due()) show(field.pixels(), null);
       yield;
     }
-    show(field.pixels(), shareOf(given, mixer.total));
+    show(field.pixels(), shareOf(drawn, mixer.total));
   } finally {
     release();
   }
 }
 
-/** All curves of a job, one after the other. */
 export function drawCurves(matrices: readonly AttentionMatrix[], job: LinesJob, draw: Draw): void {
   const { rows, columns, inks } = job;
   const { kernels, release } = workspace(Mixer.numbers(matrices.length, columns.length));
@@ -54,19 +52,19 @@ export function drawCurves(matrices: readonly AttentionMatrix[], job: LinesJob, 
   }
 }
 
-/** The curves from one query. Returns the attention that they stand for. */
+/** Draw the curves from one query. Returns the attention drawn. */
 function drawRow(mixer: Mixer, job: LinesJob, at: number, draw: Draw): number {
   const { rows, from, to, ratio, faintest } = job;
   mixer.mix(rows[at]);
   const { mixed } = mixer;
-  let given = 0;
+  let drawn = 0;
   for (let key = 0, n = 0; n < mixed.length; key++, n += 4) {
     const most = mixed[n + 3];
     if (most < faintest) continue;
-    given += mixer.given(key);
+    drawn += mixer.weightAt(key);
     const ink = [mixed[n], mixed[n + 1], mixed[n + 2]] as const;
-    // However many heads, it is as opaque as the strongest is sure.
+    // As opaque as the largest weight of any head.
     draw(from[at], to[key], thickness(most, ratio), ink, Math.min(1, most));
   }
-  return given;
+  return drawn;
 }

@@ -1,4 +1,4 @@
-/** Weights become pixels, row by row: soon one row in every pixel, and then the others. */
+/** Draws a matrix as pixels, first a row for every pixel and then the others. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { pacer } from "../scheduling/pacer.ts";
@@ -7,7 +7,7 @@ export interface MatrixJob {
   /** The queries and keys shown, in order. */
   readonly rows: readonly number[];
   readonly columns: readonly number[];
-  /** In pixels; at most one per column and row. */
+  /** The size of the picture in pixels: at most one per column and row. */
   readonly width: number;
   readonly height: number;
 }

@@ -1,4 +1,4 @@
-/** Paints a picture: on the page at once if it is quick, else in the worker. */
+/** Rasterizes a picture: on the page at once if it is quick, else in the worker. */
 
 import { type AttentionMatrix, headsOf, isMatrix } from "../data/attention-matrix.ts";
 import { compiledModule } from "../kernels/compiled.ts";
@@ -6,18 +6,18 @@ import { sliced } from "../scheduling/slices.ts";
 import { type Job, type Kind, RASTERIZERS, type Show } from "./jobs.ts";
 import { pageWorker } from "./worker/page-worker.ts";
 
-/** Up to so long, a few slices are sooner done than a worker is told about it. */
+/** The longest duration on the page: a message to the worker takes as long. */
 const QUICK_MS = 24;
 
-/** Multiplications per millisecond, about. */
+/** The approximate number of multiplications per millisecond. */
 const WASM_SPEED = 2e6;
 const TYPESCRIPT_SPEED = 3e5;
 
 /** The cost of drawing one curve, in multiplications. */
 const CURVE = 1500;
 
-/** Returns what stops it. */
-export function run<Of extends Kind>(
+/** Draw a job's picture. Returns a function that stops it. */
+export function rasterize<Of extends Kind>(
   kind: Of,
   matrices: readonly AttentionMatrix[],
   job: Job<Of>,
@@ -38,7 +38,7 @@ export function run<Of extends Kind>(
   };
 }
 
-/** The source that all of them share; null if there are several. */
+/** The source that all matrices share; null if there are several. */
 const sourceOf = (matrices: readonly AttentionMatrix[]) =>
   matrices.every(({ source }) => source === matrices[0].source)
     ? (matrices[0]?.source ?? null)

@@ -1,11 +1,11 @@
-/** Work once per frame: put off to the next frame, or done at once and no more until then. */
+/** Work at most once per frame: in the next frame, or at once and then not before the next. */
 
-/** Pages that nobody sees have no frames. */
+/** The longest delay, since hidden pages have no frames. */
 const AT_LATEST_MS = 100;
 
 /**
- * Call `work` with the next frame, or a little later, or at once when the page goes out of sight, which
- * may be for good. Returns what calls it off.
+ * Call `work` in the next frame, after `AT_LATEST_MS`, or at once when the page is hidden, possibly
+ * for good. Returns a function that cancels it.
  */
 export function nextFrame(work: () => void): () => void {
   const controller = new AbortController();
@@ -26,13 +26,13 @@ export function nextFrame(work: () => void): () => void {
 
 export interface PerFrame<Value> {
   (value: Value): void;
-  /** Forget what waits for the next frame. */
+  /** Drop the value that waits for the next frame. */
   cancel(): void;
 }
 
 /**
- * `act`, at once, but no more than once per frame: of what comes in between, the last waits for the
- * next. For the pointer, which does more than the screen can show.
+ * Wrap `act` so that it runs at once, but at most once per frame: of the calls in between, the last
+ * runs in the next frame. For pointer moves, which are more frequent than frames.
  */
 export function perFrame<Value>(act: (value: Value) => void): PerFrame<Value> {
   let frame = 0;

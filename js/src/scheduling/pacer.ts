@@ -1,12 +1,12 @@
 /** Decides when to show an unfinished picture. */
 
-/** Soon at first, so that there is something to see; later rarely, so that showing costs little. */
+/** The delay of the first picture, and the least time between others. */
 const FIRST_MS = 24;
 const EVERY_MS = 150;
-/** Showing takes at most one part in so many of the time. */
+/** The time spent on showing is at most 1 / SHARE of the total. */
 const SHARE = 5;
 
-/** Returns a function that says if it is time to show; until its next call counts as showing. */
+/** Returns a function that tells when to show; the time until its next call is spent showing. */
 export function pacer(): () => boolean {
   let next = performance.now() + FIRST_MS;
   let since: number | null = null;

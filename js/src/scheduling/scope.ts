@@ -1,16 +1,16 @@
-/** The lifetime of something on the page, such as one view of a widget: it ends all that it owns. */
+/** The lifetime of a part of the page, whose end stops its effects and listeners. */
 
 import { effect } from "@preact/signals-core";
 
 export class Scope {
   readonly #controller = new AbortController();
 
-  /** Aborted when the scope ends: for listeners, requests, and whatever else takes a signal. */
+  /** Aborted when the scope ends: for listeners and requests. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** A scope that ends with this one, or before it. */
+  /** A scope that ends with this one at the latest. */
   child(): Scope {
     const child = new Scope();
     if (this.signal.aborted) child.end();
@@ -18,29 +18,29 @@ export class Scope {
     return child;
   }
 
-  /** Run now and whenever a signal that was read changes; what it returns runs before the next run. */
+  /** Run now and when a signal that was read changes; `run` may return a clean-up function. */
   effect(run: Parameters<typeof effect>[0]): void {
     this.onEnd(effect(run));
   }
 
-  /** Like `effect`, where each run begins things of its own, which end before the next run. */
+  /** Like `effect`, with a scope for each run, which ends before the next run. */
   scopedEffect(run: (scope: Scope) => void): void {
     this.effect(() => {
-      const own = this.child();
-      run(own);
-      return () => own.end();
+      const inner = this.child();
+      run(inner);
+      return () => inner.end();
     });
   }
 
   /** Call `changed` when the size of an element changes. */
   onResize(element: Element, changed: () => void): void {
-    // A frame later, because what changes size while sizes are observed is a complaint in the console.
+    // In the next frame: changing sizes during observation logs an error.
     const observer = new ResizeObserver(() => requestAnimationFrame(changed));
     observer.observe(element);
     this.onEnd(() => observer.disconnect());
   }
 
-  /** Call `run` once when the scope ends; at once where it has ended. */
+  /** Call `run` once when the scope ends; at once if it has ended. */
   onEnd(run: () => void): void {
     if (this.signal.aborted) run();
     else this.signal.addEventListener("abort", run, { once: true });

@@ -1,9 +1,9 @@
-/** Long work, a little at a time, so that the page answers in between. */
+/** Long work in short slices, so that the page stays responsive. */
 
-/** The longest time that a slice holds up the page. */
+/** The longest duration of a slice. */
 const SLICE_MS = 8;
 
-/** Do work that pauses often, the first slice of it at once. Returns what stops it. */
+/** Do work that yields often, its first slice at once. Returns a function that stops it. */
 export function sliced(work: Iterator<void>): () => void {
   let frame = 0;
   let [busy, stopped] = [false, false];
@@ -14,7 +14,7 @@ export function sliced(work: Iterator<void>): () => void {
     do done = work.next().done;
     while (!done && !stopped && performance.now() < until);
     busy = false;
-    // It may be stopped by what it does itself.
+    // The work itself may have stopped it.
     if (stopped) work.return?.();
     else if (!done) frame = requestAnimationFrame(slice);
   };
@@ -26,7 +26,7 @@ export function sliced(work: Iterator<void>): () => void {
   };
 }
 
-/** Take steps 0 to `count` - 1, the first of them at once. Returns what stops it. */
+/** Call `step` with 0 to `count` - 1, the first call at once. Returns a function that stops it. */
 export function inSlices(count: number, step: (index: number) => void): () => void {
   return sliced(
     (function* () {

@@ -1,17 +1,17 @@
-/** Requests that take turns: one at a time, the latest first, and none that nobody wants any more. */
+/** A queue of requests: one at a time, the latest first, without those that were aborted. */
 
 import { nextFrame } from "./frame.ts";
 
-/** An answer that takes longer, if it comes at all, does not hold up the next request. */
+/** An answer that takes longer does not delay the next request. */
 const PATIENCE_MS = 1000;
 
 export class Turns {
   readonly #waiting: (() => Promise<unknown>)[] = [];
   #cancel: (() => void) | null = null;
-  /** Ends the turn of the request that is under way. */
+  /** Ends the turn of the current request. */
   #over: (() => void) | null = null;
 
-  /** @param end ends all of it. */
+  /** @param end ends the queue. */
   constructor(end: AbortSignal) {
     end.addEventListener("abort", () => {
       this.#waiting.length = 0;
@@ -21,9 +21,9 @@ export class Turns {
   }
 
   /**
-   * Ask when it is its turn, a frame from now at the earliest.
+   * Call `ask` when it is its turn, in the next frame at the earliest.
    *
-   * @param signal aborted before that, nothing is asked.
+   * @param signal if aborted before that, `ask` is not called.
    */
   take<Answer>(ask: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {

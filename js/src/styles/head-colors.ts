@@ -1,14 +1,14 @@
-/** One colour per head. A colour never stands alone: every head also carries its number. */
+/** One colour per head. Colour is never the only sign: every head has its number, too. */
 
-import { luminance, mixed, rgb } from "./theme.ts";
+import { luminance, mixed, rgb } from "./palette.ts";
 
-/** After Tableau 10, with a contrast of 3 to either background. */
+/** Tableau 10, adapted to a contrast of 3 with both backgrounds. */
 const FEW: readonly string[] = [
   ...["#4e79a7", "#d9760f", "#59a14f", "#e15759", "#3e989d", "#b08b18"],
   ...["#b07aa1", "#e8607a", "#9c755f", "#79706e", "#6d8bf0", "#329f7f"],
 ];
 
-/** As far as possible, in OKLab, from those and from each other, within a contrast of 3. */
+/** More colours, as far apart as possible in OKLab, with a contrast of 3. */
 const MORE_LIGHT: readonly string[] = [
   ...["#002400", "#0c009c", "#6c0048", "#006000", "#9030c0", "#a81800", "#304860"],
   ...["#3048d8", "#c00078", "#241848", "#c060f0", "#603000", "#542490", "#48000c"],
@@ -20,13 +20,12 @@ const MORE_DARK: readonly string[] = [
   ...["#78fcb4", "#c0b400", "#fce424", "#60c000", "#fccccc", "#fc6ccc"],
 ];
 
-/** The most heads that get a colour each. */
 const DISTINCT = FEW.length + MORE_LIGHT.length;
 
-/** The distance of a family's last head from its first, on the way to the text colour. */
+/** The share of the text colour in the last head of a family. */
 const FAMILY_RANGE = 0.45;
 
-/** A colour per head of a layer; with more than 32, neighbours are shades of one family. */
+/** A colour per head of a layer; with more than 32 heads, neighbours are shades of one colour. */
 export function headColors(count: number, dark: boolean): readonly string[] {
   if (count <= DISTINCT) return [...FEW, ...(dark ? MORE_DARK : MORE_LIGHT)].slice(0, count);
   const size = Math.ceil(count / FEW.length);

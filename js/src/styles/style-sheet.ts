@@ -1,4 +1,4 @@
-/** The style of everything inside the shadow root. Colours come from the palette. */
+/** The style sheet of the shadow roots. Its colours are variables, set from the palette. */
 
 import { ADAPT } from "./css/adapt.ts";
 import { FIGURE } from "./css/figure.ts";
@@ -8,12 +8,15 @@ import { MODEL } from "./css/model.ts";
 import { NEURON } from "./css/neuron.ts";
 import { PARTS } from "./css/parts.ts";
 
-/** Rules that adapt to a place come last, since they change those before. */
+/** In order: later rules override earlier ones. */
 const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, ADAPT, FIGURE].join("");
+
+/** The padding of ".body" in css/frame.ts, in CSS pixels. */
+export const BODY_PADDING = { x: 20, y: 16 };
 
 let sheet: CSSStyleSheet | undefined;
 
-/** One sheet for every view of the page. */
+/** The style sheet that all views of the page share. */
 export function styleSheet(): CSSStyleSheet {
   if (!sheet) {
     sheet = new CSSStyleSheet();

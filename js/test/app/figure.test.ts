@@ -2,7 +2,7 @@
 
 import { expect, onTestFinished, test, vi } from "vitest";
 import { userEvent } from "vitest/browser";
-import { palette } from "../../src/styles/theme.ts";
+import { palette } from "../../src/styles/palette.ts";
 import { eventually } from "../support/eventually.ts";
 import { mountLong } from "../support/long.ts";
 import { type App, type AppOptions, drawn, find, mountApp } from "../support/mounted.ts";

@@ -26,7 +26,7 @@ describe.for(BLOCKS)("a block with $name", (given) => {
   test("is refused if a byte is missing, too many, or a buffer is", () => {
     const { parts, buffers } = blockOf(given);
     const [first, ...others] = buffers;
-    const incomplete = `The ${parts[0].name} of this layer arrived incomplete.`;
+    const incomplete = `The ${parts[0].name} of this layer are incomplete.`;
     const longer = new Uint8Array([...first, 0]);
     for (const changed of [first.subarray(1), longer, new Uint8Array()]) {
       expect(() => decodeBlock({ parts, buffers: [changed, ...others] })).toThrow(incomplete);

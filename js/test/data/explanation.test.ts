@@ -21,14 +21,14 @@ function layer(number: number, changes: Partial<Program> = {}): LayerData {
 const [head, query] = [3, 5];
 
 test("scores and weights are the layer's, and q · k what is scaled to them", () => {
-  const { own, shown, bias } = explain(layer(0), head, query, []);
-  expect(shown).toBe(own);
+  const { original, shown, bias } = explain(layer(0), head, query, []);
+  expect(shown).toBe(original);
   expect(bias).toBeNull();
   LABELS.forEach((_, key) => {
     const score = scoreAt(0, head, query, key) ?? Number.NaN;
-    expect(own.scores?.[key]).toBeCloseTo(score, 5);
-    expect(own.dots[key]).toBeCloseTo(2 * score, 5);
-    expect(own.weights[key]).toBeCloseTo(weightAt(0, head, query, key), 5);
+    expect(original.scores?.[key]).toBeCloseTo(score, 5);
+    expect(original.dots[key]).toBeCloseTo(2 * score, 5);
+    expect(original.weights[key]).toBeCloseTo(weightAt(0, head, query, key), 5);
   });
 });
 
@@ -43,23 +43,28 @@ describe("a sink", () => {
   const sinks = [null, null, null, 1.5];
 
   test("takes what is left of the softmax", () => {
-    const { own } = explain(layer(0, { sinks }), head, query, []);
+    const { original } = explain(layer(0, { sinks }), head, query, []);
     const powers = LABELS.map((_, key) => Math.exp(scoreAt(0, head, query, key) ?? Number.NaN));
     const total = powers.reduce((sum, power) => sum + power, Math.exp(1.5));
-    expect(own.sink).toBeCloseTo(Math.exp(1.5) / total, 5);
-    own.weights.forEach((weight, key) => {
+    expect(original.sink).toBeCloseTo(Math.exp(1.5) / total, 5);
+    original.weights.forEach((weight, key) => {
       expect(weight).toBeCloseTo(powers[key] / total, 5);
     });
   });
 
   test("takes more where neurons that spoke for the keys are muted", () => {
-    const { own, shown } = explain(layer(0, { sinks: [1, 1, 1, 8] }), head, query, [0, 1, 2, 3]);
+    const { original, shown } = explain(
+      layer(0, { sinks: [1, 1, 1, 8] }),
+      head,
+      query,
+      [0, 1, 2, 3],
+    );
     const alone = Math.exp(8) / (Math.exp(8) + LABELS.length);
     expect(shown.sink).toBeCloseTo(alone, 5);
-    expect(shown.sink).not.toBeCloseTo(own.sink ?? 0, 3);
+    expect(shown.sink).not.toBeCloseTo(original.sink ?? 0, 3);
   });
 
   test("is none where the head's is switched off", () => {
-    expect(explain(layer(0, { sinks }), 0, query, []).own.sink).toBeNull();
+    expect(explain(layer(0, { sinks }), 0, query, []).original.sink).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { decodeBlock } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { matrixOf } from "../support/matrix-of.ts";
+import { matrixOf } from "../support/layers.ts";
 import { blockOf, expectClose, RECORD } from "../support/vectors.ts";
 
 const [stack] = readManifest(RECORD.manifest).stacks;
@@ -40,7 +40,5 @@ test("what a block as sent decodes to gives the record's own numbers", () => {
 test("an array that is missing is named", () => {
   const { parts, buffers } = blockOf(RECORD.blocks["self.0"]);
   const arrays = decodeBlock({ parts: parts.slice(0, 1), buffers: buffers.slice(0, 1) });
-  expect(() => new LayerData(stack, stack.layers[0], arrays)).toThrow(
-    "This layer came without its keys.",
-  );
+  expect(() => new LayerData(stack, stack.layers[0], arrays)).toThrow("This layer has no keys.");
 });

@@ -48,7 +48,7 @@ test("more bytes than the parts say are not unpacked", async () => {
 test("a part of impossible size is refused before there is memory for it", async () => {
   const part: Part = { name: "queries", dtype: "coded", shape: [2 ** 20, 2 ** 20, 64], bytes: 13 };
   const block = await unpack({ parts: [part], error: null, data: zlib(new Uint8Array(13)) });
-  expect(() => decodeBlock(block)).toThrow("The queries of this layer are too many to be shown.");
+  expect(() => decodeBlock(block)).toThrow("The queries of this layer are too large to show.");
 });
 
 test("a block without what it was rounded with says what is missing", () => {
@@ -57,8 +57,8 @@ test("a block without what it was rounded with says what is missing", () => {
     const rest = kept.filter(({ part }) => part.name !== name);
     return { parts: rest.map(({ part }) => part), buffers: rest.map(({ data }) => data) };
   };
-  expect(() => decodeBlock(without("keys"))).toThrow("This layer came without its keys.");
-  expect(() => decodeBlock(without("inner"))).toThrow("This layer came without its weights.");
+  expect(() => decodeBlock(without("keys"))).toThrow("This layer has no keys.");
+  expect(() => decodeBlock(without("inner"))).toThrow("This layer has no weights.");
 });
 
 test("a chunk that does not fit its record is not even unpacked", async () => {
@@ -76,7 +76,7 @@ test("a chunk that does not fit its record is not even unpacked", async () => {
   await eventually(() => expect(state.value.status).toBe("failed"));
   expect(state.value).toEqual({
     status: "failed",
-    message: "The queries of this layer do not fit its record.",
+    message: "The queries of this layer do not have the shape that its record says.",
   });
   stop();
 });

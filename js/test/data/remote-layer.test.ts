@@ -62,7 +62,7 @@ describe.for([0, 1, 2])("layer %i", (layer) => {
     const missing = computed(() => made.pending("query", 4));
     for (const value of [row, column, missing]) watch(value);
     expect([...row.value, ...column.value].every(Number.isNaN)).toBe(true);
-    expect(missing.value).toBe("asking the kernel …");
+    expect(missing.value).toBe("waiting for the kernel …");
     expect(asked.map(({ place }) => place)).toEqual(["query 4", "key 3"]);
     for (const { give } of asked) give();
     await eventually(() => expect(column.value[0]).not.toBeNaN());
@@ -105,7 +105,7 @@ test("why a row does not come is said in its place", async () => {
   const { made, asked } = remote(0);
   const missing = computed(() => made.pending("key", 0));
   watch(missing);
-  expect(missing.value).toBe("asking the kernel, which once goes through every row …");
+  expect(missing.value).toBe("waiting for the kernel, which computes every row once …");
   asked[0].fail(new Error("The kernel is gone."));
   await eventually(() => expect(missing.value).toBe("The kernel is gone."));
   expect(made.weightColumn(0, 0)[0]).toBeNaN();

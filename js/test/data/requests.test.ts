@@ -231,6 +231,6 @@ test.for([[2 ** 40], 7, {}, [null]])(
     const block = requests.block("self", 0, WANTED);
     await sent(model, 1);
     model.deliver({ id: model.sent[0].id, parts: PARTS }, sent_);
-    await expect(block).rejects.toThrow("What the kernel sent as layer 0 is damaged.");
+    await expect(block).rejects.toThrow("The kernel's reply with layer 0 is damaged.");
   },
 );

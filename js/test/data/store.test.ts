@@ -6,7 +6,7 @@ import { readManifest } from "../../src/data/read-manifest.ts";
 import type { Loaded } from "../../src/data/resource-cache.ts";
 import { type Source, Store } from "../../src/data/store.ts";
 import { eventually } from "../support/eventually.ts";
-import { matrixOf } from "../support/matrix-of.ts";
+import { matrixOf } from "../support/layers.ts";
 import {
   blockOf,
   bytes,
@@ -93,7 +93,7 @@ test("a block that does not fit its layer fails with a reason", async () => {
   await settled(layer);
   expect(layer.value).toEqual({
     status: "failed",
-    message: "The queries of this layer arrived incomplete.",
+    message: "The queries of this layer are incomplete.",
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { swatches } from "../../src/parts/swatches.ts";
 import type { Choices } from "../../src/state/choices.ts";
-import { luminance, palette, type RGB } from "../../src/styles/theme.ts";
+import { luminance, palette, type RGB } from "../../src/styles/palette.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
 import { place } from "../support/place.ts";
 import { testScope } from "../support/test-scope.ts";

@@ -10,8 +10,8 @@ import {
 } from "../../src/data/attention-matrix.ts";
 import type { LayerData } from "../../src/data/layer-data.ts";
 import { compiled } from "../../src/kernels/compile.ts";
-import { type LinesJob, linesPicture } from "../../src/raster/lines.ts";
-import { matrixPicture } from "../../src/raster/matrix.ts";
+import type { LinesJob } from "../../src/raster/lines-job.ts";
+import { rasterize } from "../../src/raster/run.ts";
 import { Client } from "../../src/raster/worker/client.ts";
 import { useWorker } from "../../src/raster/worker/page-worker.ts";
 import { eventually } from "../support/eventually.ts";
@@ -72,14 +72,15 @@ function linesJob(height: number): LinesJob {
 const lines = (matrices: readonly AttentionMatrix[], job: LinesJob) =>
   new Promise<{ pixels: Uint8ClampedArray; share: number }>((resolve) => {
     const inks = job.inks.slice(0, matrices.length);
-    linesPicture(matrices, { ...job, inks }, (image, share) => {
-      if (share !== null) resolve({ pixels: image.data, share });
+    rasterize("lines", matrices, { ...job, inks }, (pixels, share) => {
+      if (share !== null) resolve({ pixels, share });
     });
   });
 
 const painted = (matrix: AttentionMatrix) =>
   new Promise<Float32Array>((resolve) => {
-    matrixPicture(matrix, { rows: all, columns: all, width: 90, height: 80 }, (largest, done) => {
+    const job = { rows: all, columns: all, width: 90, height: 80 };
+    rasterize("matrix", [matrix], job, (largest, done) => {
       if (done) resolve(largest);
     });
   });
@@ -196,7 +197,8 @@ describe("without a worker", () => {
   test("a picture that was stopped in the meantime is not painted", async () => {
     const show = vi.fn();
     const { client } = withWorker(() => new Worker("data:text/javascript,throw 1"));
-    const stop = linesPicture(
+    const stop = rasterize(
+      "lines",
       [headMatrix(data, 1)],
       { ...linesJob(TOKENS), inks: [[0, 0, 0]] },
       show,
@@ -215,7 +217,7 @@ test.for([
   withWorker(start);
   const show = vi.fn();
   const job = { ...linesJob(3 * TOKENS), width: 600, inks: [[0, 0, 0]] as const };
-  const stop = linesPicture([headMatrix(data, 0)], job, show);
+  const stop = rasterize("lines", [headMatrix(data, 0)], job, show);
   await eventually(() => expect(show).toHaveBeenCalled(), { interval: 1 });
   stop();
   const times = show.mock.calls.length;

@@ -1,7 +1,7 @@
 /** WCAG 2, level AA, of every pair of colours in use: 4.5 for text, 3 for marks. */
 
 import { describe, expect, test } from "vitest";
-import { luminance, type Palette, palette, rgb } from "../../src/styles/theme.ts";
+import { luminance, type Palette, palette, rgb } from "../../src/styles/palette.ts";
 
 type Color = Exclude<keyof Palette, "dark" | "patterns">;
 type Pair = readonly [front: Color, back: Color];

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { headColors, textOn } from "../../src/styles/head-colors.ts";
-import { luminance, palette, type RGB, rgb } from "../../src/styles/theme.ts";
+import { luminance, palette, type RGB, rgb } from "../../src/styles/palette.ts";
 
 const contrast = (a: string, b: string) => {
   const [x, y] = [luminance(rgb(a)), luminance(rgb(b))];

@@ -1,4 +1,4 @@
-/** A record's store, and what a reader chose in it. */
+/** The store and the state of a record. */
 
 import { readManifest } from "../../src/data/read-manifest.ts";
 import { type Source, Store } from "../../src/data/store.ts";
@@ -8,11 +8,11 @@ import { bytes, RECORD, type SentRecord } from "./vectors.ts";
 
 const nothing: Source = { block: () => new Promise(() => {}) };
 
-/** By default no layer of it ever arrives. */
+/** By default, no layer ever arrives. */
 export const storeOf = (record: SentRecord = RECORD, source: Source = nothing): Store =>
   new Store(readManifest(record.manifest), bytes(record.overview), source);
 
-/** What is not given is as in a new widget. */
+/** Choices that are left out have their defaults. */
 export const stateOf = (
   choices: Partial<Choices> = {},
   record: SentRecord = RECORD,

@@ -1,4 +1,4 @@
-/** Layers of any size, without a record. */
+/** Layers of any size without a record. */
 
 import { LayerData } from "../../src/data/layer-data.ts";
 import type { LayerInfo, Program, StackInfo, Tokens } from "../../src/data/manifest.ts";
@@ -18,7 +18,7 @@ export interface Sizes {
   readonly num_keys: number;
 }
 
-/** @param arrays by name: their shape, and all their numbers. */
+/** @param arrays by name: shape and values */
 export function layerWith(
   sizes: Sizes,
   program: Program,
@@ -47,12 +47,12 @@ export function layerWith(
   return new LayerData(stack, info, new Map(decoded));
 }
 
-/** Numbers without a pattern between -1 and 1, the same at each run. */
+/** Reproducible noise between -1 and 1. */
 export function noise(count: number, seed = 1): Float32Array {
   return Float32Array.from({ length: count }, (_, n) => Math.sin((n + 1) * 12.9898 * seed) ** 3);
 }
 
-/** A causal layer of so many tokens, with nothing special about it. */
+/** A causal layer of random vectors. */
 export function noisyLayer(tokens: number, heads = 2, dim = 8): LayerData {
   const sizes = { heads, key_heads: heads, dim, num_queries: tokens, num_keys: tokens };
   const program: Program = {
@@ -72,3 +72,7 @@ export function noisyLayer(tokens: number, heads = 2, dim = 8): LayerData {
     keys: [shape, noise(count, 5)],
   });
 }
+
+/** All weights of a head, row by row. */
+export const matrixOf = (layer: LayerData, head: number): number[] =>
+  Array.from({ length: layer.numQueries }, (_, i) => [...layer.weightRow(head, i)]).flat();

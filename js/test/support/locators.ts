@@ -1,15 +1,15 @@
-/** The parts of a view by role and name, as a reader finds them. */
+/** Locators of the view's controls by role and name. */
 
 import { page } from "vitest/browser";
 
-/** The whole label of a token, of which a narrow column shows a part. */
+/** The whole label of a token, which may be shortened. */
 const label = (option: Element) => option.getAttribute("aria-label") ?? option.textContent;
 
 interface Place {
   getByRole: typeof page.getByRole;
 }
 
-/** Within one view, or wherever it is on the page. */
+/** Locators in one view, or anywhere on the page. */
 export function parts(within: Place = page) {
   const list = (name: "Queries" | "Keys") => within.getByRole("listbox", { name, exact: true });
   const spin = (name: "Layer" | "Head") => within.getByRole("spinbutton", { name, exact: true });
@@ -19,7 +19,7 @@ export function parts(within: Place = page) {
     spin,
     option: (name: "Queries" | "Keys", at: number) => list(name).getByRole("option").nth(at),
     labels: (name: "Queries" | "Keys") => list(name).getByRole("option").elements().map(label),
-    /** What is locked. */
+    /** The labels of the locked tokens. */
     selected: (name: "Queries" | "Keys") =>
       list(name).getByRole("option", { selected: true }).elements().map(label),
     tab: (name: string) => within.getByRole("tab", { name, exact: true }),
@@ -31,12 +31,12 @@ export function parts(within: Place = page) {
     filter: within.getByRole("combobox", { name: "Attention", exact: true }),
     alert: within.getByRole("alert"),
     swatches,
-    /** How many heads the layer that is drawn has; 0 while none is. */
+    /** The number of heads of the layer drawn; 0 without one. */
     heads: () => swatches.elements().length,
     status: () => within.getByRole("status").element().textContent,
   };
 }
 
-/** As Tab would, but at once. */
+/** Focus an element. */
 export const focus = (locator: { element(): Element }) =>
   (locator.element() as HTMLElement).focus();

@@ -1,11 +1,14 @@
-/** A record of a long text: every token gives half of its attention to itself, half to another. */
+/**
+ * A record of a long text, in which every token gives half of its attention to itself and half to
+ * the first.
+ */
 
 import type { Block } from "../../src/data/codec.ts";
 import type { Source } from "../../src/data/store.ts";
 import { type App, type AppOptions, mountApp } from "./mounted.ts";
 import { RECORD, type SentRecord, withStacks } from "./vectors.ts";
 
-/** The strongest links to another token, but for those to the first, strongest first. */
+/** The strongest links between different tokens, except to the first, strongest first. */
 export const LINKS = [
   [100, 300, 0.97],
   [380, 20, 0.95],

@@ -1,4 +1,4 @@
-/** A stand-in for anywidget's model, the one thing that exists in notebooks only. */
+/** A fake of anywidget's model. */
 
 type Handler = (...args: never[]) => void;
 
@@ -10,9 +10,9 @@ interface Message {
 }
 
 export class FakeModel {
-  /** What went to the kernel, in order. */
+  /** The messages sent to the kernel, in order. */
   readonly sent: Message[] = [];
-  /** What each save_changes carried. */
+  /** The traits of each save_changes. */
   readonly saved: Record<string, unknown>[] = [];
   readonly #traits: Map<string, unknown>;
   readonly #handlers = new Map<string, Set<Handler>>();
@@ -50,18 +50,18 @@ export class FakeModel {
     this.#handlers.get(event)?.delete(handler);
   }
 
-  /** How many handlers are registered, of all events together. */
+  /** The number of registered handlers, for all events. */
   get listening(): number {
     return [...this.#handlers.values()].reduce((sum, handlers) => sum + handlers.size, 0);
   }
 
-  /** A trait that the kernel changed. Hosts differ in what they pass along: here, nothing useful. */
+  /** Change a trait as the kernel does. The event has a useless value, since hosts differ in it. */
   receive(name: string, value: unknown): void {
     this.#traits.set(name, value);
     this.#emit(`change:${name}`, "not the value");
   }
 
-  /** A message from the kernel. */
+  /** Deliver a message from the kernel. */
   deliver(content: unknown, buffers?: unknown): void {
     this.#emit("msg:custom", content, buffers);
   }

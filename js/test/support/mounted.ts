@@ -1,4 +1,4 @@
-/** The whole app in a bare page, with the record of the shared vectors in it. */
+/** Mounts the whole app in an empty page, with the record of the shared vectors. */
 
 import { expect, onTestFinished } from "vitest";
 import { page } from "vitest/browser";
@@ -10,13 +10,14 @@ import type { Choices } from "../../src/state/choices.ts";
 import type { State } from "../../src/state/state.ts";
 import { stateOf, storeOf } from "./choices.ts";
 import { eventually } from "./eventually.ts";
+import { parts } from "./locators.ts";
 import { restPointer } from "./place.ts";
 import { blockOf, RECORD, type SentRecord } from "./vectors.ts";
 
 export interface App {
   readonly parent: HTMLElement;
   readonly shadow: ShadowRoot;
-  /** What takes the keys. */
+  /** The element that handles keys. */
   readonly root: HTMLElement;
   readonly state: State;
   readonly store: Store;
@@ -27,11 +28,11 @@ export interface AppOptions {
   readonly choices?: Partial<Choices>;
   readonly record?: SentRecord;
   readonly source?: Source;
-  /** In CSS pixels. */
+  /** The width of the app in CSS pixels. */
   readonly width?: number;
 }
 
-/** Every layer, and what combines them, as soon as it is asked for. */
+/** A source that answers at once. */
 export function sourceOf(record: SentRecord = RECORD): Source {
   return {
     block: async (stack, layer) => blockOf(record.blocks[`${stack}.${layer}`]),
@@ -39,7 +40,7 @@ export function sourceOf(record: SentRecord = RECORD): Source {
   };
 }
 
-/** Layers that arrive when the test says so. */
+/** A source whose layers arrive when the test says so. */
 export function slowSource(record: SentRecord = RECORD) {
   const waiting = new Map<string, () => void>();
   const wait = (key: string) =>
@@ -52,7 +53,7 @@ export function slowSource(record: SentRecord = RECORD) {
   };
   const arrive = async (key: string) => {
     waiting.get(key)?.();
-    // Decoding waits for nothing but promises.
+    // Decoding only awaits promises.
     await new Promise((resolve) => setTimeout(resolve));
   };
   return { source, arrive };
@@ -82,7 +83,14 @@ export async function mountApp({
   return { parent, shadow, root, state, store, unmount };
 }
 
-/** Until the layer is there and its lines are drawn. */
+/** Mount the app with the model view. */
+export async function mountModel(options: AppOptions = {}): Promise<App> {
+  const app = await mountApp({ ...options, choices: { view: "model", ...options.choices } });
+  await expect.element(parts().grid).toBeInTheDocument();
+  return app;
+}
+
+/** Wait until the layer is here and its lines are drawn. */
 export async function drawn({ shadow }: App): Promise<void> {
   await eventually(() => {
     const canvas = shadow.querySelector<HTMLCanvasElement>("canvas.base");
@@ -96,14 +104,14 @@ export function find<Type extends Element = HTMLElement>({ shadow }: App, select
   return found;
 }
 
-/** The colour and opacity at a place in CSS pixels, 0 to 255 each. */
+/** The colour and opacity at a position in CSS pixels, 0 to 255 each. */
 export function pixel(canvas: HTMLCanvasElement, x: number, y: number): number[] {
   const { width, height } = canvas.getBoundingClientRect();
   const at = [(x * canvas.width) / width, (y * canvas.height) / height] as const;
   return [...(canvas.getContext("2d")?.getImageData(...at, 1, 1).data ?? [])];
 }
 
-/** The number of pixels that are not clear. */
+/** The number of pixels that are not transparent. */
 export function painted(canvas: HTMLCanvasElement): number {
   const image = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height);
   let count = 0;

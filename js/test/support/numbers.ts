@@ -1,4 +1,4 @@
-/** What the record of the shared vectors says, by layer, head, query and key. */
+/** The numbers of the shared record, by layer, head, query and key. */
 
 import { RECORD } from "./vectors.ts";
 
@@ -7,7 +7,7 @@ const TOKENS = 9;
 type Labelled = { stacks: { queries: { labels: string[] } }[] };
 export const LABELS: readonly string[] = (RECORD.manifest as Labelled).stacks[0].queries.labels;
 
-/** In a sentence, a label that stands twice has its position with it. */
+/** Unique names: a repeated label has its position. */
 export const NAMES = LABELS.map((label, at) =>
   label === "[SEP]" ? `[SEP]${at === 4 ? "₄" : "₈"}` : label,
 );
@@ -18,12 +18,12 @@ export function weightAt(layer: number, head: number, query: number, key: number
   return RECORD.weights[layer][at(head, query, key)] as number;
 }
 
-/** null where the key is masked. */
+/** Null for a masked key. */
 export function scoreAt(layer: number, head: number, query: number, key: number): number | null {
   return RECORD.scores[layer]?.[at(head, query, key)] ?? null;
 }
 
-/** Of every head of a layer, or of all layers, at one place. */
+/** The weights of every head of these layers at one place. */
 export const headsAt = (layers: readonly number[], query: number, key: number): number[] =>
   layers.flatMap((layer) =>
     Array.from({ length: RECORD.weights[layer].length / TOKENS ** 2 }, (_, head) =>
@@ -51,5 +51,5 @@ export function strongest(
     .join(" · ");
 }
 
-/** With a true minus sign. */
+/** A number with a true minus sign. */
 export const signed = (value: number) => value.toFixed(2).replace("-", "\u2212");

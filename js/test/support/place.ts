@@ -1,4 +1,4 @@
-/** A page for parts: elements on it for the time of one test, and a pointer out of their way. */
+/** Helpers for tests of single controls on the page. */
 
 import { onTestFinished } from "vitest";
 import { userEvent } from "vitest/browser";
@@ -9,7 +9,7 @@ export function place<Type extends HTMLElement>(element: Type): Type {
   return element;
 }
 
-/** The pointer stays where the last test left it, and hovers whatever appears there. */
+/** Move the pointer away, which stays where the last test left it. */
 export async function restPointer(): Promise<void> {
   const corner = document.createElement("div");
   corner.style.cssText = "position: fixed; right: 0; bottom: 0; width: 4px; height: 4px";
@@ -18,7 +18,7 @@ export async function restPointer(): Promise<void> {
   corner.remove();
 }
 
-/** Until everything that waits for a frame, or for a layout, has run. */
+/** Wait for everything that waits for a frame or a layout. */
 export async function twoFrames(): Promise<void> {
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
 }

@@ -1,11 +1,11 @@
-/** What a reader would find in the browser's console: a test in which anything lands there fails. */
+/** Fails tests that log anything to the browser's console. */
 
 import { afterEach, beforeEach, expect } from "vitest";
 
-/** A test of its own looks for this one, which would otherwise fail every test of a view. */
+/** Ignored here; a separate test looks for it. */
 export const RESIZE_LOOP = "ResizeObserver loop";
 
-/** For every test of the file that calls this. */
+/** Check every test of the file that calls this. */
 export function expectNoProblems(): void {
   const { error, warn } = console;
   let problems: string[] = [];

@@ -1,4 +1,4 @@
-/** The vectors that Python's tests read too; `tests/vectors/make.py` writes them. */
+/** The test vectors that are shared with Python; `tests/vectors/make.py` writes them. */
 
 import { expect } from "vitest";
 import blocks from "../../../tests/vectors/blocks.json";
@@ -26,7 +26,7 @@ export interface ScoreCase {
   readonly dim: number;
   readonly queries: readonly number[];
   readonly keys: readonly number[];
-  /** Of those of the next three that are not null. */
+  /** The shapes of the next three arrays that are not null. */
   readonly shapes: Readonly<Partial<Record<"bias" | "visible" | "relative", readonly number[]>>>;
   readonly bias: readonly number[] | null;
   readonly visible: readonly number[] | null;
@@ -79,7 +79,7 @@ export interface FollowingCase {
 export interface SentRecord {
   readonly manifest: unknown;
   readonly overview: string;
-  /** By stack, layer and head: one hexadecimal digit per cell of a thumbnail. */
+  /** One hexadecimal digit per cell of a thumbnail, by stack, layer and head. */
   readonly levels: readonly (readonly (readonly string[])[])[];
   readonly blocks: Readonly<Record<string, SentBlock>>;
 }
@@ -89,7 +89,7 @@ export const FOLLOWING = following as unknown as readonly FollowingCase[];
 export const SCORES = scores as unknown as readonly ScoreCase[];
 export const BLOCKS = blocks as unknown as readonly BlockCase[];
 export const CODED = coded as readonly CodedCase[];
-/** Rounded so that the numbers stay what they were: queries and keys in two bases, and weights. */
+/** Rounded blocks whose values stay exact: queries and keys in two bases, and weights. */
 export const ROUNDED = rounded as unknown as readonly BlockCase[];
 /**
  * The stack "encoder" with layers 0 and 1 of 2 and 3 heads and more tokens than a thumbnail has cells,
@@ -98,7 +98,7 @@ export const ROUNDED = rounded as unknown as readonly BlockCase[];
 export const OVERVIEW = overview as unknown as SentRecord;
 /** A text pair; layers of 4 heads, of 2 heads with weights alone, and of 10 causal heads. */
 export const RECORD = record as unknown as SentRecord & {
-  /** By layer: [head, query, key]. */
+  /** [head, query, key], by layer. */
   readonly scores: readonly (Numbers | null)[];
   readonly weights: readonly Numbers[];
 };
@@ -108,7 +108,7 @@ export interface SentStack {
   readonly layers: readonly { readonly heads: number }[];
 }
 
-/** The manifest of a record with other stacks, where every number of a head is zero. */
+/** The manifest of a record with other stacks, in which every metric is zero. */
 export function withStacks(
   stacks: readonly SentStack[],
   { manifest }: SentRecord = RECORD,

@@ -1,9 +1,9 @@
-/** As a view does: what is in a store is wanted while someone watches it. */
+/** Watches a signal as a view does, so that a store fetches it. */
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
 import { onTestFinished } from "vitest";
 
-/** Until the end of the test, or until what this returns is called. */
+/** Watch until the test ends, or the returned function is called. */
 export function watch(state: ReadonlySignal<unknown>): () => void {
   const end = effect(() => {
     state.value;

@@ -1,4 +1,4 @@
-/** Bytes as zlib writes them, stored instead of compressed (RFC 1950, RFC 1951). */
+/** Encodes bytes in zlib's format without compression (RFC 1950, RFC 1951). */
 
 const MOST = 0xffff;
 

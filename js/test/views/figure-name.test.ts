@@ -6,7 +6,7 @@ import { readManifest } from "../../src/data/read-manifest.ts";
 import { Store } from "../../src/data/store.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { createState } from "../../src/state/state.ts";
-import { palette } from "../../src/styles/theme.ts";
+import { palette } from "../../src/styles/palette.ts";
 import { headView } from "../../src/views/head/head.ts";
 import { modelView } from "../../src/views/model/model.ts";
 import { slowSource, sourceOf } from "../support/mounted.ts";

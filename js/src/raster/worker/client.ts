@@ -1,4 +1,4 @@
-/** The page's side of the worker, which is started when it is first needed. */
+/** The page's side of the worker, which starts when it is first needed. */
 
 import { bytesIn } from "../../data/arrays.ts";
 import { type AttentionMatrix, isMatrix, type Source } from "../../data/attention-matrix.ts";
@@ -8,32 +8,32 @@ import type { FromWorker, ToWorker } from "./protocol.ts";
 interface Task {
   readonly source: Source;
   show(...shown: readonly unknown[]): void;
-  /** Does it on the page instead. */
+  /** Called to do the work on the page instead. */
   failed(): void;
 }
 
-/** Room there, in bytes, for the layer in view and those that one comes back to. */
-const ROOM = 48 * 2 ** 20;
+/** The budget in bytes for sources that the worker keeps: the layer in view and recent ones. */
+const BUDGET = 48 * 2 ** 20;
 
 export class Client {
   #worker: Worker | null = null;
-  /** True where the page cannot have a worker. */
+  /** True if the page may not start a worker. */
   #refused = false;
   readonly #tasks = new Map<number, Task>();
   #count = 0;
   readonly #numbers = new WeakMap<Source, number>();
-  /** The bytes of those that the worker has, the last used last. */
+  /** The size of each source that the worker has, the most recently used last. */
   readonly #kept = new Map<number, number>();
   readonly #gone = new FinalizationRegistry<number>((source) => this.#drop(source));
 
-  /** @param start may throw where no worker is allowed. */
+  /** @param start creates the worker; may throw if it is forbidden */
   constructor(private readonly start: () => Worker) {}
 
   get refused(): boolean {
     return this.#refused;
   }
 
-  /** Paint there. Returns what stops it. */
+  /** Paint in the worker. Returns a function that stops it. */
   paint(
     kind: "lines" | "matrix",
     source: Source,
@@ -63,7 +63,7 @@ export class Client {
   #begin(): Worker {
     const started = this.start();
     started.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#receive(data);
-    // A page's policy may also refuse the worker after it was created.
+    // A policy may also reject the worker after it was created.
     started.onerror = (event) => {
       event.preventDefault();
       this.#fail();
@@ -83,10 +83,10 @@ export class Client {
     this.#tasks.delete(number);
     if (failed !== undefined) task.failed();
     const { source } = task;
-    if (!isMatrix(source)) for (const each of learnt ?? []) source.learn(...each);
+    if (!isMatrix(source)) for (const entry of learnt ?? []) source.learn(...entry);
   }
 
-  /** Without a worker, the page does what it was to do, from the beginning. */
+  /** Repeat all tasks on the page. */
   #fail(): void {
     this.#refused = true;
     this.#worker?.terminate();
@@ -96,7 +96,7 @@ export class Client {
     for (const { failed } of tasks) failed();
   }
 
-  /** The worker's number for a source, sent to it if it does not have it. */
+  /** The id of a source in the worker, which gets it if it does not have it. */
   #keep(source: Source): number {
     let number = this.#numbers.get(source);
     if (number === undefined) {
@@ -110,7 +110,7 @@ export class Client {
     this.#kept.set(number, bytes);
     let held = [...this.#kept.values()].reduce((sum, own) => sum + own);
     for (const [kept, own] of this.#kept) {
-      if (kept === number || held <= ROOM) break;
+      if (kept === number || held <= BUDGET) break;
       this.#drop(kept);
       held -= own;
     }

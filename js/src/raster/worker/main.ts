@@ -1,4 +1,4 @@
-/** The worker: paints for the page, several pictures in turn. */
+/** The worker, which paints several pictures for the page in turn. */
 
 import { headsOf, isMatrix, matrixFrom, type Source } from "../../data/attention-matrix.ts";
 import { LayerData } from "../../data/layer-data.ts";
@@ -6,7 +6,7 @@ import { useModule } from "../../kernels/compiled.ts";
 import { type Kind, RASTERIZERS, type Rasterizer } from "../jobs.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 
-/** The longest time that messages wait. */
+/** The longest delay of a message. */
 const SLICE_MS = 12;
 
 interface Task {
@@ -17,10 +17,10 @@ interface Task {
 const sources = new Map<number, Source>();
 const tasks = new Map<number, Task>();
 
-// A message to itself comes after those that wait already, and sooner than a timer.
+// A message to itself is handled after waiting messages, and sooner than a timer.
 const { port1: ring, port2: bell } = new MessageChannel();
 
-/** True where this script runs as a worker. */
+/** True if this script runs as a worker. */
 export const isWorker = typeof document === "undefined";
 
 export function serve(): void {
@@ -37,7 +37,7 @@ function answer(message: ToWorker): void {
       try {
         sources.set(message.source, sourceOf(message.content));
       } catch {
-        // There is no room for it, as whatever is made of it will be told.
+        // Not enough memory: tasks that need the source will fail.
       }
       break;
     case "drop":
@@ -51,7 +51,7 @@ function answer(message: ToWorker): void {
       try {
         begin(message);
       } catch (error) {
-        // The page does it, and this goes on.
+        // The page repeats the task.
         send({ task: message.task, failed: `${error}` });
       }
   }
@@ -64,7 +64,7 @@ function sourceOf(content: Extract<ToWorker, { op: "keep" }>["content"]): Source
 
 function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "paint" }>): void {
   const origin = sources.get(source);
-  if (!origin) throw new Error("What it is made of is not here.");
+  if (!origin) throw new Error("The worker does not have the source of this picture.");
   const matrices = specs.map((spec) => matrixFrom(spec, origin));
   const show = (...shown: readonly [{ readonly buffer: ArrayBuffer }, ...unknown[]]) =>
     send({ task, shown }, [shown[0].buffer]);
@@ -72,8 +72,8 @@ function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "pain
   const end = () => {
     const heads = isMatrix(origin) ? [] : new Set(specs.flatMap(headsOf));
     const learnt = [...heads].flatMap((head) => {
-      const known = (origin as LayerData).normalized(head);
-      return known ? [[head, known] as const] : [];
+      const normalized = (origin as LayerData).normalized(head);
+      return normalized ? [[head, normalized] as const] : [];
     });
     send({ task, learnt });
   };
@@ -81,7 +81,7 @@ function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "pain
   ring.postMessage(null);
 }
 
-/** The task that waited longest goes on for a moment. */
+/** Continue the task that waited longest. */
 function turn(): void {
   const [next] = tasks;
   if (!next) return;

@@ -1,23 +1,23 @@
-/** The one worker of a page, for all widgets on it. It runs the very script that the page runs. */
+/** The worker of a page, shared by all widgets on it. It runs the same script as the page. */
 
 import { Client } from "./client.ts";
 
-/** Each widget may come with a copy of this module: they meet where all can look. */
+/** A registry of the page, since each widget may have its own copy of this module. */
 const KNOWN = Symbol.for("attnwidget.workers");
 const page = globalThis as { [KNOWN]?: Map<string, Client> };
 
-let own: Client | null = null;
+let current: Client | null = null;
 
-/** Null where the script is not known. */
-export const pageWorker = (): Client | null => own;
+/** Null if the script is not known. */
+export const pageWorker = (): Client | null => current;
 
 export function useWorker(client: Client | null): void {
-  own = client;
+  current = client;
 }
 
 /**
- * @param script of this page or widget. Another version of it has another worker.
- * @param type whether it is a module. Pages opened from disk may not start one.
+ * @param script the source of this page or widget; another version has another worker
+ * @param type pages opened from disk may not start a module worker
  */
 export function workWith(script: string, type: WorkerType): void {
   page[KNOWN] ??= new Map();

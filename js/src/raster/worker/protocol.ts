@@ -1,13 +1,13 @@
-/** The messages of a page and its worker. */
+/** The messages between a page and its worker. */
 
 import type { MatrixSpec } from "../../data/attention-matrix.ts";
 import type { LayerContent } from "../../data/layer-data.ts";
 import type { Normalized } from "../../data/normalizers.ts";
 
 export type ToWorker =
-  /** The first of all: the kernels, if they could be compiled. */
+  /** The first message: the kernels, if they could be compiled. */
   | { readonly op: "start"; readonly module: WebAssembly.Module | null }
-  /** The source of pictures, kept until it is dropped. */
+  /** A source of pictures, kept until it is dropped. */
   | { readonly op: "keep"; readonly source: number; readonly content: LayerContent | Float32Array }
   | { readonly op: "drop"; readonly source: number }
   | {
@@ -24,8 +24,8 @@ export interface FromWorker {
   readonly task: number;
   /** The arguments of `show`. */
   readonly shown?: readonly unknown[];
-  /** At the end, what was found out about the rows of heads. */
+  /** At the end, the normalizers of the rows that were computed. */
   readonly learnt?: readonly (readonly [head: number, Normalized])[];
-  /** Why there will be nothing more. */
+  /** The reason why the task failed. */
   readonly failed?: string;
 }

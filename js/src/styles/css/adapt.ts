@@ -1,4 +1,4 @@
-/** Adaptations to little room, to fingers, and to the settings of the reader's system. */
+/** Adaptations to narrow views, touch screens, and the settings of the reader's system. */
 
 export const ADAPT = `
 @container (max-width: 1320px) {
@@ -8,7 +8,7 @@ export const ADAPT = `
 }
 @container (max-width: 1100px) { .swatches { gap: 6px 4px } .swatches button { width: 28px } }
 @container (max-width: 1000px) {
-  /* Room for a second line of numbers, kept at the end while there is but one. */
+  /* Space for a second line of numbers. */
   footer { min-height: calc(4.2em + 19px); justify-content: flex-start }
   .status { height: auto; min-height: 1.4em; max-height: 2.8em; white-space: pre-wrap }
 }
@@ -23,7 +23,7 @@ export const ADAPT = `
   header { gap: 8px; padding: 8px 12px }
   [role=tab] { padding: 0 11px }
   .control { padding: 0 7px }
-  .column-heads { font-size: 12px }
+  .column-headers { font-size: 12px }
   .notes, .alert { padding: 6px 12px }
   footer { padding: 6px 12px }
 }
@@ -36,7 +36,7 @@ export const ADAPT = `
   .strip::after { content: ""; position: absolute; inset: -12px }
 }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important } }
-/* What a colour or a shadow says otherwise. Pictures keep their colours, and the paper below them. */
+/* Outlines in place of colours and shadows. Pictures keep their colours and backgrounds. */
 @media (forced-colors: active) {
   .lines, .minimap, .stage, .neurons, .grid-stage, .preview, .swatches button, footer [style] { forced-color-adjust: none }
   .lines, .minimap, .stage, .neurons, .grid-stage { background: var(--background); color: var(--text) }

@@ -1,4 +1,4 @@
-/** The view while a figure of it is painted, and the words around it: none of this is seen. */
+/** Styles while a figure is painted, which the reader never sees. */
 
 export const FIGURE = `
 .figure .body { overflow: visible }
@@ -6,8 +6,8 @@ export const FIGURE = `
 .figure .pairs { max-width: none; overflow: visible }
 .figure :focus-visible { outline: none }
 .figure .lines .base { transition: none }
-/* What is there to be clicked. */
-.figure :is(.some, .zoom, .panel-head button, .preview, .notch) { visibility: hidden }
+/* Controls. */
+.figure :is(.some, .zoom, .panel-header button, .preview, .notch) { visibility: hidden }
 .figure-heading, .figure-caption { position: absolute; top: 0; left: 0; padding: 0 20px 16px; white-space: pre-wrap }
 .figure-heading { padding: 16px 20px 0; font-weight: 500 }
 .figure-heading:empty, .figure-caption:empty { display: none }

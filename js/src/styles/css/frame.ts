@@ -16,7 +16,7 @@ export const FRAME = `
 button, select { font: inherit; color: inherit; cursor: pointer }
 
 header {
-  /* Its menus open over whatever stays in sight below. */
+  /* Menus open over sticky elements below. */
   position: relative; z-index: 4;
   display: flex; flex-wrap: wrap; align-items: center; gap: 10px 8px;
   padding: 10px 20px; border-bottom: 1px solid var(--border);
@@ -64,7 +64,7 @@ svg { display: block; width: 1em; height: 1em }
 .notice { max-width: 60ch; margin: 40px auto; color: var(--muted); text-align: center }
 .notice .control { margin-top: 10px; background: none }
 .notice[role=alert] { color: var(--text); border-left: 3px solid var(--negative); padding-left: 12px; text-align: left }
-/* Not broken, only not there. */
+/* Absent, not broken. */
 .notice.absent { border-left-color: var(--border) }
 .notice p { margin: 0 }
 .overlay { position: absolute; inset: 0; pointer-events: none }
@@ -74,20 +74,20 @@ footer {
   border-top: 1px solid var(--border); background: var(--panel); color: var(--muted);
   font-size: 13px; font-variant-numeric: tabular-nums;
 }
-/* Lines are counted, so that nothing below moves when a text gets longer. */
+/* A fixed number of lines, so that nothing below moves when a text gets longer. */
 .status, .about { min-width: 0; height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
 .status { flex: none; max-width: 80% }
-/* What two queries are compared by takes two lines, with or without which the footer is as high. */
+/* The comparison of two queries takes two lines; the footer is always high enough. */
 [data-view=neuron] footer { justify-content: flex-start; min-height: calc(4.2em + 19px) }
 [data-view=neuron] .status { height: auto; min-height: 1.4em; max-height: 2.8em; white-space: pre-wrap }
-/* Numbers and legend of these are long. */
+/* Views with long texts. */
 :is([data-view=model], [data-view=neuron]) {
   footer { flex-direction: column; gap: 2px }
   .status { max-width: none }
   .about { text-align: left }
 }
 .about { flex: 0 1 auto; text-align: right }
-/* Of a long label the first part gives way: numbers stay, and its end, which may tell it apart. */
+/* A long label shrinks at its first part. */
 bdi:has(.start) { display: inline-flex; max-width: clamp(6.5em, 9.5cqi, 20em); vertical-align: bottom }
 .start { overflow: hidden; text-overflow: ellipsis }
 .end { flex: none }

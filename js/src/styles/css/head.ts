@@ -2,7 +2,7 @@
 
 export const HEAD = `
 .head-view { display: flex; flex-direction: column; gap: 24px 32px }
-.head-view.beside { flex-direction: row; justify-content: space-between; align-items: flex-start }
+.head-view.side-by-side { flex-direction: row; justify-content: space-between; align-items: flex-start }
 .left { min-width: 0 }
 .stepper .count { min-width: 4.4em; text-align: center }
 .swatch-row { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 6px; margin-bottom: 16px }
@@ -54,7 +54,7 @@ export const HEAD = `
 .zoom button:hover:not([aria-disabled=true]) { color: var(--text) }
 .stage { position: relative; width: fit-content; cursor: crosshair }
 .stage[tabindex] { touch-action: pan-x pan-y; -webkit-user-select: none; user-select: none }
-.stage.part { touch-action: none }
+.stage.zoomed { touch-action: none }
 .stage.moving { cursor: grabbing }
 .stage:focus-visible { border-radius: 4px }
 .stage canvas { display: block }

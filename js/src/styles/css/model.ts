@@ -9,9 +9,9 @@ export const MODEL = `
 .corner { position: sticky; left: -20px; z-index: 1; flex: none; width: var(--left); background: var(--background) }
 .directions { display: flex; flex-direction: column; justify-content: center; height: 100%; padding-right: 6px; line-height: 15px; text-align: right; white-space: nowrap }
 .order { position: absolute; top: 0; left: calc(var(--left) + var(--gap) / 2); line-height: calc(var(--top) - 6px); white-space: pre }
-.of { flex: none; overflow: hidden; line-height: 1.15; white-space: pre; text-overflow: ellipsis }
-.wide .column-names .of { white-space: nowrap }
-.column-names .of { align-self: center; width: calc(var(--summary) + 16px); margin-right: -16px; padding-left: 10px }
+.mean-name { flex: none; overflow: hidden; line-height: 1.15; white-space: pre; text-overflow: ellipsis }
+.wide .column-names .mean-name { white-space: nowrap }
+.column-names .mean-name { align-self: center; width: calc(var(--summary) + 16px); margin-right: -16px; padding-left: 10px }
 [role=rowheader] {
   position: sticky; left: -20px; z-index: 1; flex: none; display: flex; align-items: center; justify-content: center;
   width: calc(var(--left) - 4px); height: var(--rowPitch); margin: -2px 4px 0 0; padding: 0 0 calc(var(--rowPitch) - var(--down) - 4px) 0;
@@ -31,13 +31,13 @@ export const MODEL = `
 .bar { position: relative; flex: 1; height: 4px; border-radius: 2px; background: var(--border) }
 .bar i { position: absolute; top: 0; bottom: 0; left: var(--from); width: var(--length); border-radius: 2px; background: var(--muted) }
 .column-means { display: flex; padding-top: 4px }
-.column-means .of { width: calc(var(--left) + 18px); margin-left: -18px; padding-right: 6px; text-align: right }
+.column-means .mean-name { width: calc(var(--left) + 18px); margin-left: -18px; padding-right: 6px; text-align: right }
 .column-means > .mean { flex-direction: column-reverse; gap: 3px; line-height: 1.2 }
 .narrow [role=row] > .mean .bar { flex: none; width: 32px }
 .column-means .bar { flex: none; width: var(--across) }
 
 .opened { position: absolute; z-index: 1 }
-.opened .head-view.beside { justify-content: flex-start; gap: 56px }
+.opened .head-view.side-by-side { justify-content: flex-start; gap: 56px }
 .opened > [role=region] {
   position: sticky; left: 0; padding: 10px 16px 16px; border: 1px solid var(--accent); border-radius: 8px;
   background: var(--panel);
@@ -46,14 +46,14 @@ export const MODEL = `
   position: absolute; top: -6px; width: 12px; height: 12px; margin-left: -6px; transform: rotate(45deg);
   border: solid var(--accent); border-width: 1px 0 0 1px; background: var(--panel);
 }
-.panel-head {
+.panel-header {
   position: sticky; top: calc(var(--top) - 22px); z-index: 1; display: flex; align-items: center; gap: 8px;
   margin: -10px -16px 0; padding: 10px 16px 8px; border-radius: 7px 7px 0 0; background: var(--panel);
 }
 .opened .matrix { top: calc(var(--top) + 24px) }
-.panel-head .title { flex: 1; margin: 0 }
-.panel-head button { flex: none; padding: 2px 8px; border: 1px solid var(--border); border-radius: 6px; background: var(--background); color: var(--muted); font-size: 13px }
-.panel-head button:hover { color: var(--text) }
+.panel-header .title { flex: 1; margin: 0 }
+.panel-header button { flex: none; padding: 2px 8px; border: 1px solid var(--border); border-radius: 6px; background: var(--background); color: var(--muted); font-size: 13px }
+.panel-header button:hover { color: var(--text) }
 
 .metrics { font-size: 12px; font-variant-numeric: tabular-nums; white-space: nowrap }
 .metrics div { display: flex; justify-content: space-between; gap: 8px }

@@ -2,18 +2,18 @@
 
 export const NEURON = `
 .neuron-view { position: relative; min-width: 100% }
-.column-heads { position: sticky; z-index: 3; top: -16px; height: 40px; background: var(--background); font-size: 13px; line-height: 1.35; color: var(--muted) }
-.column-heads div { position: absolute; display: grid }
-.column-heads span { overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
-.column-heads .at-end { padding-right: 12px; justify-items: end }
-.column-heads .detail { font-size: 12px }
-.column-heads .altered { padding-left: 5px; border-left: 3px solid var(--negative); color: var(--text); font-weight: 500 }
+.column-headers { position: sticky; z-index: 3; top: -16px; height: 40px; background: var(--background); font-size: 13px; line-height: 1.35; color: var(--muted) }
+.column-headers div { position: absolute; display: grid }
+.column-headers span { overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
+.column-headers .at-end { padding-right: 12px; justify-items: end }
+.column-headers .detail { font-size: 12px }
+.column-headers .altered { padding-left: 5px; border-left: 3px solid var(--negative); color: var(--text); font-weight: 500 }
 .neurons { display: grid; justify-items: start; align-items: start }
 .neurons > * { grid-area: 1 / 1 }
 .neurons canvas { cursor: pointer }
 .neurons .lines { z-index: 1 }
-.whole { position: sticky; top: 24px }
-.neurons .whole canvas { display: block; cursor: pointer; touch-action: none }
+.softmax-strip { position: sticky; top: 24px }
+.neurons .softmax-strip canvas { display: block; cursor: pointer; touch-action: none }
 .query-names { pointer-events: none }
 .neurons .tokens, .sink { position: sticky; left: -20px; z-index: 2; pointer-events: auto; background: var(--background) }
 .neurons .tokens [role=option] { justify-content: flex-end; padding: 0 4px }

@@ -9,144 +9,145 @@ import { rowHeight } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Choices, combination } from "../../state/choices.ts";
 import { headColors } from "../../styles/head-colors.ts";
-import { axesOf, lookOf } from "../shared/axes.ts";
+import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { LONG } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
-import { headIn, type Inside, layerView, notice } from "../shared/layer-view.ts";
+import { shownMatrices, shownMatrix, stackMatrix } from "../shared/heads/matrices.ts";
+import { headStatus } from "../shared/heads/status.ts";
+import { headTables } from "../shared/heads/tables.ts";
+import { headIn, layerView, notice } from "../shared/layer-view.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
-import type { Context, View } from "../shared/view.ts";
-import { jump, type Pictured } from "./jump.ts";
+import type { Context, View, ViewContent } from "../shared/view.ts";
+import { jump, type ShownMatrix } from "./jump.ts";
 import { headLegend } from "./legend.ts";
-import { shownMatrices, shownMatrix, stackMatrix } from "./matrices.ts";
-import { headStatus } from "./status.ts";
-import { headTables } from "./tables.ts";
 import { headTools } from "./tools.ts";
 
-/** From this width on, the matrix stands beside the lines. */
-const BESIDE_FROM = 740;
-const BESIDE = 0.44;
-const LINES_NEED = 448;
-/** From this width on, a matrix that stands beside the lines has room for the names of its rows. */
-const NAMED_FROM = 1100;
-const GAP = 32;
+/** The least width of the view in CSS pixels with the lines and the matrix side by side. */
+const SIDE_BY_SIDE_FROM = 740;
+/** The least width of the view with row labels on a matrix beside the lines. */
+const ROW_LABELS_FROM = 1100;
+/** The matrix's share of the width, side by side. */
+const MATRIX_SHARE = 0.44;
 const LARGEST_MATRIX = 620;
+const LEAST_LINES = 448;
+const GAP = 32;
 
 export function headView(context: Context): View {
   const { scope, state, store } = context;
   const tools = headTools(scope, state);
-  const shown = signal<Pictured | null>(null);
+  const shown = signal<ShownMatrix | null>(null);
   const links = jump(scope, state, shown);
-  // Apart from its answer: one that it failed must not be a reason to ask again.
-  const wanted = computed(() => {
-    const together = combination(state.combine.value);
-    if (together?.over !== "layers") return null;
-    return { how: together.how, loaded: store.combined(state.shown.stack.value.name) };
+  // A computed of its own, so that a failed answer does not cause another request.
+  const allLayers = computed(() => {
+    const combined = combination(state.combine.value);
+    if (combined?.over !== "layers") return null;
+    return { how: combined.how, loaded: store.combined(state.shown.stack.value.name) };
   });
-  const view = layerView(context, (data, own) => {
-    const whole = wanted.value;
-    if (!whole) return inside(own, context, data, shown, null);
-    const combined = whole.loaded.value;
+  const view = layerView(context, (data, inner) => {
+    const request = allLayers.value;
+    if (!request) return headContent(inner, context, data, shown, null);
+    const combined = request.loaded.value;
     if (combined.status === "failed") return notice(combined.message, "alert", combined.absent);
     if (combined.status === "loading") return null;
     const heads = data.stack.layers.reduce((sum, layer) => sum + layer.heads, 0);
-    return inside(own, context, data, shown, {
-      matrix: (axes) => stackMatrix(state, combined.data, whole.how, heads, axes),
+    return headContent(inner, context, data, shown, {
+      matrix: (axes) => stackMatrix(state, combined.data, request.how, heads, axes),
       rounding: combined.data.rounding,
       combine: state.combine.value,
     });
   });
-  return {
-    ...view,
-    tools: [...tools, links.element],
-    jump: links.go,
-  };
+  return { ...view, tools: [...tools, links.element], jump: links.go };
 }
 
-/** The one matrix of all layers, where they are shown as one. */
-interface Whole {
-  readonly matrix: (axes: ReturnType<typeof axesOf>) => AttentionMatrix;
+/** All heads of all layers combined into one matrix. */
+interface AllLayers {
+  readonly matrix: (axes: Axes) => AttentionMatrix;
   /** The largest difference of a weight from the record's. */
   readonly rounding: number;
   readonly combine: Choices["combine"];
 }
 
-/** @param shown is told which matrix is pictured. */
-function inside(
+/**
+ * @param shown set to the matrix that is shown.
+ * @param combined null to show single heads or a combination of this layer's heads.
+ */
+function headContent(
   scope: Scope,
   context: Context,
   data: Layer,
-  shown: Signal<Pictured | null>,
-  whole: Whole | null,
-): Inside {
+  shown: Signal<ShownMatrix | null>,
+  combined: AllLayers | null,
+): ViewContent {
   const { state, palette, store } = context;
   const { heads, number } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
   const axes = axesOf(state, data.stack);
-  const look = lookOf(state, axes);
-  const row = rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length));
+  const focused = focusedUnits(state, axes);
 
-  const all = whole?.matrix(axes) ?? null;
-  const matrices = computed(() => (all ? [all] : shownMatrices(state, data, axes)));
+  const allLayers = combined?.matrix(axes) ?? null;
+  const matrices = computed(() => (allLayers ? [allLayers] : shownMatrices(state, data, axes)));
   const colors = computed(() => {
     const { dark, ink } = palette.value;
-    const own = headColors(heads, dark);
-    return matrices.value.map(({ head }) => (head === null ? ink : own[head]));
+    const byHead = headColors(heads, dark);
+    return matrices.value.map(({ head }) => (head === null ? ink : byHead[head]));
   });
-  // Of single heads, the matrix is that of the current one.
-  const pictured: ReadonlySignal<AttentionMatrix> = computed(() => {
+  // With single heads, the matrix is that of the current one.
+  const matrix: ReadonlySignal<AttentionMatrix> = computed(() => {
     const [first] = matrices.value;
     return first.head === null ? first : shownMatrix(state, data, axes, headIn(state, data));
   });
-  shown.value = { axes, matrix: pictured };
-  const where = all ? "" : `Layer ${number}`;
-  const title = computed(() => [where, pictured.value.name].filter(Boolean).join(" · "));
+  shown.value = { axes, matrix };
+  const layerLabel = allLayers ? "" : `Layer ${number}`;
+  const title = computed(() => [layerLabel, matrix.value.name].filter(Boolean).join(" · "));
 
-  const beside = !horizontal && width >= BESIDE_FROM;
-  const matrixWidth = beside
-    ? Math.min(Math.round(width * BESIDE), width - LINES_NEED - GAP)
+  const sideBySide = !horizontal && width >= SIDE_BY_SIDE_FROM;
+  const matrixWidth = sideBySide
+    ? Math.min(Math.round(width * MATRIX_SHARE), width - LEAST_LINES - GAP)
     : Math.min(width, LARGEST_MATRIX);
-  const drawn = pairs(scope, {
-    state,
-    palette,
-    axes,
-    width: beside ? width - matrixWidth - GAP : width,
+  const attention = { state, palette, axes, focused };
+  const lines = pairs(scope, {
+    ...attention,
+    width: sideBySide ? width - matrixWidth - GAP : width,
     height: LONG,
-    rowHeight: row,
+    rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length)),
     horizontal,
     matrices,
     colors,
-    look,
   });
   const picture = matrixView(scope, {
-    state,
-    palette,
-    axes,
-    matrix: pictured,
+    ...attention,
+    matrix,
     title,
-    look,
     width: matrixWidth,
-    namesRows: !beside || width >= NAMED_FROM,
+    labelsRows: !sideBySide || width >= ROW_LABELS_FROM,
   });
   const buttons = swatches(scope, state, heads, palette);
-  buttons.hidden = all !== null;
-  const left = el("div", { class: "left" }, buttons, drawn.element);
-  const element = el("div", { class: `head-view ${beside ? "beside" : ""}` }, left, picture);
+  buttons.hidden = allLayers !== null;
+  const left = el("div", { class: "left" }, buttons, lines.element);
+  const element = el(
+    "div",
+    { class: `head-view ${sideBySide ? "side-by-side" : ""}` },
+    left,
+    picture,
+  );
 
-  const rounding = (whole ?? data).rounding;
-  const seen = { state, data, axes, where, look, matrices, pictured, strips: drawn.strips };
+  const rounding = (combined ?? data).rounding;
+  const { strips, share } = lines;
+  const content = { state, data, axes, layerLabel, focused, matrices, matrix, strips };
   return {
     element,
-    status: computed(() => headStatus(seen)),
-    legend: computed(() => headLegend(context, seen, rounding, drawn.share.value)),
-    tables: computed(() => headTables(seen)),
+    status: computed(() => headStatus(content)),
+    legend: computed(() => headLegend(context, content, rounding, share.value)),
+    tables: computed(() => headTables(content)),
     figure() {
       const [{ name, head }] = matrices.peek();
+      const detail = combined?.combine ?? `layer-${number}`;
       return {
-        name: figureName(store.manifest, "head", data.stack, whole?.combine ?? `layer-${number}`),
-        heading: [where, head === null ? name : ""].filter(Boolean).join(" · "),
-        note: drawn.named(),
+        name: figureName(store.manifest, "head", data.stack, detail),
+        heading: [layerLabel, head === null ? name : ""].filter(Boolean).join(" · "),
+        note: lines.named(),
         cropped: false,
       };
     },

@@ -1,57 +1,56 @@
-/** From one of a head's strongest links to the next. */
+/** Goes through the strongest links of a matrix. */
 
 import { batch, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { el } from "../../parts/dom.ts";
+import { button, el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Axes, placeOf } from "../shared/axes.ts";
 import { isLong } from "../shared/columns.ts";
-import { KEPT, type Link, strongestLinks } from "./links.ts";
+import { LIMIT, type Link, strongestLinks } from "./links.ts";
 
 export interface Jump {
   readonly element: HTMLElement;
-  /** Lock the link that is `by` links after this one. */
+  /** Lock the link `by` places after the current one. */
   go(by: 1 | -1): void;
 }
 
-/** A matrix, and what its sides stand for. */
-export interface Pictured {
+/** The matrix shown, and its axes. */
+export interface ShownMatrix {
   readonly axes: Axes;
   readonly matrix: ReadonlySignal<AttentionMatrix>;
 }
 
-const WHAT =
+const TITLE =
   "Strongest links between two tokens of the matrix: j, Shift+J. Left out are those of a token to " +
   "itself, to the first, and from or to special tokens.";
 
-export function jump(scope: Scope, state: State, pictured: ReadonlySignal<Pictured | null>): Jump {
+export function jump(
+  scope: Scope,
+  state: State,
+  shownMatrix: ReadonlySignal<ShownMatrix | null>,
+): Jump {
   const links = signal<readonly Link[] | null>(null);
-  /** How much of the matrix is looked through, 0 to 1; null before it is asked for. */
+  /** The share of the matrix that is searched, 0 to 1; null before the search. */
   const done = signal<number | null>(null);
   const at = signal(-1);
   let stop = () => {};
 
   const count = el("span", { class: "count", "aria-live": "polite" });
-  const button = (sign: string, name: string, by: 1 | -1) => {
-    const made = el("button", { type: "button", "aria-label": name }, sign);
-    made.addEventListener("click", () => go(by));
-    return made;
-  };
   const element = el(
     "div",
-    { class: "control stepper", role: "group", "aria-label": "Strongest links", title: WHAT },
+    { class: "control stepper", role: "group", "aria-label": "Strongest links", title: TITLE },
     el("span", { class: "label", "aria-hidden": "true" }, "Top links"),
-    button("◂", "Previous link", -1),
+    button({ "aria-label": "Previous link" }, "◂", () => go(-1)),
     count,
-    button("▸", "Next link", 1),
+    button({ "aria-label": "Next link" }, "▸", () => go(1)),
   );
 
   function go(by: 1 | -1): void {
-    const shown = pictured.peek();
+    const shown = shownMatrix.peek();
     if (links.peek()) show(by);
-    // A second press waits for what the first one asked for.
+    // The links of an overview are not known; a running search goes on.
     if (!shown || shown.matrix.peek().overview || done.peek() !== null) return;
     stop = untracked(() =>
       strongestLinks(shown.matrix.value, shown.axes, (part, found) => {
@@ -64,7 +63,7 @@ export function jump(scope: Scope, state: State, pictured: ReadonlySignal<Pictur
   }
 
   function show(by: number): void {
-    const [found, shown] = [links.peek(), pictured.peek()];
+    const [found, shown] = [links.peek(), shownMatrix.peek()];
     if (!found?.length || !shown) return;
     const from = at.peek() < 0 && by < 0 ? 0 : at.peek();
     const to = (from + by + found.length) % found.length;
@@ -78,8 +77,8 @@ export function jump(scope: Scope, state: State, pictured: ReadonlySignal<Pictur
   }
 
   scope.effect(() => {
-    pictured.value?.matrix.value;
-    // Of another head, they are others.
+    shownMatrix.value?.matrix.value;
+    // Another matrix has other links.
     stop();
     batch(() => {
       links.value = null;
@@ -88,14 +87,14 @@ export function jump(scope: Scope, state: State, pictured: ReadonlySignal<Pictur
     });
   });
   scope.effect(() => {
-    const shown = pictured.value;
-    // Of what is not all here, nobody knows them. In a short text, they are seen at once.
-    const known = shown?.matrix.value.overview === undefined;
-    element.hidden = !shown || !known || (!isLong(shown.axes) && done.value === null);
+    const shown = shownMatrix.value;
+    // The links of an overview are not known; those of a short text are visible without searching.
+    const isKnown = shown?.matrix.value.overview === undefined;
+    element.hidden = !shown || !isKnown || (!isLong(shown.axes) && done.value === null);
   });
   scope.effect(() => {
     const found = links.value;
-    if (done.value === null) count.textContent = `– of ${KEPT}`;
+    if (done.value === null) count.textContent = `– of ${LIMIT}`;
     else if (!found) count.textContent = `${Math.floor(100 * done.value)}%`;
     else count.textContent = found.length ? `${at.value + 1} of ${found.length}` : "none";
   });

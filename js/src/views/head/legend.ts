@@ -1,33 +1,33 @@
-/** What the head view as a whole shows, and how exact its numbers are. */
+/** The legend of the head view: what is drawn, and how exact the numbers are. */
 
 import { largestOf } from "../../data/extremes.ts";
 import type { StackInfo } from "../../data/manifest.ts";
+import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
 import type { Phrase } from "../../parts/text.ts";
-import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/trust.ts";
+import { combinesLayers } from "../shared/heads/matrices.ts";
+import type { HeadContent } from "../shared/heads/status.ts";
 import type { Context } from "../shared/view.ts";
-import { showsStack } from "./matrices.ts";
-import type { Seen } from "./status.ts";
 
 /**
- * @param rounding the largest difference of a weight from the record's.
- * @param share of the attention that is drawn, in percent; null while there is more to draw.
+ * @param rounding the largest difference of a weight from the record's
+ * @param share the percentage of attention that is drawn; null until all lines are drawn
  */
 export function headLegend(
   { state, store }: Context,
-  { data, axes, look }: Seen,
+  { data, axes, focused }: HeadContent,
   rounding: number,
   share: number | null,
 ): Phrase {
   const { numQueries, numKeys, stack, info } = data;
-  const whole = showsStack(state);
-  // Sums over the tokens of a word, and over those that are locked together, add up their errors.
+  const whole = combinesLayers(state);
+  // Sums over the tokens of a word, or over locked tokens, add up their errors.
   const longest = largestOf(axes.key.units.tokens.map(({ length }) => length));
-  const together = Math.max(1, look.value.query.length || look.value.key.length);
+  const together = Math.max(1, focused.value.query.length || focused.value.key.length);
   const error = rounding * longest * together;
   const parts = [
-    !whole && !data.whole ? "picture from the overview" : "",
+    !whole && !data.whole ? "drawn from the overview" : "",
     share === null ? "not all lines are drawn yet" : "",
-    // Rounded down: "100%" is said only of everything.
+    // Rounded down, so that "100%" means all of it.
     share !== null && share < 100 && (whole || data.whole)
       ? `${Math.floor(share * 10) / 10}% of attention shown`
       : "",
@@ -41,7 +41,7 @@ export function headLegend(
   return [parts.filter(Boolean).join(" · ")];
 }
 
-/** "12 heads", or "8–12 heads" where layers differ. */
+/** "12 heads", or "8–12 heads" if layers differ. */
 function headCount({ layers }: StackInfo): string {
   const counts = layers.map(({ heads }) => heads);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];

@@ -1,24 +1,23 @@
-/** The strongest links of a matrix, gathered a few rows at a time. */
+/** Finds the strongest links of a matrix, a few rows at a time. */
 
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { inSlices } from "../../scheduling/slices.ts";
 import { type Axes, sameText } from "../shared/axes.ts";
 
-/** Between two units. */
 export interface Link {
   readonly query: number;
   readonly key: number;
   readonly weight: number;
 }
 
-/** How many of them are kept. */
-export const KEPT = 50;
+/** The number of links to find. */
+export const LIMIT = 50;
 
 /**
- * Find the links of most weight between the units shown, without those that nearly every head has: to
- * the unit itself, to the first of the text, and from or to special tokens. Returns what stops it.
+ * Find the strongest links between the units shown, except those that most heads have: to the unit
+ * itself, to the first unit, and from or to special tokens. Returns a function that stops it.
  *
- * @param report told again and again how much is done, 0 to 1; at 1 with the links, strongest first.
+ * @param report called with the share done, 0 to 1; at 1 with the links, strongest first
  */
 export function strongestLinks(
   matrix: AttentionMatrix,
@@ -31,7 +30,7 @@ export function strongestLinks(
     key: new Set(axes.key.units.special),
   };
   const rows = axes.query.shown.filter((query) => !special.query.has(query));
-  // What stands first is where heads look that look for nothing. Another text's is a word like others.
+  // Heads with nothing to attend to attend to the first token, unless it belongs to another text.
   const same = sameText(axes);
   const columns = axes.key.shown.filter((key) => !special.key.has(key) && !(same && key === 0));
   const gather = (at: number) => {
@@ -39,12 +38,12 @@ export function strongestLinks(
     const weights = matrix.row(query);
     for (const key of columns) {
       const weight = weights[key];
-      const least = links.length < KEPT ? 0 : links[KEPT - 1].weight;
+      const least = links.length < LIMIT ? 0 : links[LIMIT - 1].weight;
       if (weight <= least || (same && key === query)) continue;
       let place = links.length;
       while (place > 0 && links[place - 1].weight < weight) place--;
       links.splice(place, 0, { query, key, weight });
-      if (links.length > KEPT) links.pop();
+      if (links.length > LIMIT) links.pop();
     }
     report((at + 1) / rows.length, links);
   };

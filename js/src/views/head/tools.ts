@@ -1,7 +1,7 @@
-/** The head view's own controls: what is combined, words or tokens, columns or lines. */
+/** The controls of the head view: combination of heads, words, orientation. */
 
 import { hasWords } from "../../data/units.ts";
-import { optionChoice, toggle } from "../../parts/choice.ts";
+import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 
@@ -14,19 +14,27 @@ const COMBINE = {
 };
 
 export function headTools(scope: Scope, state: State): HTMLElement[] {
-  const show = optionChoice(scope, state, "Show", "combine", COMBINE);
-  const words = toggle(scope, state, "words", {
-    name: "Words",
-    title: "Join the tokens of a word: attention to it is their sum, from it their mean",
-    off: false,
-    on: true,
-  });
-  const horizontal = toggle(scope, state, "orientation", {
-    name: "Horizontal",
-    title: "Tokens in lines instead of columns: for short texts, and scripts without spaces",
-    off: "vertical",
-    on: "horizontal",
-  });
+  const { combine, orientation } = state;
+  const show = choice(scope, "Show", optionsOf<"combine">(COMBINE), combine);
+  const words = toggle(
+    scope,
+    "Words",
+    "Join the tokens of a word: attention to it is their sum, from it their mean",
+    state.words,
+  );
+  const horizontal = toggle(
+    scope,
+    "Horizontal",
+    "Tokens in lines instead of columns: for short texts, and scripts without spaces",
+    {
+      get value() {
+        return orientation.value === "horizontal";
+      },
+      set value(on) {
+        orientation.value = on ? "horizontal" : "vertical";
+      },
+    },
+  );
   scope.effect(() => {
     words.hidden = !hasWords(state.shown.stack.value);
   });

@@ -1,22 +1,22 @@
-/** The elements of the model view's grid: a cell per head, and a canvas per layer behind them. */
+/** The grid of the model view: a cell per head, over a canvas per layer. */
 
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
-import { trust } from "../../parts/trust.ts";
+import { remarks } from "../../parts/fidelity.ts";
 import type { ModelLayout } from "./layout.ts";
 import type { Row } from "./order.ts";
 import { description, headName } from "./status.ts";
 import { type Means, meanBars, meanName, meanText } from "./summary.ts";
 
 export interface ModelGrid {
-  /** With role grid; what takes the keys. */
+  /** The element of role "grid", which takes the keys. */
   readonly element: HTMLElement;
   readonly rows: readonly HTMLElement[];
   readonly canvases: readonly HTMLCanvasElement[];
-  /** What stays at the upper edge. */
+  /** The header row, which is sticky. */
   readonly top: HTMLElement;
   cell(row: number, column: number): HTMLElement | undefined;
-  /** The head whose cell an event came from. */
+  /** The head of the cell that an event targets. */
   headAt(event: Event): Head | null;
 }
 
@@ -27,13 +27,13 @@ export function modelGrid(
   sort: Metric | null,
   means: Means,
 ): ModelGrid {
-  const known = new Map<Element | null, Head>();
+  const headOfCell = new Map<Element | null, Head>();
   const rowMeans = layout.summary ? meanBars(means.metric, means.rows) : [];
   const canvases: HTMLCanvasElement[] = [];
   const cells: HTMLElement[][] = [];
 
   const lines = rows.map(({ layer, heads }, index) => {
-    const title = [`Layer ${layer.number}`, ...trust(layer)].join(": ");
+    const title = [`Layer ${layer.number}`, ...remarks(layer)].join(": ");
     const number = el(
       "div",
       {
@@ -45,7 +45,7 @@ export function modelGrid(
     );
     if (layer.fidelity.exact === false) number.append(el("span", { class: "warning" }, " ⚠"));
     const canvas = el("canvas", { "aria-hidden": "true" });
-    const own = heads.map((head) => {
+    const rowCells = heads.map((head) => {
       const cell = el("div", {
         role: "gridcell",
         id: `cell-${layer.number}-${head}`,
@@ -54,15 +54,22 @@ export function modelGrid(
         "aria-selected": "false",
       });
       if (sort) cell.append(el("span", { class: "caption" }, `${head}`));
-      known.set(cell, { layer, head });
+      headOfCell.set(cell, { layer, head });
       return cell;
     });
     canvases.push(canvas);
-    cells.push(own);
-    return el("div", { role: "row" }, canvas, number, ...own, ...rowMeans.slice(index, index + 1));
+    cells.push(rowCells);
+    return el(
+      "div",
+      { role: "row" },
+      canvas,
+      number,
+      ...rowCells,
+      ...rowMeans.slice(index, index + 1),
+    );
   });
 
-  const top = columnHeads(rows, layout, sort, means);
+  const top = columnHeaders(rows, layout, sort, means);
   const bottom = el(
     "div",
     { class: "column-means", "aria-hidden": "true" },
@@ -88,11 +95,11 @@ export function modelGrid(
     canvases,
     top,
     cell: (row, column) => cells[row]?.[column],
-    headAt: (event) => known.get((event.target as Element).closest("[role=gridcell]")) ?? null,
+    headAt: (event) => headOfCell.get((event.target as Element).closest("[role=gridcell]")) ?? null,
   };
 }
 
-/** What the styles need of the layout. */
+/** The lengths that the style sheet uses. */
 const LENGTHS = [
   "left",
   "top",
@@ -104,8 +111,8 @@ const LENGTHS = [
   "summary",
 ] as const satisfies readonly (keyof ModelLayout)[];
 
-/** The numbers of the heads; where every layer has its own order, what the order is. */
-function columnHeads(
+/** The header row: the numbers of the heads, or the order if every layer has its own. */
+function columnHeaders(
   rows: readonly Row[],
   { columns, summary }: ModelLayout,
   sort: Metric | null,

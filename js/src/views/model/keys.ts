@@ -1,4 +1,4 @@
-/** Moving through the model view's grid with the keyboard. */
+/** Keyboard navigation in the model view's grid. */
 
 import type { Head } from "../../data/manifest.ts";
 import { within } from "../../state/state.ts";
@@ -10,11 +10,11 @@ export interface KeyActions {
   move(to: Head): void;
   enter(): void;
   toggle(): void;
-  /** Says whether there was anything to escape from. */
+  /** Returns false if nothing is open. */
   escape(): boolean;
 }
 
-/** @param stage holds the grid, and what is opened between its rows. */
+/** @param stage holds the grid and the panel of the opened head */
 export function bindGridKeys(
   stage: HTMLElement,
   grid: ModelGrid,
@@ -32,15 +32,15 @@ export function bindGridKeys(
   });
   stage.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !actions.escape()) return;
-    // What is locked stays locked until the next one.
+    // Escape must not release locked tokens here.
     event.stopPropagation();
     event.preventDefault();
   });
 }
 
-/** The head that a key leads to from another; null where the key leads nowhere. */
+/** The head that a key moves to; null for other keys. */
 function headAfter(key: string, from: Head, rows: readonly Row[]): Head | null {
-  // Where the head is not among those shown, as good as any: the first.
+  // Start from the first head if this one is not shown.
   const { row, column } = placeOf(rows, from) ?? { row: 0, column: 0 };
   const last = rows[row].heads.length - 1;
   const target: Readonly<Record<string, readonly [row: number, column: number]>> = {

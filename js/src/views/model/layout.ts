@@ -1,67 +1,67 @@
-/** The measures of the model view's grid, in CSS pixels. */
+/** The layout of the model view's grid, in CSS pixels. */
 
 import type { Row } from "./order.ts";
 
 export interface ModelLayout {
-  /** Width of the column with the layers' numbers, and height of the row above the first layer. */
+  /** The width of the layer numbers, and the height of the header row. */
   readonly left: number;
   readonly top: number;
-  /** Of a picture. */
+  /** The width and height of a picture. */
   readonly across: number;
   readonly down: number;
-  /** Between two pictures. */
+  /** The space between two pictures. */
   readonly gap: number;
-  /** Height of what belongs to a picture and stands under it: its bar, and its number where it is sorted. */
+  /** The height below a picture: its colour bar, and its number in sorted rows. */
   readonly below: number;
-  /** From one layer to the next. */
+  /** The distance of consecutive rows. */
   readonly rowPitch: number;
-  /** The most heads that any layer shows. */
+  /** The largest number of heads in a row. */
   readonly columns: number;
-  /** Width of all pictures of a row. */
+  /** The width of all pictures of a row. */
   readonly pictures: number;
   readonly fit: Fit;
-  /** Width of the column with the layers' means; 0 where it is left out. */
+  /** The width of the layers' means; 0 if they are left out. */
   readonly summary: number;
   readonly width: number;
 }
 
-/** How much there is room for beside the pictures: values beside their bars, below them, or none. */
-export type Fit = "wide" | "narrow" | "bare";
+/** The form of the layers' means: values beside their bars, below them, or hidden. */
+type Fit = "wide" | "narrow" | "hidden";
 
 const WIDE_FROM = 1200;
 const NARROW_FROM = 660;
-const SUMMARY: Readonly<Record<Fit, number>> = { wide: 104, narrow: 62, bare: 0 };
+const SUMMARY: Readonly<Record<Fit, number>> = { wide: 104, narrow: 62, hidden: 0 };
 const LEFT = 52;
 const TOP = 36;
-/** The longer side of a picture, where many layers or few share the height. */
+/** The bounds of the longest side of a picture, with many layers and with few. */
 const LARGEST = [100, 200] as const;
 const COMFORTABLE_HEIGHT = 560;
-/** Below this nothing can be told apart, and pictures are rather scrolled. */
+/** The smallest picture: below, the grid scrolls. */
 const SMALLEST = 32;
-/** Between pictures: about an eighth of what one takes, even and within bounds. */
+/** The bounds of the space between pictures, which is about an eighth of a column. */
 const GAPS = [4, 12] as const;
 const gapOf = (pitch: number) => Math.min(Math.max(2 * Math.floor(pitch / 16), GAPS[0]), GAPS[1]);
-/** The coloured bar with its distance to the picture, and the number below it in sorted rows. */
+/** The height of the colour bar with its distance, and of the number below it. */
 const BAR = 6;
 const CAPTION = 15;
-/** The least height that a layer's number takes. */
+/** The least height of a row, for its number. */
 const NUMBER = 20;
 
-/** @param aspect width by height of a picture. */
+/** @param aspect the width of a picture divided by its height */
 export function modelLayout(
-  room: number,
+  available: number,
   aspect: number,
   rows: readonly Row[],
   sorted: boolean,
 ): ModelLayout {
   const columns = Math.max(...rows.map(({ heads }) => heads.length));
-  const fit = room >= WIDE_FROM ? "wide" : room >= NARROW_FROM ? "narrow" : "bare";
+  const fit = available >= WIDE_FROM ? "wide" : available >= NARROW_FROM ? "narrow" : "hidden";
   const summary = SUMMARY[fit];
   const largest = Math.min(Math.max(COMFORTABLE_HEIGHT / rows.length, LARGEST[0]), LARGEST[1]);
-  const fitting = (room - LEFT - summary) / columns;
+  const fitting = (available - LEFT - summary) / columns;
   const gap = gapOf(fitting);
   const pitch = Math.max(SMALLEST + gap, Math.min(largest + gap, fitting));
-  // Whole pixels, or the cells of a picture get unlike sizes.
+  // Whole pixels, so that all cells of a picture get the same size.
   const across = Math.floor(Math.min(pitch - gap, largest * aspect));
   const down = Math.round(across / aspect);
   const pictures = columns * (across + gap);
@@ -73,7 +73,7 @@ export function modelLayout(
     down,
     gap,
     below,
-    // Room for the frame of the selected head above and below.
+    // Space for the frame of the selected head, above and below.
     rowPitch: Math.max(down + below + Math.max(gap - 4, 6), NUMBER),
     columns,
     pictures,

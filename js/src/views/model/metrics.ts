@@ -1,13 +1,10 @@
-/** The numbers of a head, as the manifest has them, and how they are written. */
+/** Formats the metrics of a head. */
 
 import { type Head, type Metric, metricValue } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { number } from "../../parts/text.ts";
 
-/**
- * A value with its unit, and with the direction that its sign stands for. A number that is not zero
- * never looks like zero.
- */
+/** A value with its unit and the meaning of its sign. A number above zero never looks like zero. */
 export function inFull({ digits, unit, directions }: Metric, value: number | null): string {
   if (value === null) return "no value";
   const small = value > 0 && value < 0.5 * 10 ** -digits;
@@ -16,11 +13,10 @@ export function inFull({ digits, unit, directions }: Metric, value: number | nul
   return `${text}${unit && ` ${unit}`}${side ? ` (${side})` : ""}`;
 }
 
-/** A value alone, in as few digits as a narrow column holds. */
+/** A value with at most two decimals, for narrow columns. */
 export const briefly = ({ digits }: Metric, value: number | null): string =>
   value === null ? "–" : number(value, Math.min(digits, 2));
 
-/** All numbers of one head. */
 export function metricTable(metrics: readonly Metric[], head: Head): HTMLElement {
   const rows = metrics.map((metric) =>
     el(

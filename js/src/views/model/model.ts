@@ -1,10 +1,10 @@
-/** The model view: every head of every layer at a glance. */
+/** The model view: a thumbnail of every head of every layer. */
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { Head, StackInfo } from "../../data/manifest.ts";
 import { cropped, shownSegments } from "../../data/thumbnails.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
-import { keptAsWeights } from "../../parts/trust.ts";
+import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Choices } from "../../state/choices.ts";
 import { goTo } from "../../state/navigation.ts";
@@ -32,14 +32,14 @@ export function modelView(context: Context): View {
   const { scope, state, store, palette } = context;
   const { manifest } = store;
   const { stack, metrics } = state.shown;
-  const named = (name: string) => metrics.value.find((metric) => metric.name === name) ?? null;
-  // A choice that this stack does not have is as if it were not made.
-  const sort = computed(() => named(state.sort.value));
+  const metricOf = (name: string) => metrics.value.find((metric) => metric.name === name) ?? null;
+  // A metric that this stack does not have counts as not chosen.
+  const sort = computed(() => metricOf(state.sort.value));
   const color = computed(
-    () => named(state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern"),
+    () => metricOf(state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern"),
   );
-  /** The metric in use: the one that colours heads, else the one that sorts them, else the first. */
-  const metric = computed(() => named(state.color.value) ?? sort.value ?? metrics.value[0]);
+  /** The metric that is written: the one that colours heads, or sorts them, or the first. */
+  const metric = computed(() => metricOf(state.color.value) ?? sort.value ?? metrics.value[0]);
   const rows = computed(() =>
     rowsOf(stack.value, sort.value, {
       layers: state.include_layers.value,
@@ -52,25 +52,25 @@ export function modelView(context: Context): View {
 
   const panel = signal<Panel | null>(null);
   const hovered = signal<Head | null>(null);
-  /** Whether the keyboard moves through the heads: then the current one is enlarged. */
-  const keyed = signal(false);
+  /** True while the keyboard moves through the heads, which enlarges the current one. */
+  const byKeyboard = signal(false);
   const current = computed<Head>(() => ({
     layer: state.shown.layer.value,
     head: state.shown.head.value,
   }));
-  const looked = computed(() => hovered.value ?? current.value);
+  const focused = computed(() => hovered.value ?? current.value);
   const enlarged = computed(() => {
-    const shown = hovered.value ?? (keyed.value ? current.value : null);
-    // What is opened is large enough.
+    const shown = hovered.value ?? (byKeyboard.value ? current.value : null);
+    // The opened head needs no preview.
     return state.opened.value && shown && same(shown, current.value) ? null : shown;
   });
 
   const tools = modelTools(scope, state);
   const element = el("div", { class: "model-view" });
   scope.scopedEffect((own) => {
-    const room = context.width.value;
-    if (room <= 0) return;
-    const stage = build(own, room);
+    const width = context.width.value;
+    if (width <= 0) return;
+    const stage = build(own, width);
     untracked(() => {
       hovered.value = null;
       replaceContent(element, stage);
@@ -79,7 +79,7 @@ export function modelView(context: Context): View {
 
   const goToHead = ({ layer, head }: Head) => goTo(state, { layer: layer.number, head });
 
-  /** In the head view, alone; where there is none, here. */
+  /** Show a head alone in the head view, or open it here if there is no head view. */
   function enter(to: Head): void {
     batch(() => {
       goToHead(to);
@@ -92,36 +92,36 @@ export function modelView(context: Context): View {
     });
   }
 
-  /** Of a stack that another may have replaced by the time that they are painted. */
-  function thumbnails(of: StackInfo, chosen: Choices["segments"]) {
-    const segments = shownSegments(chosen, of);
+  /** With the stack as an argument: another may be chosen before these are painted. */
+  function thumbnails(shownStack: StackInfo, chosen: Choices["segments"]) {
+    const segments = shownSegments(chosen, shownStack);
     return ({ layer, head }: Head) =>
-      cropped(store.thumbnail(of.name, layer.number, head), of, segments);
+      cropped(store.thumbnail(shownStack.name, layer.number, head), shownStack, segments);
   }
 
-  /** Everything for this width, stack, order and number; signals read here make it run again. */
-  function build(scope: Scope, room: number): HTMLElement {
-    const [shown, of] = [rows.value, stack.value];
-    const segments = shownSegments(state.segments.value, of);
+  /** Build the grid. Runs again when a signal that is read here changes. */
+  function build(scope: Scope, width: number): HTMLElement {
+    const [shown, shownStack] = [rows.value, stack.value];
+    const segments = shownSegments(state.segments.value, shownStack);
     const kind = state.thumbnails.value;
-    const aspect = aspectOf(kind, shownTokens(segments, of));
-    const thumbnailOf = thumbnails(of, segments);
-    const layout = modelLayout(room, aspect, shown, sort.value !== null);
+    const aspect = aspectOf(kind, shownTokens(segments, shownStack));
+    const thumbnailOf = thumbnails(shownStack, segments);
+    const layout = modelLayout(width, aspect, shown, sort.value !== null);
     const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
     const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
     const stage = el("div", { class: "grid-stage" }, grid.element, preview);
     stage.style.width = `${layout.width}px`;
-    const beside = Math.max(0, Math.floor((room - layout.width) / 2));
-    stage.style.marginLeft = `${beside}px`;
+    const margin = Math.max(0, Math.floor((width - layout.width) / 2));
+    stage.style.marginLeft = `${margin}px`;
     const scroller = () => element.closest<HTMLElement>(".body");
     let openedBefore = false;
     let revealed = false;
 
     const toggle = (head: Head) => {
-      const shut = state.opened.peek() && same(head, current.peek());
+      const isOpen = state.opened.peek() && same(head, current.peek());
       batch(() => {
         goToHead(head);
-        state.opened.value = !shut;
+        state.opened.value = !isOpen;
       });
     };
     const close = () => {
@@ -134,7 +134,7 @@ export function modelView(context: Context): View {
         if (head && before ? !same(head, before) : head !== before) hovered.value = head;
       },
       click(head) {
-        keyed.value = false;
+        byKeyboard.value = false;
         openedBefore = state.opened.peek();
         toggle(head);
       },
@@ -144,47 +144,49 @@ export function modelView(context: Context): View {
       },
     });
     grid.element.addEventListener("blur", () => {
-      keyed.value = false;
+      byKeyboard.value = false;
     });
     bindGridKeys(stage, grid, shown, {
       current: () => current.peek(),
       move(to) {
         batch(() => {
           hovered.value = null;
-          keyed.value = true;
+          byKeyboard.value = true;
           goToHead(to);
         });
       },
       enter: () => enter(current.peek()),
       toggle: () => toggle(current.peek()),
       escape() {
-        keyed.value = false;
+        byKeyboard.value = false;
         if (!panel.peek()) return false;
         close();
         return true;
       },
     });
 
-    /** Leave room for the panel under the row of the current head, and show both. */
+    /** Make space for the panel below the row of the current head, and scroll to both. */
     const arrange = () => {
       const at = placeOf(shown, current.peek());
-      const below = panel.peek();
+      const openedPanel = panel.peek();
       grid.rows.forEach((line, row) => {
         line.style.marginBottom =
-          below && at?.row === row ? `${below.element.offsetHeight + PANEL_MARGIN}px` : "";
+          openedPanel && at?.row === row
+            ? `${openedPanel.element.offsetHeight + PANEL_MARGIN}px`
+            : "";
       });
       if (!at) return;
       const { left, top, across, gap, rowPitch } = layout;
-      const notch = beside + left + (at.column + 0.5) * (across + gap);
-      below?.place(top + (at.row + 1) * rowPitch + PANEL_MARGIN / 2, notch);
+      const notch = margin + left + (at.column + 0.5) * (across + gap);
+      openedPanel?.place(top + (at.row + 1) * rowPitch + PANEL_MARGIN / 2, notch);
       const cell = grid.cell(at.row, at.column);
       const covered = { left, top };
-      // A frame may come when another grid is in the place of this one.
+      // Another grid may have replaced this one since the last frame.
       if (!cell?.isConnected) return;
       reveal({
         scroller: scroller(),
         cell,
-        below: below?.element ?? null,
+        below: openedPanel?.element ?? null,
         covered,
         first: !revealed,
       });
@@ -205,22 +207,22 @@ export function modelView(context: Context): View {
     );
     scope.scopedEffect((own) => {
       if (!opened.value) return;
-      const made = untracked(() =>
+      const newPanel = untracked(() =>
         modelPanel({
           context: { ...context, scope: own },
-          width: room,
+          width,
           resized: arrange,
           close,
           enter: () => enter(current.peek()),
         }),
       );
-      made.element.style.left = `${-beside}px`;
-      made.element.style.setProperty("--top", `${layout.top}px`);
-      made.element.style.width = `${Math.max(room, layout.width)}px`;
-      stage.append(made.element);
-      panel.value = made;
+      newPanel.element.style.left = `${-margin}px`;
+      newPanel.element.style.setProperty("--top", `${layout.top}px`);
+      newPanel.element.style.width = `${Math.max(width, layout.width)}px`;
+      stage.append(newPanel.element);
+      panel.value = newPanel;
       own.onEnd(() => {
-        made.element.remove();
+        newPanel.element.remove();
         panel.value = null;
       });
     });
@@ -235,22 +237,22 @@ export function modelView(context: Context): View {
       }
       cell.setAttribute("aria-selected", "true");
       grid.element.setAttribute("aria-activedescendant", cell.id);
-      // At first after this run, when the grid is in its place.
+      // In the first run, wait until the grid is in the page.
       if (cell.isConnected) arrange();
       else queueMicrotask(arrange);
       return () => cell.setAttribute("aria-selected", "false");
     });
     scope.effect(() => {
       const head = enlarged.value;
-      // In none of them where the stack has just changed, and this grid is about to be replaced.
+      // The head is missing for a moment when the stack changes, until this grid is replaced.
       const at = head && placeOf(shown, head);
       const cell = at && grid.cell(at.row, at.column);
-      // In a view without room for it, the status line tells the numbers.
-      preview.hidden = !cell || layout.fit === "bare";
+      // A narrow view has no preview; the status line shows the numbers.
+      preview.hidden = !cell || layout.fit === "hidden";
       if (!head || !cell || preview.hidden) return;
       const colors = palette.value;
       const thumbnail = thumbnailOf(head);
-      const ink = coloring.value.of(head);
+      const ink = coloring.value.colorOf(head);
       showPreview(preview, {
         title: headTitle(head),
         pattern: described(manifest.patterns, head),
@@ -268,22 +270,22 @@ export function modelView(context: Context): View {
   return {
     element,
     status: computed(() =>
-      // Of the tokens that are looked at in the head that is opened, else of the head.
+      // The status of the opened head while a token in it is hovered.
       panel.value && state.hover.value
-        ? panel.value.inside.status.value
-        : statusOf(looked.value, manifest.patterns, metric.value, metrics.value),
+        ? panel.value.content.status.value
+        : statusOf(focused.value, manifest.patterns, metric.value, metrics.value),
     ),
     legend: computed(() => [
       ...coloring.value.legend,
       ...[keptAsWeights(rows.value.map(({ layer }) => layer)), sampledText(stack.value)]
         .filter(Boolean)
-        .map((said) => `   ${said}`),
+        .map((remark) => `   ${remark}`),
       state.segments.value === "all" || !isPair(stack.value)
         ? ""
         : shownSegments(state.segments.value, stack.value) === "all"
           ? "   pictures and numbers are of whole heads"
           : "   numbers are of whole heads",
-      ...(panel.value?.inside.legend.value ?? []),
+      ...(panel.value?.content.legend.value ?? []),
     ]),
     tools: [tools],
     figure: () => ({
@@ -294,12 +296,12 @@ export function modelView(context: Context): View {
     }),
     tables: computed(() => [
       headsTable(rows.value, manifest, metrics.value),
-      ...(panel.value?.inside.tables.value ?? []),
+      ...(panel.value?.content.tables.value ?? []),
     ]),
   };
 }
 
-/** Between a row and the panel below it, and below the panel. */
+/** The space between a row and its panel, and below the panel, in CSS pixels. */
 const PANEL_MARGIN = 16;
 
 const same = (a: Head, b: Head) => a.layer === b.layer && a.head === b.head;

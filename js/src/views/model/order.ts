@@ -1,4 +1,4 @@
-/** Which heads the model view shows, in which order. */
+/** The heads of the model view, in order. */
 
 import {
   type Head,
@@ -8,7 +8,7 @@ import {
   type StackInfo,
 } from "../../data/manifest.ts";
 
-/** One layer and its heads from left to right. */
+/** A layer with its heads from left to right. */
 export interface Row {
   readonly layer: LayerInfo;
   readonly heads: readonly number[];
@@ -21,7 +21,8 @@ export interface Included {
 }
 
 /**
- * Layers without any of the heads are left out; where nothing would be left, nothing is.
+ * The rows of the grid. Layers without included heads are left out; if no layer is left, all heads
+ * are included.
  *
  * @param sort null for the order of the model.
  */
@@ -34,7 +35,7 @@ export function rowsOf(stack: StackInfo, sort: Metric | null, included: Included
   return rows.length ? rows : rowsOf(stack, sort, { layers: null, heads: null });
 }
 
-/** From the highest to the lowest, and then those without a value; equal ones as in the model. */
+/** In decreasing order, heads without a value last; equal ones as in the model. */
 function headsOf(layer: LayerInfo, sort: Metric | null, included: readonly number[] | null) {
   const heads = [...Array(layer.heads).keys()].filter((head) => included?.includes(head) ?? true);
   if (!sort) return heads;
@@ -45,7 +46,7 @@ function headsOf(layer: LayerInfo, sort: Metric | null, included: readonly numbe
   });
 }
 
-/** Row and column of a head; null where it is not shown. */
+/** The row and column of a head; null if it is not shown. */
 export function placeOf(
   rows: readonly Row[],
   { layer, head }: Head,

@@ -1,4 +1,4 @@
-/** The pictures of the model view, painted a few layers at a time. */
+/** Paints the thumbnails of the model view, a few layers at a time. */
 
 import type { Thumbnail } from "../../data/codec.ts";
 import type { Head } from "../../data/manifest.ts";
@@ -6,7 +6,7 @@ import { paintCanvas, paintInFigures } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { inSlices } from "../../scheduling/slices.ts";
 import type { Choices } from "../../state/choices.ts";
-import type { Palette } from "../../styles/theme.ts";
+import type { Palette } from "../../styles/palette.ts";
 import type { Coloring } from "./color.ts";
 import type { ModelLayout } from "./layout.ts";
 import type { Row } from "./order.ts";
@@ -22,11 +22,11 @@ export interface Painting {
   thumbnailOf(head: Head): Thumbnail;
 }
 
-/** Paint every layer, from the first on. Returns what stops it. */
+/** Paint every layer, the first one first. Returns a function that stops it. */
 export function paintRows(painting: Painting): () => void {
   const { rows, canvases, layout } = painting;
   const paints = rows.map((row) => rowPaint(painting, row));
-  // All of them are in a figure, also while the last have yet to be painted.
+  // Figures show all layers, painted or not.
   paints.forEach((paint, row) => {
     paintInFigures(canvases[row], paint);
   });
@@ -43,7 +43,7 @@ function rowPaint(
   return (painter, ratio) => {
     heads.forEach((head, column) => {
       const x = column * (across + gap) + gap / 2;
-      const color = coloring.of({ layer, head });
+      const color = coloring.colorOf({ layer, head });
       const thumbnail = thumbnailOf({ layer, head });
       paintThumbnail(painter, ratio, kind, thumbnail, [x, 0, across, down], color, palette);
       painter.fillStyle = color;

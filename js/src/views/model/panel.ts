@@ -1,30 +1,30 @@
-/** One head opened in place: a panel as wide as the view, with a notch to the head's cell. */
+/** The panel of the opened head, as wide as the view, with a notch towards its cell. */
 
-import { el } from "../../parts/dom.ts";
-import type { Context, View } from "../shared/view.ts";
+import { button, el } from "../../parts/dom.ts";
+import type { Context, ViewContent } from "../shared/view.ts";
 import { detail } from "./detail.ts";
 import { described } from "./patterns.ts";
 import { headName, headTitle } from "./status.ts";
 
 export interface PanelOptions {
   readonly context: Context;
-  /** In CSS pixels. */
+  /** The width of the view in CSS pixels. */
   readonly width: number;
-  /** Called when the panel becomes higher or lower. */
+  /** Called when the height of the panel changes. */
   resized(): void;
   close(): void;
-  /** Go to the head view. */
+  /** Go to the head in the head view. */
   enter(): void;
 }
 
 export interface Panel {
   readonly element: HTMLElement;
-  readonly inside: Omit<View, "tools">;
-  /** @param top and @param notch where it begins, and where the middle of its cell is. */
+  readonly content: ViewContent;
+  /** @param notch the position of the notch, below the middle of the cell */
   place(top: number, notch: number): void;
 }
 
-/** What the frame takes on both sides. */
+/** The width of the frame on both sides. */
 const FRAME = 34;
 
 export function modelPanel({ context, width, resized, close, enter }: PanelOptions): Panel {
@@ -32,23 +32,20 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
   const { views, shown: place } = state;
   const { stack, layer, head } = place;
   const title = el("div", { class: "title" });
-  const button = (name: string, content: string, act: () => void) => {
-    const made = el("button", { type: "button", "aria-label": name, title: name }, content);
-    made.addEventListener("click", act);
-    return made;
-  };
-  const inside = detail(context, width - FRAME);
+  const named = (name: string) => ({ "aria-label": name, title: name });
+  const open = "Open in head view";
+  const content = detail(context, width - FRAME);
   const region = el(
     "div",
     { role: "region" },
     el(
       "div",
-      { class: "panel-head" },
+      { class: "panel-header" },
       title,
-      ...(views.includes("head") ? [button("Open in head view", "Open in head view", enter)] : []),
-      button("Close", "✕", close),
+      ...(views.includes("head") ? [button(named(open), open, enter)] : []),
+      button(named("Close"), "✕", close),
     ),
-    inside.element,
+    content.element,
   );
   region.style.width = `${width}px`;
   const notch = el("div", { class: "notch", "aria-hidden": "true" });
@@ -60,9 +57,9 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
     resized();
   });
   scope.effect(() => {
-    // It stays with the picture below it, which waits for its layer.
-    const wanted = context.store.layer(stack.value.name, layer.value.number);
-    if (wanted.value.status === "loading" && title.firstChild) return;
+    // The title changes with the content, which waits for its layer.
+    const request = context.store.layer(stack.value.name, layer.value.number);
+    if (request.value.status === "loading" && title.firstChild) return;
     const shown = { layer: layer.value, head: head.value };
     const pattern = described(context.store.manifest.patterns, shown);
     region.setAttribute("aria-label", `${headName(shown)}, opened`);
@@ -70,7 +67,7 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
   });
   return {
     element,
-    inside,
+    content,
     place(top, middle) {
       element.style.top = `${top}px`;
       notch.style.left = `${middle}px`;

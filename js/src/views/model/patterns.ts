@@ -1,10 +1,10 @@
-/** The kinds of heads: what each head mostly attends to. */
+/** The patterns of heads: what each head mostly attends to. */
 
 import type { Head, Patterns } from "../../data/manifest.ts";
 import { colored, type Phrase } from "../../parts/text.ts";
-import type { Palette } from "../../styles/theme.ts";
+import type { Palette } from "../../styles/palette.ts";
 
-/** The place of a head's kind among all. */
+/** The index of a head's pattern. */
 export const patternOf = ({ values }: Patterns, { layer, head }: Head): number =>
   values.get(layer)?.[head] ?? 0;
 
@@ -15,7 +15,7 @@ export const described = (patterns: Patterns, head: Head): string =>
 export const patternColor = (pattern: number, { patterns }: Palette): string =>
   patterns[pattern % patterns.length];
 
-/** The number of heads of each kind, with its colour. */
+/** The number of heads of each pattern, with its colour. */
 export function countPatterns(
   patterns: Patterns,
   heads: readonly Head[],

@@ -1,19 +1,19 @@
-/** What the pointer does to the heads of the model view. */
+/** Pointer events on the heads of the model view. */
 
 import type { Head } from "../../data/manifest.ts";
 import type { ModelGrid } from "./grid.ts";
 
 export interface PointerActions {
-  /** Comes for every move: null where there is no head. */
+  /** Called for every move; null where there is no head. */
   hover(head: Head | null): void;
   click(head: Head): void;
-  /** Comes after one `click`. */
+  /** Called after one `click`. */
   doubleClick(head: Head): void;
 }
 
-/** @param stage holds the grid, and what is opened between its rows. */
+/** @param stage holds the grid and the panel of the opened head */
 export function bindPointer(stage: HTMLElement, grid: ModelGrid, actions: PointerActions): void {
-  /** The rows may move before a second click: the first one says which head was meant. */
+  /** The head of the first click, since the rows may move before the second. */
   let clicked: Head | null = null;
   stage.addEventListener("click", (event) => {
     if (event.detail > 1) return;
@@ -23,9 +23,9 @@ export function bindPointer(stage: HTMLElement, grid: ModelGrid, actions: Pointe
   stage.addEventListener("dblclick", () => {
     if (clicked) actions.doubleClick(clicked);
   });
-  // Not "pointerover", which also comes when the grid scrolls by under a pointer that rests.
+  // Not "pointerover", which fires when the grid scrolls under a pointer at rest, too.
   grid.element.addEventListener("pointermove", (event) => {
-    // A finger hides what it is on.
+    // A finger would hide the head that it hovers.
     if (event.pointerType !== "touch") actions.hover(grid.headAt(event));
   });
   grid.element.addEventListener("pointerleave", () => actions.hover(null));

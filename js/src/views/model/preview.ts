@@ -1,4 +1,4 @@
-/** A larger picture of one head and its numbers, beside its cell in the model view. */
+/** A larger picture of a head and its metrics, beside its cell. */
 
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
@@ -7,32 +7,32 @@ import type { Box } from "./thumbnail.ts";
 
 export interface Preview {
   readonly title: string;
-  /** What the head mostly does, in words. */
+  /** The pattern of the head in words. */
   readonly pattern: string;
-  /** Width by height of the picture. */
+  /** The width of the picture divided by its height. */
   readonly aspect: number;
   paint(painter: Painter, ratio: number, box: Box): void;
   readonly numbers: HTMLElement;
   readonly cell: Element;
-  /** What it must not leave, with its padding. */
+  /** The container that the preview must stay in, within its padding. */
   readonly scroller: Element;
 }
 
-/** Width of the picture and of the numbers below it. */
+/** The largest width of the picture, and the width of the metrics below it. */
 const WIDTH = 206;
 const SMALLEST = 60;
-/** Between the preview and its cell. */
+/** The space between the preview and its cell. */
 const GAP = 10;
-/** Height of everything else in the preview: title, numbers, frame. */
-const AROUND = 190;
+/** The height of the title, the metrics and the frame. */
+const REST = 190;
 
-/** Fill `panel` and place it, within its parent, on the side of the cell where there is room. */
+/** Fill `panel` and place it, within its parent, on the side of the cell that has space. */
 export function showPreview(panel: HTMLElement, preview: Preview): void {
   const stage = panel.parentElement ?? panel;
   const [x, y, cellWidth] = boxOf(preview.cell, stage);
-  const [left, top, width, height] = roomOf(preview.scroller, stage);
+  const [left, top, width, height] = visibleBox(preview.scroller, stage);
   const [end, bottom] = [left + width, top + height];
-  const tallest = Math.max(SMALLEST, Math.min(WIDTH, height - AROUND));
+  const tallest = Math.max(SMALLEST, Math.min(WIDTH, height - REST));
   const across = Math.min(WIDTH, tallest * preview.aspect);
   const size = [across, across / preview.aspect] as const;
   const canvas = el("canvas");
@@ -49,14 +49,14 @@ export function showPreview(panel: HTMLElement, preview: Preview): void {
   panel.style.top = `${Math.max(top, Math.min(y - 20, bottom - ownHeight))}px`;
 }
 
-/** Where an element is, seen from another. */
+/** The box of an element in the coordinates of another. */
 function boxOf(element: Element, from: Element): Box {
   const [box, origin] = [element.getBoundingClientRect(), from.getBoundingClientRect()];
   return [box.left - origin.left, box.top - origin.top, box.width, box.height];
 }
 
-/** What can be seen in a scroller, within its padding. */
-function roomOf(scroller: Element, from: Element): Box {
+/** The visible area of a scroll container, within its padding. */
+function visibleBox(scroller: Element, from: Element): Box {
   const [x, y] = boxOf(scroller, from);
   const style = getComputedStyle(scroller);
   const [left, top] = [style.paddingLeft, style.paddingTop].map(Number.parseFloat);

@@ -1,8 +1,8 @@
-/** Colours for numbers and for layers, equally spaced to the eye, with a contrast of 3 to the paper. */
+/** Perceptually uniform colours for metrics and layers, with a contrast of 3. */
 
-import { hex, mixed, type Palette } from "../../styles/theme.ts";
+import { hex, mixed, type Palette } from "../../styles/palette.ts";
 
-/** From the lowest (0) to the highest (1): blue over violet to warm, away from the background. */
+/** A sequential colour ramp from 0 to 1: blue, violet, red, with increasing contrast. */
 export function ramp(share: number, { dark }: Palette): string {
   const t = Math.min(Math.max(share, 0), 1);
   const from = (a: number, b: number) => a + t * (b - a);
@@ -11,7 +11,7 @@ export function ramp(share: number, { dark }: Palette): string {
     : oklch(from(0.63, 0.33), from(0.11, 0.14), from(220, 380));
 }
 
-/** From the most negative (0) over grey (0.5) to the most positive (1). */
+/** A diverging colour ramp: negative (0), grey (0.5), positive (1). */
 export function divergingRamp(share: number, { negative, neutral, positive }: Palette): string {
   return mixed(neutral, share < 0.5 ? negative : positive, Math.min(Math.abs(2 * share - 1), 1));
 }
@@ -22,7 +22,7 @@ const LIGHTNESS = {
   dark: [0.72, 0.85, 0.64, 0.79],
 } as const;
 
-/** Hues as far apart as they can be, in shades that tell apart those that come close. */
+/** The colour of a layer: distant hues, in different shades where they are close. */
 export function layerColor(index: number, { dark }: Palette): string {
   const shades = LIGHTNESS[dark ? "dark" : "light"];
   return oklch(shades[index % shades.length], 0.13, 255 + index * GOLDEN_ANGLE);

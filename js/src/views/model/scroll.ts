@@ -1,15 +1,15 @@
-/** Scrolling the model view to a head, and nothing around it. */
+/** Scrolls the model view, and nothing around it, to a head. */
 
 const MARGIN = 8;
 
 export interface Revealed {
   readonly scroller: HTMLElement | null;
   readonly cell: HTMLElement;
-  /** What belongs below the cell and is shown as far as the cell stays in sight. */
+  /** The panel below the cell, shown as far as the cell stays in sight. */
   readonly below: HTMLElement | null;
-  /** What stays at the left and upper edge, over what is scrolled. */
+  /** The sizes of the sticky header column and row. */
   readonly covered: { readonly left: number; readonly top: number };
-  /** Whether the reader has not seen the head among others yet: then it goes to the middle. */
+  /** True to centre the head, if the view has not scrolled to a head before. */
   readonly first: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The model view in words and numbers. */
+/** The status line, labels and table of the model view. */
 
 import {
   type Head,
@@ -14,13 +14,13 @@ import { inFull } from "./metrics.ts";
 import { allHeads, type Row } from "./order.ts";
 import { described, patternOf } from "./patterns.ts";
 
-/** As the status line and the preview call a head. */
+/** The name of a head in the status line and the preview. */
 export const headTitle = ({ layer, head }: Head) => `Layer ${layer.number} · Head ${head}`;
 
-/** As the accessibility tree calls it. */
+/** The accessible name of a head. */
 export const headName = ({ layer, head }: Head) => `Layer ${layer.number}, head ${head}`;
 
-/** @param metric the one in use: it comes first, where there is room. */
+/** @param metric the metric in use, which comes first */
 export function statusOf(
   head: Head,
   patterns: Patterns,
@@ -33,20 +33,20 @@ export function statusOf(
   return [strong(`${headTitle(head)}  `), described(patterns, head), ...numbers];
 }
 
-/** Which part of a very long text all this is about; "" where it is about the whole. */
+/** The number of queries that thumbnails and metrics are computed from; "" for all. */
 export function sampledText({ sampled, queries }: StackInfo): string {
   if (sampled === null) return "";
   const [some, all] = [sampled, queries.labels.length].map((count) => count.toLocaleString("en"));
   return `pictures and numbers from ${some} of ${all} queries`;
 }
 
-/** The pattern of a head and its metric, for those who do not see its colour and place. */
+/** The pattern and the metric of a head, for screen readers. */
 export function description(head: Head, patterns: Patterns, metric: Metric): string {
   const value = inFull(metric, metricValue(metric, head));
   return `${described(patterns, head)}, ${metric.label} ${value}`;
 }
 
-/** A line per head shown, in the order in which they are shown. */
+/** A row per head, in the order of the grid. */
 export function headsTable(
   rows: readonly Row[],
   { patterns }: Manifest,

@@ -1,8 +1,8 @@
-/** Means over the rows and columns of the model view, as bars with their value. */
+/** The means of the rows and columns of the model view, as bars with their values. */
 
 import { type Metric, metricValue } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
-import { textMeasure } from "../../parts/text.ts";
+import { fontOf, textMeasure } from "../../parts/text.ts";
 import { briefly, inFull } from "./metrics.ts";
 import type { Row } from "./order.ts";
 
@@ -25,37 +25,42 @@ export function meansOf(rows: readonly Row[], metric: Metric): Means {
 }
 
 function mean(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
+  const numbers = values.filter((value) => value !== null);
+  return numbers.length ? numbers.reduce((a, b) => a + b, 0) / numbers.length : null;
 }
 
-/** The heading of the means. */
+/** The header of the means. */
 export const meanName = ({ name, label, description }: Metric) =>
-  el("div", { class: "of", "aria-hidden": "true", title: description || label }, `mean\n${name}`);
+  el(
+    "div",
+    { class: "mean-name", "aria-hidden": "true", title: description || label },
+    `mean\n${name}`,
+  );
 
-/** For those who do not see the bar. */
+/** The mean in words, for screen readers. */
 export const meanText = (metric: Metric, value: number | null) =>
   `mean ${metric.label} ${inFull(metric, value)}`;
 
-/** As wide as a letter, so that two values beside each other stay two. */
+/** The least space between two values, in CSS pixels. */
 const BETWEEN_VALUES = 6;
 
 /**
- * One element per mean; bars start at zero and share one scale.
- * @param room in CSS pixels: values that are wider are left out, all of them.
+ * An element per mean. The bars start at zero and share one scale.
+ *
+ * @param available width of a value in CSS pixels: if one is wider, all are left out
  */
 export function meanBars(
   metric: Metric,
   means: readonly (number | null)[],
-  room = Number.POSITIVE_INFINITY,
+  available = Number.POSITIVE_INFINITY,
 ): HTMLElement[] {
   const values = means.map((value) => briefly(metric, value));
-  const widest = Math.max(...values.map(textMeasure("12px system-ui, sans-serif")));
-  const fit = widest + BETWEEN_VALUES <= room;
-  const known = means.map((value) => value ?? 0);
-  const [lowest, highest] = [Math.min(0, ...known), Math.max(0, ...known)];
+  const widest = Math.max(...values.map(textMeasure(fontOf(12))));
+  const fit = widest + BETWEEN_VALUES <= available;
+  const numbers = means.map((value) => value ?? 0);
+  const [lowest, highest] = [Math.min(0, ...numbers), Math.max(0, ...numbers)];
   const percent = (value: number) => `${(100 * value) / (highest - lowest || 1)}%`;
-  return known.map((value, n) => {
+  return numbers.map((value, n) => {
     const bar = el("span", { class: "bar" }, el("i"));
     bar.style.setProperty("--from", percent(Math.min(0, value) - lowest));
     bar.style.setProperty("--length", percent(Math.abs(value)));

@@ -1,20 +1,17 @@
-/** One head's pooled matrix, painted small: as a matrix, or as lines from queries to keys. */
+/** Paints a thumbnail of a head: as a matrix, or as lines from queries to keys. */
 
 import type { Thumbnail } from "../../data/codec.ts";
 import { LineField } from "../../kernels/lines.ts";
+import { imageCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
-import { el } from "../../parts/dom.ts";
 import type { Choices } from "../../state/choices.ts";
 import type { Shown } from "../../state/shown.ts";
-import { type Palette, rgb } from "../../styles/theme.ts";
+import { type Palette, rgb } from "../../styles/palette.ts";
 
-/** Left and top edge, width and height. */
+/** Left, top, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
 
-/**
- * Width by height. Matrices of these tokens have square cells, within what can still be seen when it
- * is small; lines need no shape of their own.
- */
+/** The width of a thumbnail divided by its height: the cells of a matrix are square. */
 export function aspectOf(kind: Choices["thumbnails"], { queries, keys }: Shown): number {
   return kind === "lines" ? 1 : Math.min(Math.max(keys.length / queries.length, 1 / 3), 3);
 }
@@ -30,8 +27,6 @@ export function paintThumbnail(
 ): void {
   const pixels =
     kind === "matrix" ? matrixOf(thumbnail, color) : linesOf(thumbnail, color, box, ratio);
-  const buffer = el("canvas", { width: pixels.width, height: pixels.height });
-  buffer.getContext("2d")?.putImageData(pixels, 0, 0);
   painter.save();
   painter.beginPath();
   painter.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
@@ -39,11 +34,11 @@ export function paintThumbnail(
   painter.fill();
   painter.clip();
   painter.imageSmoothingEnabled = kind === "lines";
-  painter.drawImage(buffer, ...box);
+  painter.drawImage(imageCanvas(pixels), ...box);
   painter.restore();
 }
 
-/** A pixel per cell, as opaque as its level: the square root of its weight. */
+/** A pixel per cell, with the cell's level as its opacity. */
 function matrixOf({ rows, columns, levels }: Thumbnail, color: string): ImageData {
   const pixels = new ImageData(columns, rows);
   const ink = rgb(color);
@@ -54,13 +49,13 @@ function matrixOf({ rows, columns, levels }: Thumbnail, color: string): ImageDat
   return pixels;
 }
 
-/** Of the height that a token has: the rest is for the room between the curves. */
+/** The largest thickness of a curve as a share of a token's height. */
 const THICKEST = 1 / 3;
 
 /**
- * A curve per cell, from its query on the left to its key on the right. Its opacity lies between its
- * level, of which the many faint curves would add up to one blot, and its weight, the level's square,
- * of which little is seen where a part of a pair has little of the weight.
+ * A curve per cell, from its query on the left to its key on the right. Its opacity lies between
+ * its level, with which the many faint curves would add up to a blot, and its weight, the square of
+ * the level, with which little would be visible if several tokens share the weight.
  */
 function linesOf(
   { rows, columns, levels }: Thumbnail,

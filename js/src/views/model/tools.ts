@@ -1,47 +1,45 @@
-/** What the reader can choose about the model view. */
+/** The controls of the model view. */
 
-import { choice, type Option, optionChoice } from "../../parts/choice.ts";
+import type { Signal } from "@preact/signals-core";
+import { choice, type Option, optionsOf } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 
+const THUMBNAILS = { matrix: "Matrix", lines: "Lines" };
+
 export function modelTools(scope: Scope, state: State): HTMLElement {
   const { metrics } = state.shown;
-  const thumbnails = optionChoice(scope, state, "Show", "thumbnails", {
-    matrix: "Matrix",
-    lines: "Lines",
-  });
-  const byNumber = el("div", { class: "tools" });
-  scope.scopedEffect((own) => {
-    const numbers: readonly Option[] = metrics.value.map(({ name, label, description }) => ({
+  const byMetric = el("div", { class: "tools" });
+  scope.scopedEffect((inner) => {
+    const options: readonly Option[] = metrics.value.map(({ name, label, description }) => ({
       value: name,
       label: capitalized(label),
       title: description,
     }));
-    const known = (choice: string, plain: string) =>
-      numbers.some(({ value }) => value === choice) ? choice : plain;
-    const color = choice(own, {
-      name: "Colour by",
-      options: [
-        { value: "pattern", label: "Pattern" },
-        { value: "layer", label: "Layer" },
-        ...numbers,
-      ],
-      value: () => (state.color.value === "layer" ? "layer" : known(state.color.value, "pattern")),
-      set(value) {
-        state.color.value = value;
-      },
-    });
-    const sort = choice(own, {
-      name: "Sort heads",
-      options: [{ value: "model", label: "As in model" }, ...numbers],
-      value: () => known(state.sort.value, "model"),
-      set(value) {
-        state.sort.value = value;
-      },
-    });
-    byNumber.replaceChildren(color, sort);
+    const colors = [
+      { value: "pattern", label: "Pattern" },
+      { value: "layer", label: "Layer" },
+      ...options,
+    ];
+    const orders = [{ value: "model", label: "As in model" }, ...options];
+    byMetric.replaceChildren(
+      choice(inner, "Colour by", colors, orFirst(state.color, colors)),
+      choice(inner, "Sort heads", orders, orFirst(state.sort, orders)),
+    );
   });
-  return el("div", { class: "tools" }, byNumber, thumbnails);
+  const thumbnails = choice(scope, "Show", optionsOf<"thumbnails">(THUMBNAILS), state.thumbnails);
+  return el("div", { class: "tools" }, byMetric, thumbnails);
 }
+
+/** A choice as it is shown: the first option if it is none of the options. */
+const orFirst = (chosen: Signal<string>, options: readonly Option[]) => ({
+  get value() {
+    const isOption = options.some(({ value }) => value === chosen.value);
+    return isOption ? chosen.value : options[0].value;
+  },
+  set value(name) {
+    chosen.value = name;
+  },
+});

@@ -1,70 +1,74 @@
-/** Bars and numbers of the neuron view: what is added, what goes into the softmax, what comes out. */
+/** Paints the bars and numbers of the neuron view: bias, score and softmax weight of each key. */
 
 import { type Explanation, type Reading, sees } from "../../data/explanation.ts";
-import type { Range } from "../../parts/steady.ts";
-import { number, weight } from "../../parts/text.ts";
-import type { Facts } from "./facts.ts";
+import type { Range } from "../../parts/range.ts";
+import { fontOf, number, weight } from "../../parts/text.ts";
 import type { Bars } from "./layout.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, type Canvas, hatch } from "./strips.ts";
 
-/** Without scores, only the softmax is shown. */
+/** The columns of bars; only the softmax without scores. */
 export interface BarColumns {
   readonly bias: Bars | null;
   readonly scores: Bars | null;
   readonly weights: Bars;
 }
 
-/** The model's own number, and the one shown, which muted neurons make another. */
+/** The model's number, and the one that results from muted neurons. */
 interface Change {
-  readonly own: number;
+  readonly original: number;
   readonly now: number;
 }
 
-/** What stands in a row of one query. */
+/** The numbers of one query in a row. */
 interface Row {
   readonly bias: number | null;
   readonly score: Change;
   readonly weight: Change;
 }
 
-/** Where the bars of one query stand in a row. */
+/** The place of one query's bars in a row. */
 interface Place {
   readonly top: number;
   readonly height: number;
-  /** Of the query compared with: its bars are hatched. */
+  /** True for the compared query, whose bars are hatched. */
   readonly second: boolean;
 }
 
-/** Rows lower than this have smaller numbers. */
-const ROOMY = 16;
+/** The least height of a row for the larger font. */
+const LARGE_FONT_FROM = 16;
 
-/** What goes into the softmax; where only its outcome is recorded, q · k. */
-export const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
+/** The scores; without them, q · k. */
+const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
 
-export function paintBars(canvas: Canvas, facts: Facts, columns: BarColumns): void {
+export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarColumns): void {
   const { painter, rowHeight, palette } = canvas;
-  const compared = [facts.explanation.value, facts.comparison.value].filter((one) => one !== null);
-  const parts = compared.map((one) => rowsOf(facts, one, canvas.range));
-  const largest = magnitudesOf(facts, compared);
+  const explanations = [analysis.explanation.value, analysis.comparison.value].filter(
+    (explanation) => explanation !== null,
+  );
+  const rowsByQuery = explanations.map((explanation) =>
+    rowsOf(analysis, explanation, canvas.range),
+  );
+  const largest = magnitudesOf(analysis, explanations);
   painter.textBaseline = "middle";
-  painter.font = `${rowHeight / parts.length < ROOMY ? 11 : 12}px system-ui, sans-serif`;
+  painter.font = fontOf(rowHeight / rowsByQuery.length < LARGE_FONT_FROM ? 11 : 12);
   for (const column of [columns.bias, columns.scores]) {
     if (!column) continue;
     painter.fillStyle = palette.border;
     const [first] = canvas.range;
-    const height = parts[0].length * rowHeight;
+    const height = rowsByQuery[0].length * rowHeight;
     painter.fillRect(Math.round(zeroOf(column)), band(rowHeight, first)[0], 1, height);
   }
-  parts.forEach((part, at) => {
-    part.forEach((row, index) => {
-      const [top, height] = band(rowHeight, canvas.range[0] + index, at, parts.length);
+  rowsByQuery.forEach((rows, at) => {
+    rows.forEach((row, index) => {
+      const [top, height] = band(rowHeight, canvas.range[0] + index, at, rowsByQuery.length);
       const place = { top, height, second: at > 0 };
       if (!row) {
         if (columns.scores) label(canvas, "masked", columns.scores.end, place);
         return;
       }
       if (columns.bias && row.bias !== null) {
-        signed(canvas, columns.bias, { own: row.bias, now: row.bias }, largest.bias, place);
+        signed(canvas, columns.bias, { original: row.bias, now: row.bias }, largest.bias, place);
       }
       if (columns.scores) signed(canvas, columns.scores, row.score, largest.score, place);
       share(canvas, columns.weights, row.weight, place);
@@ -72,51 +76,59 @@ export function paintBars(canvas: Canvas, facts: Facts, columns: BarColumns): vo
   });
 }
 
-/** The largest magnitudes of all rows, also of those that are not drawn. */
-export function magnitudesOf(facts: Facts, compared: readonly Explanation[]) {
-  const { data, shown, head } = facts;
+/** The largest magnitudes of all rows, including those that are not painted. */
+function magnitudesOf(analysis: QueryAnalysis, explanations: readonly Explanation[]) {
+  const { data, shown, head } = analysis;
   let [bias, score] = [1e-9, 1e-9];
-  for (const one of compared) {
-    const [own, now] = [logits(one.own), logits(one.shown)];
+  for (const explanation of explanations) {
+    const [original, now] = [logits(explanation.original), logits(explanation.shown)];
     for (const key of shown.keys) {
-      if (!sees(one, key)) continue;
-      if (one.bias) bias = Math.max(bias, finite(one.bias[key]));
-      score = Math.max(score, finite(own[key]), finite(now[key]));
+      if (!sees(explanation, key)) continue;
+      if (explanation.bias) bias = Math.max(bias, finite(explanation.bias[key]));
+      score = Math.max(score, finite(original[key]), finite(now[key]));
     }
   }
   return { bias, score: Math.max(score, finite(data.sink(head.value) ?? 0)) };
 }
 
-/** Of every key drawn, null where the query cannot see it; then of the sink, where there is one. */
+/** The numbers of every painted key, null if it is masked; then those of the sink. */
 function rowsOf(
-  { data, shown, head }: Facts,
-  one: Explanation,
+  { data, shown, head }: QueryAnalysis,
+  explanation: Explanation,
   [first, end]: Range,
 ): readonly (Row | null)[] {
   const rows = shown.keys.slice(first, end).map((key): Row | null => {
-    if (!sees(one, key)) return null;
+    if (!sees(explanation, key)) return null;
     return {
-      bias: one.bias?.[key] ?? null,
-      score: { own: logits(one.own)[key], now: logits(one.shown)[key] },
-      weight: { own: one.own.weights[key], now: one.shown.weights[key] },
+      bias: explanation.bias?.[key] ?? null,
+      score: { original: logits(explanation.original)[key], now: logits(explanation.shown)[key] },
+      weight: { original: explanation.original.weights[key], now: explanation.shown.weights[key] },
     };
   });
   const sink = data.sink(head.value);
-  if (sink === null || one.own.sink === null || one.shown.sink === null) return rows;
+  if (sink === null || explanation.original.sink === null || explanation.shown.sink === null)
+    return rows;
   if (end <= shown.keys.length) return rows;
-  const score = { own: sink, now: sink };
-  return [...rows, { bias: null, score, weight: { own: one.own.sink, now: one.shown.sink } }];
+  const score = { original: sink, now: sink };
+  return [
+    ...rows,
+    {
+      bias: null,
+      score,
+      weight: { original: explanation.original.sink, now: explanation.shown.sink },
+    },
+  ];
 }
 
 const finite = (value: number) => (Number.isFinite(value) ? Math.abs(value) : 0);
 
 const zeroOf = ({ left, width }: Bars) => left + width / 2;
 
-/** To the right of the middle where positive, to the left where negative, with its number. */
+/** Paint a number as a bar from the middle, positive to the right, negative to the left. */
 function signed(
   canvas: Canvas,
   column: Bars,
-  { own, now }: Change,
+  { original, now }: Change,
   largest: number,
   place: Place,
 ): void {
@@ -124,17 +136,17 @@ function signed(
   const zero = zeroOf(column);
   const reach = (value: number) => (value / largest) * (column.width / 2);
   bar(canvas, zero, reach(now), now < 0 ? palette.negative : palette.positive, place);
-  if (own !== now) ghost(canvas, zero, reach(own), place);
+  if (original !== now) outline(canvas, zero, reach(original), place);
   label(canvas, number(now), column.end, place);
 }
 
-/** From 0 to 1, with its number. */
-function share(canvas: Canvas, column: Bars, { own, now }: Change, place: Place): void {
+/** Paint a weight from 0 to 1 as a bar with its number. */
+function share(canvas: Canvas, column: Bars, { original, now }: Change, place: Place): void {
   bar(canvas, column.left, now * column.width, canvas.palette.positive, place);
-  if (own !== now) ghost(canvas, column.left, own * column.width, place);
+  if (original !== now) outline(canvas, column.left, original * column.width, place);
   const { painter } = canvas;
   const text = weight(now);
-  const after = column.left + Math.max(own, now) * column.width + 6;
+  const after = column.left + Math.max(original, now) * column.width + 6;
   label(canvas, text, after + painter.measureText(text).width, place);
 }
 
@@ -153,8 +165,8 @@ function bar({ painter }: Canvas, x: number, length: number, color: string, plac
   painter.strokeRect(left + 0.5, top + 0.5, Math.max(0, width - 1), height - 1);
 }
 
-/** An outline as long as the model's own bar. */
-function ghost({ painter, palette }: Canvas, x: number, length: number, place: Place): void {
+/** Paint an outline as long as the model's own bar. */
+function outline({ painter, palette }: Canvas, x: number, length: number, place: Place): void {
   const [left, width] = [Math.min(x, x + length), Math.abs(length)];
   if (width < 1) return;
   painter.strokeStyle = palette.text;

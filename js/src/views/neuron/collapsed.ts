@@ -1,4 +1,4 @@
-/** The neuron view without vectors: queries, curves as opaque as the weights, keys, softmax bars. */
+/** The neuron view without vectors: queries, curves, keys, and softmax bars. */
 
 import { computed } from "@preact/signals-core";
 import { headMatrix } from "../../data/attention-matrix.ts";
@@ -9,82 +9,66 @@ import { headColors } from "../../styles/head-colors.ts";
 import { axesOf } from "../shared/axes.ts";
 import { type Lines, lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
-import { barHeads, drawHeads } from "./column-headers.ts";
-import { type Columns, type ColumnsOptions, paintRows, sinkLabel, stand, upTo } from "./columns.ts";
-import { MARKS, NUMBER_WIDTH } from "./layout.ts";
+import { barHeaders } from "./column-headers.ts";
+import { assembleColumns, type Columns, type ColumnsOptions, placeColumn } from "./columns.ts";
+import { NUMBER_WIDTH } from "./layout.ts";
 import { paintCurves } from "./paint.ts";
-import { besideRows } from "./whole.ts";
+import { softmaxStrip } from "./softmax-strip.ts";
 
 export function collapsedColumns(options: ColumnsOptions): Columns {
-  const { scope, facts, palette, labels, rows, queries, keys } = options;
-  const rowHeight = rows.height;
-  const overview = besideRows(options);
-  const width = options.width - overview.room;
+  const { scope, state, analysis, palette, labels, rows } = options;
+  const strip = softmaxStrip(scope, state, analysis, rows, palette);
+  const width = options.width - strip.width;
   const gap = 6;
   const bars = Math.min(140, Math.round(width * 0.15));
-  const room = width - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
-  const curves = Math.max(120, Math.min(520, room));
+  const available = width - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
+  const curves = Math.max(120, Math.min(520, available));
   const keyLabels = labels + curves + 2 * gap;
   const left = keyLabels + labels + gap;
   const weights = { left, width: bars, end: left + bars + NUMBER_WIDTH };
 
-  const drawn = rows.long ? null : allLines(options, curves);
-  const sink = sinkLabel(scope, facts, keyLabels, labels, rowHeight);
-  const canvas = el("canvas", { "aria-hidden": "true" });
-  const names = upTo(keyLabels, queries);
-  const between = drawn ? [drawn.element] : [];
-  const stage = el("div", { class: "neurons" }, canvas, ...between, names, keys, sink);
-  stage.append(...overview.elements);
-  stage.style.minHeight = `${MARKS + rows.count * rowHeight}px`;
-  for (const lines of between) stand(lines, labels + gap, curves);
-  stand(queries, 0, labels);
-  stand(keys, keyLabels, labels);
-  const heads = el("div", { class: "column-heads" });
-  const beside = overview.place(weights.end);
-  const element = el("div", { class: "neuron-view" }, heads, stage);
-  scope.effect(() =>
-    drawHeads(heads, [
-      {
-        name: ["Attention"],
-        detail: rows.long
-          ? [`of ${tokenNames(facts.data.stack.queries)[facts.explanation.value.query]}`]
-          : facts.muted.value.length
-            ? ["the model’s own"]
-            : [],
-        left: labels + gap,
-        width: curves,
-      },
-      ...barHeads({ bias: null, scores: null, weights, width: weights.end }, facts),
-      ...beside,
-    ]),
-  );
-  scope.effect(() => {
-    const range = rows.range.value;
-    const ends = [labels + gap, labels + gap + curves] as const;
-    paintRows(canvas, weights.end, rows, (painter) => {
-      const picture = { painter, rowHeight, range, palette: palette.value };
-      paintBars(picture, facts, { bias: null, scores: null, weights });
-      // Of a long text, not all lines but those of the query explained.
-      if (!drawn) paintCurves({ ...picture, curves: ends }, facts);
-    });
-  });
-  return {
-    element,
-    stage,
-    leftOut: [],
+  const ends = [labels + gap, labels + gap + curves] as const;
+
+  const allCurves = rows.long ? null : allLines(options, curves).element;
+  if (allCurves) placeColumn(allCurves, labels + gap, curves);
+  const detail = () => {
+    const { data, explanation, muted } = analysis;
+    if (rows.long) return [`of ${tokenNames(data.stack.queries)[explanation.value.query]}`];
+    return muted.value.length ? ["the model’s own"] : [];
   };
+  const columns = { bias: null, scores: null, weights };
+  const assembled = assembleColumns(options, {
+    canvas: el("canvas", { "aria-hidden": "true" }),
+    overlays: allCurves ? [allCurves] : [],
+    strip,
+    keyLabels,
+    width: weights.end,
+    headers: () => [
+      { name: ["Attention"], detail: detail(), left: labels + gap, width: curves },
+      ...barHeaders({ ...columns, width: weights.end }, analysis),
+    ],
+    paint(painted) {
+      paintBars(painted, analysis, columns);
+      // For a long text, only the curves of the explained query.
+      if (!allCurves) paintCurves({ ...painted, curves: ends }, analysis);
+    },
+  });
+  return { ...assembled, leftOut: [] };
 }
 
-/** The lines of all queries, or of the one looked at. */
-function allLines({ scope, state, facts, palette, rows }: ColumnsOptions, across: number): Lines {
-  const { data, shown, head } = facts;
-  const look = computed(() => {
+/** The lines of all queries, or of the focused one. */
+function allLines(
+  { scope, state, analysis, palette, rows }: ColumnsOptions,
+  across: number,
+): Lines {
+  const { data, shown, head } = analysis;
+  const focused = computed(() => {
     const query = state.focus.value.query ?? state.query.value;
     return { query: shown.queries.filter((at) => at === query), key: [] };
   });
   const matrix = computed(() => headMatrix(data, head.value));
   return lines(scope, {
-    // Neurons are of tokens, also while words are chosen.
+    // The neuron view shows tokens, whether words are chosen or not.
     axes: axesOf(state, data.stack, false),
     tracks: {
       query: uniformTrack(shown.queries.length, rows.height),
@@ -94,9 +78,9 @@ function allLines({ scope, state, facts, palette, rows }: ColumnsOptions, across
     horizontal: false,
     matrices: computed(() => [matrix.value]),
     colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
-    look,
+    focused,
     strips: computed(() =>
-      look.value.query.length ? [matrix.value.row(look.value.query[0])] : null,
+      focused.value.query.length ? [matrix.value.row(focused.value.query[0])] : null,
     ),
   });
 }

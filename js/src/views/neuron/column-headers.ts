@@ -1,47 +1,47 @@
-/** What stands above the columns of the neuron view: their names, and the formula of this head. */
+/** The column headers of the neuron view, with the formula of the head. */
 
 import type { LayerInfo, Program } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
-import { scalingSteps, textMeasure } from "../../parts/text.ts";
+import { fontOf, scalingSteps, textMeasure } from "../../parts/text.ts";
 import type { BarColumns } from "./bars.ts";
-import type { Facts } from "./facts.ts";
 import type { Layout } from "./layout.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
-export interface ColumnHead {
-  /** In full, then ever shorter: the first that there is room for is shown. */
+export interface ColumnHeader {
+  /** The name and shorter forms: the first that fits is shown. */
   readonly name: readonly string[];
-  /** Below the name, likewise; none of them where none has room. */
+  /** The line below the name, with shorter forms; none is shown if none fits. */
   readonly detail: readonly string[];
-  /** Where name and detail in full do not say it all. */
+  /** The title, if it differs from name and detail. */
   readonly title?: string;
-  /** What is shown is not the model's own. */
+  /** True if the numbers are not the model's own. */
   readonly altered?: boolean;
   readonly left: number;
   readonly width: number;
-  /** Stands at the right end of its column, as the names below it do. */
+  /** True to align right, as the labels below. */
   readonly atEnd?: boolean;
 }
 
-/** Between two names, at the least. */
+/** The least space between two headers. */
 const GAP = 6;
 
-/** Of the rule beside what is altered. */
+/** The width of the rule beside altered numbers. */
 const RULE = 8;
 
-export function drawHeads(row: HTMLElement, heads: readonly ColumnHead[]): void {
-  const measure = { name: textMeasure(font("400 13px")), detail: textMeasure(font("500 12px")) };
+export function renderHeaders(row: HTMLElement, headers: readonly ColumnHeader[]): void {
+  const measure = { name: textMeasure(fontOf(13)), detail: textMeasure(fontOf(12, 500)) };
   row.replaceChildren(
-    ...heads.map(({ name, detail, title, altered, left, width, atEnd }) => {
+    ...headers.map(({ name, detail, title, altered, left, width, atEnd }) => {
       const full = title ?? [name[0], detail[0]].filter(Boolean).join(", ");
-      const said = name.find((text) => measure.name(text) <= width) ?? name[name.length - 1];
-      const room = width - (altered ? RULE : 0);
-      const added = detail.find((text) => measure.detail(text) <= room) ?? "";
-      const below = el("span", { class: altered ? "detail altered" : "detail" }, added);
+      const shownName = name.find((text) => measure.name(text) <= width) ?? name[name.length - 1];
+      const detailWidth = width - (altered ? RULE : 0);
+      const shownDetail = detail.find((text) => measure.detail(text) <= detailWidth) ?? "";
+      const below = el("span", { class: altered ? "detail altered" : "detail" }, shownDetail);
       const head = el(
         "div",
         { title: full, class: atEnd && "at-end" },
-        el("span", {}, said),
+        el("span", {}, shownName),
         below,
       );
       head.style.left = `${left}px`;
@@ -51,11 +51,9 @@ export function drawHeads(row: HTMLElement, heads: readonly ColumnHead[]): void 
   );
 }
 
-const font = (size: string) => `${size} system-ui, sans-serif`;
-
-/** Of the columns with vectors. */
-export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[] {
-  const { data, head, muted, telling, comparison, explanation } = facts;
+/** The headers of the vectors. */
+export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly ColumnHeader[] {
+  const { data, head, muted, decisive, comparison, explanation } = analysis;
   const { info } = data;
   const dim = info.dim as number;
   const names = tokenNames(data.stack.queries);
@@ -63,17 +61,17 @@ export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[]
   const compared = second
     ? `${names[explanation.value.query]} above, ${names[second.query]} below`
     : "";
-  const count = telling.value?.length;
-  const few = count === undefined ? [] : [`▾ ${count} of ${dim}`, `▾ ${count}`];
-  const out = muted.value.length;
+  const count = decisive.value?.length;
+  const counts = count === undefined ? [] : [`▾ ${count} of ${dim}`, `▾ ${count}`];
+  const mutedCount = muted.value.length;
   return [
     layout.queries === null
-      ? { ...noRoom("Query", "q"), left: 0, width: layout.labels }
+      ? { ...omittedHeader("Query", "q"), left: 0, width: layout.labels }
       : { name: ["Query q"], detail: [], left: layout.queries, width: layout.strip },
     layout.keys === null
-      ? { ...noRoom("Key", "k"), left: layout.keyLabels, width: layout.labels }
+      ? { ...omittedHeader("Key", "k"), left: layout.keyLabels, width: layout.labels }
       : {
-          ...keyHead(info, head.value),
+          ...keyHeader(info, head.value),
           left: layout.keys,
           width: layout.products - layout.keys - GAP,
         },
@@ -81,16 +79,16 @@ export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[]
       name: ["q × k"],
       detail: compared
         ? [compared, "2 queries"]
-        : out
-          ? [`${out} muted`]
-          : few.length
-            ? [`${few[0]} make 80%`, ...few]
+        : mutedCount
+          ? [`${mutedCount} muted`]
+          : counts.length
+            ? [`${counts[0]} make 80%`, ...counts]
             : [],
       title: [
         "q × k, neuron by neuron. Click or drag to mute neurons.",
         count === undefined
           ? ""
-          : ` ▾: ${tellingText(count, dim)}${out ? ", with none muted" : ""}.`,
+          : ` ▾: ${decisiveText(count, dim)}${mutedCount ? ", with none muted" : ""}.`,
         compared && ` ${compared}.`,
       ].join(""),
       altered: !second && muted.value.length > 0,
@@ -100,16 +98,16 @@ export function vectorHeads(layout: Layout, facts: Facts): readonly ColumnHead[]
   ];
 }
 
-/** Of the columns with bars. */
-export function barHeads(
+/** The headers of the bars. */
+export function barHeaders(
   { bias, scores, weights, width }: BarColumns & Pick<Layout, "width">,
-  { data, head, muted }: Facts,
-): readonly ColumnHead[] {
+  { data, head, muted }: QueryAnalysis,
+): readonly ColumnHeader[] {
   const { program, dim } = data.info;
   const altered = muted.value.length > 0;
-  const heads: ColumnHead[] = [];
+  const headers: ColumnHeader[] = [];
   if (bias) {
-    heads.push({
+    headers.push({
       name: ["+ bias"],
       detail: [],
       title: "+ bias: what is added to the scaled product of query and key",
@@ -121,11 +119,11 @@ export function barHeads(
     const [scale, ...steps] = program ? scalingSteps(program, head.value, dim as number) : [""];
     const name = `q·k ${scale}`.trim();
     const rules = program ? [...steps, masking(program)] : ["scores not recorded"];
-    const said = [altered && `${muted.value.length} muted`, ...rules].filter((one) => one);
-    heads.push({
+    const details = [altered && `${muted.value.length} muted`, ...rules].filter((one) => one);
+    headers.push({
       name: [name, "q·k"],
-      // What does not fit goes from the end.
-      detail: said.map((_, n) => said.slice(0, said.length - n).join(", ")),
+      // Shortened from the end.
+      detail: details.map((_, n) => details.slice(0, details.length - n).join(", ")),
       altered,
       left: scores.left,
       width: weights.left - scores.left - GAP,
@@ -135,20 +133,20 @@ export function barHeads(
   const changed = program
     ? ["not the model’s own", "not model’s own", "altered"]
     : ["the model’s own", "own"];
-  heads.push({
+  headers.push({
     name: ["Softmax"],
     detail: altered ? changed : sink,
     altered: altered && program !== null,
     left: weights.left,
     width: width - weights.left,
   });
-  return heads;
+  return headers;
 }
 
-export const tellingText = (count: number, dim: number) =>
+export const decisiveText = (count: number, dim: number) =>
   `${count} of ${dim} neurons ${count === 1 ? "makes" : "make"} 80% of the difference to the other keys`;
 
-/** Which keys a query sees: "" where all. */
+/** The mask in words: "" if every query sees all keys. */
 function masking({ mask, window, blocks }: Program): string {
   const rule = {
     none: "",
@@ -156,17 +154,17 @@ function masking({ mask, window, blocks }: Program): string {
     window: window ? `window ${window[0]} back, ${window[1]} ahead` : "",
     explicit: "mask",
   }[mask];
-  const own = blocks ? `blocks of ${blocks[0]} × ${blocks[1]}` : "";
-  return [rule, own].filter(Boolean).join(", ");
+  const blockRule = blocks ? `blocks of ${blocks[0]} × ${blocks[1]}` : "";
+  return [rule, blockRule].filter(Boolean).join(", ");
 }
 
-/** Over the names of tokens whose vectors are left out. */
-function noRoom(name: string, vector: string) {
+/** The header of tokens without space for their vectors. */
+function omittedHeader(name: string, vector: string) {
   return { name: [name], detail: [], title: `${name}: no room for ${vector}`, atEnd: true };
 }
 
-/** With grouped keys, the other heads that use the same. */
-function keyHead({ heads, key_heads }: LayerInfo, head: number) {
+/** The header of the keys; with grouped keys, it lists the other heads that share them. */
+function keyHeader({ heads, key_heads }: LayerInfo, head: number) {
   const group = heads / key_heads;
   if (group <= 1) return { name: ["Key k"], detail: [] };
   const first = Math.floor(head / group) * group;

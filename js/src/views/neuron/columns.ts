@@ -1,4 +1,4 @@
-/** What the neuron view is made of, with and without its vectors. */
+/** The columns of the neuron view: the part that is common with and without vectors. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
@@ -9,45 +9,82 @@ import { number } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Shown } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
-import type { Palette } from "../../styles/theme.ts";
-import type { Facts } from "./facts.ts";
+import type { Palette } from "../../styles/palette.ts";
+import { type ColumnHeader, renderHeaders } from "./column-headers.ts";
 import { MARKS } from "./layout.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
+import type { SoftmaxStrip } from "./softmax-strip.ts";
+import type { Canvas } from "./strips.ts";
 
 export interface Columns {
   readonly element: HTMLElement;
-  /** What the rows are on. */
+  /** The element that holds the rows. */
   readonly stage: HTMLElement;
-  /** The vectors that there is no room for. */
+  /** The vectors without space, by name. */
   readonly leftOut: readonly string[];
 }
 
 export interface ColumnsOptions {
   readonly scope: Scope;
   readonly state: State;
-  readonly facts: Facts;
+  readonly analysis: QueryAnalysis;
   readonly palette: ReadonlySignal<Palette>;
-  /** What there is room for; the columns may be wider. */
+  /** The available width; the columns may be wider. */
   readonly width: number;
-  /** Width of either column of tokens. */
+  /** The width of the queries' or the keys' labels. */
   readonly labels: number;
   readonly rows: Rows;
   readonly queries: HTMLElement;
   readonly keys: HTMLElement;
 }
 
-/** How many rows there are, with one for the sink where a head of the layer has one. */
+/** The number of rows, with one for the sink if the layer has sinks. */
 export function rowCount({ info }: LayerData, { queries, keys }: Shown): number {
   return Math.max(queries.length, keys.length + (info.program?.sinks ? 1 : 0));
 }
 
-/** Paint the rows that are drawn, in the coordinates of all rows. */
-export function paintRows(
-  canvas: HTMLCanvasElement,
-  width: number,
-  rows: Rows,
-  paint: Paint,
-): void {
+/** The content of the columns, which differs with and without vectors. */
+export interface ColumnsContent {
+  readonly canvas: HTMLCanvasElement;
+  /** Elements over the canvas, other than labels. */
+  readonly overlays: readonly HTMLElement[];
+  readonly strip: SoftmaxStrip;
+  /** The left edge of the keys' labels. */
+  readonly keyLabels: number;
+  /** The width without the strip. */
+  readonly width: number;
+  headers(): readonly ColumnHeader[];
+  paint(canvas: Canvas): void;
+}
+
+/** Put labels, overlays and the strip over the canvas, with column headers above. */
+export function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
+  const { scope, analysis, palette, labels, rows, queries, keys } = options;
+  const { canvas, strip, keyLabels, width } = content;
+  const sink = sinkLabel(scope, analysis, keyLabels, labels, rows.height);
+  // The queries' labels scroll away at the end of their container, where the keys' labels stay.
+  const queryLabels = el("div", { class: "query-names" }, queries);
+  queryLabels.style.width = `${keyLabels}px`;
+  const stage = el("div", { class: "neurons" }, canvas, queryLabels, keys, sink);
+  stage.append(...content.overlays, ...strip.elements);
+  stage.style.minHeight = `${MARKS + rows.count * rows.height}px`;
+  placeColumn(queries, 0, labels);
+  placeColumn(keys, keyLabels, labels);
+  const headers = el("div", { class: "column-headers" });
+  const stripHeader = strip.place(width);
+  scope.effect(() => renderHeaders(headers, [...content.headers(), ...stripHeader]));
+  scope.effect(() => {
+    const range = rows.range.value;
+    paintRows(canvas, width, rows, (painter) =>
+      content.paint({ painter, rowHeight: rows.height, range, palette: palette.value }),
+    );
+  });
+  return { element: el("div", { class: "neuron-view" }, headers, stage), stage };
+}
+
+/** Paint the rendered rows, in the coordinates of all rows. */
+function paintRows(canvas: HTMLCanvasElement, width: number, rows: Rows, paint: Paint): void {
   const [first, end] = rows.range.value;
   const above = first * rows.height;
   canvas.style.marginTop = `${above}px`;
@@ -57,29 +94,22 @@ export function paintRows(
   });
 }
 
-/** Place an element in the grid of the columns, which leaves it free to stay while they scroll. */
-export function stand(element: HTMLElement, left: number, width: number, top = MARKS): void {
+/** Place an element by its margin, so that `position: sticky` still works. */
+export function placeColumn(element: HTMLElement, left: number, width: number, top = MARKS): void {
   element.style.margin = `${top}px 0 0 ${left}px`;
   element.style.width = `${width}px`;
 }
 
-/** The queries' names, which leave, scrolled sideways, where those of the keys come. */
-export function upTo(keyLabels: number, queries: HTMLElement): HTMLElement {
-  const room = el("div", { class: "query-names" }, queries);
-  room.style.width = `${keyLabels}px`;
-  return room;
-}
-
-/** The name of the row below the keys; hidden where the head has no sink. */
-export function sinkLabel(
+/** The label of the sink's row, below the keys; hidden if the head has no sink. */
+function sinkLabel(
   scope: Scope,
-  { data, head, shown, explanation }: Facts,
+  { data, head, shown, explanation }: QueryAnalysis,
   left: number,
   width: number,
   rowHeight: number,
 ): HTMLElement {
   const label = el("div", { class: "sink" }, "sink");
-  stand(label, left, width, MARKS + shown.keys.length * rowHeight);
+  placeColumn(label, left, width, MARKS + shown.keys.length * rowHeight);
   label.style.height = `${rowHeight}px`;
   scope.effect(() => {
     const logit = data.sink(head.value);

@@ -1,6 +1,6 @@
-/** Where the columns of the neuron view stand, in CSS pixels from its left edge. */
+/** The layout of the neuron view's columns, in CSS pixels from its left edge. */
 
-/** A column of bars, and the right edge of the numbers beside them. */
+/** A column of bars, with the right edge of its numbers. */
 export interface Bars {
   readonly left: number;
   readonly width: number;
@@ -9,35 +9,35 @@ export interface Bars {
 
 export interface Layout {
   readonly width: number;
-  /** Width of either token column; the queries' starts at 0. */
+  /** The width of the queries' and the keys' labels; the queries' start at 0. */
   readonly labels: number;
   readonly keyLabels: number;
-  /** Left edges of the strips of vectors, all as wide as `strip`; null where there is no room for it. */
+  /** The left edges of the strips of vectors, all `strip` wide; null without space for one. */
   readonly queries: number | null;
   readonly keys: number | null;
   readonly products: number;
   readonly strip: number;
-  /** Left and right edge of the curves. */
+  /** The left and right edge of the curves. */
   readonly curves: readonly [number, number];
-  /** Null where nothing is added to the scores. */
+  /** Null without a bias. */
   readonly bias: Bars | null;
   readonly scores: Bars;
   readonly weights: Bars;
 }
 
-/** Room for the number beside a bar, in 12 px. */
+/** The width of the number beside a bar, in 12 px. */
 export const NUMBER_WIDTH = 50;
 
-/** Above the rows, for what marks single neurons. */
+/** The height above the rows, for marks of neurons. */
 export const MARKS = 12;
 
-/** Two bars and two numbers stand in a row that is split. */
+/** The least height of a row with two bars and two numbers. */
 export const SPLIT_ROW = 28;
 
-/** Where it is narrower, two strips that can be read are worth more than three that cannot. */
+/** The width below which two readable strips are better than three. */
 const NARROW = 760;
 
-/** The spaces between the columns, and the bars' widths, from generous to the least. */
+/** The widths of spaces, curves and bars, and the widths of the view that they are for. */
 const MEASURES = [
   { from: 1100, to: Infinity, gap: 12, curves: 64, space: 32, bars: 84, weights: 120 },
   { from: 760, to: Infinity, gap: 8, curves: 40, space: 18, bars: 44, weights: 64 },
@@ -45,36 +45,37 @@ const MEASURES = [
   { from: 0, to: NARROW, gap: 4, curves: 20, space: 8, bars: 20, weights: 24 },
 ] as const;
 
-/** Until vectors have what they want, nothing else gets wider than this. */
+/** The largest widths of other columns until vectors have `WANTED` pixels per component. */
 const MOST = { curves: 64, bars: 60, weights: 90 } as const;
 
-/** Pixels per component that all but the vectors make room for. */
+/** The pixels per component that other columns make space for. */
 const WANTED = 6;
 
 /**
- * Vectors come first: the measures are the most generous ones that leave `WANTED` pixels to a
- * component, else those that leave the most; what is left over goes to bars and curves. Where it is
- * narrow, the queries' vectors are left out first, then the keys'.
+ * Lay out the columns. Vectors come first: the most generous widths are used that leave `WANTED`
+ * pixels per component, or else those that leave the most; what remains goes to bars and curves. A
+ * narrow view omits the strip of the queries first, then that of the keys.
  *
- * @param labels width of the token columns.
- * @param dim components of a vector: where they would be too narrow, the view is wider than `room`.
+ * @param labels the width of the queries' and the keys' labels
+ * @param dim the components of a vector: if they would get too narrow, the view is wider than
+ * `available`
  */
-export function layoutFor(room: number, labels: number, dim: number, biased: boolean): Layout {
-  const atLeast = (each: number) => Math.min(256, Math.max(40, each * dim));
-  const fits = [3, 2, 1].map((strips) => widest(room, labels, dim, biased, strips));
-  const readable = atLeast(room < NARROW ? 3 : 2);
+export function layoutFor(available: number, labels: number, dim: number, biased: boolean): Layout {
+  const atLeast = (perComponent: number) => Math.min(256, Math.max(40, perComponent * dim));
+  const fits = [3, 2, 1].map((strips) => widest(available, labels, dim, biased, strips));
+  const readable = atLeast(available < NARROW ? 3 : 2);
   const chosen = fits.find(({ strip }) => strip >= readable) ?? fits[2];
   const { strips, gap, space } = chosen;
-  // Beyond what vectors want, the bars and the curves come first.
+  // Bars and curves come before wider vectors.
   const more = (["weights", "bars", "curves"] as const).reduce(
     (sum, name) => sum + Math.max(0, MOST[name] - chosen[name]),
     0,
   );
-  const wanted = Math.min(chosen.strip, Math.max(40, WANTED * dim));
-  const rest = Math.max(wanted, chosen.strip - more / strips);
+  const needed = Math.min(chosen.strip, Math.max(40, WANTED * dim));
+  const rest = Math.max(needed, chosen.strip - more / strips);
   const strip = Math.max(atLeast(1.25), even(rest, dim));
 
-  let spare = Math.max(0, Math.floor(room - chosen.fixed - strips * strip));
+  let spare = Math.max(0, Math.floor(available - chosen.fixed - strips * strip));
   const widened = (width: number, most: number) => {
     const added = Math.min(spare, Math.max(0, most - width));
     spare -= added;
@@ -87,14 +88,14 @@ export function layoutFor(room: number, labels: number, dim: number, biased: boo
   const queries = strips > 2 ? labels + gap : null;
   const from = labels + gap + (queries === null ? 0 : strip);
   const keyLabels = from + between;
-  const beside = keyLabels + labels + gap;
-  const keys = strips > 1 ? beside : null;
-  const products = beside + (keys === null ? 0 : strip + space);
+  const afterKeyLabels = keyLabels + labels + gap;
+  const keys = strips > 1 ? afterKeyLabels : null;
+  const products = afterKeyLabels + (keys === null ? 0 : strip + space);
   const added = products + strip + space;
   const bias = biased ? column(added, chosen.biasBars) : null;
   const scores = column(bias ? bias.end + space : added, bars);
   const weights = column(scores.end + space, weightBars);
-  const width = Math.max(room, weights.end);
+  const width = Math.max(available, weights.end);
   const curves = [from + 5, keyLabels + 4] as const;
   return {
     width,
@@ -111,25 +112,29 @@ export function layoutFor(room: number, labels: number, dim: number, biased: boo
   };
 }
 
-/** The measures with which so many strips get widest, and what is left to each of them. */
-function widest(room: number, labels: number, dim: number, biased: boolean, strips: number) {
-  const choices = MEASURES.filter(({ from, to }) => room >= from && room < to).map((given) => {
-    const { gap, curves, space, bars, weights } = given;
-    const biasBars = Math.round(bars * 0.75);
-    const biasWidth = biased ? biasBars + NUMBER_WIDTH + space : 0;
-    const tokens = 2 * (labels + gap) + curves;
-    // After the keys' strip, the products and the scores; the curves follow the queries'.
-    const spaces = (strips > 1 ? 3 : 2) * space;
-    const fixed = tokens + biasWidth + bars + weights + 2 * NUMBER_WIDTH + spaces;
-    const strip = (room - fixed) / strips;
-    return { ...given, strips, biasBars, fixed, strip };
-  });
+/** The widths that give so many strips the most space, and the width of a strip. */
+function widest(available: number, labels: number, dim: number, biased: boolean, strips: number) {
+  const choices = MEASURES.filter(({ from, to }) => available >= from && available < to).map(
+    (widths) => {
+      const { gap, curves, space, bars, weights } = widths;
+      const biasBars = Math.round(bars * 0.75);
+      const biasWidth = biased ? biasBars + NUMBER_WIDTH + space : 0;
+      const tokens = 2 * (labels + gap) + curves;
+      // Spaces follow the strips of keys and products, and the scores.
+      const spaces = (strips > 1 ? 3 : 2) * space;
+      const fixed = tokens + biasWidth + bars + weights + 2 * NUMBER_WIDTH + spaces;
+      const strip = (available - fixed) / strips;
+      return { ...widths, strips, biasBars, fixed, strip };
+    },
+  );
   const roomy = choices.find(({ strip }) => strip >= WANTED * dim);
   if (roomy) return roomy;
   const capped = choices.filter(({ bars }) => bars <= MOST.bars);
-  // A part of a pixel counts only where there is little more than one.
-  const each = capped.map(({ strip }) => (strip < 2 * dim ? strip / dim : Math.floor(strip / dim)));
-  return capped[each.indexOf(Math.max(...each))];
+  // Fractions of a pixel count only for very narrow components.
+  const perComponent = capped.map(({ strip }) =>
+    strip < 2 * dim ? strip / dim : Math.floor(strip / dim),
+  );
+  return capped[perComponent.indexOf(Math.max(...perComponent))];
 }
 
 const column = (left: number, width: number): Bars => ({
@@ -138,8 +143,8 @@ const column = (left: number, width: number): Bars => ({
   end: left + width + NUMBER_WIDTH,
 });
 
-/** No wider than the room; components are as wide as each other where a pixel more would show. */
-function even(room: number, dim: number): number {
-  const each = Math.floor(room / dim);
-  return each >= 2 && each < WANTED ? each * dim : Math.floor(room);
+/** Round down to whole pixels per component, where unequal widths would be visible. */
+function even(available: number, dim: number): number {
+  const perComponent = Math.floor(available / dim);
+  return perComponent >= 2 && perComponent < WANTED ? perComponent * dim : Math.floor(available);
 }

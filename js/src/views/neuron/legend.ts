@@ -1,28 +1,33 @@
-/** What the signs of the neuron view mean, and how far its numbers go. */
+/** The legend of the neuron view: colours, hatching, and how exact the numbers are. */
 
 import type { LayerInfo } from "../../data/manifest.ts";
+import {
+  halfPrecision,
+  keptAsWeights,
+  vectorsWithin,
+  weightsWithin,
+} from "../../parts/fidelity.ts";
 import { colored, number, type Phrase } from "../../parts/text.ts";
-import { halfPrecision, keptAsWeights, vectorsWithin, weightsWithin } from "../../parts/trust.ts";
-import type { Palette } from "../../styles/theme.ts";
-import type { Facts } from "./facts.ts";
+import type { Palette } from "../../styles/palette.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
-/** @param leftOut the vectors that there is no room for. */
+/** @param leftOut the vectors without space, by name */
 export function neuronLegend(
   { positive, negative }: Palette,
-  facts: Facts,
+  analysis: QueryAnalysis,
   leftOut: readonly string[],
 ): Phrase {
-  const { info } = facts.data;
-  const { vector, product } = facts.scales;
+  const { info } = analysis.data;
+  const { vector, product } = analysis.scales;
   const parts = [
     leftOut.length ? `no room for ${leftOut.join(" and ")}` : "",
-    facts.muted.value.length ? "hatched: muted, outlined: the model’s own" : "",
-    facts.comparison.value ? "hatched bars: compared query" : "",
+    analysis.muted.value.length ? "hatched: muted, outlined: the model’s own" : "",
+    analysis.comparison.value ? "hatched bars: compared query" : "",
     rotaryText(info.rotary),
     halfPrecision(info),
     keptAsWeights([info]),
-    weightsWithin(facts.data.rounding, facts.data.roundingRows),
-    vectorsWithin(facts.data.vectorRounding),
+    weightsWithin(analysis.data.rounding, analysis.data.roundingRows),
+    vectorsWithin(analysis.data.vectorRounding),
     `strongest colour ±${number(vector.value)} (q, k), ±${number(product.value)} (q × k)`,
   ];
   return [
@@ -35,7 +40,7 @@ export function neuronLegend(
 }
 
 /** "rotary: n pairs with n + 32" */
-export function rotaryText(rotary: LayerInfo["rotary"]): string {
+function rotaryText(rotary: LayerInfo["rotary"]): string {
   if (!rotary) return "";
   const pairs =
     rotary.pairs === "halves" ? `n pairs with n + ${rotary.dims / 2}` : "neighbours are pairs";

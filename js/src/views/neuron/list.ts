@@ -1,16 +1,16 @@
-/** The neurons of a head as a list over the q × k strip: what is selected in it is muted. */
+/** A listbox of the neurons over the q × k strip, in which the selected ones are muted. */
 
 import { el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import type { Facts } from "./facts.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
 const HOW =
   "A selected neuron is muted: left out of q·k, and of everything that follows from it. " +
   "Enter mutes or unmutes, Shift with an arrow mutes several, Escape unmutes all.";
 
-export function neuronList(scope: Scope, state: State, facts: Facts): HTMLElement {
-  const { neuron, order, muted } = facts;
+export function neuronList(scope: Scope, state: State, analysis: QueryAnalysis): HTMLElement {
+  const { neuron, order, muted } = analysis;
   const list = el("div", {
     class: "neuron-list",
     role: "listbox",
@@ -25,12 +25,12 @@ export function neuronList(scope: Scope, state: State, facts: Facts): HTMLElemen
     option.dataset.neuron = `${n}`;
     return option;
   });
-  // Where the keyboard was last, for when it comes back.
+  // The last position of the keyboard, where it continues.
   let cursor: number | null = null;
 
-  bindMuting(list, state, facts);
+  bindMuting(list, state, analysis);
   list.addEventListener("keydown", (event) => {
-    // Keys go on from where the pointer is.
+    // The keyboard continues at the pointer.
     cursor = neuron.peek() ?? cursor;
     const at = cursor === null ? -1 : order.peek().indexOf(cursor);
     const last = options.length - 1;
@@ -74,7 +74,7 @@ export function neuronList(scope: Scope, state: State, facts: Facts): HTMLElemen
   return list;
 }
 
-/** Scroll the view, and nothing around it, until the neuron can be seen. */
+/** Scroll the body horizontally, and nothing around it, until the neuron is visible. */
 function revealSideways(option: Element): void {
   const scroller = option.closest(".body");
   if (!scroller) return;
@@ -83,8 +83,12 @@ function revealSideways(option: Element): void {
   else if (inner.left < outer.left) scroller.scrollLeft += inner.left - outer.left;
 }
 
-/** A click mutes or unmutes a neuron; a drag does to all that it comes over as to the first. */
-function bindMuting(list: HTMLElement, state: State, { order, muted, neuron }: Facts): void {
+/** Mute or unmute a neuron on click; a drag does the same to all that it passes. */
+function bindMuting(
+  list: HTMLElement,
+  state: State,
+  { order, muted, neuron }: QueryAnalysis,
+): void {
   let drag: { from: number; before: readonly number[]; muting: boolean } | null = null;
   const placeAt = (event: PointerEvent) => {
     const { left, width } = list.getBoundingClientRect();
@@ -106,7 +110,7 @@ function bindMuting(list: HTMLElement, state: State, { order, muted, neuron }: F
   });
   list.addEventListener("pointermove", (event) => {
     if (!drag) return;
-    // The key looked at stays, and with it the order of the neurons.
+    // Keep the focused key, and with it the order of the neurons.
     event.stopPropagation();
     neuron.value = order.peek()[placeAt(event)];
     draw(event);
@@ -114,7 +118,7 @@ function bindMuting(list: HTMLElement, state: State, { order, muted, neuron }: F
   list.addEventListener("pointerup", () => {
     drag = null;
   });
-  // A finger that turns out to scroll the page has muted nothing.
+  // Undo what a finger muted before it began to scroll.
   list.addEventListener("pointercancel", () => {
     if (drag) state.muted.value = drag.before;
     drag = null;

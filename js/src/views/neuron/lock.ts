@@ -1,22 +1,22 @@
-/** What a click means in the neuron view: a query and a key are locked each for itself. */
+/** Locks of the neuron view, where a query and a key are locked separately. */
 
 import { batch } from "@preact/signals-core";
 import { choose, type Side, type State } from "../../state/state.ts";
 
-/** Lock another query, and keep the key; the locked one is released, and its comparison ends. */
-export function lockQuery(state: State, at: number): void {
+/** Lock another query and keep the key, or release the locked query and its comparison. */
+function lockQuery(state: State, at: number): void {
   choose(state, "query", state.query.peek() === at ? null : at);
 }
 
-/** Lock another key for the same query; the locked one is released. */
-export function lockKey(state: State, at: number): void {
+/** Lock another key and keep the query, or release the locked key. */
+function lockKey(state: State, at: number): void {
   batch(() => {
     if (state.query.peek() === null) state.also.value = [];
     choose(state, "key", state.key.peek() === at ? null : at);
   });
 }
 
-/** Compare the locked query with another one, or with none; without a locked query lock `explained`. */
+/** Compare the locked query, or else `explained`, with another one, or with none. */
 export function compareWith(state: State, at: number | null, explained: number): void {
   batch(() => {
     if (at !== null) state.query.value = state.query.peek() ?? explained;
@@ -24,7 +24,7 @@ export function compareWith(state: State, at: number | null, explained: number):
   });
 }
 
-/** What a click or a key on a token does. */
+/** Handle a click or a key press on a token. */
 export function lockBy(
   event: MouseEvent | KeyboardEvent,
   state: State,
@@ -33,11 +33,11 @@ export function lockBy(
   explained: number,
 ): void {
   lock(state, side, at, event.shiftKey, explained);
-  // Rows that are made anew, higher for two queries, know nothing of where the keyboard was.
+  // Rebuilt rows, higher for two queries, do not know the position of the keyboard.
   if (event.type === "keydown") state.hover.value = { query: null, key: null, [side]: at };
 }
 
-/** @param shift asks for a comparison, which queries have. */
+/** @param shift true to compare queries instead */
 export function lock(
   state: State,
   side: Side,

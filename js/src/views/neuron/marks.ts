@@ -1,25 +1,25 @@
-/** What marks single neurons, and the queries that are explained. */
+/** Paints the marks of single neurons and of the explained queries. */
 
 import type { Shown } from "../../state/shown.ts";
-import { alpha } from "../../styles/theme.ts";
-import type { Facts } from "./facts.ts";
+import { alpha } from "../../styles/palette.ts";
 import { MARKS } from "./layout.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, hatch, type Picture } from "./strips.ts";
 
-export function paintMarks(canvas: Picture, facts: Facts): void {
-  const { explanation, comparison } = facts;
-  paintPairs(canvas, facts);
-  paintMuted(canvas, facts);
-  paintFrame(canvas, facts.places.query[explanation.value.query], false);
+export function paintMarks(canvas: Picture, analysis: QueryAnalysis): void {
+  const { explanation, comparison } = analysis;
+  paintPairs(canvas, analysis);
+  paintMuted(canvas, analysis);
+  paintFrame(canvas, analysis.places.query[explanation.value.query], false);
   if (comparison.value) {
-    paintFrame(canvas, facts.places.query[comparison.value.query], true);
+    paintFrame(canvas, analysis.places.query[comparison.value.query], true);
   }
-  paintCursor(canvas, facts);
-  paintTelling(canvas, facts);
+  paintCursor(canvas, analysis);
+  paintDecisive(canvas, analysis);
 }
 
-/** In model order: what a rotary embedding turns together. */
-function paintPairs(canvas: Picture, { data, order, shown }: Facts): void {
+/** Paint the pairs that a rotary embedding rotates together, if neurons are in model order. */
+function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): void {
   const { painter, layout, rowHeight, palette } = canvas;
   const { rotary } = data.info;
   if (!rotary || order.value.some((n, at) => n !== at)) return;
@@ -38,11 +38,10 @@ function paintPairs(canvas: Picture, { data, order, shown }: Facts): void {
   }
 }
 
-/** What is left out is pale and hatched. */
-function paintMuted(canvas: Picture, facts: Facts): void {
+function paintMuted(canvas: Picture, analysis: QueryAnalysis): void {
   const { painter, palette } = canvas;
-  for (const n of facts.muted.value) {
-    for (const [x, top, width, height] of columnsOf(canvas, facts, n)) {
+  for (const n of analysis.muted.value) {
+    for (const [x, top, width, height] of columnsOf(canvas, analysis, n)) {
       painter.fillStyle = alpha(palette.background, 0.7);
       painter.fillRect(x, top, width, height);
       hatch(painter, alpha(palette.muted, 0.55), x, top, width, height);
@@ -50,25 +49,24 @@ function paintMuted(canvas: Picture, facts: Facts): void {
   }
 }
 
-/** The neuron looked at, and, dashed, the one that is rotated with it. */
-function paintCursor(canvas: Picture, facts: Facts): void {
+/** Frame the focused neuron, and, dashed, the one that is rotated with it. */
+function paintCursor(canvas: Picture, analysis: QueryAnalysis): void {
   const { painter, palette } = canvas;
-  const found = [facts.neuron.value, facts.partner.value];
+  const neurons = [analysis.neuron.value, analysis.partner.value];
   painter.strokeStyle = palette.text;
   painter.lineWidth = 1;
-  found.forEach((n, dashed) => {
+  neurons.forEach((n, dashed) => {
     if (n === null) return;
     painter.setLineDash(dashed ? [3, 2] : []);
-    for (const [x, top, width, height] of columnsOf(canvas, facts, n))
+    for (const [x, top, width, height] of columnsOf(canvas, analysis, n))
       painter.strokeRect(x - 0.5, top - 0.5, width + 1, height + 1);
   });
   painter.setLineDash([]);
 }
 
-/** The rectangles of one neuron in the strips. */
 function columnsOf(
   canvas: Picture,
-  { order, shown }: Facts,
+  { order, shown }: QueryAnalysis,
   n: number,
 ): readonly (readonly [left: number, top: number, width: number, height: number])[] {
   const cell = canvas.layout.strip / order.value.length;
@@ -78,7 +76,7 @@ function columnsOf(
   );
 }
 
-/** Left edge and number of rows of each strip that there is room for. */
+/** The left edge and number of rows of each strip shown. */
 function stripsOf(
   { layout }: Picture,
   { queries, keys }: Shown,
@@ -91,7 +89,7 @@ function stripsOf(
   return strips.flatMap(([x, rows]) => (x === null ? [] : [[x, rows] as const]));
 }
 
-/** Around the vector of the query that is explained; dashed around the one compared with it. */
+/** Frame the vector of the explained query, or, dashed, of the compared one. */
 function paintFrame(
   { painter, layout, rowHeight, palette }: Picture,
   row: number,
@@ -106,15 +104,18 @@ function paintFrame(
   painter.setLineDash([]);
 }
 
-/** Narrower ones have ticks, which stay apart. */
+/** The least width of a component with a triangle instead of a tick. */
 const TRIANGLES = 5;
 
 /** Triangles above the neurons that make most of the difference to the other keys. */
-function paintTelling({ painter, layout, palette }: Picture, { order, telling }: Facts): void {
+function paintDecisive(
+  { painter, layout, palette }: Picture,
+  { order, decisive }: QueryAnalysis,
+): void {
   const cell = layout.strip / order.value.length;
   const half = Math.min(4, cell * 0.45);
   painter.fillStyle = palette.text;
-  for (const n of telling.value ?? []) {
+  for (const n of decisive.value ?? []) {
     const x = layout.products + (order.value.indexOf(n) + 0.5) * cell;
     if (cell < TRIANGLES) {
       const width = cell < 3 ? 1 : 2;

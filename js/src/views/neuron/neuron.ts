@@ -8,21 +8,22 @@ import {
   untracked,
 } from "@preact/signals-core";
 import type { LayerData } from "../../data/layer-data.ts";
+import type { Tokens } from "../../data/manifest.ts";
 import { columnWidth } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Side, State } from "../../state/state.ts";
 import { figureName } from "../shared/figure.ts";
-import { type Inside, layerView, notice } from "../shared/layer-view.ts";
-import type { Context, View } from "../shared/view.ts";
+import { layerView, notice } from "../shared/layer-view.ts";
+import type { Context, View, ViewContent } from "../shared/view.ts";
 import { collapsedColumns } from "./collapsed.ts";
 import { rowCount } from "./columns.ts";
 import { expandedColumns } from "./expanded.ts";
-import { neuronFacts } from "./facts.ts";
 import { SPLIT_ROW } from "./layout.ts";
 import { neuronLegend } from "./legend.ts";
 import { lockBy } from "./lock.ts";
+import { analyzeQuery } from "./query-analysis.ts";
 import { neuronRows, type Rows } from "./rows.ts";
 import { neuronStatus } from "./status.ts";
 import { type Step, type Strongest, strongestKeys } from "./strongest.ts";
@@ -31,36 +32,36 @@ import { neuronTools } from "./tools.ts";
 
 export function neuronView(context: Context): View {
   const { scope, state } = context;
-  // Something is always explained: the query looked at, else the locked one, else what last was.
+  // There is always an explained query: the focused one, else the locked one, else the last one.
   const explained = signal(0);
   scope.effect(() => {
     const query = state.focus.value.query ?? state.query.value;
     if (query !== null) explained.value = query;
   });
   scope.effect(() => {
-    // Positions of one stack mean nothing in another.
+    // Positions do not apply to another stack.
     state.shown.stack.value;
     untracked(() => {
       explained.value = state.focus.value.query ?? firstWord(state);
     });
   });
   const step = signal<Strongest | null>(null);
-  const view = layerView(context, ({ whole }, own) =>
+  const view = layerView(context, ({ whole }, keys) =>
     whole === null
       ? notice(
-          "This layer is too large to be sent as a whole, which this view needs. " +
-            "The head view has all its weights; capture(…, layers=…) of a shorter text comes here too.",
+          "This view needs the layer's vectors, and this layer is too large to be sent as a whole. " +
+            "The head view shows its weights. For this view, capture a shorter text.",
         )
       : whole.info.dim === null
         ? noVectors(whole)
-        : inside(own, context, whole, explained, step),
+        : neuronContent(keys, context, whole, explained, step),
   );
   const tools = neuronTools(scope, state, explained, step);
   const jump: Step = (by) => step.peek()?.go(by);
   return { ...view, tools, jump };
 }
 
-/** The first word, or the last where words see only those before them. */
+/** The first word; the last with a causal mask, where words see only those before them. */
 function firstWord({ shown }: State): number {
   const { queries } = shown.stack.peek();
   const mask = shown.layer.peek().program?.mask;
@@ -68,74 +69,69 @@ function firstWord({ shown }: State): number {
   return words.at(mask === "causal" || mask === "window" ? -1 : 0) ?? 0;
 }
 
-function noVectors({ info }: LayerData): Inside {
-  // Only what was captured comes from a module of a model.
+function noVectors({ info }: LayerData): ViewContent {
+  // A captured layer names its module.
   const advice = info.fidelity.module
     ? ""
     : " attnwidget.capture records them; from_arrays takes them as queries= and keys=.";
   const message =
-    "This layer was recorded as attention weights alone, without the query and key vectors " +
-    `that this view explains them by.${advice}`;
+    "This layer was recorded as attention weights alone. This view needs its query and key " +
+    `vectors, too.${advice}`;
   return notice(message);
 }
 
-function inside(
+function neuronContent(
   scope: Scope,
   context: Context,
   data: LayerData,
   wanted: ReadonlySignal<number>,
   step: Signal<Strongest | null>,
-): Inside {
+): ViewContent {
   const { state, palette } = context;
   const width = context.width.value;
   const { stack } = data;
   const shown = shownTokens(state.segments.value, stack);
-  const facts = neuronFacts(state, data, shown, wanted);
-  const split = computed(() => facts.comparison.value !== null);
-  const most = Math.max(shown.queries.length, shown.keys.length);
-  const row = Math.max(rowHeight(most), split.value ? SPLIT_ROW : 0);
-  const kept = facts.places;
-  const locked = [kept.key[state.key.peek() ?? -1], kept.query[state.query.peek() ?? -1]];
-  const first = locked.find((at) => at >= 0) ?? kept.query[facts.explanation.peek().query];
+  const analysis = analyzeQuery(state, data, shown, wanted);
+  const split = computed(() => analysis.comparison.value !== null);
+  const longest = Math.max(shown.queries.length, shown.keys.length);
+  const row = Math.max(rowHeight(longest), split.value ? SPLIT_ROW : 0);
+  const places = analysis.places;
+  const locked = [places.key[state.key.peek() ?? -1], places.query[state.query.peek() ?? -1]];
+  const first = locked.find((at) => at >= 0) ?? places.query[analysis.explanation.peek().query];
   const rows = neuronRows(rowCount(data, shown), row, first);
   const labels = [...stack.queries.labels, ...stack.keys.labels];
   const bounds: [number, number] = [40, Math.max(84, width * 0.1)];
 
   const labelWidth = columnWidth(labels, tokenFontSize(row), bounds);
-  const toggle = (side: Side) => (at: number, event: MouseEvent | KeyboardEvent) =>
-    lockBy(event, state, side, at, facts.explanation.peek().query);
-
-  const queries = tokenColumn(scope, {
-    side: "query",
-    tokens: stack.queries,
-    state,
-    rowHeight: row,
-    width: labelWidth,
-    positions: shown.queries,
-    ...partOf(rows, shown.queries.length),
-    toggle: toggle("query"),
-    emphasis: computed(() => {
-      const only = new Float32Array(data.numQueries);
-      only[facts.explanation.value.query] = 1;
-      if (facts.comparison.value) only[facts.comparison.value.query] = 1;
-      return only;
-    }),
+  const column = (
+    side: Side,
+    tokens: Tokens,
+    positions: readonly number[],
+    emphasis: ReadonlySignal<Float32Array | null>,
+  ) =>
+    tokenColumn(scope, {
+      side,
+      tokens,
+      state,
+      rowHeight: row,
+      width: labelWidth,
+      positions,
+      emphasis,
+      ...partOf(rows, positions.length),
+      toggle: (at, event) => lockBy(event, state, side, at, analysis.explanation.peek().query),
+    });
+  const emphasis = computed(() => {
+    const explained = new Float32Array(data.numQueries);
+    explained[analysis.explanation.value.query] = 1;
+    if (analysis.comparison.value) explained[analysis.comparison.value.query] = 1;
+    return explained;
   });
-  const keys = tokenColumn(scope, {
-    side: "key",
-    tokens: stack.keys,
-    state,
-    rowHeight: row,
-    width: labelWidth,
-    positions: shown.keys,
-    ...partOf(rows, shown.keys.length),
-    toggle: toggle("key"),
-    emphasis: computed(() => null),
-  });
+  const queries = column("query", stack.queries, shown.queries, emphasis);
+  const keys = column("key", stack.keys, shown.keys, signal(null));
   const columns = (state.expanded.value ? expandedColumns : collapsedColumns)({
     scope,
     state,
-    facts,
+    analysis,
     palette,
     width,
     labels: labelWidth,
@@ -148,23 +144,24 @@ function inside(
   scope.effect(() => {
     const place = state.sought.value;
     if (!place || place === before || !rows.long) return;
-    const row = facts.places.key[place.key ?? -1] ?? facts.places.query[place.query ?? -1] ?? -1;
+    const row =
+      analysis.places.key[place.key ?? -1] ?? analysis.places.query[place.query ?? -1] ?? -1;
     if (row >= 0) untracked(() => rows.reveal(row));
   });
   rows.follow(scope, columns.stage);
-  const own = strongestKeys(state, facts, rows);
-  step.value = own;
+  const strongest = strongestKeys(state, analysis, rows);
+  step.value = strongest;
   scope.onEnd(() => {
-    if (step.peek() === own) step.value = null;
+    if (step.peek() === strongest) step.value = null;
   });
 
   return {
     element: columns.element,
-    status: computed(() => neuronStatus(facts)),
-    tables: computed(() => neuronTables(facts)),
-    legend: computed(() => neuronLegend(palette.value, facts, columns.leftOut)),
+    status: computed(() => neuronStatus(analysis)),
+    tables: computed(() => neuronTables(analysis)),
+    legend: computed(() => neuronLegend(palette.value, analysis, columns.leftOut)),
     figure() {
-      const [layer, head] = [data.info.number, facts.head.peek()];
+      const [layer, head] = [data.info.number, analysis.head.peek()];
       const [begin, end] = rows.sight.peek();
       const { manifest } = context.store;
       return {
@@ -173,14 +170,14 @@ function inside(
         note: [rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model]
           .filter(Boolean)
           .join(" · "),
-        // Only the rows in sight are drawn.
+        // Only the visible rows are rendered.
         cropped: rows.long,
       };
     },
   };
 }
 
-/** The options of a column that are there: those of a long text that are drawn. */
+/** The options of a column of a long text, which is rendered in part. */
 function partOf({ long, range, reveal }: Rows, count: number) {
   if (!long) return {};
   const within = (row: number) => Math.min(row, count);

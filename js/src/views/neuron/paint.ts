@@ -1,53 +1,55 @@
-/** The picture of the neuron view: strips, bars, curves, and what marks them. */
+/** Paints the neuron view: strips, bars, curves and marks. */
 
-import { alpha } from "../../styles/theme.ts";
+import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
-import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { paintMarks } from "./marks.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import { type Picture, paintStrips } from "./strips.ts";
 
-export function paintNeurons(canvas: Picture, facts: Facts): void {
-  paintFocus(canvas, facts);
-  paintStrips(canvas, facts);
-  paintMarks(canvas, facts);
-  paintBars(canvas, facts, canvas.layout);
-  paintCurves({ ...canvas, curves: canvas.layout.curves }, facts);
+export function paintNeurons(canvas: Picture, analysis: QueryAnalysis): void {
+  paintFocus(canvas, analysis);
+  paintStrips(canvas, analysis);
+  paintMarks(canvas, analysis);
+  paintBars(canvas, analysis, canvas.layout);
+  paintCurves({ ...canvas, curves: canvas.layout.curves }, analysis);
 }
 
-/** The row of the key that is looked at. */
-function paintFocus({ painter, layout, rowHeight, palette }: Picture, facts: Facts): void {
-  const { value: key } = facts.focusKey;
-  const row = key === null ? -1 : facts.places.key[key];
+function paintFocus(
+  { painter, layout, rowHeight, palette }: Picture,
+  analysis: QueryAnalysis,
+): void {
+  const { value: key } = analysis.focusKey;
+  const row = key === null ? -1 : analysis.places.key[key];
   if (row < 0) return;
-  // A frame: on a tinted ground the colours of the vectors would mean something else.
+  // A frame, since a tinted background would change the colours of the vectors.
   painter.strokeStyle = palette.accent;
   painter.lineWidth = 1.5;
   const x = layout.keyLabels + 1;
   painter.strokeRect(x, MARKS + row * rowHeight + 1, layout.weights.end - x - 1, rowHeight - 2);
 }
 
-/** Fainter ones cannot be told from none. */
+/** The faintest curve: fainter ones are invisible. */
 const FAINTEST = 0.01;
 
-/** How many rows beyond those drawn a curve ends, and what is left of it there. */
+/** The end of a curve beyond the rendered rows, in rows, and its opacity there. */
 const BEYOND = 1;
 const FADED = 0.25;
 
-/** What curves need to know of the picture. */
+/** The arguments of painting curves. */
 type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "range"> & {
   readonly curves: Layout["curves"];
 };
 
 /**
- * From the query to each key, as opaque as the weight; dashed from the query compared with. Where one of
- * them is not among the rows drawn, the curve fades towards the edge that it is beyond.
+ * Paint a curve from the query to each key, as opaque as the weight; dashed from the compared
+ * query. If one end is not among the rendered rows, the curve fades out towards it.
  */
 export function paintCurves(
   { painter, curves, rowHeight, palette, range }: Curves,
-  facts: Facts,
+  analysis: QueryAnalysis,
 ): void {
-  const { shown, places } = facts;
+  const { shown, places } = analysis;
   const [left, right] = curves;
   const middle = (left + right) / 2;
   const [first, end] = range;
@@ -55,7 +57,7 @@ export function paintCurves(
   const within = (row: number) => Math.max(first - BEYOND, Math.min(end - 1 + BEYOND, row));
   const centre = (row: number) => MARKS + (within(row) + 0.5) * rowHeight;
   painter.lineWidth = 2.5;
-  [facts.explanation.value, facts.comparison.value].forEach((one, second) => {
+  [analysis.explanation.value, analysis.comparison.value].forEach((one, second) => {
     const from = one ? places.query[one.query] : -1;
     if (!one || from < 0) return;
     painter.setLineDash(second ? [5, 4] : []);

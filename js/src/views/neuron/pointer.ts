@@ -1,27 +1,27 @@
-/** What the pointer is on, in the picture of the neuron view. */
+/** Pointer events on the picture of the neuron view. */
 
 import { perFrame } from "../../scheduling/frame.ts";
 import type { State } from "../../state/state.ts";
-import type { Facts } from "./facts.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { lock } from "./lock.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
 interface Under {
   readonly side: "query" | "key";
-  /** Null where there is no token in this row. */
+  /** Null for a row without a token. */
   readonly at: number | null;
   readonly neuron: number | null;
 }
 
 /**
- * @param stage what the rows are on, from the first of all of them.
- * @param picture the canvas and what lies over it, but for the columns of tokens.
+ * @param stage holds all rows
+ * @param picture the canvas, and what covers it other than labels
  */
 export function bindPointer(
   stage: HTMLElement,
   picture: readonly HTMLElement[],
   state: State,
-  facts: Facts,
+  analysis: QueryAnalysis,
   layout: Layout,
   rowHeight: number,
 ): void {
@@ -31,8 +31,8 @@ export function bindPointer(
     const x = event.clientX - box.left;
     const row = Math.floor((event.clientY - box.top - MARKS) / rowHeight);
     const side = x < layout.keyLabels ? "query" : "key";
-    const at = (side === "query" ? facts.shown.queries : facts.shown.keys)[row] ?? null;
-    const order = facts.order.peek();
+    const at = (side === "query" ? analysis.shown.queries : analysis.shown.keys)[row] ?? null;
+    const order = analysis.order.peek();
     const cells = [layout.queries, layout.keys, layout.products].map((left) =>
       left === null ? -1 : Math.floor(((x - left) / layout.strip) * order.length),
     );
@@ -45,18 +45,18 @@ export function bindPointer(
       else if (hover.peek()?.[side] !== at) {
         hover.value = { query: null, key: null, [side]: at };
       }
-      facts.neuron.value = neuron;
+      analysis.neuron.value = neuron;
     });
     element.addEventListener("pointermove", (event) => point(under(event)));
     element.addEventListener("pointerleave", () => {
       point.cancel();
       state.hover.value = null;
-      facts.neuron.value = null;
+      analysis.neuron.value = null;
     });
   }
   canvas.addEventListener("click", (event) => {
     const { side, at } = under(event);
-    const { query } = facts.explanation.peek();
+    const { query } = analysis.explanation.peek();
     if (at !== null) lock(state, side, at, event.shiftKey, query);
   });
 }

@@ -1,47 +1,45 @@
-/** The rows of the neuron view that have to be there, while the body around it scrolls. */
+/** The rows of the neuron view to render, while the body scrolls. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
-import { type Range, steady } from "../../parts/steady.ts";
+import { computedRange, type Range } from "../../parts/range.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { MARKS } from "./layout.ts";
 
 export interface Rows {
-  /** Whether there are more than are drawn at a time. */
+  /** True if only a part of the rows is rendered. */
   readonly long: boolean;
   readonly count: number;
   readonly height: number;
-  /** Those that are drawn. */
   readonly range: ReadonlySignal<Range>;
-  /** Of a long text, those in sight, and the room for them in CSS pixels. */
+  /** The visible rows, and the height for them in CSS pixels. */
   readonly sight: ReadonlySignal<Range>;
-  readonly room: ReadonlySignal<number>;
-  /** Scroll until a row is in sight. */
+  readonly visibleHeight: ReadonlySignal<number>;
   reveal(row: number): void;
   /** Scroll until a row is in the middle. */
   centre(row: number): void;
-  /** Follow how the stage that the rows are on is scrolled, once it is in its place. */
+  /** Follow the scrolling of the element that holds the rows, once it is in the page. */
   follow(scope: Scope, stage: HTMLElement): void;
 }
 
-/** Up to so many rows, all of them are drawn. */
+/** The most rows that are all rendered. */
 export const IN_FULL = 128;
-/** Rows are drawn by so many at a time, and as many on either side of those in sight. */
+/** Rows are rendered in multiples of this, with as many beyond each end of the visible ones. */
 const STEP = 8;
-/** What the names of the columns cover, and what is left free below the rows. */
+/** The height of the column headers, and the space below the rows. */
 const COVERED = 40;
 const BELOW = 12;
-/** Before it is in its place. */
-const ROOM = 760;
+/** The assumed height until the element is in the page. */
+const ASSUMED_HEIGHT = 760;
 
-/** @param first a row to begin with, where nothing has been scrolled to. */
+/** @param first the row to scroll to if nothing has been scrolled */
 export function neuronRows(count: number, height: number, first: number): Rows {
   const long = count > IN_FULL;
-  const [start, room] = [signal(0), signal(ROOM)];
-  const sight = steady(() => {
+  const [start, visibleHeight] = [signal(0), signal(ASSUMED_HEIGHT)];
+  const sight = computedRange(() => {
     const from = Math.floor(Math.max(0, start.value - MARKS) / height);
-    return [from, Math.min(count, Math.ceil((start.value + room.value - MARKS) / height))];
+    return [from, Math.min(count, Math.ceil((start.value + visibleHeight.value - MARKS) / height))];
   });
-  const range = steady(() => {
+  const range = computedRange(() => {
     if (!long) return [0, count];
     const steps = [Math.floor(sight.value[0] / STEP) - 1, Math.ceil(sight.value[1] / STEP) + 1];
     return [Math.max(0, steps[0] * STEP), Math.min(count, steps[1] * STEP)];
@@ -53,14 +51,14 @@ export function neuronRows(count: number, height: number, first: number): Rows {
     if (!scroller || !on) return;
     const top = scroller.getBoundingClientRect().top + COVERED;
     start.value = Math.max(0, top - on.getBoundingClientRect().top);
-    room.value = Math.max(height, scroller.clientHeight - COVERED - BELOW);
+    visibleHeight.value = Math.max(height, scroller.clientHeight - COVERED - BELOW);
   }
   function scrollTo(to: number): void {
     if (!scroller) return;
     scroller.scrollTop += to - start.peek();
     measure();
   }
-  const centre = (row: number) => scrollTo(MARKS + (row + 0.5) * height - room.peek() / 2);
+  const centre = (row: number) => scrollTo(MARKS + (row + 0.5) * height - visibleHeight.peek() / 2);
 
   return {
     long,
@@ -68,15 +66,18 @@ export function neuronRows(count: number, height: number, first: number): Rows {
     height,
     range,
     sight,
-    room,
+    visibleHeight,
     centre,
     reveal(row) {
-      const [top, bottom] = [MARKS + row * height, MARKS + (row + 1) * height - room.peek()];
+      const [top, bottom] = [
+        MARKS + row * height,
+        MARKS + (row + 1) * height - visibleHeight.peek(),
+      ];
       const before = start.peek();
       if (before > bottom && before < top) return;
       const near = before > top ? top - height : bottom + height;
-      // From far away it comes with what stands around it.
-      if (Math.abs(near - before) < room.peek() / 2) scrollTo(near);
+      // From far away, scroll it to the middle.
+      if (Math.abs(near - before) < visibleHeight.peek() / 2) scrollTo(near);
       else centre(row);
     },
     follow({ signal }, stage) {

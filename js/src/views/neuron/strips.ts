@@ -1,21 +1,21 @@
-/** Strips of vector components: blue where positive, orange where negative, stronger where larger. */
+/** Paints strips of vector components: blue if positive, orange if negative, stronger if larger. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { sees } from "../../data/explanation.ts";
 import { products } from "../../data/neurons.ts";
+import { imageCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import type { Range } from "../../parts/steady.ts";
-import { type Palette, rgb } from "../../styles/theme.ts";
-import type { Facts } from "./facts.ts";
+import type { Range } from "../../parts/range.ts";
+import { type Palette, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
-/** How everything is painted. */
+/** The arguments that all painting functions of the neuron view share. */
 export interface Canvas {
   readonly painter: Painter;
   readonly rowHeight: number;
   readonly palette: Palette;
-  /** The rows that are drawn. */
   readonly range: Range;
 }
 
@@ -24,33 +24,33 @@ export interface Picture extends Canvas {
   readonly vectors: Vectors;
 }
 
-/** A picture of the vectors of the rows that are drawn, which lasts while the pointer moves. */
+/** The strips of the rendered rows, reused while the pointer moves. */
 export interface Vectors {
   readonly queries: ReadonlySignal<HTMLCanvasElement>;
   readonly keys: ReadonlySignal<HTMLCanvasElement>;
 }
 
 export function vectorsOf(
-  facts: Facts,
+  analysis: QueryAnalysis,
   palette: ReadonlySignal<Palette>,
   range: ReadonlySignal<Range>,
 ): Vectors {
-  const { data, shown, head, order, scales } = facts;
-  const of = (tokens: readonly number[], vector: (at: number) => Float32Array | null) =>
+  const { data, shown, head, order, scales } = analysis;
+  const imageOf = (tokens: readonly number[], vector: (at: number) => Float32Array | null) =>
     computed(() => {
       const vectors = tokens.slice(...range.value).map(vector);
       return image(palette.value, vectors, order.value, scales.vector.value);
     });
   return {
-    queries: of(shown.queries, (i) => data.query(head.value, i)),
-    keys: of(shown.keys, (j) => data.key(head.value, j)),
+    queries: imageOf(shown.queries, (i) => data.query(head.value, i)),
+    keys: imageOf(shown.keys, (j) => data.key(head.value, j)),
   };
 }
 
-/** Vectors that are not looked at. */
+/** The opacity of vectors that are not in focus. */
 const FAINT = 0.4;
 
-/** Top and height of what is drawn in a row: all of it, or its part of a row split in `of`. */
+/** The top and height of the content of a row, or of one part of a row split in `of`. */
 export function band(rowHeight: number, row: number, part = 0, of = 1): [number, number] {
   const margin = Math.round(rowHeight * 0.14);
   const inner = rowHeight - 2 * margin;
@@ -58,11 +58,11 @@ export function band(rowHeight: number, row: number, part = 0, of = 1): [number,
   return [MARKS + row * rowHeight + margin + part * (height + 1), height];
 }
 
-export function paintStrips(canvas: Picture, facts: Facts): void {
+export function paintStrips(canvas: Picture, analysis: QueryAnalysis): void {
   const { layout, rowHeight, vectors } = canvas;
-  const { data, shown } = facts;
-  const head = facts.head.value;
-  const [first, second] = [facts.explanation.value, facts.comparison.value];
+  const { data, shown } = analysis;
+  const head = analysis.head.value;
+  const [first, second] = [analysis.explanation.value, analysis.comparison.value];
   const drawn = second ? [first, second] : [first];
 
   if (layout.queries !== null) {
@@ -82,7 +82,7 @@ export function paintStrips(canvas: Picture, facts: Facts): void {
     const terms = shown.keys
       .slice(...canvas.range)
       .map((j) => products(q, data.key(head, j) as Float32Array));
-    const strip = image(canvas.palette, terms, facts.order.value, facts.scales.product.value);
+    const strip = image(canvas.palette, terms, analysis.order.value, analysis.scales.product.value);
     paint(canvas, layout.products, strip, (row) => [
       band(rowHeight, row, part, drawn.length),
       sees(one, shown.keys[row]) ? 1 : 0,
@@ -90,16 +90,15 @@ export function paintStrips(canvas: Picture, facts: Facts): void {
   });
 }
 
-/** A pixel per component, a row per vector. */
+/** An image with a pixel per component and a row per vector. */
 function image(
   palette: Palette,
   vectors: readonly (Float32Array | null)[],
   order: readonly number[],
   scale: number,
 ): HTMLCanvasElement {
-  const made = el("canvas", { width: order.length, height: vectors.length });
-  // Where only the longer of two texts goes on, the other one's rows are none.
-  if (!vectors.length) return made;
+  // Beyond the end of the shorter text there are no vectors.
+  if (!vectors.length) return el("canvas", { height: 0 });
   const [positive, negative] = [rgb(palette.positive), rgb(palette.negative)];
   const pixels = new ImageData(order.length, vectors.length);
   let at = 0;
@@ -111,11 +110,10 @@ function image(
       at += 4;
     }
   }
-  made.getContext("2d")?.putImageData(pixels, 0, 0);
-  return made;
+  return imageCanvas(pixels);
 }
 
-/** @param place of each row: its top and height, and its opacity. */
+/** @param place the top, height and opacity of each row */
 function paint(
   { painter, layout, range }: Picture,
   x: number,
@@ -132,11 +130,11 @@ function paint(
   painter.globalAlpha = 1;
 }
 
-/** Between two lines of a hatching, and their width. */
+/** The distance of hatching lines, and their width. */
 const HATCH = 6;
 const HATCH_LINE = 1.2;
 
-/** Diagonal lines in a box, in step with those of all other boxes. */
+/** Fill a box with diagonal lines, aligned across boxes. */
 export function hatch(
   painter: Painter,
   color: string,
@@ -152,7 +150,7 @@ export function hatch(
   painter.strokeStyle = color;
   painter.lineWidth = HATCH_LINE;
   painter.beginPath();
-  // Each is where x and y add up to the same; their ends are beyond the box.
+  // Along each line, x + y is constant; the ends are outside of the box.
   const first = Math.ceil((x + y) / HATCH - 1) * HATCH;
   for (let sum = first; sum < x + y + width + height + HATCH; sum += HATCH) {
     const [from, to] = [Math.max(x, sum - y - height) - 1, Math.min(x + width, sum - y) + 1];

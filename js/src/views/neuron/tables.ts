@@ -1,4 +1,4 @@
-/** The numbers of the neuron view as tables. */
+/** The tables that can be copied from the neuron view. */
 
 import type { Explanation, Reading } from "../../data/explanation.ts";
 import type { Tokens } from "../../data/manifest.ts";
@@ -6,10 +6,10 @@ import { unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/names.ts";
 import type { Cells, Table } from "../../parts/table.ts";
 import { matrixCells, vectorCells } from "../shared/tables.ts";
-import type { Facts } from "./facts.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 
-export function neuronTables(facts: Facts): readonly Table[] {
-  const { data, shown, head } = facts;
+export function neuronTables(analysis: QueryAnalysis): readonly Table[] {
+  const { data, shown, head } = analysis;
   const { queries, keys } = data.stack;
   const side = (tokens: Tokens, positions: readonly number[]) => ({
     units: unitsOf(tokens, false),
@@ -20,14 +20,14 @@ export function neuronTables(facts: Facts): readonly Table[] {
       data.weightRow(head.value, query),
     );
   return [
-    { name: "Row", rows: () => rowTable(facts) },
+    { name: "Row", rows: () => rowTable(analysis) },
     { name: "Matrix", rows: matrix },
     { name: "Vectors", rows: () => vectorCells(data, head.value) },
   ];
 }
 
-/** Per key, and for the sink, the numbers of the explained query, and of the one compared with it. */
-function rowTable({ data, shown, head, explanation, comparison }: Facts): readonly Cells[] {
+/** A row per key and for the sink, of the explained and the compared query. */
+function rowTable({ data, shown, head, explanation, comparison }: QueryAnalysis): readonly Cells[] {
   const names = tokenNames(data.stack.queries);
   const second = comparison.value;
   const columns = [
@@ -49,22 +49,24 @@ function rowTable({ data, shown, head, explanation, comparison }: Facts): readon
 interface Column {
   readonly name: string;
   readonly values: ArrayLike<number>;
-  /** What stands in the sink's row. */
+  /** The value in the sink's row. */
   sink(logit: number): number | string;
 }
 
-/** The model's own numbers, and those without the muted neurons where some are muted. */
-function columnsOf({ own, shown, bias }: Explanation, of: string): readonly Column[] {
+/** The model's numbers, and those without the muted neurons, if there are any. */
+function columnsOf({ original, shown, bias }: Explanation, prefix: string): readonly Column[] {
   const nothing = () => "";
-  const reading = ({ dots, scores, weights, sink }: Reading, how: string): Column[] => [
-    { name: `${of}q·k${how}`, values: dots, sink: nothing },
-    ...(scores ? [{ name: `${of}score${how}`, values: scores, sink: (at: number) => at }] : []),
-    { name: `${of}weight${how}`, values: weights, sink: () => sink ?? "" },
+  const reading = ({ dots, scores, weights, sink }: Reading, suffix: string): Column[] => [
+    { name: `${prefix}q·k${suffix}`, values: dots, sink: nothing },
+    ...(scores
+      ? [{ name: `${prefix}score${suffix}`, values: scores, sink: (at: number) => at }]
+      : []),
+    { name: `${prefix}weight${suffix}`, values: weights, sink: () => sink ?? "" },
   ];
-  const columns = reading(own, "");
-  if (bias) columns.splice(1, 0, { name: `${of}bias`, values: bias, sink: nothing });
-  if (shown === own) return columns;
+  const columns = reading(original, "");
+  if (bias) columns.splice(1, 0, { name: `${prefix}bias`, values: bias, sink: nothing });
+  if (shown === original) return columns;
   const muted = reading(shown, " (muted)");
-  // Weights that were only recorded do not follow from what is left.
+  // Weights without a score program do not follow muted neurons.
   return [...columns, ...(shown.scores ? muted : muted.slice(0, 1))];
 }

@@ -1,8 +1,8 @@
-/** The neuron view's own controls: vectors or none, the neurons' order, comparing, unmuting. */
+/** The controls of the neuron view: vectors, order, comparison, unmuting. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import { choice, optionChoice, toggle } from "../../parts/choice.ts";
-import { el } from "../../parts/dom.ts";
+import { choice, optionsOf, toggle } from "../../parts/choice.ts";
+import { button, el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { shownTokens } from "../../state/shown.ts";
@@ -16,43 +16,44 @@ const ORDERS = {
   sum: "By |q × k| summed",
 };
 
-/** So many queries are offered for a comparison. */
+/** The most queries offered for a comparison. */
 const OFFERED = 256;
 
-/** @param explained the query that is compared with another, where none is locked. */
+/** @param explained the query to compare, if none is locked */
 export function neuronTools(
   scope: Scope,
   state: State,
   explained: ReadonlySignal<number>,
   step: ReadonlySignal<Strongest | null>,
 ): HTMLElement[] {
-  const vectors = toggle(scope, state, "expanded", {
-    name: "Vectors",
-    title: "Show the vectors of queries and keys, or their attention alone",
-    off: false,
-    on: true,
-  });
-  const order = optionChoice(scope, state, "Neurons", "neurons", ORDERS);
+  const vectors = toggle(
+    scope,
+    "Vectors",
+    "Show the vectors of queries and keys, or their attention alone",
+    state.expanded,
+  );
+  const order = choice(scope, "Neurons", optionsOf<"neurons">(ORDERS), state.neurons);
   const compare = el("div", { class: "tools" });
-  scope.scopedEffect((own) => {
+  scope.scopedEffect((inner) => {
     const stack = state.shown.stack.value;
     const names = tokenNames(stack.queries);
     const { queries } = shownTokens(state.segments.value, stack);
-    // A list of so many is no choice: Shift with a click compares one of them.
+    // Longer lists are unusable: Shift with a click compares instead.
     const offered = queries.length <= OFFERED ? queries : state.also.value.slice(0, 1);
-    const control = choice(own, {
-      name: "Compare with",
-      options: [
-        { value: "", label: "None" },
-        ...offered.map((at) => ({ value: `${at}`, label: names[at] })),
-      ],
-      value: () => `${(state.query.value === null ? null : state.also.value[0]) ?? ""}`,
-      set: (to) => compareWith(state, to === "" ? null : Number(to), explained.peek()),
-    });
-    compare.replaceChildren(control);
+    const options = offered.map((at) => ({ value: `${at}`, label: names[at] }));
+    const bound = {
+      get value() {
+        const compared = state.query.value === null ? null : state.also.value[0];
+        return `${compared ?? ""}`;
+      },
+      set value(at) {
+        compareWith(state, at === "" ? null : Number(at), explained.peek());
+      },
+    };
+    const none = { value: "", label: "None" };
+    compare.replaceChildren(choice(inner, "Compare with", [none, ...options], bound));
   });
-  const unmute = el("button", { type: "button", class: "control toggle" });
-  unmute.addEventListener("click", () => {
+  const unmute = button({ class: "control toggle" }, "", () => {
     state.muted.value = [];
   });
   const count = computed(() => state.muted.value.length);
@@ -65,7 +66,7 @@ export function neuronTools(
     // Without vectors there is nothing to choose.
     const none = state.shown.layer.value.dim === null;
     for (const tool of [vectors, compare]) tool.hidden = none;
-    // All of a short text's keys are in sight.
+    // All keys of a short text are visible.
     strongest.hidden = none || !step.value?.long;
     order.hidden = none || !state.expanded.value;
   });

@@ -1,4 +1,4 @@
-/** The two sides of a matrix as a view shows them, and what of them the reader looks at. */
+/** The axes of a matrix, and the units on them in focus. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { StackInfo } from "../../data/manifest.ts";
@@ -8,23 +8,23 @@ import { placesOf } from "../../parts/track.ts";
 import { lockedOn } from "../../state/locks.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Place, Side, State } from "../../state/state.ts";
+import type { Palette } from "../../styles/palette.ts";
 
 export interface Axis {
   readonly side: Side;
   readonly units: Units;
   /** The units shown, in order. */
   readonly shown: readonly number[];
-  /** By unit, its place among those shown, or -1. */
+  /** The place of each unit among those shown, or -1. */
   readonly places: Int32Array;
-  /** Of those places, where another text of a pair begins. */
+  /** The places where the second text of a pair begins. */
   readonly borders: readonly number[];
-  /** A name for each unit, each of them once. */
   readonly names: readonly string[];
 }
 
 export type Axes = Readonly<Record<Side, Axis>>;
 
-/** The sides of a stack's matrices, as segments are chosen, of tokens or of words. */
+/** The axes of a stack's matrices, for the chosen segments, of tokens or words. */
 export function axesOf(state: State, stack: StackInfo, words = state.words.value): Axes {
   const shown = shownTokens(state.segments.value, stack);
   const axis = (side: Side, tokens: StackInfo["queries"], positions: readonly number[]): Axis => {
@@ -43,19 +43,19 @@ export function axesOf(state: State, stack: StackInfo, words = state.words.value
   };
 }
 
-/** Whether queries and keys are tokens of the same text. */
+/** True if queries and keys are tokens of the same text. */
 export const sameText = ({ query, key }: Axes): boolean =>
   query.units.labels.length === key.units.labels.length &&
   query.units.labels.every((label, unit) => label === key.units.labels[unit]);
 
-/** Whether the same tokens of the same text are shown on both sides. */
+/** True if both axes show the same tokens of the same text. */
 export function sameColumns(axes: Axes): boolean {
   const [{ shown: queries }, { shown: keys }] = [axes.query, axes.key];
   const same = queries.length === keys.length && queries.every((unit, at) => unit === keys[at]);
   return same && sameText(axes);
 }
 
-/** The token by which a unit is known in the state. */
+/** The position of a unit in the state: its first token. */
 export const positionOf = ({ units }: Axis, unit: number): number => units.tokens[unit][0];
 
 export function placeOf(axes: Axes, query: number | null, key: number | null): Place {
@@ -65,27 +65,35 @@ export function placeOf(axes: Axes, query: number | null, key: number | null): P
   };
 }
 
-/** Units that are looked at; with both sides, their crossing. */
-export interface Look {
+/** The options that the lines and the matrix of the same attention share. */
+export interface AttentionOptions {
+  readonly state: State;
+  readonly palette: ReadonlySignal<Palette>;
+  readonly axes: Axes;
+  readonly focused: ReadonlySignal<FocusedUnits>;
+}
+
+/** The units under the pointer, or else the locked ones; on both sides, a pair. */
+export interface FocusedUnits {
   readonly query: readonly number[];
   readonly key: readonly number[];
 }
 
-/** What the pointer is at, else what is locked, as far as it is shown. */
-export function lookOf(state: State, axes: Axes): ReadonlySignal<Look> {
+/** The focused units, as far as they are shown. */
+export function focusedUnits(state: State, axes: Axes): ReadonlySignal<FocusedUnits> {
   return computed(() => {
     const hovered = state.hover.value;
     const on = ({ side, units, places }: Axis) => {
       const at = hovered?.[side] ?? null;
       const positions = !hovered ? lockedOn(state, side) : at === null ? [] : [at];
-      const found = new Set(positions.map((position) => units.of[position]));
-      return [...found].filter((unit) => places[unit] >= 0);
+      const unique = new Set(positions.map((position) => units.of[position]));
+      return [...unique].filter((unit) => places[unit] >= 0);
     };
     return { query: on(axes.query), key: on(axes.key) };
   });
 }
 
-/** The side whose attention is shown for what is looked at, if anything is. */
-export function sideOf({ query, key }: Look): Side | null {
+/** The side whose attention is shown for the focused units, or null. */
+export function sideOf({ query, key }: FocusedUnits): Side | null {
   return query.length ? "query" : key.length ? "key" : null;
 }

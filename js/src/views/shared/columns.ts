@@ -1,29 +1,28 @@
-/** Where the tokens of both sides stand, and where the ends of their lines. */
+/** The layout of the two columns of tokens, and of the ends of their lines. */
 
-import { columnWidth, textMeasure } from "../../parts/text.ts";
+import { columnWidth, fontOf, textMeasure } from "../../parts/text.ts";
 import { PADDING } from "../../parts/token-list.ts";
 import { rowHeight, tokenFontSize } from "../../parts/tokens.ts";
 import { type Track, trackOf, uniformTrack } from "../../parts/track.ts";
 import type { Side } from "../../state/state.ts";
 import type { Axes } from "./axes.ts";
-import { RAIL } from "./minimap.ts";
+import { MINIMAP_WIDTH } from "./minimap.ts";
 
 export interface Column {
-  /** The labels, and the ends of their lines: beside them, or those of the whole text in its place. */
+  /** The positions of the labels, and of the ends of their lines (of the whole text). */
   readonly labels: Track;
   readonly ends: Track;
-  /** Whether only a part of its labels is in sight. */
+  /** True if the column scrolls. */
   readonly long: boolean;
-  /** Width of a column, or height of a line. */
+  /** The width of a column, or the height of a line. */
   readonly across: number;
   readonly fontSize: number;
 }
 
 export interface Columns {
   readonly columns: Readonly<Record<Side, Column>>;
-  /** Along the tokens, in CSS pixels. */
+  /** The extent along the tokens, in CSS pixels. */
   readonly length: number;
-  /** From the queries to the keys. */
   readonly across: number;
 }
 
@@ -35,27 +34,27 @@ export interface ColumnsOptions {
   readonly horizontal: boolean;
 }
 
-/** Up to so many tokens stand there in full. */
+/** The most tokens of a column that does not scroll. */
 export const IN_FULL = 64;
 
-/** Rows of a long text, and height of its columns. */
-export const LONG_ROW = 18;
+/** The height of a row of a long text, and of its column. */
+const LONG_ROW = 18;
 export const LONG = 720;
 
-/** Tokens side by side: height of a line, room between the lines, and the widths of a token. */
+/** Horizontal: the height and distance of the lines, and the bounds of a token's width. */
 const LINE = 30;
 const BETWEEN = 230;
 const NARROWEST = 26;
 const WIDEST = 160;
 
-/** Tokens below each other: room between the columns. */
+/** Vertical: the gap beside a column, and the bounds of the distance between the columns. */
 const GAP = 6;
 const LINES_AT_MOST = 520;
 const LINES_AT_LEAST = 110;
 
 const isLongOn = (axes: Axes, side: Side) => axes[side].shown.length > IN_FULL;
 
-/** Whether any side is too long to stand there in full. */
+/** True if either column scrolls. */
 export const isLong = (axes: Axes): boolean => isLongOn(axes, "query") || isLongOn(axes, "key");
 
 export function columnsOf(options: ColumnsOptions): Columns {
@@ -67,12 +66,12 @@ export function columnsOf(options: ColumnsOptions): Columns {
   const whole = anyLong ? (horizontal ? width : height) : 0;
   const length = Math.max(whole, ...inFull.map((side) => labels[side].length));
   const columns = { query: columnOn("query"), key: columnOn("key") };
-  const beside = columns.query.across + columns.key.across + (anyLong ? 2 * RAIL : 0);
-  const room = width - beside - 2 * GAP;
+  const used = columns.query.across + columns.key.across + (anyLong ? 2 * MINIMAP_WIDTH : 0);
+  const available = width - used - 2 * GAP;
   return {
     columns,
     length,
-    across: horizontal ? BETWEEN : Math.max(LINES_AT_LEAST, Math.min(LINES_AT_MOST, room)),
+    across: horizontal ? BETWEEN : Math.max(LINES_AT_LEAST, Math.min(LINES_AT_MOST, available)),
   };
 
   function fontSize(side: Side): number {
@@ -81,15 +80,15 @@ export function columnsOf(options: ColumnsOptions): Columns {
 
   function rowOn(side: Side): number {
     if (long(side)) return LONG_ROW;
-    // Beside a long one there is nothing that it has to stand in line with.
+    // Beside a long column, rows need not align.
     return anyLong ? rowHeight(axes[side].shown.length) : options.rowHeight;
   }
 
   function labelsOn(side: Side): Track {
     const { shown, units } = axes[side];
     if (!horizontal) return uniformTrack(shown.length, rowOn(side));
-    const measure = textMeasure(`600 ${fontSize(side)}px system-ui, sans-serif`);
-    const known = new Map<string, number>();
+    const measure = textMeasure(fontOf(fontSize(side), 600));
+    const widths = new Map<string, number>();
     const size = (label: string) => {
       const text = Math.ceil(measure(label)) + 2 * PADDING;
       return Math.min(WIDEST, Math.max(NARROWEST, text));
@@ -97,9 +96,9 @@ export function columnsOf(options: ColumnsOptions): Columns {
     return trackOf(
       shown.map((unit) => {
         const label = units.labels[unit];
-        const found = known.get(label) ?? size(label);
-        known.set(label, found);
-        return found;
+        const width = widths.get(label) ?? size(label);
+        widths.set(label, width);
+        return width;
       }),
     );
   }

@@ -1,4 +1,4 @@
-/** Curves from queries to keys, each of them a shape of its own. */
+/** Strokes curves from queries to keys one by one. */
 
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { lightFor } from "../../kernels/light.ts";
@@ -7,7 +7,7 @@ import type { LinesJob } from "../../raster/lines-job.ts";
 import type { Ink } from "../../raster/mixer.ts";
 import { drawCurves } from "../../raster/paint-curves.ts";
 
-/** Level at its ends, with control points at a third and two thirds. */
+/** Stroke a curve, level at both ends, with control points at a third and two thirds. */
 export function strokeCurve(
   painter: Painter,
   left: number,
@@ -22,7 +22,7 @@ export function strokeCurve(
   painter.stroke();
 }
 
-/** The picture of a job, for a figure. */
+/** Stroke all lines of a job, for a figure. */
 export function paintCurves(
   painter: Painter,
   matrices: readonly AttentionMatrix[],

@@ -1,23 +1,23 @@
-/** What a view adds to the figure of it. */
+/** The contribution of a view to its figure. */
 
 import type { Manifest, StackInfo } from "../../data/manifest.ts";
 import type { ViewName } from "../../state/choices.ts";
 
 export interface Figure {
-  /** Of its file, without an ending. */
+  /** The name of the file, without an extension. */
   readonly name: string;
-  /** What the header says of it. */
+  /** The text above the view. */
   readonly heading: string;
-  /** What the legend does not say: which part of a long text it is, and of what model. */
+  /** A note below the view: the visible part of a long text, and the model. */
   readonly note: string;
-  /** Whether only what is in sight is there. */
+  /** True if the figure shows only the visible part. */
   readonly cropped: boolean;
 }
 
 /**
- * What the file is called: by what is drawn, which a choice may be ahead of.
+ * The name of the file, from what is drawn, which may lag behind the choices.
  *
- * @param of the layer, as "layer-2", or what else the view is of.
+ * @param of the layer, as "layer-2", or what else is drawn
  */
 export function figureName(
   { stacks }: Manifest,
@@ -26,6 +26,6 @@ export function figureName(
   ...of: string[]
 ): string {
   const words = ["attention", view, ...(stacks.length > 1 ? [name] : []), ...of];
-  // Stacks have names of any characters.
+  // The name of a stack may have any characters.
   return words.join("-").replace(/[^\p{L}\p{N}]+/gu, "-");
 }

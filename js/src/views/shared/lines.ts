@@ -1,45 +1,52 @@
-/** The middle of the head view: all lines underneath, the looked-at tokens' own ribbons on top. */
+/** The lines between queries and keys, with the ribbons of the focused tokens above them. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { asPicture, canvasRatio, paintCanvas, paintInFigures } from "../../painting/canvas.ts";
+import {
+  asPicture,
+  canvasRatio,
+  imageCanvas,
+  paintCanvas,
+  paintInFigures,
+} from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
-import { type Ink, type LinesJob, linesPicture } from "../../raster/lines.ts";
+import type { LinesJob } from "../../raster/lines-job.ts";
+import type { Ink } from "../../raster/mixer.ts";
 import { overviewOf } from "../../raster/overview.ts";
 import { areFew } from "../../raster/paint-curves.ts";
+import { rasterize } from "../../raster/run.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
-import { rgb } from "../../styles/theme.ts";
-import { type Axes, type Look, sideOf } from "./axes.ts";
+import { rgb } from "../../styles/palette.ts";
+import { type Axes, type FocusedUnits, sideOf } from "./axes.ts";
 import { paintCurves } from "./curves.ts";
-import { FAN_FROM, fanBuffers, LARGEST_FAN, paintFan } from "./fan.ts";
+import { LONGEST_MERGED, MANY_RIBBONS, paintManyRibbons, ribbonBuffers } from "./many-ribbons.ts";
 import { FAINTEST, paintRibbons } from "./ribbons.ts";
 
 export interface LinesOptions {
   readonly axes: Axes;
   readonly tracks: Readonly<Record<Side, Track>>;
-  /** From the queries to the keys, in CSS pixels. */
+  /** The distance between queries and keys, in CSS pixels. */
   readonly across: number;
   readonly horizontal: boolean;
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-  /** The colour of each matrix. */
   readonly colors: ReadonlySignal<readonly string[]>;
-  readonly look: ReadonlySignal<Look>;
-  /** Per matrix, the weights of the row or column looked at. */
+  readonly focused: ReadonlySignal<FocusedUnits>;
+  /** The weights of the focused row or column, by matrix. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
 
 export interface Lines {
   readonly element: HTMLElement;
-  /** The share of attention that is drawn, in percent; null while there is more to draw. */
+  /** The percentage of attention that is drawn; null until all lines are. */
   readonly share: ReadonlySignal<number | null>;
 }
 
 export function lines(scope: Scope, options: LinesOptions): Lines {
-  const { axes, tracks, across, horizontal, matrices, colors, look, strips } = options;
+  const { axes, tracks, across, horizontal, matrices, colors, focused, strips } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
   const overlay = el("canvas", { class: "overlay" });
@@ -48,9 +55,9 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   const size: [number, number] = horizontal ? [length, across] : [across, length];
   [element.style.width, element.style.height] = size.map((side) => `${side}px`);
   const share = signal<number | null>(100);
-  const buffers = fanBuffers();
+  const buffers = ribbonBuffers();
 
-  /** From left to right whatever the layout is: a line of tokens is a column on its side. */
+  /** Transpose a drawing from left to right for a horizontal layout. */
   const upright = (paint: Paint): Paint =>
     horizontal
       ? (painter, ratio) => {
@@ -59,17 +66,15 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
         }
       : paint;
 
+  scope.effect(() => paintAll(matrices.value, colors.value.map(rgb)));
   scope.effect(() => {
-    return paintAll(matrices.value, colors.value.map(rgb));
-  });
-  scope.effect(() => {
-    const side = sideOf(look.value);
+    const side = sideOf(focused.value);
     base.classList.toggle("dimmed", side !== null);
     if (!strips.value || !side) {
       paintCanvas(overlay, ...size, () => {});
       return;
     }
-    const [units, from] = [axes[otherSide(side)].shown, look.value[side]];
+    const [units, from] = [axes[otherSide(side)].shown, focused.value[side]];
     const shown = {
       axes,
       tracks,
@@ -81,19 +86,19 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
     };
     const ribbons: Paint = (painter) => paintRibbons(painter, shown);
     const count = units.length * strips.value.length * from.length;
-    // A fan is as much work as it is large, however few its ribbons are.
-    if (count <= FAN_FROM || length >= LARGEST_FAN) {
+    // The cost of merged ribbons is proportional to the length of the column.
+    if (count <= MANY_RIBBONS || length >= LONGEST_MERGED) {
       paintCanvas(overlay, ...size, upright(ribbons));
       return;
     }
-    const fan: Paint = (painter, ratio) => paintFan(painter, shown, buffers, ratio);
-    const inFigures = areFew(count) ? ribbons : asPicture(across, length, fan);
-    paintCanvas(overlay, ...size, upright(fan), upright(inFigures));
+    const merged: Paint = (painter, ratio) => paintManyRibbons(painter, shown, buffers, ratio);
+    const inFigures = areFew(count) ? ribbons : asPicture(across, length, merged);
+    paintCanvas(overlay, ...size, upright(merged), upright(inFigures));
   });
 
-  function paintAll(drawn: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {
-    const coarse = overviewOf(drawn);
-    const pictured = coarse?.matrices ?? drawn;
+  function paintAll(all: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {
+    const coarse = overviewOf(all);
+    const drawn = coarse?.matrices ?? all;
     const [from, to] = [coarse?.rows ?? rows, coarse?.columns ?? columns];
     const cells = (track: Track, count: number, ratio: number) =>
       Float32Array.from({ length: count }, (_, at) =>
@@ -111,12 +116,12 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
       faintest: FAINTEST,
     });
     const few = areFew(from.length * to.length);
-    const curves = upright((painter) => paintCurves(painter, pictured, jobAt(1)));
+    const curves = upright((painter) => paintCurves(painter, drawn, jobAt(1)));
     if (few) paintInFigures(base, curves);
     const ratio = Math.min(canvasRatio(...size), length > 2000 ? 1 : devicePixelRatio);
-    return linesPicture(pictured, jobAt(ratio), (image, drawnShare) => {
-      const buffer = el("canvas", { width: image.width, height: image.height });
-      buffer.getContext("2d")?.putImageData(image, 0, 0);
+    const job = jobAt(ratio);
+    return rasterize("lines", drawn, job, (pixels, drawnShare) => {
+      const buffer = imageCanvas(new ImageData(pixels, job.width, job.height));
       const picture = upright((painter) => painter.drawImage(buffer, 0, 0, across, length));
       paintCanvas(base, ...size, picture, few ? curves : picture);
       share.value = drawnShare;

@@ -1,7 +1,4 @@
-/**
- * What joins the part of a long column that is in sight to the lines of the whole text: a strip of the
- * whole, with a bracket around that part, and a funnel from there to its labels.
- */
+/** The minimap of a long column: a strip of the whole text, and a funnel to its labels. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
@@ -10,38 +7,39 @@ import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import type { ListWindow } from "../../parts/window.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { alpha, type Palette } from "../../styles/theme.ts";
+import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Axis } from "./axes.ts";
 import { FAINTEST, shadeOf } from "./ribbons.ts";
+import { bindStripPointer } from "./strip-pointer.ts";
 
 export interface MinimapOptions {
   readonly axis: Axis;
   readonly palette: ReadonlySignal<Palette>;
   readonly window: ListWindow;
-  /** Where the labels stand, and where the ends of their lines. */
+  /** The positions of the labels, and of the ends of their lines. */
   readonly labels: Track;
   readonly ends: Track;
   readonly length: number;
   readonly horizontal: boolean;
-  readonly looked: ReadonlySignal<readonly number[]>;
+  readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   readonly found: ReadonlySignal<readonly number[]>;
-  /** Per matrix, the weights that meet the tokens here; null where none are shown. */
-  readonly met: ReadonlySignal<readonly Float32Array[] | null>;
+  /** The weights between the focused tokens and the units here, by matrix; or null. */
+  readonly weights: ReadonlySignal<readonly Float32Array[] | null>;
   readonly colors: ReadonlySignal<readonly string[]>;
-  /** Point at a unit, or at none. */
-  look(unit: number | null): void;
+  /** Called with the unit under the pointer, or null. */
+  pointAt(unit: number | null): void;
 }
 
-/** Room for the funnel, and for the strip beside the lines. */
+/** The widths of the funnel and of the strip. */
 const FUNNEL = 30;
 const STRIP = 12;
-export const RAIL = FUNNEL + STRIP;
+export const MINIMAP_WIDTH = FUNNEL + STRIP;
 
-/** No bracket is lower, or it could not be seen. */
+/** The least height of the bracket. */
 const LOWEST = 6;
 
-/** How far from the pointer the strongest is the one that is pointed at. */
+/** The distance from the pointer, in CSS pixels, in which the strongest unit counts as hovered. */
 const NEAR = 2;
 
 export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
@@ -57,15 +55,15 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     lines,
     strip,
   );
-  const size: [number, number] = horizontal ? [length, RAIL] : [RAIL, length];
+  const size: [number, number] = horizontal ? [length, MINIMAP_WIDTH] : [MINIMAP_WIDTH, length];
   [element.style.width, element.style.height] = size.map((pixels) => `${pixels}px`);
   strip.style[horizontal ? "height" : "width"] = `${STRIP}px`;
 
-  /** From the labels, on the left, to the lines, whatever the layout is. */
+  /** Paint from the labels, on the left, to the lines; transformed for other layouts. */
   const paintUpright = (canvas: HTMLCanvasElement, paint: (painter: Painter) => void) =>
     paintCanvas(canvas, ...size, (painter) => {
       if (horizontal) painter.transform(0, 1, 1, 0, 0, 0);
-      if (side === "key") painter.transform(-1, 0, 0, 1, RAIL, 0);
+      if (side === "key") painter.transform(-1, 0, 0, 1, MINIMAP_WIDTH, 0);
       paint(painter);
     });
   const curve = (painter: Painter, from: number, to: number) => {
@@ -81,7 +79,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     const [first, end] = window.sight.value;
     const [from, below] = [ends.start(first), ends.start(end - 1) + ends.size(end - 1)];
     const to = Math.max(below, from + LOWEST);
-    // On a panel as well as on the page.
+    // Translucent, since it may be on a panel.
     painter.fillStyle = alpha(muted, 0.09);
     painter.fillRect(FUNNEL, 0, STRIP, length);
     painter.beginPath();
@@ -111,10 +109,10 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     const [first, end] = window.sight.value;
     const start = window.start.value;
     const inSight = (at: number) => at >= first && at < end;
-    const { met, colors } = options;
-    if (met.value) {
+    const { weights, colors } = options;
+    if (weights.value) {
       for (let at = first; at < end; at++) {
-        const [weight, matrix] = strongestAt(met.value, shown[at]);
+        const [weight, matrix] = strongestAt(weights.value, shown[at]);
         if (weight < FAINTEST) continue;
         painter.strokeStyle = alpha(colors.value[matrix], shadeOf(Math.min(1, weight)));
         painter.lineWidth = 1.2 + 3 * Math.min(1, weight);
@@ -126,12 +124,12 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     painter.strokeStyle = painter.fillStyle = palette.value.text;
     painter.lineWidth = 1.5;
     painter.beginPath();
-    for (const unit of options.looked.value) {
+    for (const unit of options.focused.value) {
       const at = places[unit];
       if (inSight(at)) curve(painter, labels.middle(at) - start, ends.middle(at));
     }
     painter.stroke();
-    tick(painter, options.looked.value, FUNNEL, STRIP, 2);
+    tick(painter, options.focused.value, FUNNEL, STRIP, 2);
   }
 
   function tick(
@@ -145,25 +143,17 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     for (const unit of units) {
       if (places[unit] < 0) continue;
       const middle = ends.middle(places[unit]);
-      // Of those that would stand on each other, one is enough.
+      // Skip ticks at the same pixel.
       if (Math.abs(middle - last) < 0.5) continue;
       painter.fillRect(left, middle - thickness / 2, width, thickness);
       last = middle;
     }
   }
 
-  let pressed = false;
-  function point(event: PointerEvent): void {
-    const box = strip.getBoundingClientRect();
-    const place = horizontal ? event.clientX - box.left : event.clientY - box.top;
-    const at = pointed(place);
-    if (pressed) window.align(ends.at(place), place);
-    options.look(shown[at]);
-  }
-  /** Several tokens share a pixel: the one that has most to say. */
-  function pointed(place: number): number {
+  /** Of the units that share a pixel, the strongest. */
+  function strongestNear(place: number): number {
     const nearest = ends.at(place);
-    const met = options.met.peek();
+    const met = options.weights.peek();
     if (!met) return nearest;
     let [best, most] = [nearest, strongestAt(met, shown[nearest])[0]];
     for (let at = ends.at(place - NEAR); at <= ends.at(place + NEAR); at++) {
@@ -172,23 +162,21 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     }
     return best;
   }
-  strip.addEventListener("pointermove", point);
-  strip.addEventListener("pointerdown", (event) => {
-    strip.setPointerCapture(event.pointerId);
-    pressed = true;
-    point(event);
-  });
-  for (const end of ["pointerup", "pointercancel"] as const) {
-    strip.addEventListener(end, () => {
-      pressed = false;
-    });
-  }
-  strip.addEventListener("pointerleave", () => options.look(null));
+  bindStripPointer(
+    strip,
+    (x, y, pressed) => {
+      const place = horizontal ? x : y;
+      const at = strongestNear(place);
+      if (pressed) window.align(ends.at(place), place);
+      options.pointAt(shown[at]);
+    },
+    () => options.pointAt(null),
+  );
 
   return element;
 }
 
-/** The largest of the weights of a unit, and the matrix that it is of. */
+/** The largest weight of a unit over all matrices, and its matrix. */
 function strongestAt(met: readonly Float32Array[], unit: number): [weight: number, matrix: number] {
   let matrix = 0;
   for (let n = 1; n < met.length; n++) if (met[n][unit] > met[matrix][unit]) matrix = n;

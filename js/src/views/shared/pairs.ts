@@ -1,4 +1,4 @@
-/** Queries and keys with the lines between them. */
+/** The columns of queries and keys with the lines between them. */
 
 import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
@@ -8,56 +8,44 @@ import { tokenList } from "../../parts/token-list.ts";
 import { cursorOf } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
-import { pointAt, type Side, type State } from "../../state/state.ts";
-import type { Palette } from "../../styles/theme.ts";
-import { type Axes, type Look, placeOf, positionOf, sideOf } from "./axes.ts";
-import { columnsOf } from "./columns.ts";
+import { pointAt, type Side } from "../../state/state.ts";
+import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
+import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
 import { namesInSight, windowsOf } from "./windows.ts";
 
-export interface PairsOptions {
-  readonly state: State;
-  readonly palette: ReadonlySignal<Palette>;
-  readonly axes: Axes;
-  /** In CSS pixels. */
-  readonly width: number;
-  /** What the columns of a long text have. */
-  readonly height: number;
-  readonly rowHeight: number;
-  readonly horizontal: boolean;
+export interface PairsOptions extends AttentionOptions, ColumnsOptions {
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   readonly colors: ReadonlySignal<readonly string[]>;
-  readonly look: ReadonlySignal<Look>;
 }
 
 export interface Pairs {
   readonly element: HTMLElement;
-  /** Per matrix, the weights of the row or column looked at, summed where several are; null where nothing
-   * is, or it has still to come. */
+  /** The weights of the focused row or column (or their sums), by matrix; null if none. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
   readonly share: ReadonlySignal<number | null>;
-  /** Which tokens of a long text are named. */
+  /** The range of visible tokens of a long text, for a figure. */
   named(): string;
 }
 
 export function pairs(scope: Scope, options: PairsOptions): Pairs {
-  const { state, axes, horizontal, matrices, look, palette, colors } = options;
+  const { state, axes, horizontal, matrices, focused, palette, colors } = options;
   const strips = computed(() => {
-    const side = sideOf(look.value);
+    const side = sideOf(focused.value);
     if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
-    const found = stripsOf(matrices.value, side, look.value[side]);
-    // Of a row that has not arrived, no number is known.
-    return found.some((strip) => Number.isNaN(strip[0])) ? null : found;
+    const rows = stripsOf(matrices.value, side, focused.value[side]);
+    // A missing row is NaN.
+    return rows.some((row) => Number.isNaN(row[0])) ? null : rows;
   });
   const strongest = computed(() => strips.value && maxima(strips.value));
   const emphasis = (side: Side) =>
     computed(() => {
       if (!strongest.value) return null;
-      if (side !== sideOf(look.value)) return strongest.value;
-      const own = new Float32Array(axes[side].units.labels.length);
-      for (const unit of look.value[side]) own[unit] = 1;
-      return own;
+      if (side !== sideOf(focused.value)) return strongest.value;
+      const emphasized = new Float32Array(axes[side].units.labels.length);
+      for (const unit of focused.value[side]) emphasized[unit] = 1;
+      return emphasized;
     });
 
   const { columns, length, across } = columnsOf(options);
@@ -71,7 +59,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     horizontal,
     matrices,
     colors,
-    look,
+    focused,
     strips,
   });
   const element = el(
@@ -82,10 +70,10 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     ...keys.reverse(),
   );
 
-  /** The labels of a side, and what joins them to the lines where only a part of them is in sight. */
+  /** The column of a side, with a minimap if it scrolls. */
   function side(side: Side): HTMLElement[] {
     const [axis, column, window] = [axes[side], columns[side], windows[side]];
-    const looked = computed(() => look.value[side]);
+    const focusedHere = computed(() => focused.value[side]);
     const locked = computed(() =>
       lockedOn(state, side).flatMap((position) => axis.units.of[position] ?? []),
     );
@@ -104,19 +92,19 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       range: window?.range,
       reveal: window?.reveal,
       emphasis: emphasis(side),
-      focused: looked,
+      focused: focusedHere,
       locked,
       found,
-      look(unit) {
+      pointAt(unit) {
         const [query, key] = side === "query" ? [unit, null] : [null, unit];
         state.hover.value = unit === null ? null : placeOf(axes, query, key);
       },
       toggle(unit, event) {
         if (event.shiftKey) return togglePair(state, side, positionOf(axis, unit));
-        // Any of a word's tokens may be what is locked.
+        // Any token of a word may be locked.
         const locked = lockedOn(state, side).filter((at) => axis.units.of[at] === unit);
-        const own = locked.length ? locked : [positionOf(axis, unit)];
-        for (const position of own) toggleAlso(state, side, position);
+        const positions = locked.length ? locked : [positionOf(axis, unit)];
+        for (const position of positions) toggleAlso(state, side, position);
       },
       cursor: cursorIn(side),
     });
@@ -129,23 +117,23 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       window,
       length,
       horizontal,
-      looked,
+      focused: focusedHere,
       locked,
       found,
       colors,
       labels: column.labels,
       ends: column.ends,
-      met: computed(() => (sideOf(look.value) === otherSide(side) ? strips.value : null)),
-      look: (unit) => lookBeside(side, unit),
+      weights: computed(() => (sideOf(focused.value) === otherSide(side) ? strips.value : null)),
+      pointAt: (unit) => lookBeside(side, unit),
     });
     return [window.element, joint];
   }
 
-  /** Look at a token of the whole; with a query that is locked, at what it gives to a key. */
+  /** Focus a unit; with a locked query, focus the pair of the query and a key. */
   function lookBeside(side: Side, unit: number | null): void {
     const { query, key } = state;
     if (unit === null) state.hover.value = null;
-    // What a locked key gets stays to be read: another look would take it away.
+    // Keep the weights of a locked key.
     else if (side === "query" && query.peek() === null && key.peek() !== null) return;
     else {
       const kept = side === "key" && !state.also.peek().length ? query.peek() : null;
@@ -168,14 +156,14 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     };
   }
 
-  /** Of a long line, show what is locked. */
+  /** Scroll a long line to the locked unit. */
   scope.effect(() => {
-    const side = sideOf(look.value);
+    const side = sideOf(focused.value);
     if (!horizontal || !side || windows[side] || untracked(() => state.hover.value)) return;
-    const at = axes[side].places[look.value[side][0]];
+    const at = axes[side].places[focused.value[side][0]];
     const [middle, { scrollLeft, clientWidth }] = [columns[side].labels.middle(at), element];
     if (middle < scrollLeft || middle > scrollLeft + clientWidth) {
-      // At first after this run, when it is in its place.
+      // In the first run, wait until the element is in the page.
       queueMicrotask(() => {
         element.scrollLeft = middle - element.clientWidth / 2;
       });
@@ -185,11 +173,11 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
   return { element, strips, share: drawn.share, named: () => namesInSight(windows, axes) };
 }
 
-/** Whether all columns are there; asked of all, so that work on all begins. */
+/** True if columns of every matrix can be had; asks every matrix, so that all begin their work. */
 const columnsIn = (matrices: readonly AttentionMatrix[]) =>
   matrices.map((matrix) => matrix.hasColumns()).every(Boolean);
 
-/** Per matrix, the attention from these queries to every key, or from every query to these keys. */
+/** The attention from these queries to every key, or from every query to these keys. */
 function stripsOf(
   matrices: readonly AttentionMatrix[],
   side: Side,

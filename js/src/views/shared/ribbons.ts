@@ -1,11 +1,11 @@
-/** The attention of the tokens looked at: a ribbon to every other token, and a strip beside it. */
+/** Paints ribbons from the focused tokens to every other token, with a strip beside them. */
 
 import { largestOf, smallestOf } from "../../data/extremes.ts";
 import type { Painter } from "../../painting/painter.ts";
 import type { Track } from "../../parts/track.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
-import { alpha } from "../../styles/theme.ts";
+import { alpha } from "../../styles/palette.ts";
 import type { Axes } from "./axes.ts";
 import { strokeCurve } from "./curves.ts";
 
@@ -13,32 +13,32 @@ export interface Ribbons {
   readonly axes: Axes;
   readonly tracks: Readonly<Record<Side, Track>>;
   readonly across: number;
-  /** The side that is looked at, and its units. */
+  /** The side with the focus, and the focused units on it. */
   readonly side: Side;
   readonly from: readonly number[];
-  /** Per head, the weights towards the other side, summed over those units. */
+  /** The weights to the other side, summed over the focused units, by head. */
   readonly strips: readonly Float32Array[];
   readonly colors: readonly string[];
 }
 
-/** Weights below this are not drawn; the share of attention that is says what that leaves out. */
+/** The faintest weight that is drawn; the legend shows the percentage of attention drawn. */
 export const FAINTEST = 0.0005;
 
-/** Width of a head's strip beside the tokens, and how much of the room all of them may take. */
+/** The width of a head's strip, and the most that all strips take of the width. */
 const STRIP = 9;
 const STRIPS_AT_MOST = 0.3;
 
-/** Width of a ribbon of weight 1, and how much of a row all its ribbons together may take. */
+/** The width of a ribbon of weight 1, and the most that all ribbons take of a row. */
 export const WIDEST = 7;
 const OF_ROW = 0.85;
 
-/** Small weights can still be followed: opacity is the weight to the power of 3/4. */
+/** The opacity of a weight: its power of 3/4, so that small weights stay visible. */
 export const shadeOf = (weight: number) => Math.sqrt(weight * Math.sqrt(weight));
 
-/** Whatever is drawn is drawn at least this wide; its opacity says how little it is. */
+/** The least width of a ribbon. */
 export const THINNEST = 1.2;
 
-/** Where ribbons begin and end, and the strips beside their ends. */
+/** The ends of the ribbons, and the strips beside them. */
 export function spanOf({ side, strips, across }: Ribbons) {
   const forward = side === "query";
   const inset = Math.min(STRIP * strips.length, across * STRIPS_AT_MOST);
@@ -46,16 +46,16 @@ export function spanOf({ side, strips, across }: Ribbons) {
   return { forward, inset, stripe: inset / strips.length, near, far, strips: forward ? far : 0 };
 }
 
-/** A trace of its colour says which strip is whose, also where there is nothing in it. */
+/** The least opacity of a strip, which shows whose it is. */
 export const TRACE = 0.05;
 
 export function paintRibbons(painter: Painter, ribbons: Ribbons): void {
   const { axes, tracks, side, from, strips, colors } = ribbons;
-  const [own, other] = [axes[side], axes[otherSide(side)]];
-  const [ownTrack, track] = [tracks[side], tracks[otherSide(side)]];
+  const [axis, other] = [axes[side], axes[otherSide(side)]];
+  const [originTrack, track] = [tracks[side], tracks[otherSide(side)]];
   const { stripe, near, far, strips: left } = spanOf(ribbons);
 
-  // Sums of several tokens may exceed 1, and several heads meet at one token.
+  // Sums over several tokens may exceed 1, and the ribbons of several heads meet at a token.
   const totals = other.shown.map((unit) => strips.reduce((sum, strip) => sum + strip[unit], 0));
   const largest = Math.max(1, ...strips.map(largestOf));
   const narrowest = smallestOf(other.shown.map((_, at) => track.size(at)));
@@ -77,7 +77,7 @@ export function paintRibbons(painter: Painter, ribbons: Ribbons): void {
       painter.lineWidth = Math.max(THINNEST, width);
       const to = y - width / 2;
       for (const start of from) {
-        const origin = ownTrack.middle(own.places[start]);
+        const origin = originTrack.middle(axis.places[start]);
         strokeCurve(painter, near, origin, far, to);
       }
       painter.fillStyle = shade;

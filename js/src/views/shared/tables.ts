@@ -4,7 +4,7 @@ import type { LayerData } from "../../data/layer-data.ts";
 import type { Cells } from "../../parts/table.ts";
 import type { Axis } from "./axes.ts";
 
-/** Rows and columns named by their tokens or words. */
+/** A matrix as a table, with tokens or words as headers. */
 export function matrixCells(
   query: Pick<Axis, "units" | "shown">,
   key: Pick<Axis, "units" | "shown">,
@@ -19,7 +19,7 @@ export function matrixCells(
   ];
 }
 
-/** The queries and keys of a head, all tokens of the stack. */
+/** The vectors of all queries and keys of a head as a table. */
 export function vectorCells(data: LayerData, head: number): readonly Cells[] {
   const { queries, keys } = data.stack;
   const components = Array.from({ length: data.info.dim ?? 0 }, (_, n) => `n${n}`);

@@ -1,4 +1,4 @@
-/** What a view is given, and what it is. Views know no notebook: they run in a bare page. */
+/** The interface of a view. Views know no notebook: they work in any page. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Store } from "../../data/store.ts";
@@ -6,7 +6,7 @@ import type { Table } from "../../parts/table.ts";
 import type { Phrase } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import type { Palette } from "../../styles/theme.ts";
+import type { Palette } from "../../styles/palette.ts";
 import type { Figure } from "./figure.ts";
 
 export interface Context {
@@ -15,22 +15,26 @@ export interface Context {
   readonly store: Store;
   readonly state: State;
   readonly palette: ReadonlySignal<Palette>;
-  /** Width of the view in CSS pixels. */
+  /** The width of the view in CSS pixels. */
   readonly width: ReadonlySignal<number>;
 }
 
-export interface View {
+/** The content of a view; a view of one layer rebuilds it for every layer. */
+export interface ViewContent {
   readonly element: HTMLElement;
-  /** Exact numbers of what is looked at. */
+  /** The numbers of the focused tokens. */
   readonly status: ReadonlySignal<Phrase>;
-  /** What the view as a whole shows, at the other end of the status line. */
+  /** The legend of the view, shown after the status. */
   readonly legend: ReadonlySignal<Phrase>;
-  /** Controls of this view alone, for the header. */
-  readonly tools: readonly HTMLElement[];
-  /** What of it can be copied. */
+  /** The tables that can be copied. */
   readonly tables: ReadonlySignal<readonly Table[]>;
-  /** For the figure of what is shown; null while nothing is. */
+  /** The contribution to a figure; null while nothing is shown. */
   figure(): Figure | null;
-  /** Go to the next of what stands out, or to the one before; nothing where nothing does. */
+}
+
+export interface View extends ViewContent {
+  /** The view's own controls, for the header. */
+  readonly tools: readonly HTMLElement[];
+  /** Lock the next or the previous of the strongest links or keys; missing where a view has none. */
   readonly jump?: ((by: 1 | -1) => void) | undefined;
 }

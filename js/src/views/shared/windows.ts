@@ -1,4 +1,4 @@
-/** What of the columns of a long text is in sight, and how the two move together. */
+/** The scrolling of the columns of a long text. */
 
 import { untracked } from "@preact/signals-core";
 import { type ListWindow, listWindow } from "../../parts/window.ts";
@@ -8,7 +8,7 @@ import type { Side, State } from "../../state/state.ts";
 import { type Axes, type Axis, positionOf, sameColumns } from "./axes.ts";
 import type { Column } from "./columns.ts";
 
-/** Per side, null where all of the column is there. */
+/** The scroll window of each side; null for a column that does not scroll. */
 export type Windows = Readonly<Record<Side, ListWindow | null>>;
 
 const SIDES = ["query", "key"] as const;
@@ -33,7 +33,7 @@ export function windowsOf(
   const windows: Windows = { query: windowOn("query"), key: windowOn("key") };
 
   const together = sameColumns(axes);
-  /** Columns of the same text go along with each other, but for one that has what is locked. */
+  /** Scroll a column along with the other one of the same text, unless it has a locked token. */
   function follow(side: Side, by: number): void {
     const window = windows[side];
     if (together && window && state[side].peek() === null)
@@ -55,14 +55,14 @@ export function windowsOf(
         if (!window || at < 0) continue;
         const [first, end] = window.sight.value;
         if (!both) window.reveal(at);
-        // A pair: each comes to its own place.
+        // Both sides of a pair are centred.
         else if (at <= first || at >= end - 1) centre(side, at);
       }
     });
   });
   return windows;
 
-  /** Begin where the column began that was here before, or at what is locked. */
+  /** Start where the previous column was scrolled to, or at the locked token. */
   function begin(side: Side): void {
     const [window, { labels }, before] = [windows[side], columns[side], state.begin[side]];
     if (!window) return;
@@ -92,7 +92,7 @@ export function windowsOf(
 
 const NAMES: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
 
-/** Which tokens have their names in sight, of the sides where not all have. */
+/** The range of visible labels of each side that scrolls. */
 export const namesInSight = (windows: Windows, axes: Axes): string =>
   SIDES.flatMap((side) => {
     const [window, { shown, units }] = [windows[side], axes[side]];

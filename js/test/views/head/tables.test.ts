@@ -4,7 +4,7 @@ import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { LayerData } from "../../../src/data/layer-data.ts";
 import type { Choices } from "../../../src/state/choices.ts";
-import { palette } from "../../../src/styles/theme.ts";
+import { palette } from "../../../src/styles/palette.ts";
 import { headView } from "../../../src/views/head/head.ts";
 import type { View } from "../../../src/views/shared/view.ts";
 import { stateOf, storeOf } from "../../support/choices.ts";

@@ -6,7 +6,7 @@ import { page, userEvent } from "vitest/browser";
 import type { Metric, SentMetric } from "../../../src/data/manifest.ts";
 import { readManifest, readMetrics } from "../../../src/data/read-manifest.ts";
 import { tsv } from "../../../src/parts/table.ts";
-import { palette, rgb } from "../../../src/styles/theme.ts";
+import { palette, rgb } from "../../../src/styles/palette.ts";
 import { modelView } from "../../../src/views/model/model.ts";
 import { patternColor, patternOf } from "../../../src/views/model/patterns.ts";
 import { divergingRamp, ramp } from "../../../src/views/model/ramp.ts";
@@ -14,8 +14,7 @@ import { meanBars } from "../../../src/views/model/summary.ts";
 import { stateOf, storeOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
 import { focus, parts } from "../../support/locators.ts";
-import { type App, find, pixel } from "../../support/mounted.ts";
-import { mountModel } from "../../support/mounted-model.ts";
+import { type App, find, mountModel, pixel } from "../../support/mounted.ts";
 import { expectNoProblems } from "../../support/problems.ts";
 import { testScope } from "../../support/test-scope.ts";
 import { OVERVIEW, RECORD } from "../../support/vectors.ts";
@@ -241,7 +240,7 @@ describe("a metric of the user's own", () => {
     // The one that the view is about comes first.
     await userEvent.hover(cell(2, 9));
     expect(status()).toMatch(/my score 8\.50 · entropy/);
-    expect(find(app, ".column-names .of").textContent).toBe("mean\nmy score");
+    expect(find(app, ".column-names .mean-name").textContent).toBe("mean\nmy score");
     app.state.ownMetrics.value = [];
     await expect.element(combobox("Colour by")).toHaveValue("pattern");
   });
@@ -280,13 +279,13 @@ describe("means", () => {
     expect(described("columnheader")).toEqual(columns.map((value) => `mean entropy ${value} nats`));
     const visible = [...app.shadow.querySelectorAll(".mean")].map(({ textContent }) => textContent);
     expect(visible).toEqual([...rows, ...columns]);
-    expect(find(app, ".column-names .of").textContent).toBe("mean\nentropy");
+    expect(find(app, ".column-names .mean-name").textContent).toBe("mean\nentropy");
   });
 
   test("beside the rows are left out where there is no room, but not for those who do not see", async () => {
     const app = await mountModel({ width: 600 });
     expect(app.shadow.querySelectorAll("[role=row] > .mean").length).toBe(0);
-    expect(find(app, ".column-means .of").textContent).toBe("mean\nentropy");
+    expect(find(app, ".column-means .mean-name").textContent).toBe("mean\nentropy");
     expect(described("rowheader")[0]).toBe(
       `mean entropy ${mean(valuesOf("entropy")[0]).toFixed(2)} nats`,
     );
@@ -301,9 +300,9 @@ describe("means", () => {
 
   test("are of the number that colours, else of the one that sorts", async () => {
     const app = await mountModel({ choices: { sort: "first" } });
-    expect(find(app, ".column-names .of").textContent).toBe("mean\nfirst");
+    expect(find(app, ".column-names .mean-name").textContent).toBe("mean\nfirst");
     app.state.color.value = "next";
-    expect(find(app, ".column-names .of").textContent).toBe("mean\nnext");
+    expect(find(app, ".column-names .mean-name").textContent).toBe("mean\nnext");
     expect(described("rowheader")[0]).toBe(
       `mean share on next token ${mean(valuesOf("next")[0]).toFixed(3)}`,
     );

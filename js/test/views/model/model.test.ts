@@ -3,13 +3,12 @@
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { type Metric, metricValue } from "../../../src/data/manifest.ts";
-import { palette, rgb } from "../../../src/styles/theme.ts";
+import { palette, rgb } from "../../../src/styles/palette.ts";
 import { described, patternColor, patternOf } from "../../../src/views/model/patterns.ts";
 import { storeOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
 import { focus, parts } from "../../support/locators.ts";
-import { type App, find, pixel } from "../../support/mounted.ts";
-import { mountModel } from "../../support/mounted-model.ts";
+import { type App, find, mountModel, pixel } from "../../support/mounted.ts";
 import { expectNoProblems } from "../../support/problems.ts";
 import { OVERVIEW, RECORD } from "../../support/vectors.ts";
 

@@ -3,8 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { focus, parts } from "../../support/locators.ts";
-import { type App, find } from "../../support/mounted.ts";
-import { mountModel } from "../../support/mounted-model.ts";
+import { type App, find, mountModel } from "../../support/mounted.ts";
 import { twoFrames } from "../../support/place.ts";
 import { expectNoProblems } from "../../support/problems.ts";
 import { OVERVIEW } from "../../support/vectors.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readManifest } from "../../../src/data/read-manifest.ts";
-import { palette } from "../../../src/styles/theme.ts";
+import { palette } from "../../../src/styles/palette.ts";
 import { countPatterns, described } from "../../../src/views/model/patterns.ts";
 import { RECORD } from "../../support/vectors.ts";
 

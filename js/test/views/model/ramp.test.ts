@@ -1,7 +1,7 @@
 /** Colours for numbers and layers can be told apart, and from what is behind them. */
 
 import { describe, expect, test } from "vitest";
-import { luminance, palette, rgb } from "../../../src/styles/theme.ts";
+import { luminance, palette, rgb } from "../../../src/styles/palette.ts";
 import { layerColor, ramp } from "../../../src/views/model/ramp.ts";
 
 const contrast = (a: string, b: string) => {

@@ -198,7 +198,7 @@ describe("a rotary embedding", () => {
 
 describe("above the columns", () => {
   const titleOf = (app: App, name: string) =>
-    [...app.shadow.querySelectorAll<HTMLElement>(".column-heads > div")].find((head) =>
+    [...app.shadow.querySelectorAll<HTMLElement>(".column-headers > div")].find((head) =>
       head.textContent?.startsWith(name),
     )?.title;
 

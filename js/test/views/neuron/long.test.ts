@@ -71,7 +71,7 @@ async function mountLong(
 }
 
 const canvas = (app: App) => find<HTMLCanvasElement>(app, ".neurons canvas");
-const strip = (app: App) => find<HTMLCanvasElement>(app, ".whole canvas");
+const strip = (app: App) => find<HTMLCanvasElement>(app, ".softmax-strip canvas");
 const body = (app: App) => find(app, ".body");
 const labels = () => list("Keys").getByRole("option").elements();
 
@@ -102,7 +102,7 @@ test("it begins where the query is that is explained", async () => {
 test("a short text is drawn in full, with nothing beside it", async () => {
   const app = await mountApp({ choices: { view: "neuron" } });
   await expect.element(list("Keys")).toBeVisible();
-  expect(app.shadow.querySelector(".whole")).toBeNull();
+  expect(app.shadow.querySelector(".softmax-strip")).toBeNull();
   await expect.element(page.getByRole("button", { name: "Strongest key" })).not.toBeInTheDocument();
 });
 

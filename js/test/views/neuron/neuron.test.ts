@@ -83,7 +83,7 @@ describe("the status line", () => {
 
 describe("the columns", () => {
   const heads = (app: App) =>
-    [...app.shadow.querySelectorAll(".column-heads span:first-child")].map(
+    [...app.shadow.querySelectorAll(".column-headers span:first-child")].map(
       ({ textContent }) => textContent,
     );
 
@@ -100,7 +100,7 @@ describe("the columns", () => {
     for (const width of [640, 760, 1100]) {
       const app = await mountApp({ width, choices: { view: "neuron" } });
       await expect.poll(() => heads(app).length).toBe(5);
-      const spans = [...app.shadow.querySelectorAll(".column-heads div")];
+      const spans = [...app.shadow.querySelectorAll(".column-headers div")];
       const boxes = spans.map((span) => span.getBoundingClientRect());
       const right = find(app, ".neuron-view").getBoundingClientRect().right;
       boxes.forEach(({ right: end }, n) => {

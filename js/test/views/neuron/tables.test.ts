@@ -7,7 +7,7 @@ import { LayerData } from "../../../src/data/layer-data.ts";
 import { readManifest } from "../../../src/data/read-manifest.ts";
 import type { Choices } from "../../../src/state/choices.ts";
 import { shownTokens } from "../../../src/state/shown.ts";
-import { neuronFacts } from "../../../src/views/neuron/facts.ts";
+import { analyzeQuery } from "../../../src/views/neuron/query-analysis.ts";
 import { neuronTables } from "../../../src/views/neuron/tables.ts";
 import { stateOf } from "../../support/choices.ts";
 import { LABELS, NAMES, scoreAt, weightAt } from "../../support/numbers.ts";
@@ -19,8 +19,8 @@ function table(name: string, choices: Partial<Choices> = {}) {
   const [stack] = readManifest(RECORD.manifest).stacks;
   const state = stateOf({ head: 3, query: 5, ...choices });
   const data = new LayerData(stack, stack.layers[0], decodeBlock(blockOf(RECORD.blocks["self.0"])));
-  const facts = neuronFacts(state, data, shownTokens("all", stack), signal(5));
-  return neuronTables(facts)
+  const analysis = analyzeQuery(state, data, shownTokens("all", stack), signal(5));
+  return neuronTables(analysis)
     .find((one) => one.name === name)
     ?.rows() as (string | number)[][];
 }

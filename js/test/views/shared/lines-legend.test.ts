@@ -1,33 +1,39 @@
 /** What the legend says of a picture that takes long, while there is more of it to draw. */
 
 import { expect, test, vi } from "vitest";
-import type { linesPicture } from "../../../src/raster/lines.ts";
+import type { LinesJob } from "../../../src/raster/lines-job.ts";
 import { find, mountApp } from "../../support/mounted.ts";
 import { expectNoProblems } from "../../support/problems.ts";
 
 expectNoProblems();
 
-type Show = Parameters<typeof linesPicture>[2];
+type Draw = (share: number | null) => void;
 
-const given = vi.hoisted(() => ({ show: null as unknown }));
+const lines = vi.hoisted(() => ({ draw: null as Draw | null }));
 
-vi.mock("../../../src/raster/lines.ts", () => ({
-  linesPicture: (_matrices: unknown, _job: unknown, show: unknown) => {
-    given.show = show;
+vi.mock("../../../src/raster/run.ts", () => ({
+  rasterize: (
+    kind: string,
+    _matrices: unknown,
+    { width, height }: LinesJob,
+    show: (pixels: Uint8ClampedArray, share: number | null) => void,
+  ) => {
+    if (kind === "lines") {
+      lines.draw = (share) => show(new Uint8ClampedArray(4 * width * height), share);
+    }
     return () => {};
   },
 }));
 
 test("lines that are not all there are said to be some", async () => {
   const app = await mountApp();
-  await expect.poll(() => given.show).not.toBeNull();
-  const show = given.show as Show;
+  await expect.poll(() => lines.draw).not.toBeNull();
+  const draw = lines.draw as Draw;
   const legend = () => find(app, ".about").textContent;
-  const image = new ImageData(1, 1);
-  show(image, null);
+  draw(null);
   await expect.poll(legend).toContain("not all lines are drawn yet");
   expect(legend()).not.toContain("of attention shown");
-  show(image, 99.96);
+  draw(99.96);
   await expect.poll(legend).toContain("99.9% of attention shown");
   expect(legend()).not.toContain("yet");
 });

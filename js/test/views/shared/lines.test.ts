@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { headColors } from "../../../src/styles/head-colors.ts";
-import { rgb } from "../../../src/styles/theme.ts";
+import { rgb } from "../../../src/styles/palette.ts";
 import { eventually } from "../../support/eventually.ts";
 import { drawn, find, mountApp, painted, pixel } from "../../support/mounted.ts";
 import { LABELS, sum, weightAt } from "../../support/numbers.ts";

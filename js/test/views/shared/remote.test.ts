@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { readManifest } from "../../../src/data/read-manifest.ts";
 import { LARGEST_BLOCK, type Source, Store } from "../../../src/data/store.ts";
 import type { ViewName } from "../../../src/state/choices.ts";
-import { palette } from "../../../src/styles/theme.ts";
+import { palette } from "../../../src/styles/palette.ts";
 import { headView } from "../../../src/views/head/head.ts";
 import { neuronView } from "../../../src/views/neuron/neuron.ts";
 import type { View } from "../../../src/views/shared/view.ts";
@@ -61,10 +61,10 @@ function mounted(name: ViewName = "head") {
 test("a row is waited for, and then told", async () => {
   const { state, view, asked, status, legend } = mounted();
   await eventually(() => expect(status()).toContain("Point at a token"));
-  expect(legend()).toContain("picture from the overview");
+  expect(legend()).toContain("drawn from the overview");
   expect(legend()).not.toMatch(/shown|NaN/);
   state.hover.value = { query: 5, key: null };
-  expect(status()).toBe(`Layer 1  ${NAMES[5]} asking the kernel …`);
+  expect(status()).toBe(`Layer 1  ${NAMES[5]} waiting for the kernel …`);
   expect(view.tables.value).toEqual([]);
   expect(asked.map(({ place }) => place)).toEqual(["query 5"]);
   asked[0].give();
@@ -80,7 +80,7 @@ test("so are several together, and a pair", async () => {
   state.also.value = [4];
   for (const { give } of asked.splice(0, 1)) give();
   await new Promise((resolve) => setTimeout(resolve));
-  expect(status()).toContain("asking the kernel …");
+  expect(status()).toContain("waiting for the kernel …");
   for (const { give } of asked) give();
   await eventually(() => expect(status()).toContain("(sums)"));
   state.hover.value = { query: 2, key: 0 };

@@ -1,18 +1,18 @@
-/** The cross-hair of a matrix, and what says where it is when the part shown leaves it out. */
+/** Paints the cross-hair of a matrix, and markers for places outside of the viewport. */
 
 import type { Painter } from "../../../painting/painter.ts";
-import type { Palette } from "../../../styles/theme.ts";
-import type { Part } from "./part.ts";
+import type { Palette } from "../../../styles/palette.ts";
+import type { Viewport } from "./viewport.ts";
 
-/** Below this, the cross-hair would cover what it points at. */
+/** The least cell for a bold cross-hair, which would cover smaller ones. */
 const BOLD_FROM = 6;
 const MARK = 5;
 
-/** @param rows @param columns where what is looked at stands in the matrix. Begins at the first cell shown. */
+/** @param columns the places of the focused units */
 export function paintCross(
   painter: Painter,
   { accent, background }: Palette,
-  { cell, row, column, across, down }: Part,
+  { cell, row, column, across, down }: Viewport,
   rows: readonly number[],
   columns: readonly number[],
 ): void {
@@ -29,7 +29,7 @@ export function paintCross(
   for (const left of lefts) painter.strokeRect(left, 0, cell, down);
   painter.restore();
 
-  /** A triangle on the edge, that points to what is beyond it. */
+  /** Paint a triangle on the edge that points outwards. */
   const mark = (x: number, y: number, turn: number) => {
     painter.save();
     painter.translate(x, y);

@@ -1,56 +1,67 @@
-/** What zooms and moves a matrix: wheel, pinch, drag, double-click, and keys. */
+/** Zooms and moves a matrix: wheel, pinch, drag, double-click and keys. */
 
 import type { ReadonlySignal, Signal } from "@preact/signals-core";
 import type { Zoom } from "../../../state/state.ts";
-import { centred, moved, type Part, type Point, partOf, type Whole, zoomed } from "./part.ts";
+import {
+  centred,
+  type Extent,
+  moved,
+  type Point,
+  type Viewport,
+  viewportOf,
+  zoomed,
+} from "./viewport.ts";
 
 export interface GestureOptions {
   readonly stage: HTMLElement;
-  readonly whole: Whole;
-  readonly part: ReadonlySignal<Part>;
+  readonly extent: Extent;
+  readonly viewport: ReadonlySignal<Viewport>;
   readonly zoom: Signal<Zoom | null>;
-  /** Where the pointer is, in CSS pixels from the first cell shown. */
+  /** The position of the pointer, in CSS pixels from the first cell shown. */
   pointOf(event: MouseEvent): Point;
-  /** The column (x) and row (y) that a point of the overview shows; null outside of it. */
+  /** The column (x) and row (y) at a point of the overview; null outside of it. */
   overviewAt(point: Point): Point | null;
-  /** The column (x) and row (y) that the reader keeps in sight, if any. */
+  /** The column (x) and row (y) of the locked pair, or null. */
   kept(): Point | null;
 }
 
-export interface Gestures {
+export interface ZoomActions {
   nearer(): void;
   further(): void;
   whole(): void;
-  /** Whether what the pointer does is moving the matrix, and not pointing at it. */
+}
+
+export interface Gestures extends ZoomActions {
+  /** True while the pointer moves the matrix instead of hovering it. */
   moving(): boolean;
 }
 
-/** What a key or a button, a double-click, and a notch of the wheel do. */
+/** Zoom factors of a key, a double-click, and a pixel of the wheel; pixels of a line. */
 const STEP = 1.5;
 const DOUBLE = 2.5;
 const PER_PIXEL = 1.004;
 const LINE = 30;
 
-/** Until it goes as far, a press is a click. */
+/** The distance in CSS pixels from which a press is a drag. */
 const DRAG_FROM = 4;
 
-/** The share of what is shown that an arrow key goes on by. */
+/** The share of the viewport that an arrow key moves by. */
 const ARROW = 0.25;
 
 export function bindGestures(options: GestureOptions): Gestures {
-  const { stage, whole, part, zoom, pointOf, overviewAt, kept } = options;
+  const { stage, extent, viewport, zoom, pointOf, overviewAt, kept } = options;
   const zoomBy = (factor: number, { x, y }: Point) => {
-    zoom.value = zoomed(whole, part.peek(), factor, x, y);
+    zoom.value = zoomed(extent, viewport.peek(), factor, x, y);
   };
-  const middle = (): Point => ({ x: part.peek().across / 2, y: part.peek().down / 2 });
+  const middle = (): Point => ({ x: viewport.peek().across / 2, y: viewport.peek().down / 2 });
   const move = (rows: number, columns: number) => {
-    if (!part.peek().whole) zoom.value = moved(whole, part.peek(), rows, columns);
+    if (!viewport.peek().isWhole) zoom.value = moved(extent, viewport.peek(), rows, columns);
   };
   const actions = {
     nearer() {
       const [{ x, y }, to] = [middle(), kept()];
-      const next = zoomed(whole, part.peek(), STEP, x, y);
-      zoom.value = next && to ? centred(whole, partOf(whole, next), to.y, to.x) : next;
+      const next = zoomed(extent, viewport.peek(), STEP, x, y);
+      zoom.value = next && to ? centred(extent, viewportOf(extent, next), to.y, to.x) : next;
     },
     further: () => zoomBy(1 / STEP, middle()),
     whole() {
@@ -61,7 +72,7 @@ export function bindGestures(options: GestureOptions): Gestures {
   stage.addEventListener(
     "wheel",
     (event) => {
-      // Without a modifier it scrolls the page.
+      // Without a modifier, the wheel scrolls the page.
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1);
@@ -72,7 +83,7 @@ export function bindGestures(options: GestureOptions): Gestures {
   stage.addEventListener("dblclick", (event) => zoomBy(DOUBLE, pointOf(event)));
   stage.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const { across, down, cell } = part.peek();
+    const { across, down, cell } = viewport.peek();
     const [rows, columns] = [(ARROW * down) / cell, (ARROW * across) / cell];
     const act = {
       "+": actions.nearer,
@@ -91,14 +102,14 @@ export function bindGestures(options: GestureOptions): Gestures {
   return { ...actions, moving: bindDrag() };
 
   function bindDrag(): () => boolean {
-    /** Where the fingers, or the pressed mouse, are. */
+    /** The positions of the fingers, or of the pressed mouse. */
     const held = new Map<number, Point>();
     let from: Point | null = null;
     let dragging = false;
     let overview = false;
     const jump = (event: PointerEvent) => {
       const to = overviewAt(pointOf(event));
-      if (to) zoom.value = centred(whole, part.peek(), to.y, to.x);
+      if (to) zoom.value = centred(extent, viewport.peek(), to.y, to.x);
     };
     stage.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
@@ -122,12 +133,12 @@ export function bindGestures(options: GestureOptions): Gestures {
       if (other) {
         pinch(other[1], before, place);
       } else {
-        if (!dragging && from && !part.peek().whole) {
+        if (!dragging && from && !viewport.peek().isWhole) {
           dragging = Math.hypot(place.x - from.x, place.y - from.y) >= DRAG_FROM;
           if (dragging) stage.setPointerCapture(event.pointerId);
         }
         if (!dragging) return;
-        const { cell } = part.peek();
+        const { cell } = viewport.peek();
         move((before.y - place.y) / cell, (before.x - place.x) / cell);
       }
       stage.classList.toggle("moving", dragging);
@@ -137,7 +148,7 @@ export function bindGestures(options: GestureOptions): Gestures {
       held.delete(event.pointerId);
       overview = false;
       stage.classList.remove("moving");
-      // The click that ends a drag comes after this.
+      // The click event at the end of a drag comes after this.
       if (!held.size) setTimeout(() => (dragging = held.size > 0 && dragging));
     };
     stage.addEventListener("pointerup", release);
@@ -145,7 +156,7 @@ export function bindGestures(options: GestureOptions): Gestures {
     return () => dragging;
   }
 
-  /** One finger stays, the other goes from `before` to `place`. */
+  /** Zoom while one finger stays and the other moves from `before` to `place`. */
   function pinch(stays: Point, before: Point, place: Point): void {
     const apart = (one: Point) => Math.max(1, Math.hypot(one.x - stays.x, one.y - stays.y));
     zoomBy(apart(place) / apart(before), stays);

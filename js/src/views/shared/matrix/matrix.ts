@@ -1,4 +1,4 @@
-/** Weights as a matrix, all of it or the part zoomed to, with a cross-hair on what is looked at. */
+/** A matrix of weights, as a whole or zoomed, with a cross-hair on the focused cells. */
 
 import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
@@ -7,89 +7,85 @@ import { el, setAttributes } from "../../../parts/dom.ts";
 import { perFrame } from "../../../scheduling/frame.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
-import { type Place, pointAt, type State } from "../../../state/state.ts";
-import type { Palette } from "../../../styles/theme.ts";
-import { type Axes, type Axis, type Look, placeOf } from "../axes.ts";
+import { type Place, pointAt } from "../../../state/state.ts";
+import { type AttentionOptions, type Axis, placeOf } from "../axes.ts";
 import { paintCross } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
 import { NAMES_FROM } from "./names.ts";
 import { overviewBox, overviewPlace } from "./overview.ts";
-import { centred, LARGEST_CELL, partOf } from "./part.ts";
 import { matrixPlot } from "./plot.ts";
 import { matrixTiles } from "./tiles.ts";
 import { describe, matrixTitle } from "./title.ts";
+import { centred, LARGEST_CELL, viewportOf } from "./viewport.ts";
 
-export interface MatrixOptions {
-  readonly state: State;
-  readonly palette: ReadonlySignal<Palette>;
-  readonly axes: Axes;
+export interface MatrixOptions extends AttentionOptions {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly title: ReadonlySignal<string>;
-  readonly look: ReadonlySignal<Look>;
-  /** In CSS pixels. */
   readonly width: number;
-  /** Whether there is room to name the queries too. */
-  readonly namesRows: boolean;
+  /** True to label the rows if the labels fit. */
+  readonly labelsRows: boolean;
 }
 
-const LABEL_ROOM = 76;
-/** For the places of a long text's rows, and the beginnings of their names. */
-const NARROW_ROOM = 48;
+/** The space for labels above a matrix and to its left, in CSS pixels. */
+const LABELS = 76;
+/** The space for the positions of a long text's rows and the beginnings of their labels. */
+const NARROW_LABELS = 48;
 const FRAME = 1;
 
 export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
-  const { state, palette, axes, matrix, look, width } = options;
+  const { state, palette, axes, matrix, focused, width } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
-  const { left, top, room, zoomable } = roomFor(options);
-  const whole = { rows: rows.length, columns: columns.length, room };
-  const part = computed(() => partOf(whole, zoomable ? state.zoom.value : null));
-  const overview = overviewBox(whole, Math.min(left, top));
+  const { left, top, available, zoomable } = marginsFor(options);
+  const extent = { rows: rows.length, columns: columns.length, available };
+  const viewport = computed(() => viewportOf(extent, zoomable ? state.zoom.value : null));
+  const overview = overviewBox(extent, Math.min(left, top));
   const picture = el("canvas", { "aria-hidden": "true" });
   const cross = el("canvas", { class: "overlay", "aria-hidden": "true" });
   const stage = el("div", { class: "stage" }, picture, cross);
   const size = computed(
-    () => [left + part.value.across + 2 * FRAME, top + part.value.down + 2 * FRAME] as const,
+    () =>
+      [left + viewport.value.across + 2 * FRAME, top + viewport.value.down + 2 * FRAME] as const,
   );
-  const least = partOf(whole, null).cell * devicePixelRatio;
-  const tiles = matrixTiles(scope, { matrix, rows, columns, part, least });
+  const least = viewportOf(extent, null).cell * devicePixelRatio;
+  const tiles = matrixTiles(scope, { matrix, rows, columns, viewport, least });
   const gestures = zoomable
     ? bindGestures({
         stage,
-        whole,
-        part,
+        extent,
+        viewport,
         zoom: state.zoom,
         pointOf,
-        overviewAt: (point) => overviewPlace(overview, whole, point),
+        overviewAt: (point) => overviewPlace(overview, extent, point),
         kept,
       })
     : null;
-  const words = computed(() => describe(axes, part.value, Math.ceil(1 / tiles.scale.value)));
+  const words = computed(() => describe(axes, viewport.value, Math.ceil(1 / tiles.scale.value)));
   const title = matrixTitle(scope, {
     title: options.title,
     words,
-    part,
+    viewport,
     zoom: gestures,
     width,
   });
   const element = el("div", { class: "matrix" }, title, stage);
   element.style.maxWidth = `${width}px`;
-  const plot = matrixPlot({ axes, matrix, palette, tiles, left, top, overview, whole });
+  const plot = matrixPlot({ axes, matrix, palette, tiles, left, top, overview, extent });
 
   const before = state.sought.peek();
   scope.effect(() => {
-    const { value } = part;
+    const { value } = viewport;
     paintCanvas(picture, ...size.value, (painter) => {
       painter.translate(left + FRAME, top + FRAME);
       plot(painter, value);
     });
   });
   scope.effect(() => {
-    const { query, key } = look.value;
+    const { query, key } = focused.value;
     const [down, across] = [
       query.map((unit) => axes.query.places[unit]),
       key.map((unit) => axes.key.places[unit]),
     ];
-    const [colors, shown] = [palette.value, part.value];
+    const [colors, shown] = [palette.value, viewport.value];
     paintCanvas(cross, ...size.value, (painter) => {
       painter.translate(left + FRAME, top + FRAME);
       paintCross(painter, colors, shown, down, across);
@@ -101,38 +97,37 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   });
   scope.effect(() => {
     if (zoomable) stage.setAttribute("aria-description", words.value);
-    stage.classList.toggle("part", !part.value.whole);
+    stage.classList.toggle("zoomed", !viewport.value.isWhole);
   });
   if (zoomable) setAttributes(stage, { tabindex: 0, role: "group", "aria-label": "Matrix" });
 
-  /** Bring what the reader went to into the part shown, in the middle where it is not in it. */
+  /** Move the viewport to a place that is not in it. */
   function show(place: Place): void {
-    if (part.value.whole) return;
-    const { cell, row, column, across, down } = part.value;
+    if (viewport.value.isWhole) return;
+    const { cell, row, column, across, down } = viewport.value;
     const on = ({ side, units, places }: Axis, from: number, length: number) => {
       const at = places[units.of[place[side] ?? -1]] ?? -1;
       const inside = at < 0 || (at >= from && at + 1 <= from + length / cell);
       return inside ? from + length / cell / 2 : at + 0.5;
     };
     const to = [on(axes.query, row, down), on(axes.key, column, across)] as const;
-    state.zoom.value = centred(whole, part.value, ...to);
+    state.zoom.value = centred(extent, viewport.value, ...to);
   }
 
-  /** The middle of the cell that is locked. */
   function kept(): { x: number; y: number } | null {
     const at = ({ side, units, places }: Axis) => places[units.of[state[side].peek() ?? -1]] ?? -1;
     const [row, column] = [at(axes.query), at(axes.key)];
     return row < 0 || column < 0 ? null : { x: column + 0.5, y: row + 0.5 };
   }
 
-  /** In CSS pixels from the first cell shown. */
+  /** The position of the pointer, in CSS pixels from the first cell shown. */
   function pointOf(event: MouseEvent) {
     const box = picture.getBoundingClientRect();
     return { x: event.clientX - box.left - left - FRAME, y: event.clientY - box.top - top - FRAME };
   }
 
   function placeAt(event: MouseEvent): Place | null {
-    const [{ x, y }, { cell, row, column, across, down }] = [pointOf(event), part.peek()];
+    const [{ x, y }, { cell, row, column, across, down }] = [pointOf(event), viewport.peek()];
     if (x < 0 || y < 0 || x >= across || y >= down) return null;
     const query = rows[Math.floor(row + y / cell)];
     const key = columns[Math.floor(column + x / cell)];
@@ -151,11 +146,11 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   stage.addEventListener("click", (event) => {
     const place = gestures?.moving() ? null : placeAt(event);
     if (!place) return;
-    // Any of a word's tokens may be what is locked.
-    const of = ({ side, units }: Axis) => units.of[state[side].peek() ?? -1];
+    // Any token of a word may be locked.
+    const lockedUnit = ({ side, units }: Axis) => units.of[state[side].peek() ?? -1];
     const same =
-      of(axes.query) === axes.query.units.of[place.query as number] &&
-      of(axes.key) === axes.key.units.of[place.key as number];
+      lockedUnit(axes.query) === axes.query.units.of[place.query as number] &&
+      lockedUnit(axes.key) === axes.key.units.of[place.key as number];
     if (same && !state.also.peek().length) release(state);
     else toggleLock(state, place);
   });
@@ -163,15 +158,15 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   return element;
 }
 
-/** What names take, and what is left to the cells; a text whose cells are too small for them is zoomed. */
-function roomFor({ axes, width, namesRows }: MatrixOptions) {
+/** The space for labels and for cells; a matrix without labels can be zoomed. */
+function marginsFor({ axes, width, labelsRows }: MatrixOptions) {
   const most = Math.max(axes.query.shown.length, axes.key.shown.length);
-  const within = (left: number) => {
-    const room = width - left - 2 * FRAME;
-    return { left, top: LABEL_ROOM, room, cell: Math.min(LARGEST_CELL, room / most) };
+  const withMargin = (left: number) => {
+    const available = width - left - 2 * FRAME;
+    return { left, top: LABELS, available, cell: Math.min(LARGEST_CELL, available / most) };
   };
-  const [wide, bare] = [within(LABEL_ROOM), within(0)];
-  if (namesRows && wide.cell >= NAMES_FROM) return { ...wide, zoomable: false };
-  if (bare.cell >= NAMES_FROM) return { ...bare, zoomable: false };
-  return { ...(namesRows ? wide : within(NARROW_ROOM)), zoomable: true };
+  const [named, unnamed] = [withMargin(LABELS), withMargin(0)];
+  if (labelsRows && named.cell >= NAMES_FROM) return { ...named, zoomable: false };
+  if (unnamed.cell >= NAMES_FROM) return { ...unnamed, zoomable: false };
+  return { ...(labelsRows ? named : withMargin(NARROW_LABELS)), zoomable: true };
 }

@@ -1,83 +1,87 @@
-/** What stands beside a matrix: the name of every row and column, or of some of them with their place. */
+/** The labels of an axis: of every row or column, or of some with their positions. */
 
 import type { Painter } from "../../../painting/painter.ts";
-import { shorten, textMeasure } from "../../../parts/text.ts";
-import type { Palette } from "../../../styles/theme.ts";
+import { fontOf, shorten, textMeasure } from "../../../parts/text.ts";
+import type { Palette } from "../../../styles/palette.ts";
 import type { Axis } from "../axes.ts";
 
-/** Names of all need cells at least this large. */
+/** The least cell to label every row and column. */
 export const NAMES_FROM = 10;
 
-/** What is not named has a tick at round places, this far apart at least. */
+/** The least distance of labels at round positions, and the length of their ticks. */
 const TICKS_APART = 24;
 const TICK = 3;
 
-/** Less of a label than this, in CSS pixels, says nothing. */
+/** The least width of a shortened label, in CSS pixels. */
 const LEAST_LABEL = 26;
 
-/** Between a name and the matrix. */
+/** The space between a label and the matrix. */
 const GAP = 5;
 
-export interface AxisNames {
-  /**
-   * @param from where on the side the part begins that is shown, in cells.
-   * @param length of this part, in CSS pixels.
-   */
-  paint(painter: Painter, palette: Palette, cell: number, from: number, length: number): void;
-}
+/**
+ * Paints the labels of an axis.
+ *
+ * @param from the start of the viewport on this axis, in cells
+ * @param length of the viewport on this axis, in CSS pixels
+ */
+export type PaintNames = (
+  painter: Painter,
+  palette: Palette,
+  cell: number,
+  from: number,
+  length: number,
+) => void;
 
 /**
- * Names of rows to the left of x = 0, one below the other; those of columns, which are turned to read
- * upwards, to the right of it.
+ * Labels of rows left of x = 0, from top to bottom; labels of columns, which are rotated to read
+ * upwards, right of it.
  *
- * @param room what there is for a name, in CSS pixels.
+ * @param available width of a label, in CSS pixels
  */
-export function axisNames({ side, units, shown }: Axis, room: number): AxisNames {
-  const away = side === "query" ? -1 : 1;
-  // Measuring and shortening is what takes time while a part is moved.
-  let known = { font: "", texts: new Map<string, string>() };
+export function axisNames({ side, units, shown }: Axis, available: number): PaintNames {
+  const sign = side === "query" ? -1 : 1;
+  // Cached, since measuring and shortening would slow down moving.
+  let cache = { font: "", texts: new Map<string, string>() };
   const textOf = (unit: number, all: boolean, font: string) => {
-    if (known.font !== font) known = { font, texts: new Map() };
+    if (cache.font !== font) cache = { font, texts: new Map() };
     const label = units.labels[unit];
     const key = all ? label : `${unit} ${label}`;
-    const before = known.texts.get(key);
+    const before = cache.texts.get(key);
     if (before !== undefined) return before;
-    const made = all
-      ? shorten(label, room - 2 * GAP, textMeasure(font))
+    const text = all
+      ? shorten(label, available - 2 * GAP, textMeasure(font))
       : placed(unit, label, font);
-    known.texts.set(key, made);
-    return made;
+    cache.texts.set(key, text);
+    return text;
   };
-  /** The number in full, and as much of the label as there is room for. */
+  /** The position in full, and as much of the label as fits. */
   const placed = (unit: number, label: string, font: string) => {
     const measure = textMeasure(font);
-    const rest = room - 2 * GAP - TICK - measure(`${unit} `);
+    const rest = available - 2 * GAP - TICK - measure(`${unit} `);
     return rest < LEAST_LABEL ? `${unit}` : `${unit} ${shorten(label, rest, measure)}`;
   };
-  return {
-    paint(painter, palette, cell, from, length) {
-      const all = cell >= NAMES_FROM;
-      const every = all ? 1 : roundStep(TICKS_APART / cell);
-      const font = `${all ? Math.min(12, cell * 0.85) : 11}px system-ui, sans-serif`;
-      painter.fillStyle = palette.muted;
-      painter.font = font;
-      painter.textBaseline = "middle";
-      painter.textAlign = away < 0 ? "right" : "left";
-      // Of those cut off, the ones whose middle can be seen.
-      const end = Math.min(shown.length, Math.ceil(from + length / cell - 0.5));
-      for (let at = Math.ceil(from - 0.5); at < end; at++) {
-        const unit = shown[at];
-        if (unit % every) continue;
-        const middle = (at + 0.5 - from) * cell;
-        if (!all) painter.fillRect(1.5 * away, middle - 0.5, TICK * away, 1);
-        painter.fillText(textOf(unit, all, font), away * (all ? GAP : GAP + TICK - 1), middle);
-      }
-    },
+  return (painter, palette, cell, from, length) => {
+    const all = cell >= NAMES_FROM;
+    const every = all ? 1 : roundStep(TICKS_APART / cell);
+    const font = fontOf(all ? Math.min(12, cell * 0.85) : 11);
+    painter.fillStyle = palette.muted;
+    painter.font = font;
+    painter.textBaseline = "middle";
+    painter.textAlign = sign < 0 ? "right" : "left";
+    // Label cells that are cut off as long as their middle is visible.
+    const end = Math.min(shown.length, Math.ceil(from + length / cell - 0.5));
+    for (let at = Math.ceil(from - 0.5); at < end; at++) {
+      const unit = shown[at];
+      if (unit % every) continue;
+      const middle = (at + 0.5 - from) * cell;
+      if (!all) painter.fillRect(1.5 * sign, middle - 0.5, TICK * sign, 1);
+      painter.fillText(textOf(unit, all, font), sign * (all ? GAP : GAP + TICK - 1), middle);
+    }
   };
 }
 
 /** The next larger of 1, 2, 5, 10, 20, 50 … */
-export function roundStep(least: number): number {
+function roundStep(least: number): number {
   const unit = 10 ** Math.floor(Math.log10(least));
   const step = [1, 2, 5, 10].find((factor) => factor * unit >= least) as number;
   return Math.max(1, step * unit);

@@ -1,30 +1,30 @@
-/** The picture of a matrix: its cells, what they are called, and where one text of a pair ends. */
+/** Paints a matrix: its cells, labels, and the borders between the texts of a pair. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
-import { el } from "../../../parts/dom.ts";
-import { type Palette, rgb } from "../../../styles/theme.ts";
+import { type Palette, rgb } from "../../../styles/palette.ts";
 import type { Axes } from "../axes.ts";
 import { axisNames, NAMES_FROM } from "./names.ts";
 import { type Box, paintOverview } from "./overview.ts";
-import type { Part, Whole } from "./part.ts";
 import { type Pixels, pooled, type Tile, type Tiles } from "./tiles.ts";
+import type { Extent, Viewport } from "./viewport.ts";
 
 export interface PlotOptions {
   readonly axes: Axes;
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly palette: ReadonlySignal<Palette>;
   readonly tiles: Tiles;
-  /** What there is for the names of rows, and of columns. */
+  /** The space for the labels of rows, and of columns. */
   readonly left: number;
   readonly top: number;
   readonly overview: Box;
-  readonly whole: Whole;
+  readonly extent: Extent;
 }
 
-/** Paints a part, its first cell at (0, 0); reads signals. */
-export function matrixPlot(options: PlotOptions): (painter: Painter, part: Part) => void {
+/** Returns a function that paints a viewport, its first cell at (0, 0). It reads signals. */
+export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: Viewport) => void {
   const { axes, matrix, palette, tiles, left, top } = options;
   const names = { query: axisNames(axes.query, left), key: axisNames(axes.key, top) };
   const imageOf = (tile: ReadonlySignal<Tile | null>) =>
@@ -36,64 +36,64 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, part: Part)
     return all && image(pooled(all, Math.ceil(width), Math.ceil(height)), palette.value);
   });
 
-  function paintCells(painter: Painter, part: Part): void {
-    const [below, above] = [tiles.whole.value, part.whole ? null : tiles.sharp.value];
+  function paintCells(painter: Painter, viewport: Viewport): void {
+    const [below, above] = [tiles.whole.value, viewport.isWhole ? null : tiles.sharp.value];
     painter.imageSmoothingEnabled = false;
-    // What is there of another head stays until there is something of this one.
+    // The picture of another head stays until there is one of this head.
     const outdated = above?.matrix === matrix.value && below?.matrix !== matrix.value;
     const fresh = above?.matrix === matrix.value || below?.matrix !== matrix.value;
-    const covered = above && sharp.value && fresh ? placeOf(above, part) : null;
+    const covered = above && sharp.value && fresh ? placeOf(above, viewport) : null;
     if (below && whole.value && !outdated) {
-      paintAround(painter, part, covered, whole.value, placeOf(below, part));
+      paintAround(painter, viewport, covered, whole.value, placeOf(below, viewport));
     }
     if (covered && sharp.value) painter.drawImage(sharp.value, ...covered);
   }
 
-  function paintBorders(painter: Painter, part: Part): void {
-    const { cell, row, column, across, down } = part;
+  function paintBorders(painter: Painter, viewport: Viewport): void {
+    const { cell, row, column, across, down } = viewport;
     painter.fillStyle = palette.value.muted;
     for (const at of axes.query.borders) painter.fillRect(0, (at - row) * cell - 0.5, across, 1);
     for (const at of axes.key.borders) painter.fillRect((at - column) * cell - 0.5, 0, 1, down);
   }
 
-  return (painter, part) => {
-    const { cell, row, column, across, down } = part;
+  return (painter, viewport) => {
+    const { cell, row, column, across, down } = viewport;
     painter.save();
     painter.beginPath();
     painter.rect(0, 0, across, down);
     painter.clip();
-    paintCells(painter, part);
-    paintBorders(painter, part);
+    paintCells(painter, viewport);
+    paintBorders(painter, viewport);
     painter.restore();
     painter.strokeStyle = palette.value.border;
     painter.strokeRect(-0.5, -0.5, across + 1, down + 1);
     const every = cell >= NAMES_FROM;
-    if (left) names.query.paint(painter, palette.value, cell, row, down);
+    if (left) names.query(painter, palette.value, cell, row, down);
     if (every || left) {
       painter.save();
       painter.rotate(-Math.PI / 2);
-      names.key.paint(painter, palette.value, cell, column, across);
+      names.key(painter, palette.value, cell, column, across);
       painter.restore();
     }
-    if (part.whole) return;
-    paintOverview(painter, palette.value, options.overview, options.whole, part, small.value);
+    if (viewport.isWhole) return;
+    paintOverview(painter, palette.value, options.overview, options.extent, viewport, small.value);
   };
 }
 
-/** Left and top edge, width and height. */
+/** Left, top, width and height. */
 type Place = readonly [x: number, y: number, width: number, height: number];
 
-const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Part): Place => [
+const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Place => [
   (columns.first - column) * cell,
   (rows.first - row) * cell,
   (columns.end - columns.first) * cell,
   (rows.end - rows.first) * cell,
 ];
 
-/** Paint a picture of the whole where a sharper one does not cover it. */
+/** Paint the picture of the whole matrix where a sharper one does not cover it. */
 function paintAround(
   painter: Painter,
-  { across, down }: Part,
+  { across, down }: Viewport,
   covered: Place | null,
   picture: HTMLCanvasElement,
   place: Place,
@@ -121,10 +121,8 @@ function image({ width, height, largest }: Pixels, palette: Palette): HTMLCanvas
     data[to] = r;
     data[to + 1] = g;
     data[to + 2] = b;
-    // The square root, as in the thumbnails: most weights are small.
+    // The square root, as in the thumbnails, since most weights are small.
     data[to + 3] = 255 * Math.sqrt(largest[at]);
   }
-  const made = el("canvas", { width, height });
-  made.getContext("2d")?.putImageData(pixels, 0, 0);
-  return made;
+  return imageCanvas(pixels);
 }

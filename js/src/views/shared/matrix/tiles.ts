@@ -1,12 +1,11 @@
-/** The pictures that a matrix is shown by: all of it, and the part shown where that has more to it. */
+/** The pictures of a matrix: one of the whole, and a sharper one of the viewport. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
-import { matrixPicture } from "../../../raster/matrix.ts";
+import { rasterize } from "../../../raster/run.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
-import { columnsOf, type Part, rowsOf, type Span } from "./part.ts";
+import { columnsOf, rowsOf, type Span, type Viewport } from "./viewport.ts";
 
-/** A part of a matrix, in pixels. */
 interface Wanted {
   readonly matrix: AttentionMatrix;
   readonly rows: Span;
@@ -18,7 +17,7 @@ interface Wanted {
 export interface Pixels {
   readonly width: number;
   readonly height: number;
-  /** The largest weight in each. */
+  /** The largest weight in each pixel. */
   readonly largest: Float32Array;
 }
 
@@ -28,9 +27,9 @@ export interface Tile extends Wanted, Pixels {
 
 export interface Tiles {
   readonly whole: ReadonlySignal<Tile | null>;
-  /** The part shown and what is around it; null until it is wanted. */
+  /** The viewport and its surroundings; null until it is needed. */
   readonly sharp: ReadonlySignal<Tile | null>;
-  /** Pixels per cell in the picture of the part shown, as far as it is there. */
+  /** Pixels per cell in the best picture of the viewport so far. */
   readonly scale: ReadonlySignal<number>;
 }
 
@@ -38,20 +37,20 @@ export interface TilesOptions {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   readonly rows: readonly number[];
   readonly columns: readonly number[];
-  readonly part: ReadonlySignal<Part>;
-  /** Side of a cell in pixels of the screen, while the whole is shown. */
+  readonly viewport: ReadonlySignal<Viewport>;
+  /** The side of a cell in screen pixels when the whole matrix is shown. */
   readonly least: number;
 }
 
-/** What is drawn beyond each edge of the part shown, as a share of it: a small move needs no more. */
+/** The share of the viewport that is drawn beyond each edge, for small moves. */
 const AROUND = 0.25;
 
-/** A part is drawn when it has been the one for so long; until then what is there is scaled. */
+/** The delay before a new viewport is drawn; until then the existing picture is scaled. */
 const SETTLED_MS = 60;
 
 export function matrixTiles(
   scope: Scope,
-  { matrix, rows, columns, part, least }: TilesOptions,
+  { matrix, rows, columns, viewport, least }: TilesOptions,
 ): Tiles {
   const [whole, sharp] = [signal<Tile | null>(null), signal<Tile | null>(null)];
   const all = {
@@ -64,16 +63,16 @@ export function matrixTiles(
       : Math.min(1, least);
 
   const next = computed((): [Wanted, Signal<Tile | null>] | null => {
-    const of = matrix.value;
-    const needed = partWanted(part.value, of);
+    const current = matrix.value;
+    const needed = viewportTile(viewport.value, current);
     if (needed && !covers(sharp.value, needed)) return [needed, sharp];
-    const known = whole.value?.matrix === of && whole.value.done;
-    return known ? null : [{ matrix: of, ...all, scale: finest(of) }, whole];
+    const isDone = whole.value?.matrix === current && whole.value.done;
+    return isDone ? null : [{ matrix: current, ...all, scale: finest(current) }, whole];
   });
 
-  /** Null where the picture of the whole has all there is: every cell its own pixel, or an overview. */
-  function partWanted(shown: Part, of: AttentionMatrix): Wanted | null {
-    if (shown.whole || of.overview || finest(of) >= 1) return null;
+  /** Null if the picture of the whole has every detail: a pixel per cell, or an overview. */
+  function viewportTile(shown: Viewport, of: AttentionMatrix): Wanted | null {
+    if (shown.isWhole || of.overview || finest(of) >= 1) return null;
     const scale = Math.min(1, shown.cell * devicePixelRatio);
     return { matrix: of, rows: rowsOf(shown), columns: columnsOf(shown), scale };
   }
@@ -81,7 +80,7 @@ export function matrixTiles(
   let running: { readonly wanted: Wanted; stop(): void } | null = null;
   scope.effect(() => {
     const job = next.value;
-    // What is being drawn may do for a part a little further on as well.
+    // The running job may cover this viewport, too.
     if (job && running && covers(running.wanted, job[0])) return;
     running?.stop();
     running = job && start(...job);
@@ -120,8 +119,8 @@ export function matrixTiles(
       width: Math.ceil(lengthOf(wanted.columns) * wanted.scale),
       height: Math.ceil(lengthOf(wanted.rows) * wanted.scale),
     };
-    return matrixPicture(wanted.matrix, job, (largest, done) => {
-      // Half of a part would hide the whole below it.
+    return rasterize("matrix", [wanted.matrix], job, (largest, done) => {
+      // An incomplete picture would hide the one of the whole.
       if (!done && into === sharp) return;
       if (done) running = null;
       into.value = { ...wanted, width: job.width, height: job.height, largest, done };
@@ -129,7 +128,7 @@ export function matrixTiles(
   }
 
   const scale = computed(() => {
-    const needed = partWanted(part.value, matrix.value);
+    const needed = viewportTile(viewport.value, matrix.value);
     return needed && sharp.value && covers(sharp.value, needed)
       ? sharp.value.scale
       : finest(matrix.value);
@@ -140,7 +139,7 @@ export function matrixTiles(
   return { whole, sharp, scale };
 }
 
-/** Fewer pixels, each the largest of those that it stands for. */
+/** Pool pixels, each the largest of those that it replaces. */
 export function pooled(of: Pixels, width: number, height: number): Pixels {
   const [across, down] = [Math.min(width, of.width), Math.min(height, of.height)];
   const largest = new Float32Array(across * down);

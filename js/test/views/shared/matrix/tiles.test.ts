@@ -3,8 +3,8 @@
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { storedMatrix } from "../../../../src/data/attention-matrix.ts";
-import { partOf } from "../../../../src/views/shared/matrix/part.ts";
 import { matrixTiles } from "../../../../src/views/shared/matrix/tiles.ts";
+import { viewportOf } from "../../../../src/views/shared/matrix/viewport.ts";
 import { testScope } from "../../../support/test-scope.ts";
 
 const range = (count: number) => [...Array(count).keys()];
@@ -21,7 +21,7 @@ test.for([
     rows: range(down),
     columns: range(across),
     least: 0.5,
-    part: signal(partOf({ rows: down, columns: across, room: 600 }, null)),
+    viewport: signal(viewportOf({ rows: down, columns: across, available: 600 }, null)),
   });
   expect(tiles.scale.value).toBe(32 / 3000);
 });

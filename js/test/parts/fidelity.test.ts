@@ -4,9 +4,9 @@ import {
   halfPrecision,
   keptAsWeights,
   layerNames,
-  trust,
+  remarks,
   weightsWithin,
-} from "../../src/parts/trust.ts";
+} from "../../src/parts/fidelity.ts";
 import { RECORD } from "../support/vectors.ts";
 
 // Of the record's layers, 1 is kept as weights, and 2 is not confirmed.
@@ -14,12 +14,16 @@ const [{ layers }] = readManifest(RECORD.manifest).stacks;
 const numbered = (...numbers: number[]) => numbers.map((number) => ({ ...layers[0], number }));
 
 test("what holds for a layer", () => {
-  expect(layers.map(trust)).toEqual([[], ["kept as weights"], ["not confirmed against the model"]]);
+  expect(layers.map(remarks)).toEqual([
+    [],
+    ["kept as weights"],
+    ["not confirmed against the model"],
+  ]);
 });
 
 test("weights that were given beside queries and keys that do not make them", () => {
   const fidelity = { ...layers[1].fidelity, exact: false, module: "" };
-  expect(trust({ ...layers[1], fidelity })).toEqual([
+  expect(remarks({ ...layers[1], fidelity })).toEqual([
     "queries and keys give other weights",
     "kept as weights",
   ]);

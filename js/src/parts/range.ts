@@ -1,11 +1,11 @@
-/** From one place to before another. */
+/** Ranges of indices, from the first to before the second. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 
 export type Range = readonly [number, number];
 
-/** Computed, and the same as before as long as its numbers are. */
-export function steady(compute: () => Range): ReadonlySignal<Range> {
+/** A computed range that keeps its identity as long as its numbers stay the same. */
+export function computedRange(compute: () => Range): ReadonlySignal<Range> {
   let last: Range = [0, 0];
   return computed(() => {
     const next = compute();

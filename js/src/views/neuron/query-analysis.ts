@@ -1,4 +1,4 @@
-/** What the neuron view explains, as signals that follow the reader's choices. */
+/** The comparison of a query with its keys that the neuron view shows, as signals. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { type Explanation, explain, sees } from "../../data/explanation.ts";
@@ -18,52 +18,54 @@ import { type Shown, visible } from "../../state/shown.ts";
 import type { Side, State } from "../../state/state.ts";
 import { headIn } from "../shared/layer-view.ts";
 
-export interface Facts {
+export interface QueryAnalysis {
   readonly data: LayerData;
   readonly shown: Shown;
-  /** By position of a token, its row, or -1. */
+  /** The row of each token, or -1. */
   readonly places: Readonly<Record<Side, Int32Array>>;
   readonly head: ReadonlySignal<number>;
-  /** Of the query that is explained, and of the one that it is compared with. */
+  /** The explanations of the query, and of the one that it is compared with. */
   readonly explanation: ReadonlySignal<Explanation>;
   readonly comparison: ReadonlySignal<Explanation | null>;
-  /** The key looked at or locked, if one is. */
+  /** The hovered or locked key, or null. */
   readonly focusKey: ReadonlySignal<number | null>;
-  /** The key whose numbers are told: that one, else the one with the largest weight. */
+  /** The key in the status line: that one, or else the one with the largest weight. */
   readonly key: ReadonlySignal<number>;
   readonly muted: ReadonlySignal<readonly number[]>;
-  /** The neurons from left to right. */
+  /** The order of the neurons, from left to right. */
   readonly order: ReadonlySignal<readonly number[]>;
-  /** The fewest that make `SHARE` of what sets the key apart; null where no other can be seen. */
-  readonly telling: ReadonlySignal<readonly number[] | null>;
-  /** Under the pointer or the keyboard's cursor. */
+  /** The fewest neurons that make `SHARE` of the key's difference from the others, or null. */
+  readonly decisive: ReadonlySignal<readonly number[] | null>;
+  /** The neuron under the pointer or the keyboard's cursor. */
   readonly neuron: Signal<number | null>;
-  /** The one that a rotary embedding turned together with it. */
+  /** The neuron that a rotary embedding rotates together with it. */
   readonly partner: ReadonlySignal<number | null>;
-  /** The magnitudes drawn in full colour. */
+  /** The magnitudes shown in full colour. */
   readonly scales: {
     readonly vector: ReadonlySignal<number>;
     readonly product: ReadonlySignal<number>;
   };
 }
 
-/** Of the difference between a key's scaled dot product and the mean of the others'. */
+/** The share of the difference between a key's scaled dot product and the mean of the others'. */
 export const SHARE = 0.8;
 
-/** @param wanted the query to explain, which the tokens shown may leave out. */
-export function neuronFacts(
+/** @param wanted the query to explain, which may not be among the tokens shown */
+export function analyzeQuery(
   state: State,
   data: LayerData,
   shown: Shown,
-  wanted: ReadonlySignal<number>,
-): Facts {
+  requested: ReadonlySignal<number>,
+): QueryAnalysis {
   const dim = data.info.dim as number;
   const head = computed(() => headIn(state, data));
   const places = {
     query: placesOf(shown.queries, data.numQueries),
     key: placesOf(shown.keys, data.numKeys),
   };
-  const query = computed(() => (places.query[wanted.value] >= 0 ? wanted.value : shown.queries[0]));
+  const query = computed(() =>
+    places.query[requested.value] >= 0 ? requested.value : shown.queries[0],
+  );
   const second = computed(() => comparedWith(state, shown, query.value));
   const muted = computed(() => [...new Set(state.muted.value)].filter((n) => n < dim));
   const explanation = computed(() => explain(data, head.value, query.value, muted.value));
@@ -72,7 +74,7 @@ export function neuronFacts(
   );
   const focusKey = computed(() => visible(state.focus.value, shown).key);
   const strongest = computed(() => {
-    const { weights } = explanation.value.own;
+    const { weights } = explanation.value.original;
     return shown.keys.reduce((best, at) => (weights[at] > weights[best] ? at : best));
   });
   const key = computed(() => focusKey.value ?? strongest.value);
@@ -80,29 +82,29 @@ export function neuronFacts(
   const queryAt = (i: number) => data.query(head.value, i) as Float32Array;
   const keyAt = (j: number) => data.key(head.value, j) as Float32Array;
   const q = computed(() => queryAt(query.value));
-  const seen = computed(() =>
+  const visibleKeys = computed(() =>
     [...Array(data.numKeys).keys()].filter((at) => sees(explanation.value, at)),
   );
-  // A locked key before the one looked at: neurons must not move under a pointer that follows them.
+  // A locked key before the hovered one, so that neurons do not move under the pointer.
   const pairKey = computed(
     () => visible({ query: null, key: state.key.value }, shown).key ?? key.value,
   );
   const order = computed(() => {
     const by = state.neurons.value;
     if (by === "model") return [...Array(dim).keys()];
-    const keys = by === "pair" ? [pairKey.value] : seen.value;
+    const keys = by === "pair" ? [pairKey.value] : visibleKeys.value;
     return largestFirst(magnitudes(q.value, keys.map(keyAt)));
   });
-  // Of one query, for whichever key is looked at.
-  const total = computed(() => sumOf(seen.value.map(keyAt), dim));
-  const telling = computed(() => {
-    const others = seen.value.length - 1;
+  // Does not depend on the focused key.
+  const total = computed(() => sumOf(visibleKeys.value.map(keyAt), dim));
+  const decisive = computed(() => {
+    const others = visibleKeys.value.length - 1;
     if (others < 1 || !sees(explanation.value, key.value)) return null;
     const { program } = data.info;
     const scale = program ? headScale(program, head.value) : 1;
-    const own = keyAt(key.value);
-    const mean = total.value.map((sum, n) => (sum - own[n]) / others);
-    return fewest(contributions(scale, q.value, own, mean), SHARE);
+    const vector = keyAt(key.value);
+    const mean = total.value.map((sum, n) => (sum - vector[n]) / others);
+    return fewest(contributions(scale, q.value, vector, mean), SHARE);
   });
 
   const neuron = signal<number | null>(null);
@@ -110,10 +112,10 @@ export function neuronFacts(
     neuron.value === null ? null : partnerOf(data.info.rotary, neuron.value),
   );
   const vector = computed(() =>
-    fullColour([...sample(shown.queries).map(queryAt), ...sample(shown.keys).map(keyAt)]),
+    fullColor([...sample(shown.queries).map(queryAt), ...sample(shown.keys).map(keyAt)]),
   );
   const sampled = sample(shown.keys);
-  const product = computed(() => fullColour(sampled.map((at) => products(q.value, keyAt(at)))));
+  const product = computed(() => fullColor(sampled.map((at) => products(q.value, keyAt(at)))));
   return {
     data,
     shown,
@@ -125,15 +127,15 @@ export function neuronFacts(
     key,
     muted,
     order,
-    telling,
+    decisive,
     neuron,
     partner,
     scales: { vector, product },
   };
 }
 
-/** The query locked second; while that one is itself explained, the one locked first. */
-export function comparedWith(state: State, shown: Shown, query: number): number | null {
+/** The query that was locked second, or, if that is the explained one, first. */
+function comparedWith(state: State, shown: Shown, query: number): number | null {
   const first = state.query.value;
   const second = state.also.value[0];
   if (first === null || second === undefined) return null;
@@ -141,8 +143,8 @@ export function comparedWith(state: State, shown: Shown, query: number): number 
   return at !== query && shown.queries.includes(at) ? at : null;
 }
 
-/** The 98th percentile: one outlying component must not make all others pale. */
-function fullColour(vectors: readonly Float32Array[]): number {
+/** The 98th percentile, so that a single outlier does not make all others pale. */
+function fullColor(vectors: readonly Float32Array[]): number {
   const sorted = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const vector of vectors) for (const value of vector) sorted[at++] = Math.abs(value);
@@ -150,10 +152,9 @@ function fullColour(vectors: readonly Float32Array[]): number {
   return sorted[Math.floor(0.98 * (sorted.length - 1))] || 1;
 }
 
-/** Of so many vectors, a colour's scale is that of all: no more are looked at. */
+/** The number of vectors that a colour scale is computed from. */
 const ENOUGH = 128;
 
-/** Some of a long text's tokens, evenly spaced. */
 function sample(tokens: readonly number[]): readonly number[] {
   const step = tokens.length / ENOUGH;
   if (step <= 1) return tokens;

@@ -1,67 +1,71 @@
-/** The status line of the head view: the numbers of what is looked at. */
+/** The status line of heads: the numbers of the focused tokens. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import type { Layer } from "../../data/layer.ts";
-import { hint, number, type Phrase, pair, strong, token, weight } from "../../parts/text.ts";
-import { otherSide } from "../../state/locks.ts";
-import type { State } from "../../state/state.ts";
-import { type Axes, type Axis, type Look, sideOf } from "../shared/axes.ts";
+import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import type { Layer } from "../../../data/layer.ts";
+import { hint, number, type Phrase, pair, strong, token, weight } from "../../../parts/text.ts";
+import { otherSide } from "../../../state/locks.ts";
+import type { State } from "../../../state/state.ts";
+import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
 
-/** What the head view shows. */
-export interface Seen {
+/** The content of a view of heads, from which its status line and tables follow. */
+export interface HeadContent {
   readonly state: State;
   readonly data: Layer;
   readonly axes: Axes;
-  /** "Layer 2", or "" where all layers are one. */
-  readonly where: string;
-  readonly look: ReadonlySignal<Look>;
-  /** Those whose lines are drawn, and that of the matrix. */
+  /** "Layer 2", or "" if all layers are combined. */
+  readonly layerLabel: string;
+  readonly focused: ReadonlySignal<FocusedUnits>;
+  /** The matrices drawn as lines, and the one drawn as a matrix. */
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-  readonly pictured: ReadonlySignal<AttentionMatrix>;
-  /** Per matrix, the weights of the row or column looked at. */
+  readonly matrix: ReadonlySignal<AttentionMatrix>;
+  /** The weights of the focused row or column, by drawn matrix. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
 
-/** More names than these are counted instead. */
+/** The most names to list; more tokens are counted. */
 const MOST_NAMES = 3;
 
-export function headStatus(seen: Seen): Phrase {
-  const { state, axes, look, matrices, pictured } = seen;
-  const side = sideOf(look.value);
-  const strips = seen.strips.value;
+export function headStatus(content: HeadContent): Phrase {
+  const { state, axes, focused, matrices, matrix } = content;
+  const side = sideOf(focused.value);
+  const strips = content.strips.value;
   if (!side) return [hint("Point at a token to see its attention; click to keep it.")];
   const release = state.hover.value === null ? hint(" · Esc releases") : "";
-  const { query, key } = look.value;
+  const { query, key } = focused.value;
   if (strips && query.length === 1 && key.length === 1) {
     return [
-      `${joined(seen.where, pictured.value.name)}  `,
+      `${joined(content.layerLabel, matrix.value.name)}  `,
       ...pair(axes.query.names[query[0]], axes.key.names[key[0]]),
-      ...pairNumbers(seen, query[0], key[0]),
+      ...pairNumbers(content, query[0], key[0]),
       release,
     ];
   }
-  const [own, other] = [axes[side], axes[otherSide(side)]];
+  const [axis, other] = [axes[side], axes[otherSide(side)]];
   if (!strips)
-    return [`${seen.where}  `, ...names(own, look.value[side]), ` ${missing(seen, own)}`];
+    return [
+      `${content.layerLabel}  `,
+      ...names(axis, focused.value[side]),
+      ` ${missing(content, axis)}`,
+    ];
   const single = matrices.value.length === 1;
   return [
-    `${joined(seen.where, single ? matrices.value[0].name : "")}  `,
-    ...names(own, look.value[side]),
+    `${joined(content.layerLabel, single ? matrices.value[0].name : "")}  `,
+    ...names(axis, focused.value[side]),
     strong(side === "query" ? " →" : " ←"),
     ...strongest(strips, other.shown).flatMap(({ value, unit, matrix }, n) => [
       n ? " · " : " ",
       token(other.names[unit]),
       ` ${weight(value)}${single ? "" : ` (head ${matrices.value[matrix].head})`}`,
     ]),
-    look.value[side].length > 1 ? " (sums)" : "",
+    focused.value[side].length > 1 ? " (sums)" : "",
     release,
   ];
 }
 
-/** What keeps the numbers of the tokens looked at from being told. */
-function missing({ data, look }: Seen, { side, units }: Axis): string {
-  const positions = look.value[side].flatMap((unit) => units.tokens[unit]);
+/** The text in place of the numbers of the focused tokens while they are missing. */
+function missing({ data, focused }: HeadContent, { side, units }: Axis): string {
+  const positions = focused.value[side].flatMap((unit) => units.tokens[unit]);
   return positions.map((position) => data.pending(side, position)).find(Boolean) ?? "";
 }
 
@@ -74,19 +78,19 @@ function names({ names, units: { tokens } }: Axis, units: readonly number[]): Ph
   return inOrder.flatMap((unit, n) => [n ? strong(" + ") : "", token(names[unit], true)]);
 }
 
-function pairNumbers({ data, axes, pictured }: Seen, query: number, key: number): string[] {
-  const { head } = pictured.value;
+function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: number): string[] {
+  const { head } = matrix.value;
   const [from, ...moreFrom] = axes.query.units.tokens[query];
   const [to, ...moreTo] = axes.key.units.tokens[key];
-  // Words of several tokens, and means, have no score of their own.
+  // Words of several tokens and combined heads have no score.
   const single = head !== null && !moreFrom.length && !moreTo.length;
   const score = single ? data.scoreRow(head, from)?.[to] : undefined;
   if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
-  const text = ` weight ${weight(pictured.value.row(query)[key])}`;
+  const text = ` weight ${weight(matrix.value.row(query)[key])}`;
   return score === undefined ? [text] : [text, ` · score ${number(score)}`];
 }
 
-/** The three strongest of all that is drawn, among the units that are shown. */
+/** The three largest of all weights between the focused and the shown units. */
 function strongest(
   strips: readonly Float32Array[],
   shown: readonly number[],

@@ -1,4 +1,7 @@
-/** What the head view shows: single heads, or one matrix made of several, between tokens or words. */
+/**
+ * The matrices that the choices ask for: of single heads or of several combined, between tokens or
+ * words.
+ */
 
 import {
   type AttentionMatrix,
@@ -6,24 +9,23 @@ import {
   headMatrix,
   storedMatrix,
   wordMatrix,
-} from "../../data/attention-matrix.ts";
-import type { Combined } from "../../data/combine.ts";
-import type { Layer } from "../../data/layer.ts";
-import { shownSegments } from "../../data/thumbnails.ts";
-import { combination } from "../../state/choices.ts";
-import { activeHeads } from "../../state/navigation.ts";
-import type { State } from "../../state/state.ts";
-import type { Axes } from "../shared/axes.ts";
+} from "../../../data/attention-matrix.ts";
+import type { Combined } from "../../../data/combine.ts";
+import type { Layer } from "../../../data/layer.ts";
+import { shownSegments } from "../../../data/thumbnails.ts";
+import { combination } from "../../../state/choices.ts";
+import { activeHeads } from "../../../state/navigation.ts";
+import type { State } from "../../../state/state.ts";
+import type { Axes } from "../axes.ts";
 
 const HOW = { mean: "Mean", max: "Largest" } as const;
 
-/** One head of a layer. */
 export function shownMatrix(state: State, data: Layer, axes: Axes, head: number): AttentionMatrix {
   const matrix = headMatrix(data, head, shownSegments(state.segments.value, data.stack));
   return state.words.value ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
 }
 
-/** The heads that are switched on, each or together. */
+/** The matrices of the active heads, or one that combines them. */
 export function shownMatrices(state: State, data: Layer, axes: Axes): readonly AttentionMatrix[] {
   const active = activeHeads(state, data.info.heads);
   const matrices = active.map((head) => shownMatrix(state, data, axes, head));
@@ -34,7 +36,7 @@ export function shownMatrices(state: State, data: Layer, axes: Axes): readonly A
   return [combinedMatrix(`${HOW[how]} of ${what}`, matrices, how)];
 }
 
-/** Every head of every layer, as one. */
+/** The matrix that combines every head of every layer. */
 export function stackMatrix(
   state: State,
   combined: Combined,
@@ -46,12 +48,12 @@ export function stackMatrix(
   const keys = axes.key.units.of.length;
   const name = `${HOW[how]} of all ${heads} heads`;
   if (!state.words.value) return storedMatrix(name, combined[how], keys);
-  // Of sums over words there is no maximum here, so the largest is that between their tokens.
+  // The maxima of tokens do not give those of sums over words, so this is the largest between their
+  // tokens.
   const matrix = storedMatrix(how === "max" ? `${name}, by token` : name, combined[how], keys);
   const joined = how === "max" ? "largest" : "attention";
   return wordMatrix(matrix, axes.query.units, axes.key.units, joined);
 }
 
-/** Whether all layers are shown as one. */
-export const showsStack = ({ combine }: State): boolean =>
+export const combinesLayers = ({ combine }: State): boolean =>
   combination(combine.value)?.over === "layers";

@@ -1,95 +1,95 @@
-/** Ribbons to more tokens than can be stroked: the strongest as they are, the others as one fan. */
+/** Paints ribbons to very many tokens: strokes the strongest, and merges the others. */
 
 import { ease } from "../../kernels/ease.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import { otherSide } from "../../state/locks.ts";
-import { alpha, rgb } from "../../styles/theme.ts";
+import { alpha, rgb } from "../../styles/palette.ts";
 import { strokeCurve } from "./curves.ts";
 import { FAINTEST, type Ribbons, shadeOf, spanOf, THINNEST, TRACE, WIDEST } from "./ribbons.ts";
 
-/** More ribbons than this are a fan, unless it were longer than a screen. */
-export const FAN_FROM = 400;
-export const LARGEST_FAN = 3000;
+/** The least number of ribbons to merge, and the longest column in CSS pixels to merge them in. */
+export const MANY_RIBBONS = 400;
+export const LONGEST_MERGED = 3000;
 
-/** How many ribbons are stroked, at most: a frame has time for few. */
+/** The most ribbons that are stroked, since strokes are slow. */
 const STROKED = 30;
 
-/** In how many sizes its end is kept. */
+/** The number of sizes in which the ends of merged ribbons are kept. */
 const SIZES = 4;
 
-/** Width of the pieces that a fan is drawn in. */
-const PIECE = 2;
+/** The width of the slices in which merged ribbons are drawn. */
+const SLICE = 2;
 
-/** A ribbon of weight 1 may cover its neighbours, down to this width. */
+/** The least width of a ribbon of weight 1, even if it covers its neighbours. */
 const BOLD = 4;
 
-/** How many kinds of weights are told apart to find the strongest. */
-const GRADES = 512;
+/** The number of bins of the histogram that finds the strongest. */
+const BINS = 512;
 
-/** Pictures that last from one fan to the next: making them takes longer than filling them. */
-export interface FanBuffers {
-  /** Each half as high as the one before: browsers look at few pixels of what they make smaller. */
-  readonly tips: readonly HTMLCanvasElement[];
+/** Canvases that are reused, since creating them is slow. */
+export interface RibbonBuffers {
+  /** Each half as high as the one before, since browsers shrink images badly. */
+  readonly ends: readonly HTMLCanvasElement[];
   readonly strips: HTMLCanvasElement;
 }
 
-export const fanBuffers = (): FanBuffers => ({
-  tips: Array.from({ length: SIZES }, () => el("canvas")),
+export const ribbonBuffers = (): RibbonBuffers => ({
+  ends: Array.from({ length: SIZES }, () => el("canvas")),
   strips: el("canvas"),
 });
 
-export function paintFan(
+export function paintManyRibbons(
   painter: Painter,
   ribbons: Ribbons,
-  buffers: FanBuffers,
+  buffers: RibbonBuffers,
   ratio: number,
 ): void {
   const { axes, tracks, side, from, strips, colors } = ribbons;
-  const [own, other] = [axes[side], axes[otherSide(side)]];
-  const [ownTrack, track] = [tracks[side], tracks[otherSide(side)]];
+  const [axis, other] = [axes[side], axes[otherSide(side)]];
+  const [originTrack, track] = [tracks[side], tracks[otherSide(side)]];
   const { shown } = other;
   const span = spanOf(ribbons);
   const inks = colors.map(rgb);
-  const origins = from.map((unit) => ownTrack.middle(own.places[unit]));
+  const origins = from.map((unit) => originTrack.middle(axis.places[unit]));
 
-  // Sums of several tokens may exceed 1.
+  // Sums over several tokens may exceed 1.
   let largest = 1;
   for (const strip of strips) for (const weight of strip) if (weight > largest) largest = weight;
-  const graded = (weight: number) => Math.floor(Math.sqrt(weight / largest) * (GRADES - 1));
-  const counts = new Uint32Array(GRADES);
-  for (const strip of strips) for (const unit of shown) counts[graded(strip[unit])]++;
-  let [grade, above] = [GRADES, 0];
-  while (grade > 0 && above + counts[grade - 1] <= STROKED) above += counts[--grade];
+  const binOf = (weight: number) => Math.floor(Math.sqrt(weight / largest) * (BINS - 1));
+  const counts = new Uint32Array(BINS);
+  for (const strip of strips) for (const unit of shown) counts[binOf(strip[unit])]++;
+  let [bin, above] = [BINS, 0];
+  while (bin > 0 && above + counts[bin - 1] <= STROKED) above += counts[--bin];
 
   const height = Math.ceil(track.length);
-  const tips = new Float32Array(4 * height);
+  const ends = new Float32Array(4 * height);
   const strongest: { at: number; matrix: number; weight: number }[] = [];
   strips.forEach((strip, matrix) => {
     for (let at = 0; at < shown.length; at++) {
       const weight = strip[shown[at]];
       if (weight < FAINTEST) continue;
-      if (graded(weight) >= grade) strongest.push({ at, matrix, weight });
+      if (binOf(weight) >= bin) strongest.push({ at, matrix, weight });
       else {
         const pixel = Math.min(height - 1, Math.floor(track.middle(at)));
         const shade = shadeOf(weight / largest);
-        // Of what is a pixel wide, little would be left where it falls between two of the screen.
-        add(tips, 4 * pixel, inks[matrix], shade);
-        add(tips, 4 * Math.max(0, pixel - 1), inks[matrix], shade / 2);
-        add(tips, 4 * Math.min(height - 1, pixel + 1), inks[matrix], shade / 2);
+        // Blurred, since a single pixel may fall between two pixels of the screen.
+        add(ends, 4 * pixel, inks[matrix], shade);
+        add(ends, 4 * Math.max(0, pixel - 1), inks[matrix], shade / 2);
+        add(ends, 4 * Math.min(height - 1, pixel + 1), inks[matrix], shade / 2);
       }
     }
   });
 
-  let sums = tips;
-  for (const buffer of buffers.tips) {
-    fill(buffer, tipsImage(sums));
+  let sums = ends;
+  for (const buffer of buffers.ends) {
+    fill(buffer, endsImage(sums));
     sums = halved(sums);
   }
-  for (const origin of origins) paintTips(painter, buffers.tips, origin, span.near, span.far);
+  for (const origin of origins) paintEnds(painter, buffers.ends, origin, span.near, span.far);
 
-  // The strongest last, on top.
+  // Draw the strongest last, on top.
   strongest.sort((a, b) => a.weight - b.weight);
   const widest = Math.min(WIDEST, Math.max(BOLD, track.size(0)));
   for (const { at, matrix, weight } of strongest) {
@@ -101,14 +101,14 @@ export function paintFan(
   paintStrips(painter, ribbons, buffers.strips, track, shown, largest, ratio);
 }
 
-/** Premultiplied red, green, blue, and opacity. */
+/** Add premultiplied red, green and blue, and opacity. */
 function add(sums: Float32Array, at: number, ink: readonly number[], opacity: number): void {
   for (let n = 0; n < 3; n++) sums[at + n] += opacity * ink[n];
   sums[at + 3] += opacity;
 }
 
-/** A pixel wide: what is drawn to each place along the tokens. */
-function tipsImage(sums: Float32Array): ImageData {
+/** An image one pixel wide: the ends of the merged ribbons. */
+function endsImage(sums: Float32Array): ImageData {
   const image = new ImageData(1, sums.length / 4);
   for (let at = 0; at < sums.length; at += 4) {
     const opacity = sums[at + 3];
@@ -119,31 +119,30 @@ function tipsImage(sums: Float32Array): ImageData {
   return image;
 }
 
-/** Every pixel the mean of two. */
 function halved(sums: Float32Array): Float32Array<ArrayBuffer> {
   const out = new Float32Array(4 * Math.ceil(sums.length / 8));
   for (let at = 0; at < sums.length; at++) out[4 * (at >> 3) + (at & 3)] += sums[at] / 2;
   return out;
 }
 
-/** Nearer to its origin a fan is its tips, drawn together as far as the curves are. */
-function paintTips(
+/** Paint merged ribbons: their ends, shrunk towards the origin along the curve. */
+function paintEnds(
   painter: Painter,
-  tips: readonly HTMLCanvasElement[],
+  ends: readonly HTMLCanvasElement[],
   origin: number,
   near: number,
   far: number,
 ): void {
   const width = Math.abs(far - near);
-  for (let x = 0; x < width; x += PIECE) {
-    const way = ease(Math.min(1, (x + PIECE / 2) / width));
-    const left = far > near ? near + x : near - x - PIECE;
-    const size = Math.min(tips.length - 1, Math.floor(-Math.log2(way)));
-    painter.drawImage(tips[size], left, origin * (1 - way), PIECE, tips[0].height * way);
+  for (let x = 0; x < width; x += SLICE) {
+    const way = ease(Math.min(1, (x + SLICE / 2) / width));
+    const left = far > near ? near + x : near - x - SLICE;
+    const size = Math.min(ends.length - 1, Math.floor(-Math.log2(way)));
+    painter.drawImage(ends[size], left, origin * (1 - way), SLICE, ends[0].height * way);
   }
 }
 
-/** Per head and pixel, the largest weight of the tokens there. */
+/** Paint the strips: by head and pixel, the largest weight of the tokens there. */
 function paintStrips(
   painter: Painter,
   ribbons: Ribbons,

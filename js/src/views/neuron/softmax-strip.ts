@@ -1,4 +1,4 @@
-/** The whole softmax of the query explained beside the rows of a long text: where its weight lies. */
+/** A strip beside the rows of a long text, with the softmax over all keys. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
@@ -7,42 +7,47 @@ import { el } from "../../parts/dom.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import type { Palette } from "../../styles/theme.ts";
-import type { ColumnHead } from "./column-headers.ts";
-import type { ColumnsOptions } from "./columns.ts";
-import type { Facts } from "./facts.ts";
+import type { Palette } from "../../styles/palette.ts";
+import { bindStripPointer } from "../shared/strip-pointer.ts";
+import type { ColumnHeader } from "./column-headers.ts";
+import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 
 const WIDTH = 30;
 const GAP = 10;
 
-/** What is lower cannot be seen. */
+/** The least height of a mark, in CSS pixels. */
 const TALL = 2;
-/** What marks places, on the left of the strip. */
+/** The width of the triangles left of the strip. */
 const MARK = 6;
-/** No bracket is lower, or it could not be seen. */
+/** The least height of the bracket. */
 const LOWEST = 5;
-/** How far from the pointer the strongest key is the one pointed at. */
+/** The distance from the pointer, in CSS pixels, in which the strongest key counts as hovered. */
 const NEAR = 2;
 
-/** What stands beside the rows of a long text: nothing beside those of a short one. */
-export interface Beside {
+/** The strip of a long text; empty for a short one. */
+export interface SoftmaxStrip {
   readonly elements: readonly HTMLElement[];
-  /** What it takes of the width. */
-  readonly room: number;
-  /** Puts it there; what it is called. */
-  place(left: number): readonly ColumnHead[];
+  readonly width: number;
+  /** Place it. Returns its column header. */
+  place(left: number): readonly ColumnHeader[];
 }
 
-export function besideRows({ scope, state, facts, rows, palette }: ColumnsOptions): Beside {
-  if (!rows.long) return { elements: [], room: 0, place: () => [] };
-  const element = wholeSoftmax(scope, state, facts, rows, palette);
-  const title = `Softmax over all ${facts.shown.keys.length} keys, the largest wherever several share a place; click to go there`;
+export function softmaxStrip(
+  scope: Scope,
+  state: State,
+  analysis: QueryAnalysis,
+  rows: Rows,
+  palette: ReadonlySignal<Palette>,
+): SoftmaxStrip {
+  if (!rows.long) return { elements: [], width: 0, place: () => [] };
+  const element = stripElement(scope, state, analysis, rows, palette);
+  const title = `Softmax over all ${analysis.shown.keys.length} keys, the largest wherever several share a place; click to go there`;
   element.title = title;
   const head = { name: ["All"], detail: ["keys"], title, width: WIDTH };
   return {
     elements: [element],
-    room: WIDTH + GAP,
+    width: WIDTH + GAP,
     place(left) {
       element.style.marginLeft = `${left + GAP}px`;
       return [{ ...head, left: left + GAP }];
@@ -50,18 +55,18 @@ export function besideRows({ scope, state, facts, rows, palette }: ColumnsOption
   };
 }
 
-function wholeSoftmax(
+function stripElement(
   scope: Scope,
   state: State,
-  facts: Facts,
+  analysis: QueryAnalysis,
   rows: Rows,
   palette: ReadonlySignal<Palette>,
 ): HTMLElement {
-  const { shown, places } = facts;
+  const { shown, places } = analysis;
   const canvas = el("canvas");
-  const element = el("div", { class: "whole", "aria-hidden": "true" }, canvas);
+  const element = el("div", { class: "softmax-strip", "aria-hidden": "true" }, canvas);
   scope.effect(() => {
-    const height = Math.floor(rows.room.value);
+    const height = Math.floor(rows.visibleHeight.value);
     paintCanvas(canvas, WIDTH, height, (painter) => paintStrip(painter, height));
   });
 
@@ -72,9 +77,9 @@ function wholeSoftmax(
     painter.strokeStyle = border;
     painter.strokeRect(MARK + 0.5, 0.5, width - 1, height - 1);
     painter.fillStyle = positive;
-    const largest = pooled(facts.explanation.value.shown.weights, Math.ceil(height / TALL));
+    const largest = pooled(analysis.explanation.value.shown.weights, Math.ceil(height / TALL));
     largest.forEach((weight, at) => {
-      // The square root, as in the matrix: most weights are small.
+      // The square root, as in the matrix, since most weights are small.
       painter.globalAlpha = Math.sqrt(weight);
       if (weight > 0) painter.fillRect(MARK, at * TALL, width, TALL);
     });
@@ -88,12 +93,11 @@ function wholeSoftmax(
       const y = (row + 0.5) * per;
       if (row >= 0) paintMark(painter, color, Math.max(LOWEST, Math.min(height - LOWEST, y)));
     };
-    mark(text, places.query[facts.explanation.value.query]);
-    const { value: key } = facts.focusKey;
+    mark(text, places.query[analysis.explanation.value.query]);
+    const { value: key } = analysis.focusKey;
     if (key !== null) mark(accent, places.key[key]);
   }
 
-  /** In so many parts, the largest weight of each. */
   function pooled(weights: Float32Array, count: number): Float32Array {
     const largest = new Float32Array(count);
     shown.keys.forEach((key, row) => {
@@ -103,40 +107,30 @@ function wholeSoftmax(
     return largest;
   }
 
-  let pressed = false;
-  const go = (y: number) => {
+  const point = perFrame(({ y, pressed }: { y: number; pressed: boolean }) => {
     const { height } = canvas.getBoundingClientRect();
     const row = (at: number) => Math.floor((at / height) * rows.count);
     if (pressed) rows.centre(row(y));
-    const { weights } = facts.explanation.peek().shown;
-    // Several keys share a pixel: the one that has most to say.
+    const { weights } = analysis.explanation.peek().shown;
+    // Of the keys that share a pixel, the strongest.
     const near = shown.keys.slice(Math.max(0, row(y - NEAR)), row(y + NEAR) + 1);
     if (!near.length) return;
     const key = near.reduce((best, at) => (weights[at] > weights[best] ? at : best));
     if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
-  };
-  const point = perFrame(go);
+  });
   scope.onEnd(point.cancel);
-  const yOf = (event: PointerEvent) => event.clientY - canvas.getBoundingClientRect().top;
-  canvas.addEventListener("pointermove", (event) => point(yOf(event)));
-  canvas.addEventListener("pointerdown", (event) => {
-    canvas.setPointerCapture(event.pointerId);
-    pressed = true;
-    go(yOf(event));
-  });
-  for (const end of ["pointerup", "pointercancel"] as const) {
-    canvas.addEventListener(end, () => {
-      pressed = false;
-    });
-  }
-  canvas.addEventListener("pointerleave", () => {
-    point.cancel();
-    state.hover.value = null;
-  });
+  bindStripPointer(
+    canvas,
+    (_, y, pressed) => point({ y, pressed }),
+    () => {
+      point.cancel();
+      state.hover.value = null;
+    },
+  );
   return element;
 }
 
-/** A triangle that points to a place from the left. */
+/** Paint a triangle that points at a place from the left. */
 function paintMark(painter: Painter, color: string, y: number): void {
   painter.fillStyle = color;
   painter.beginPath();

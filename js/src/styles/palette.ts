@@ -1,4 +1,4 @@
-/** Colours, light and dark, and which of the two the place around the view asks for. */
+/** The light and the dark palette, and calculations with colours. */
 
 export type RGB = readonly [number, number, number];
 
@@ -12,15 +12,15 @@ export interface Palette {
   readonly accent: string;
   readonly onAccent: string;
   readonly highlight: string;
-  /** Matrix cells run from the background to this. */
+  /** The colour of weight 1 in a matrix. */
   readonly ink: string;
-  /** What an empty cell of a thumbnail shows. */
+  /** The background of a thumbnail. */
   readonly paper: string;
   readonly positive: string;
   readonly negative: string;
   /** The middle of a diverging ramp. */
   readonly neutral: string;
-  /** The kinds of heads, in the order of the manifest. */
+  /** Colours of the patterns, in the order of the manifest. */
   readonly patterns: readonly string[];
 }
 
@@ -67,13 +67,13 @@ export function rgb(hex: string): RGB {
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-/** The first colour with so much of the second. */
+/** The first colour mixed with a share of the second. */
 export function mixed(from: string, to: string, share: number): string {
   const end = rgb(to);
   return hex(rgb(from).map((part, n) => part + (end[n] - part) * share));
 }
 
-/** "#rrggbb" of red, green and blue from 0 to 255, the nearest where they lie outside. */
+/** "#rrggbb" of red, green and blue, which are clamped to 0 to 255. */
 export function hex(parts: readonly number[]): string {
   const bytes = Uint8ClampedArray.from(parts);
   return `#${[...bytes].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
@@ -89,56 +89,12 @@ export function luminance([r, g, b]: RGB): number {
   return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
 }
 
-/**
- * Whether the background behind an element is dark.
- *
- * The colour that is really there decides, not a host's class names: every host has its own,
- * and some (VS Code) paint widgets white inside a dark theme.
- */
-export function isDark(element: Element): boolean {
-  for (let node: Element | null = element; node; node = parent(node)) {
-    const [r, g, b, opacity] = pixelOf(getComputedStyle(node).backgroundColor);
-    if (opacity > 127) return luminance([r, g, b]) < 0.2;
-  }
-  // A frame without a background shows that of a page into which nobody can look from here (Colab).
-  // Its text is made to be read on it.
-  const [r, g, b] = pixelOf(getComputedStyle(parent(element) ?? element).color);
-  return luminance([r, g, b]) > 0.4;
-}
-
-/** Red, green, blue and opacity, 0 to 255, of any CSS colour: painting it understands them all. */
-export function pixelOf(color: string): Uint8ClampedArray {
+/** Red, green, blue and opacity, 0 to 255, of any CSS colour, found by painting a pixel. */
+export function parseColor(color: string): Uint8ClampedArray {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 1;
   const context = canvas.getContext("2d") as CanvasRenderingContext2D;
   context.fillStyle = color;
   context.fillRect(0, 0, 1, 1);
   return context.getImageData(0, 0, 1, 1).data;
-}
-
-function parent(node: Element): Element | null {
-  if (node.parentElement) return node.parentElement;
-  const root = node.getRootNode();
-  return root instanceof ShadowRoot ? root.host : null;
-}
-
-/** Call `changed` whenever the surroundings may have changed colour. */
-export function watchSurroundings(changed: () => void, signal: AbortSignal): void {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed, { signal });
-  // Hosts switch themes by an attribute or a class of <html> or <body>, and repaint after it.
-  const observer = new MutationObserver(() => requestAnimationFrame(changed));
-  for (const node of [document.documentElement, document.body]) {
-    observer.observe(node, { attributes: true });
-  }
-  signal.addEventListener("abort", () => observer.disconnect());
-}
-
-/** Call `changed` whenever a CSS pixel gets another number of screen pixels: zoom, another screen. */
-export function watchResolution(changed: () => void, signal: AbortSignal): void {
-  const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-  const next = () => {
-    changed();
-    watchResolution(changed, signal);
-  };
-  query.addEventListener("change", next, { signal, once: true });
 }

@@ -1,4 +1,4 @@
-/** The precision of a layer's numbers, and how far they can be trusted, in words. */
+/** The precision of a layer's numbers, and doubts about them, in words. */
 
 import type { LayerInfo } from "../data/manifest.ts";
 import { roundedUp } from "./text.ts";
@@ -8,41 +8,42 @@ const CONTRADICTED = "queries and keys give other weights";
 const KEPT = "kept as weights";
 
 /** All remarks about one layer. */
-export function trust(layer: LayerInfo): readonly string[] {
-  return [...doubts(layer), ...(wasKept(layer) ? [KEPT] : [])];
+export function remarks(layer: LayerInfo): readonly string[] {
+  return [...doubts(layer), ...(isKeptAsWeights(layer) ? [KEPT] : [])];
 }
 
-/** The doubts about one layer, if there are any. */
+/** Doubts about a layer's weights. */
 export function doubts({ fidelity, program }: LayerInfo): readonly string[] {
   if (fidelity.exact !== false) return [];
-  // Weights from the user, not captured from a module, are shown as they are.
+  // Weights that the user provided are shown as they are.
   return [program || fidelity.module ? UNCONFIRMED : CONTRADICTED];
 }
 
-/** True where no score program gives the model's weights. */
-const wasKept = ({ program, bare }: LayerInfo) => !program && !bare;
+/** True if no score program reproduces the model's weights. */
+const isKeptAsWeights = ({ program, bare }: LayerInfo) => !program && !bare;
 
-/** The layers that are kept as weights, as a piece of a legend; "" for none. */
+/** A note about the layers that are kept as weights; "" for none. */
 export function keptAsWeights(layers: readonly LayerInfo[]): string {
-  const kept = layers.filter(wasKept);
+  const kept = layers.filter(isKeptAsWeights);
   if (!kept.length) return "";
   return kept.length === layers.length ? KEPT : `${layerNames(kept)} ${KEPT}`;
 }
 
 /**
- * The largest difference of the browser's weights from the record's, in words.
- * @param rows how many rows that was measured in; null for all.
+ * The largest difference between the weights here and the record's, in words.
+ *
+ * @param rows the number of rows that it was measured in; null if in all
  */
 export function weightsWithin(error: number, rows: number | null): string {
   const within = error === 0 ? "weights as recorded" : `weights within ±${roundedUp(error)}`;
   return rows === null ? within : `${within} in ${rows} sampled rows`;
 }
 
-/** The same of the components of queries and keys. */
+/** The largest difference of the components of queries and keys, in words. */
 export const vectorsWithin = (error: number | null) =>
   error === null ? "q and k in float16" : `q and k within ±${roundedUp(error)}`;
 
-/** Said of a model whose own numbers are rounded far more than ours; "" of any other. */
+/** A note about a model computed in half precision, whose rounding exceeds ours; "" for others. */
 export function halfPrecision({ fidelity }: LayerInfo): string {
   return fidelity.tolerance > 1e-3 ? "model computed in half precision" : "";
 }

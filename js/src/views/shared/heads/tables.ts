@@ -1,0 +1,46 @@
+/** The tables that can be copied from a view of heads. */
+
+import type { LayerData } from "../../../data/layer-data.ts";
+import type { Table } from "../../../parts/table.ts";
+import { otherSide } from "../../../state/locks.ts";
+import { type Axis, sideOf } from "../axes.ts";
+import { headIn } from "../layer-view.ts";
+import { matrixCells, vectorCells } from "../tables.ts";
+import type { HeadContent } from "./status.ts";
+
+/** The focused row or column of every drawn head, the matrix, and the vectors of a head. */
+export function headTables(content: HeadContent): readonly Table[] {
+  const { data, axes } = content;
+  // Only the focused row or column of a layer that is fetched row by row can be copied.
+  const whole = data.whole ? wholeTables(content, data.whole) : [];
+  const side = sideOf(content.focused.value);
+  if (!side || !content.strips.value) return whole;
+  const row: Table = {
+    name: side === "query" ? "Row" : "Column",
+    rows: () => stripRows(content, axes[otherSide(side)]),
+  };
+  return [row, ...whole];
+}
+
+function wholeTables({ state, axes, matrix }: HeadContent, data: LayerData): readonly Table[] {
+  const weights: Table = {
+    name: "Matrix",
+    rows: () => matrixCells(axes.query, axes.key, matrix.value.row),
+  };
+  const head = headIn(state, data);
+  // With combined heads, the vectors are those of the current head.
+  const name = matrix.value.head === null ? `Vectors of head ${head}` : "Vectors";
+  const vectors: readonly Table[] =
+    data.info.dim === null ? [] : [{ name, rows: () => vectorCells(data, head) }];
+  return [weights, ...vectors];
+}
+
+function stripRows({ matrices, strips }: HeadContent, { units, shown, side }: Axis) {
+  const header = [side, "token", ...matrices.value.map(({ name }) => name)];
+  const rows = shown.map((unit) => [
+    unit,
+    units.labels[unit],
+    ...(strips.value ?? []).map((strip) => strip[unit]),
+  ]);
+  return [header, ...rows];
+}
