@@ -12,6 +12,7 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.page import ShownRecord, page_html, save_page
+from attnwidget.plot import require_matplotlib
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import write_whole
 from attnwidget.view_state import (
@@ -229,9 +230,10 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         Raises:
             ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
+        png = self._drawn("png", "print")
         from attnwidget.plot.figure import Figure
 
-        return Figure(self._drawn("png", "print"))
+        return Figure(png)
 
     def save_figure(self, path: str | PathLike[str]) -> None:
         """Write what the widget shows to a file, whole or not at all: .svg, .pdf or .png.
@@ -243,11 +245,13 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
             OSError: it cannot be written.
             ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
+        require_matplotlib()
         from attnwidget.plot.figure import kind_of
 
         write_whole(path, self._drawn(kind_of(path), "print"))
 
     def _drawn(self, kind: FigureKind, quality: FigureQuality) -> bytes:
+        require_matplotlib()
         from attnwidget.plot.figure import figure_bytes
         from attnwidget.plot.shown import Shown
 
