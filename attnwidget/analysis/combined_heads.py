@@ -1,4 +1,4 @@
-"""The mean and the maximum over every head of every layer."""
+"""The mean and maximum attention over all heads of all layers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from attnwidget.record import Floats, Stack
 
-# Weights of one head that are read at a time: two megabytes.
+# The weights of one head that are read at a time: two megabytes.
 _CELLS = 1 << 19
 
 
 def combined_heads(stack: Stack) -> tuple[Floats, Floats]:
-    """(mean, max) over every head of every layer, float32 [Tq, Tk] each."""
+    """(mean, max) over all heads of all layers, float32 [Tq, Tk] each."""
     shape = len(stack.queries), len(stack.keys)
     mean, largest = np.empty(shape, np.float32), np.zeros(shape, np.float32)
     heads = [(layer, head) for layer in stack.layers for head in range(layer.num_heads)]
