@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from attnwidget.wire.compression.integers import LARGEST, MOST, decode_integers, encode_integers
+from attnwidget.wire.compression.integers import (
+    LARGEST,
+    MAX_INTEGERS,
+    decode_integers,
+    encode_integers,
+)
 from tests.fuzz import mutate
 from tests.fuzz.campaign import campaign
 
@@ -40,7 +45,7 @@ def test_damaged_integers() -> None:
             return False
         [count] = COUNT.unpack_from(data)
         # What is claimed is the caller's, who knows it: a page's manifest, checked before.
-        if 1 << 16 < count <= MOST:
+        if 1 << 16 < count <= MAX_INTEGERS:
             count %= 1 << 16
         try:
             values = decode_integers(data[COUNT.size :], count)
