@@ -191,8 +191,8 @@ def test_what_cannot_be_chosen(
     ("call", "message"),
     [
         (lambda w: aw.to_html(), "at least one AttentionWidget"),
-        (lambda w: aw.to_html([w, w]), "and not list; give them one by one"),
-        (lambda w: aw.to_html(w.record), "and not AttentionRecord"),
+        (lambda w: aw.to_html([w, w]), "not list; give them one by one"),
+        (lambda w: aw.to_html(w.record), "not AttentionRecord"),
         (lambda w: aw.save_html(w, "page.html"), "takes the file's path first"),
     ],
 )
