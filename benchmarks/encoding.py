@@ -32,7 +32,7 @@ import attnwidget
 from attnwidget.default_model import default_model
 from attnwidget.wire import Block
 from attnwidget.wire.compression import Quality, encode_layer, pack
-from attnwidget.wire.compression.integers import decode_integers
+from tests.decoding import decode_integers
 
 TEXT = "\n".join(
     path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parents[1].glob("docs/*.md"))

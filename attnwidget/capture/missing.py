@@ -45,6 +45,6 @@ def no_attention(model: torch.nn.Module, missing: list[str]) -> str:
     if missing:
         return f"no attention of {type(model).__name__} could be captured: {'; '.join(missing[:5])}"
     return (
-        f"{type(model).__name__} has no attention that could be seen: it ran no softmax of torch's "
-        "over products of queries and keys"
+        f"{type(model).__name__} has no attention that could be seen: no softmax of torch's ran in "
+        "it over products of queries and keys"
     )

@@ -228,10 +228,10 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         Raises:
             ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
-        png = self._drawn("png", "print")
+        require_matplotlib()
         from attnwidget.plot.figure import Figure
 
-        return Figure(png)
+        return Figure(self._drawn("png", "print"))
 
     def save_figure(self, path: str | PathLike[str]) -> None:
         """Draw the widget's view to a file, whole or not at all: .svg, .pdf or .png.

@@ -23,8 +23,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int32]
-
 _HEADER = struct.Struct("<IHBBIB")
 # The frequencies of a table add up to _TOTAL.
 _BITS = 12
@@ -36,8 +34,6 @@ _SMALL = 16
 # The browser's bit reader has 32 bits, and holds up to 7 more than it needs.
 LARGEST = (1 << 22) - 1
 
-# The last token is that of twice LARGEST, the largest distance to a centre.
-_MAX_TOKENS = 96
 # A long channel of equal integers takes no bytes, so the number of integers has to be limited.
 MAX_INTEGERS = 1 << 27
 
@@ -91,49 +87,6 @@ def encode_integers(values: NDArray[Any], length: int | None = None) -> bytes:
     return header + b"".join(array.astype(kind).tobytes() for array, kind in arrays)
 
 
-def decode_integers(data: bytes, count: int) -> Integers:
-    """Decode the first `count` integers that `encode_integers` wrote.
-
-    Raises:
-        ValueError: the bytes are damaged, or have fewer integers.
-    """
-    if count > MAX_INTEGERS:
-        raise ValueError(
-            f"{count} integers are more than the {MAX_INTEGERS} that are coded together"
-        )
-    try:
-        length, lanes, tables, size, num_words, shift = _HEADER.unpack_from(data)
-        channels = -(-count // length)
-        at = _HEADER.size
-        taken = []
-        for kind, items in (
-            ("u1", channels),
-            ("i1", channels),
-            ("<u2", tables * size),
-            ("<u4", lanes),
-            ("<u2", num_words),
-        ):
-            taken.append(np.frombuffer(data, kind, items, at).astype(np.int64))
-            at += taken[-1].size * np.dtype(kind).itemsize
-        low = np.frombuffer(data, ">u4", -1, at).astype(np.uint64)
-    except (struct.error, ZeroDivisionError, ValueError) as error:
-        raise ValueError(f"coded integers are cut short: {error}") from error
-    table, centres, frequencies, states, words = taken
-    frequencies = frequencies.reshape(tables, size)
-    if (frequencies.sum(axis=1) != _TOTAL).any() or table.max(initial=0) >= tables:
-        raise ValueError("coded integers have damaged tables")
-    if shift > 22 or size > _MAX_TOKENS or not lanes:
-        raise ValueError("coded integers have a damaged header")
-    channel = np.arange(count) // length
-    tokens = _decode_tokens(frequencies, table[channel], states, words)
-    widths = _widths(tokens)
-    mantissa = np.where(tokens < _SMALL, tokens, 4 | tokens & 3)
-    zigzag = mantissa << widths | _unpack(low, widths)
-    left = np.where(zigzag & 1, -(zigzag + 1) // 2, zigzag // 2)
-    values: Integers = (left + (centres << shift)[channel]).astype(np.int32)
-    return values
-
-
 def _pieces(count: int, length: int) -> Iterator[tuple[slice, NDArray[np.intp]]]:
     """Split integers at channels into pieces of about `_AT_ONCE`: (slice, channel of each)."""
     size = max(1, _AT_ONCE // length) * length
@@ -164,11 +117,6 @@ def _tokens(zigzag: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     widths[zigzag < _SMALL] = 0
     tokens = np.where(zigzag < _SMALL, zigzag, _SMALL + 4 * (widths - 2) + (zigzag >> widths & 3))
     return tokens, widths
-
-
-def _widths(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
-    widths: NDArray[np.int64] = np.where(tokens < _SMALL, 0, (tokens - _SMALL) // 4 + 2)
-    return widths
 
 
 def _counts(tokens: NDArray[np.uint8], length: int) -> NDArray[np.int32]:
@@ -239,37 +187,6 @@ def _encode_tokens(
     return states, np.concatenate([*words[::-1], np.zeros(0, np.uint16)])
 
 
-def _decode_tokens(
-    frequencies: NDArray[np.int64],
-    table: NDArray[np.int64],
-    states: NDArray[np.int64],
-    words: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    starts = np.cumsum(frequencies, axis=1) - frequencies
-    size = frequencies.shape[1]
-    token_at = np.stack([np.repeat(np.arange(size), row) for row in frequencies])
-    tokens = np.empty(len(table), np.int64)
-    lanes, at = len(states), 0
-    states = states.copy()
-    for first in range(0, len(table), lanes):
-        own = table[first : first + lanes]
-        state = states[: len(own)]
-        slot = state & (_TOTAL - 1)
-        token = token_at[own, slot]
-        tokens[first : first + lanes] = token
-        state = frequencies[own, token] * (state >> _BITS) + slot - starts[own, token]
-        empty = np.flatnonzero(state < _LOWEST_STATE)
-        if at + len(empty) > len(words):
-            raise ValueError("coded integers are cut short")
-        state[empty] = state[empty] << 16 | words[at : at + len(empty)]
-        at += len(empty)
-        states[: len(own)] = state
-    # The decoder ends in the encoder's first state.
-    if at != len(words) or (states != _LOWEST_STATE).any():
-        raise ValueError("coded integers are damaged")
-    return tokens
-
-
 class _Bits:
     """A stream of bits in words of 32 bits, to which values of several widths are added."""
 
@@ -298,15 +215,3 @@ class _Bits:
         """All words; the last one is padded with zeros."""
         last = np.array([self._last], np.uint32)
         return np.concatenate([*self._full, last[: self._used]])
-
-
-def _unpack(words: NDArray[np.uint64], widths: NDArray[np.int64]) -> NDArray[np.int64]:
-    ends = np.cumsum(widths)
-    starts = ends - widths
-    if len(words) != -(-(int(ends[-1]) if len(ends) else 0) // 32):
-        raise ValueError("coded integers are cut short")
-    words = np.append(words, np.zeros(2, np.uint64))
-    window = words[starts >> 5] << np.uint64(32) | words[(starts >> 5) + 1]
-    window >>= (64 - (starts & 31) - widths).astype(np.uint64) % 64
-    values: NDArray[np.int64] = window.astype(np.int64) & ((1 << widths) - 1)
-    return values
