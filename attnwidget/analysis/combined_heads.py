@@ -18,10 +18,10 @@ def combined_heads(stack: Stack) -> tuple[Floats, Floats]:
     size = max(1, _CELLS // shape[1])
     for start in range(0, shape[0], size):
         rows = np.arange(start, min(start + size, shape[0]))
-        most, total = largest[rows[0] : rows[-1] + 1], np.zeros((len(rows), shape[1]))
+        maximum, total = largest[rows[0] : rows[-1] + 1], np.zeros((len(rows), shape[1]))
         for layer, head in heads:
             weights = layer.head_weights(head, rows)
             total += weights
-            np.maximum(most, weights, out=most)
+            np.maximum(maximum, weights, out=maximum)
         mean[rows] = total / len(heads)
     return mean, largest

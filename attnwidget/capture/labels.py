@@ -78,7 +78,9 @@ def spelled_labels(names: Sequence[str]) -> tuple[str, ...]:
     if not byte_level:
         pieces = any(_METASPACE in name for name in names)
         data = [_piece_bytes(name, pieces) for name in names]
-    return _joined_labels([_visible(own.decode()) if _is_utf8(own) else own for own in data])
+    return _joined_labels(
+        [_visible(piece.decode()) if _is_utf8(piece) else piece for piece in data]
+    )
 
 
 def _joined_labels(pieces: Sequence[str | bytes]) -> tuple[str, ...]:

@@ -160,8 +160,8 @@ def _chunk(seen: Bools) -> int | None:
         return None
     size = int((~seen[:, 0]).argmax())
     index = np.arange(len(seen))
-    own = index[None, :] // max(size, 1) == index[:, None] // max(size, 1)
-    return size if size and np.array_equal(seen, np.tril(own)) else None
+    same_chunk = index[None, :] // max(size, 1) == index[:, None] // max(size, 1)
+    return size if size and np.array_equal(seen, np.tril(same_chunk)) else None
 
 
 def _with_bias(mask: Terms, seen: Bools | None, bias: Floats, noise: float) -> Terms:

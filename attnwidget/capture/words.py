@@ -103,7 +103,7 @@ def _split(
             continue
         if number not in pieces:
             pieces[number] = [
-                piece for piece, found in enumerate(_PIECE.finditer(text)) for _ in found[0]
+                piece for piece, match in enumerate(_PIECE.finditer(text)) for _ in match[0]
             ]
         for token in inside:
             words[token] = (*word, pieces[number][_first_shown(text, *spans[token])])

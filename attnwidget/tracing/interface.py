@@ -65,10 +65,10 @@ def interface_calls(
             try:
                 with paused():
                     result = function(*args, **kwargs)
-                    own = _original(eager) if eager else _eager_function(module)
+                    reference = _original(eager) if eager else _eager_function(module)
 
                     def read() -> FunctionCall:
-                        return _call(stack, module, function, own, arguments, result)
+                        return _call(stack, module, function, reference, arguments, result)
 
                     return observe(module, read, result)
             finally:

@@ -62,9 +62,9 @@ def rounding_error(layer: Layer, rows: NDArray[np.intp]) -> float:
     # Overflows become NaN or infinity, which is checked below.
     with np.errstate(over="ignore", invalid="ignore"):
         errors = [
-            float(np.abs(near.exps / near.totals[:, None] - own.exps / own.totals[:, None]).max())
+            float(np.abs(a.exps / a.totals[:, None] - b.exps / b.totals[:, None]).max())
             for head in range(layer.num_heads)
-            for near, own in zip(sent.of(head), recorded.of(head), strict=True)
+            for a, b in zip(sent.of(head), recorded.of(head), strict=True)
         ]
     if not np.isfinite(errors).all():
         raise ValueError(
@@ -102,12 +102,12 @@ def to_float16(array: Floats) -> Floats:
     flat = array.reshape(-1)
     near = np.empty_like(flat)
     for start in range(0, len(flat), _PIECE):
-        own, out = flat[start : start + _PIECE], near[start : start + _PIECE]
+        exact, out = flat[start : start + _PIECE], near[start : start + _PIECE]
         # Veltkamp's splitting keeps 11 of 24 binary digits.
-        spread = own * np.float32(2**13 + 1)
-        np.subtract(spread, own, out=out)
+        spread = exact * np.float32(2**13 + 1)
+        np.subtract(spread, exact, out=out)
         np.subtract(spread, out, out=out)
-        small = np.flatnonzero(np.abs(own, out=spread) < _SMALLEST_NORMAL)
+        small = np.flatnonzero(np.abs(exact, out=spread) < _SMALLEST_NORMAL)
         # Near 0.75, float32 has a step of 2^-24 as well.
-        out[small] = (own[small] + np.float32(0.75)) - np.float32(0.75)
+        out[small] = (exact[small] + np.float32(0.75)) - np.float32(0.75)
     return near.reshape(array.shape)

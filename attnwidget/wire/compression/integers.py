@@ -100,10 +100,10 @@ def _centres(flat: NDArray[Any], length: int) -> tuple[int, NDArray[np.int64]]:
     means, spread = np.empty((2, -(-len(flat) // length)))
     for piece, channel in _pieces(len(flat), length):
         first, integers = channel[0], flat[piece]
-        own = channel - first
-        counts, some = np.bincount(own), slice(first, channel[-1] + 1)
-        means[some] = np.bincount(own, integers) / counts
-        spread[some] = np.bincount(own, np.abs(integers - means[channel])) / counts
+        index, channels = channel - first, slice(first, channel[-1] + 1)
+        lengths = np.bincount(index)
+        means[channels] = np.bincount(index, integers) / lengths
+        spread[channels] = np.bincount(index, np.abs(integers - means[channel])) / lengths
     typical = float(np.median(spread[spread > 0])) if spread.any() else 1.0
     shift = max(0, int(np.log2(max(1.0, typical))) - 1)
     centres = np.clip(np.rint(means / (1 << shift)), -128, 127).astype(np.int64)
@@ -125,10 +125,9 @@ def _counts(tokens: NDArray[np.uint8], length: int) -> NDArray[np.int32]:
     counts = np.empty((-(-len(tokens) // length), size), np.int32)
     for piece, channel in _pieces(len(tokens), length):
         first, end = channel[0], channel[-1] + 1
-        found = np.bincount(
-            (channel - first) * size + tokens[piece], minlength=(end - first) * size
-        )
-        counts[first:end] = found.reshape(-1, size)
+        cells = (channel - first) * size + tokens[piece]
+        flat = np.bincount(cells, minlength=(end - first) * size)
+        counts[first:end] = flat.reshape(-1, size)
     return counts
 
 
