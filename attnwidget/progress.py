@@ -1,4 +1,4 @@
-"""Who hears of every step that is done, where many take long."""
+"""Progress of long work: a callback for every completed step."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_told: ContextVar[Callable[[], object] | None] = ContextVar("steps_told", default=None)
+_callback: ContextVar[Callable[[], object] | None] = ContextVar("on_step", default=None)
 
 
 @contextmanager
-def steps_told(tell: Callable[[], object]) -> Iterator[None]:
-    """Within it, `tell` is called after every step.
+def on_step(callback: Callable[[], object]) -> Iterator[None]:
+    """Call `callback` after every step within this context.
 
-    That is an attention call captured (of a layer one for each token generated), a layer whose
-    heads are summarized, or a layer encoded.
+    A step is a captured attention call (in a generation, one per layer and token), a layer whose
+    heads are summarized, or an encoded layer.
     """
-    token = _told.set(tell)
+    token = _callback.set(callback)
     try:
         yield
     finally:
-        _told.reset(token)
+        _callback.reset(token)
 
 
 def step_done() -> None:
-    """Tell whoever wants to know."""
-    tell = _told.get()
-    if tell is not None:
-        tell()
+    """Report a completed step to the callback, if there is one."""
+    callback = _callback.get()
+    if callback is not None:
+        callback()

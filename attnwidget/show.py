@@ -1,4 +1,4 @@
-"""The one-line way in: capture and show."""
+"""The one-line entry point: capture and show."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CaptureOptions(TypedDict, total=False):
 
 
 class Options(CaptureOptions, ChoiceOptions, total=False):
-    """What `show` passes on: options of `attnwidget.capture`, and traits of `AttentionWidget`."""
+    """The options of `show`: those of `attnwidget.capture`, and traits of `AttentionWidget`."""
 
     metrics: Metrics | None
 
@@ -44,7 +44,7 @@ def show(
     """Capture the attention of one forward pass, or of a generation, and show it.
 
     Args:
-        model: a model, or a record, which is shown as it is.
+        model: a model, or a record to show.
         tokenizer, text, text_pair: see `attnwidget.capture`; not with a record.
         view: "head", "model" or "neuron".
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
@@ -56,18 +56,20 @@ def show(
         traitlets.TraitError: a choice that the record does not have, or metrics of another shape.
     """
     choices: dict[str, Any] = dict(options)
-    how = {name: choices.pop(name) for name in CaptureOptions.__annotations__ if name in choices}
+    capture_names = [name for name in CaptureOptions.__annotations__ if name in choices]
+    capture_options = {name: choices.pop(name) for name in capture_names}
     if isinstance(model, AttentionRecord):
-        if how or any(given is not None for given in (tokenizer, text, text_pair)):
+        if capture_options or any(value is not None for value in (tokenizer, text, text_pair)):
             raise TypeError(
-                "a record holds its text already: show(record) takes no text, and no option of "
+                "a record has its text already: show(record) takes no text, and no option of "
                 "attnwidget.capture"
             )
         return AttentionWidget(model, view=view, **choices)
     check_names(set(choices) - {"metrics"})  # a capture may take long
     if text is None:
         raise TypeError("show(model, tokenizer, text) needs a tokenizer and a text")
-    return AttentionWidget(capture(model, tokenizer, text, text_pair, **how), view=view, **choices)
+    record = capture(model, tokenizer, text, text_pair, **capture_options)
+    return AttentionWidget(record, view=view, **choices)
 
 
 def head_view(
@@ -99,5 +101,5 @@ def neuron_view(
     text_pair: str | None = None,
     **options: Unpack[Options],
 ) -> AttentionWidget:
-    """`show` with the neuron view: how queries and keys make one head's weights."""
+    """`show` with the neuron view: one head's weights from its queries and keys."""
     return show(model, tokenizer, text, text_pair, view="neuron", **options)

@@ -1,4 +1,4 @@
-"""What capturing costs: a plain forward pass, transformers' own attentions, and ours, in one run.
+"""The cost of a capture beside a plain forward pass and transformers' own attentions.
 
 And what making a widget of the capture costs beside them.
 
@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# One thread each, so that CPU times can be compared; read when numpy and torch are imported.
+# One thread makes CPU times comparable; numpy and torch read these at their import.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
@@ -46,10 +46,10 @@ def build(name: str, attention: str, tokens: int) -> Any:
 
 
 def measure(run: Callable[[], Any]) -> tuple[float, float]:
-    """(CPU seconds, peak MB over what was held before) of one run."""
+    """(CPU seconds, peak MB above the memory before) of one run."""
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # what was freed must not serve the next run unseen
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    ctypes.CDLL(None).malloc_trim(0)  # free memory must not hide the need of the next run
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = _memory("VmRSS")
     start = time.process_time()
     result = run()

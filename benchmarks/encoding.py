@@ -1,4 +1,4 @@
-"""What an exported page weighs, and what that costs: bytes, entropy, and how far attention moves.
+"""Sizes and errors of exported pages: bytes, entropy, and the attention that moves.
 
 python -m benchmarks.encoding [--tokens 32 128 512] [--quality default] [MODEL ...]
 
@@ -32,7 +32,7 @@ import attnwidget
 from attnwidget.default_model import default_model
 from attnwidget.wire import Block
 from attnwidget.wire.compression import Quality, encode_layer, pack
-from attnwidget.wire.compression.integers import decode_integers
+from tests.decoding import decode_integers
 
 TEXT = "\n".join(
     path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parents[1].glob("docs/*.md"))
@@ -61,7 +61,7 @@ def record_of(model: Any, tokenizer: Any, tokens: int) -> attnwidget.AttentionRe
 
 
 def json_bytes(record: attnwidget.AttentionRecord) -> int:
-    """Of nested lists of all weights, as `json.dumps` writes them; one head at a time."""
+    """The size of all weights as nested lists, as `json.dumps` writes them, one head at a time."""
     layers = record.stack().layers
     return sum(
         len(json.dumps(layer.head_weights(head).tolist()))
@@ -71,7 +71,7 @@ def json_bytes(record: attnwidget.AttentionRecord) -> int:
 
 
 def entropy_bytes(block: Block) -> float:
-    """Of the coefficients of queries, keys or weights, each by its distribution."""
+    """The entropy of the coefficients of queries, keys or weights, by their distributions."""
     total = 0.0
     for part, data in zip(block.parts, block.buffers, strict=True):
         if part["dtype"] == "coded" and part["name"] in ("queries", "keys", "weights"):

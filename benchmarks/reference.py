@@ -1,4 +1,4 @@
-"""The model's own attention, and whether it can be trusted."""
+"""The model's own attention, with a check that it can serve as a reference."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Reference:
 
 
 def references(name: str, built: zoo.Built) -> list[Reference]:
-    """What a model that was built with eager attention returns, in the order of its output."""
+    """The attentions of a model built with eager attention, in the order of its output."""
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(0)
         try:
@@ -94,7 +94,7 @@ def _layouts(tensor: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _attentions(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, torch.Tensor]]:
-    """Every tensor inside an output that stands in a field about attention."""
+    """Every tensor in the attention fields of an output."""
     if isinstance(value, torch.Tensor):
         if any("attention" in part or "attn" in part for part in path):
             yield ".".join(path), value
@@ -113,12 +113,12 @@ def _known(name: str, field: str) -> str:
 
 
 def has_sinks(model: torch.nn.Module) -> bool:
-    """Whether a part of each row may go to no token."""
+    """True if a part of each row may go to no token."""
     return any("sink" in name for name, _ in model.named_parameters())
 
 
 def not_a_softmax(weights: np.ndarray, sinks: bool) -> str:
-    """Why rows are no probabilities, or "" if they are."""
+    """The reason why rows are no probabilities, or ""."""
     if not np.isfinite(weights).all():
         return "not finite"
     if weights.min() < -SUM or weights.max() > 1 + SUM:

@@ -46,7 +46,7 @@ class Errors:
 
 
 def measure(name: str) -> Errors | None:
-    """The errors of one architecture, or None where it returns no attention to compare with.
+    """The errors of one architecture, or None if it returns no attention.
 
     Raises:
         zoo.CannotBuild: the architecture cannot be built or does not run.

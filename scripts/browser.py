@@ -15,7 +15,7 @@ def say(message: str) -> None:
 
 
 def starts(path: str) -> bool:
-    """Whether it runs at all: a download may lack system libraries, a package may be a stub."""
+    """True if the browser runs: a download may lack system libraries, a package may be a stub."""
     try:
         return subprocess.run([path, "--version"], capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
@@ -57,7 +57,7 @@ def install_by_apt() -> str | None:
 
 
 def install_packages(*names: str) -> None:
-    """Debian's packages of these names, where apt is, and root may use it."""
+    """Install Debian's packages of these names if apt is available and this is root."""
     if not shutil.which("apt-get") or os.geteuid() != 0:
         return
     install("apt-get", "update", "-qq")

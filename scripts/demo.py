@@ -1,4 +1,4 @@
-"""What `make demo` runs: a page and an executed notebook, from the embedded model, offline."""
+"""The demo: writes a page and runs a notebook with the embedded model, offline."""
 
 import os
 import subprocess

@@ -23,7 +23,7 @@ HUB = {"Helsinki-NLP/opus-mt-en-fr": "marian_en_fr", "google/vit-base-patch16-22
 SMOLLM2 = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 _KEPT = ("image/png", "text/plain")
-# Of the libraries that load a model, and different in every run.
+# Output of the libraries that load a model, different in every run.
 _CHATTER = "stderr"
 
 
@@ -32,7 +32,7 @@ def names() -> list[str]:
 
 
 def run(name: str, folder: Path, extra: str = "") -> nbformat.NotebookNode:
-    """The notebook, executed in `folder`, where its models lie by their names.
+    """Run a notebook in `folder`, which has its models by name.
 
     Args:
         extra: code that is executed at the end, and left out of what is returned.
@@ -40,7 +40,7 @@ def run(name: str, folder: Path, extra: str = "") -> nbformat.NotebookNode:
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     if extra:
         notebook.cells.append(nbformat.v4.new_code_cell(extra))
-    # A model that does not lie there is asked of the hub.
+    # Models that are missing there are loaded from the hub.
     environment = os.environ | {
         "TRANSFORMERS_VERBOSITY": "error",
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -60,7 +60,7 @@ def run(name: str, folder: Path, extra: str = "") -> nbformat.NotebookNode:
 
 
 def clean(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Without what only one run or one machine has."""
+    """Remove output that differs between runs or machines."""
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -91,7 +91,7 @@ def lay(folder: Path, models: Path | None) -> None:
 
 
 def _save_smollm2(folder: Path) -> None:
-    """As from_pretrained expects it; a model that was loaded from GGUF cannot be saved itself."""
+    """Save SmolLM2 for from_pretrained, with the changes that a model from GGUF needs."""
     from benchmarks.browser.models import smollm2
 
     loaded, tokenizer = smollm2()

@@ -1,4 +1,4 @@
-"""Install Firefox and WebKit, which some tests drive, where Debian's apt can.
+"""Install Firefox and WebKit, which some tests drive, if Debian's apt is available.
 
 Where it cannot, those tests are skipped, and this says so.
 """
@@ -7,7 +7,7 @@ import shutil
 
 from scripts.browser import install_packages, say
 
-# What must be there, by any of these names, and the package that has it.
+# The required programs, by alternative names, and their packages.
 NEEDED = {
     ("firefox-esr", "firefox"): "firefox-esr",
     ("WebKitWebDriver",): "webkit2gtk-driver",

@@ -50,11 +50,11 @@ def draw(browser: Browser, html: str, width: int, scale: float, theme: Any) -> I
     page.get_by_role("tabpanel").get_by_role("listbox").or_(
         page.get_by_role("grid")
     ).first.wait_for()
-    # What is drawn in slices, and a frame more.
+    # Wait for drawing in slices, and one more frame.
     page.wait_for_timeout(1000)
     picture = Image.open(BytesIO(page.locator("main").screenshot()))
     page.close()
-    # A palette would make smaller files, and other colours.
+    # A palette would make smaller files, but change colours.
     return picture.convert("RGB")
 
 

@@ -14,11 +14,11 @@ expect.set_options(timeout=PATIENCE_MS)
 
 # Folders whose tests share one costly fixture, as a JupyterLab.
 TOGETHER = ("docs", "lab", "notebooks", "release")
-# What takes longest begins first, so that no process is left with it alone at the end.
+# The slowest tests begin first, so that none runs alone at the end.
 LONGEST_FIRST = ("lab", "hosts", "release", "notebooks", "browser", "docs")
 # A file whose tests share nothing: each goes to the process that is free.
 APART = "test_coverage_sample.py"
-# More than this, and the browsers would want more memory than most machines have.
+# With more processes, the browsers would need more memory than most machines have.
 MOST_PROCESSES = 8
 
 
@@ -30,7 +30,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Of tests that share costly fixtures, one process has all: a folder's, or a file's."""
+    """Run the tests of a folder or file that share costly fixtures in one process."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduler(LoadScopeScheduling):

@@ -1,14 +1,14 @@
-"""Texts made to be taken for something else than text, wherever they are shown."""
+"""Hostile texts, which a host could take for markup, code or commands."""
 
 import numpy as np
 
 from attnwidget.record import AttentionRecord, Fidelity, Layer, ScoreProgram, Stack, Tokens
 
-# What of them runs calls this; what is loaded is asked of a host that does not exist.
+# Hostile code calls this function; hostile links load from a host that does not exist.
 CALL = "window.hostile(1)"
 URL = "https://hostile.example"
 
-# For a page that shows them: the call is an error in its console.
+# In a page that shows them, a call is an error in the console.
 TELL = "window.hostile = () => console.error('hostile code ran')"
 
 _HANDLERS = [
@@ -302,7 +302,7 @@ def shown(text: str) -> str:
 
 
 def record() -> AttentionRecord:
-    """Every text as a token, half of a word, what is missing, and (many at once) a module."""
+    """A record with every text as a token, a word, missing attention and a module's name."""
     count = len(TEXTS)
     words = tuple(position // 2 for position in range(count))
     tokens = Tokens(tuple(TEXTS), special=(0,), words=words)
@@ -313,7 +313,7 @@ def record() -> AttentionRecord:
 
 
 def stacks() -> AttentionRecord:
-    """Every text that can be as the name of a stack."""
+    """A record with stacks named by all texts that can be names."""
     tokens = Tokens(("one", "two"))
     sure = Fidelity("given", "", "queries and keys", 0.0, None, 1e-5, 1)
     stack = Stack(tokens, tokens, (_layer(2, sure, 0),))

@@ -1,4 +1,4 @@
-"""What the tests' browsers have in common: how Chromium starts, and what a page may not do."""
+"""Shared code of browser tests: starting Chromium, and errors that no page may cause."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from typing import Protocol
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebError
 
-# Only a test that fails waits so long, also on a machine that does much else.
+# Only failing tests wait this long, even on a busy machine.
 PATIENCE_SECONDS = 300
 PATIENCE_MS = 1000 * PATIENCE_SECONDS
 
@@ -63,7 +63,7 @@ class Watch:
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            # What failed to load is said only beside the message.
+            # The URL that failed to load is beside the message.
             source = f" {message.location['url']}" if "load resource" in message.text else ""
             self._complain(f"console {message.type}: {message.text}{source}")
 

@@ -1,4 +1,4 @@
-"""What depends on the version of transformers."""
+"""Skips that depend on the version of transformers."""
 
 import pytest
 import transformers

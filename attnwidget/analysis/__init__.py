@@ -1,4 +1,4 @@
-"""Numbers and small matrices computed from a record, head by head. Imports numpy only."""
+"""Metrics, patterns, thumbnails and combinations of a record's heads. Imports numpy only."""
 
 from .combined_heads import combined_heads
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads

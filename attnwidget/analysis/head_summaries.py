@@ -1,4 +1,4 @@
-"""Thumbnails and metrics of every head of a layer, in one pass over weights never all held."""
+"""Thumbnails and metrics of every head of a layer, in one pass over batches of its weights."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from .metrics import METRICS, HeadMetrics
 from .row_batches import RowBatches
 from .thumbnails import Thumbnail
 
-# Up to so many queries, all are read.
+# With more queries, a sample is read: 64 per row of a thumbnail.
 _ALL_ROWS = 4096
-# Of more queries, a sample is read: 64 per row of a thumbnail.
 _SAMPLED_ROWS = 2048
 
 
 @dataclass(frozen=True)
 class HeadSummary:
-    """The thumbnail (levels [min(Tq, 32), min(Tk, 32)]) and the metrics of one head, by name."""
+    """The thumbnail and the metrics of one head.
+
+    Attributes:
+        levels: uint8 [min(Tq, 32), min(Tk, 32)].
+        metrics: by name.
+    """
 
     levels: NDArray[np.uint8]
     metrics: dict[str, float]
 
 
 def sampled_rows(num_queries: int) -> int | None:
-    """How many queries, evenly spread, are read of so many; None if all are."""
+    """The number of evenly spread queries that are read; None if all are."""
     return None if num_queries <= _ALL_ROWS else _SAMPLED_ROWS
 
 
 def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
-    """The summary of every head of a layer, which belongs to the stack."""
+    """Summarize every head of a layer of the stack."""
     num_queries = layer.shape[0]
     rows = spread_rows(num_queries, sampled_rows(num_queries) or num_queries)
     batches = RowBatches(layer, rows)
-    attends_to_itself = stack.queries == stack.keys
-    meant = {
-        name: metric
-        for name, metric in METRICS.items()
-        if attends_to_itself or not metric.self_only
-    }
+    is_self = stack.queries == stack.keys
+    selected = {name: m for name, m in METRICS.items() if is_self or not m.self_only}
     heads = []
     for head in range(layer.num_heads):
         thumbnail = Thumbnail(layer.shape, (stack.queries.split, stack.keys.split))
-        metrics = HeadMetrics(meant, stack.keys)
+        metrics = HeadMetrics(selected, stack.keys)
         for batch in batches.of(head):
             thumbnail.add(batch)
             metrics.add(batch)

@@ -1,8 +1,8 @@
 """Metrics: one number per head, the mean of a number per query.
 
-Each metric is one function, and its decorator adds it to `METRICS`, from which all else follows:
-the manifest, the model view's menus, colours, tables and status line, and plots. The first
-paragraph of its docstring is the description that readers see.
+Each metric is one function, which its decorator adds to `METRICS`. The manifest, the model view's
+menus, colours, tables and status line, and the plots take all metrics from there. The first
+paragraph of a function's docstring is the description that readers see.
 
 Most are those of Clark et al. 2019, "What Does BERT Look At?", here for one text; the distance is
 that of Vig and Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language
@@ -22,7 +22,7 @@ from attnwidget.record import Floats, Tokens
 from .row_batches import RowBatch
 
 RowValues = tuple[Floats, NDArray[np.bool_]]
-"""(values, counted), both [rows]: a number per query of a batch, zero where it does not count."""
+"""(values, counted), both [rows]: a number per query of a batch, zero if it is not counted."""
 
 RowFunction = Callable[[RowBatch, Tokens], RowValues]
 
@@ -32,13 +32,13 @@ class Metric:
     """A number per head.
 
     Attributes:
-        name: by which it is chosen, as in `widget.sort = "entropy"`.
-        label: the name in full.
+        name: the name of the choice, as in `widget.sort = "entropy"`.
+        label: the full name.
         unit: "" for none.
-        digits: decimals that are shown.
+        digits: the number of decimals shown.
         directions: for a signed metric, the meaning of a negative and of a positive number.
-        self_only: True if it means nothing where queries attend to another text.
-        of_rows: the metric of every query of a batch; the second argument are the keys.
+        self_only: True if it is defined for self-attention only.
+        of_rows: computes the metric of every query of a batch; the second argument is the keys.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Metric:
 
     @property
     def description(self) -> str:
-        """One sentence for the reader of a view."""
+        """One sentence for the readers of a view."""
         return " ".join((self.of_rows.__doc__ or "").split("\n\n")[0].split())
 
 
@@ -66,7 +66,7 @@ def metric(
     directions: tuple[str, str] | None = None,
     self_only: bool = False,
 ) -> Callable[[RowFunction], RowFunction]:
-    """Add a function to `METRICS`, by its own name; `Metric` says what the arguments are."""
+    """Add a function to `METRICS` under its own name; see `Metric` for the arguments."""
 
     def add(function: RowFunction) -> RowFunction:
         name = function.__name__
@@ -83,7 +83,7 @@ def entropy(batch: RowBatch, keys: Tokens) -> RowValues:
     -Σj w[i, j] log w[i, j], in nats, from 0 (one key) to log Tk (all keys alike). Clark et al.
     2019, section 3.3.
     """
-    # log w is an exponential's logarithm less that of the total.
+    # log w = log exp - log total.
     products = np.einsum("ij,ij->i", batch.exps, batch.logs)
     return batch.mass * np.log(batch.totals) - products / batch.totals, batch.seen
 
@@ -95,8 +95,7 @@ def distance(batch: RowBatch, keys: Tokens) -> RowValues:
     Σj w[i, j] (j - i), in tokens, from 1 - Tk to Tk - 1. Vig and Belinkov 2019 have
     |j - i|.
     """
-    # Counted from the middle of the rows, positions are small: they are added up in single
-    # precision.
+    # Positions are counted from the middle of the rows, to keep single precision accurate.
     middle = int(batch.rows[len(batch.rows) // 2])
     positions = np.arange(batch.keys.start - middle, batch.keys.stop - middle, dtype=np.float32)
     moment = np.einsum("ij,j->i", batch.exps, positions)
@@ -160,10 +159,10 @@ def _neighbours(batch: RowBatch, keys: Tokens, offset: int) -> RowValues:
         return slice(*np.searchsorted(rows, (start - offset, stop - offset)))
 
     values = np.zeros_like(batch.totals)
-    # To keys beyond these, the rows give no weight.
-    found = between(batch.keys.start, batch.keys.stop)
-    weights = batch.exps[np.arange(len(rows))[found], rows[found] + (offset - batch.keys.start)]
-    values[found] = weights / batch.totals[found]
+    # The weights of keys outside of the batch are zero.
+    inside = between(batch.keys.start, batch.keys.stop)
+    weights = batch.exps[np.arange(len(rows))[inside], rows[inside] + (offset - batch.keys.start)]
+    values[inside] = weights / batch.totals[inside]
     has_one = np.zeros(len(rows), np.bool_)
     has_one[between(0, len(keys))] = True
     return values, batch.seen & has_one
@@ -178,13 +177,13 @@ class HeadMetrics:
         self._sums, self._counts = np.zeros((2, len(metrics)))
 
     def add(self, batch: RowBatch) -> None:
-        for n, each in enumerate(self._metrics.values()):
-            values, counted = each.of_rows(batch, self._keys)
+        for n, metric in enumerate(self._metrics.values()):
+            values, counted = metric.of_rows(batch, self._keys)
             self._sums[n] += values.sum(dtype=np.float64)
             self._counts[n] += np.count_nonzero(counted)
 
     def means(self) -> dict[str, float]:
-        """Every metric, to four decimals; 0 where no query counts."""
+        """All metrics by name, to four decimals; 0 if no query is counted."""
         means = self._sums / np.maximum(self._counts, 1)
         return {
             name: round(float(mean), 4) for name, mean in zip(self._metrics, means, strict=True)

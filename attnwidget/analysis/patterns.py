@@ -1,4 +1,4 @@
-"""The kind of token that a head mostly attends to."""
+"""Patterns of attention: the kind of token that a head mostly attends to."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _LEAST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Pattern:
-    """A kind of head: its name in a legend, and as it is said of one head."""
+    """A pattern: its label in a legend, and its description of one head."""
 
     label: str
     description: str
 
 
-# By the metric that is the share of attention on such tokens. In this order, so that [CLS], which
-# is both first and special, counts as special.
+# Labels by the metric that is the share of attention on such tokens. "special" precedes "first", so
+# that [CLS], which is both, counts as special.
 _SHARES = {
     "previous": "previous token",
     "same": "same token",
@@ -33,11 +33,10 @@ PATTERNS: tuple[Pattern, ...] = (
 
 
 def pattern_of(metrics: Mapping[str, float]) -> int:
-    """The place in `PATTERNS` of what gets at least half of the attention; "mixed" if none does.
+    """The index in `PATTERNS` of the pattern with at least half of the attention, or of "mixed".
 
     Args:
-        metrics: of one head, by name; where keys are another text, shares on neighbours are not
-            among them.
+        metrics: of one head, by name. Cross-attention lacks the shares on neighbours.
     """
     best = max((name for name in _SHARES if name in metrics), key=lambda name: metrics[name])
     return list(_SHARES).index(best) if metrics[best] >= _LEAST_SHARE else len(_SHARES)

@@ -1,4 +1,4 @@
-"""A head's weight matrix, small enough to show every head of a model at once."""
+"""Thumbnails: weight matrices reduced so that all heads of a model can be shown at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .row_batches import RowBatch
 
-# Largest side of a thumbnail, in cells.
+# The largest side of a thumbnail, in cells.
 THUMBNAIL_SIZE = 32
 
 _LEVELS = 15
@@ -18,18 +18,18 @@ _LEVELS = 15
 class Thumbnail:
     """The square root of the largest weight of each cell, in levels 0 to 15.
 
-    The largest, because a mean would make a sharp head look faint as the text grows; the
+    The maximum is used because a mean would make a sharp head look faint in a long text; the
     square root, because most weights are small.
 
     Args:
         shape: (Tq, Tk).
-        splits: where the second text begins among queries and keys, if there is one. No cell
-            holds tokens of both texts, so that a view can show them apart.
+        splits: the start of the second text among queries and keys, if there is one. No cell has
+            tokens of both texts, so that a view can show them separately.
     """
 
     def __init__(self, shape: tuple[int, int], splits: tuple[int | None, int | None]) -> None:
         self._rows, self._keys = map(_bounds, shape, splits)
-        # A line per cell of keys, as maxima are taken over keys first.
+        # Indexed by cells of keys first, because maxima are taken over keys first.
         self._largest = np.zeros((len(self._keys) - 1, len(self._rows) - 1), np.float32)
 
     def add(self, batch: RowBatch) -> None:
@@ -37,7 +37,7 @@ class Thumbnail:
         cells = np.flatnonzero(np.diff(ends))
         per_row = np.empty((len(cells), len(batch.rows)), np.float32)
         sizes = (ends[cells + 1] - ends[cells]).tolist()
-        # Neighbours of one size at once.
+        # Neighbouring cells of one size are reduced together.
         cell, key = 0, int(ends[cells[0]])
         for size, group in groupby(sizes):
             count = len(list(group))
@@ -47,20 +47,20 @@ class Thumbnail:
         per_row /= batch.totals
         begins = np.searchsorted(batch.rows, self._rows)
         lines = np.flatnonzero(np.diff(begins))
-        found = np.ix_(cells, lines)
+        index = np.ix_(cells, lines)
         pooled = np.maximum.reduceat(per_row, begins[lines], axis=1)
-        self._largest[found] = np.maximum(self._largest[found], pooled)
+        self._largest[index] = np.maximum(self._largest[index], pooled)
 
     def levels(self) -> NDArray[np.uint8]:
-        """[min(Tq, 32), min(Tk, 32)]."""
-        # Weights that were only recorded may exceed 1.
+        """The thumbnail [min(Tq, 32), min(Tk, 32)]."""
+        # Recorded weights may exceed 1.
         roots = np.sqrt(np.minimum(self._largest.T, 1))
         levels: NDArray[np.uint8] = np.round(roots * _LEVELS).astype(np.uint8)
         return levels
 
 
 def _bounds(length: int, split: int | None) -> NDArray[np.intp]:
-    """Where each cell begins, and where the last one ends."""
+    """The starts of all cells, and the end of the last one."""
     cells = min(length, THUMBNAIL_SIZE)
     if split is None:
         return np.arange(cells + 1) * length // cells
@@ -75,5 +75,5 @@ def _bounds(length: int, split: int | None) -> NDArray[np.intp]:
 
 
 def split_cells(cells: int, split: int, length: int) -> int:
-    """How many cells the first text has: its share of the tokens, and at least one each."""
+    """The number of cells of the first text: its share of the tokens, with one each at least."""
     return max(1, min(cells - 1, (2 * cells * split + length) // (2 * length)))

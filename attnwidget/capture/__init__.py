@@ -1,4 +1,4 @@
-"""A forward pass becomes an AttentionRecord. Torch is imported by the first capture, not before."""
+"""Capture of a forward pass as an AttentionRecord. The first capture imports torch."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def capture(
 ) -> AttentionRecord:
     """Run `model` once and record the queries and keys of every softmax attention in it.
 
-    The model runs as it is, with its own attention implementation; what its attention
-    functions receive is written down beside it. Its configuration and hooks are not
-    touched, and it is left as it was, also after an exception or Ctrl-C. It runs
-    without gradients and in evaluation mode, so that dropout adds no noise. A model that
-    torch.compile has compiled runs as it was before, and torch's nn.TransformerEncoder without
-    its fused fast path (which differs by rounding, and zeroes padded positions).
+    The model runs unchanged, with its own attention implementation, while the arguments of its
+    attention functions are recorded. Its configuration and hooks are not touched, and its state is
+    restored, also after an exception or Ctrl-C. It runs without gradients and in evaluation mode,
+    so that dropout adds no noise. A model compiled by torch.compile runs uncompiled, and torch's
+    nn.TransformerEncoder without its fused fast path (which differs by rounding, and zeroes padded
+    positions).
 
     Args:
         model: a transformers model of any kind, or another torch module that computes attention
@@ -43,22 +43,21 @@ def capture(
         target: for an encoder-decoder, the text that its decoder reads. Without it, such a model
             generates.
         generate: arguments for `model.generate`, e.g. {"max_new_tokens": 20}: the attention of
-            every generated token, over all tokens before it. What was generated last has not been
-            read by the model, and is not in the record. Greedy search, sampling and beam search
-            (of which the best sequence is recorded).
-        batch_index: which item of a batch to record. Its padding is cut off.
-        layers: which layers to record, counted from 0 as the model counts them; all if None.
-        values: whether to record the values and output projections as well. A projection is found
-            by running its module on a few inputs more.
+            every generated token, over all tokens before it. The last generated token, which the
+            model has not read, is not in the record. Greedy search, sampling and beam search (with
+            the best sequence recorded) are supported.
+        batch_index: the item of a batch to record, without its padding.
+        layers: the layers to record, counted from 0 as the model counts them; all if None.
+        values: True to record the values and output projections as well. A projection's matrix is
+            found by running its module on further inputs.
 
     Returns:
         A record with one stack, "self", or several ("encoder", "decoder" and "cross"; "text" and
         "vision" or "audio"), numbered where a tower attends over sequences of several lengths.
-        Its layers have the model's own numbers; those without attention are left out.
-        `record.fidelity` says by which route each was captured and how far its numbers are
-        from the model's own; `record.missing` says what could not be captured, and why. A softmax
-        that is written out as exp and sum is not seen, and is named there only if its module's
-        class is called attention.
+        Its layers have the model's own numbers; layers without attention are left out.
+        `record.fidelity` has each layer's route of capture and errors; `record.missing` lists
+        attention that could not be captured, and why. A softmax written as exp and sum is not
+        observed, and is listed there only if its module's class is called attention.
 
     Raises:
         TypeError: `model` is not a torch module, or a string came without a tokenizer.
@@ -66,7 +65,7 @@ def capture(
             be captured.
         IndexError: the batch has no item `batch_index`, or the model no layer of `layers`.
     """
-    # Imported here, so that a record can be opened and shown where torch is not installed.
+    # Imported here, so that records can be opened and shown without torch.
     from .forward import capture_record
 
     return capture_record(

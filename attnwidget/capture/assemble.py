@@ -1,4 +1,4 @@
-"""One layer out of the steps of a generation, each a few rows of attention."""
+"""Joining of a generation's steps, each a few rows of attention, into one layer."""
 
 from __future__ import annotations
 
@@ -11,75 +11,78 @@ from attnwidget.record import Fidelity, Floats, Layer
 from attnwidget.record.scores import Bools
 
 from .items import shared_heads
-from .terms import terms
+from .terms import added_terms, terms
 
 
-def assembled(pieces: Sequence[Layer], *, cross: bool, kept: np.ndarray | None) -> Layer:
-    """One layer out of the attention of successive forward passes.
+def assembled(passes: Sequence[Layer], *, cross: bool, kept: np.ndarray | None) -> Layer:
+    """Join the attention of successive forward passes into one layer.
 
     Every pass attends from its new tokens. Its keys are those of all tokens so far, or of the
-    latest where the cache is a sliding window, or of a whole buffer where the cache is static;
-    of each token, the keys are taken from the pass that computed them. In cross-attention
-    the keys are the same in every pass. A pass over all tokens so far replaces what was before.
+    latest if the cache is a sliding window, or of a whole buffer if the cache is static. The keys
+    of each token are taken from the pass that computed them. In cross-attention the keys are the
+    same in every pass. A pass over all tokens so far replaces the passes before it.
 
     Args:
-        pieces: the layer of each pass.
-        cross: whether it is cross-attention.
-        kept: the positions that are recorded, along both axes (of cross-attention, of the
-            keys); None for all.
+        passes: the layer of each pass.
+        cross: True for cross-attention.
+        kept: the positions to record, along both axes (of cross-attention, of the keys); None for
+            all.
 
     Raises:
         ValueError: the passes do not fit each other.
     """
-    if pieces[-1].shape[0] > 1:
-        pieces = pieces[-1:]
-    if any(piece.shape[0] > 1 for piece in pieces[1:]):
+    if passes[-1].shape[0] > 1:
+        passes = passes[-1:]
+    if any(layer.shape[0] > 1 for layer in passes[1:]):
         raise ValueError("a pass of its generation reads several tokens at once")
-    rows = _Rows(pieces[0])
-    for piece in pieces:
-        rows.add(piece, cross)
-    return rows.layer(pieces, cross, kept)
+    rows = _Rows(passes[0], cross)
+    for layer in passes:
+        rows.add(layer)
+    return rows.layer(_fidelity(passes), kept)
 
 
 class _Rows:
-    """Arrays over all tokens so far, one entry per head."""
+    """The arrays of all tokens so far, one entry per head."""
 
-    def __init__(self, first: Layer) -> None:
+    def __init__(self, first: Layer, cross: bool) -> None:
         self.first = first
+        self.cross = cross
         self.queries: list[Floats] = []
         self.keys: list[Floats] = []
         self.values: list[Floats] = []
         self.matrix: list[tuple[int, Floats]] = []
-        # For each row, whether it attends to places of a static cache that hold no token yet.
-        self.astray: list[Bools] = []
+        # True for rows that attend to places of a static cache that hold no token yet.
+        self.invalid: list[Bools] = []
         self.length = 0
 
-    def add(self, piece: Layer, cross: bool) -> None:
-        num_queries, num_keys = piece.shape
+    def add(self, layer: Layer) -> None:
+        """Add the rows of a pass, and the keys and values of its new tokens."""
+        num_queries, num_keys = layer.shape
         end = self.length + num_queries
-        # The position of the first key: of a sliding window, not 0.
-        offset = 0 if cross else max(0, end - num_keys)
-        new = slice(self.length - offset, end - offset)
-        if not cross and new.start < 0:
+        # The position of the first key, which is not 0 in a sliding window.
+        offset = 0 if self.cross else max(0, end - num_keys)
+        new = slice(None) if self.cross else slice(self.length - offset, end - offset)
+        if not self.cross and self.length < offset:
             raise ValueError("its cache holds fewer tokens than a pass adds")
-        if piece.queries is not None and piece.keys is not None:
-            self.queries.append(piece.queries)
-            if not cross or not self.keys:
-                self.keys.append(_per_head(piece, piece.keys)[:, slice(None) if cross else new])
-        if piece.values is not None and (not cross or not self.values):
-            self.values.append(_per_head(piece, piece.values)[:, slice(None) if cross else new])
+        if layer.queries is not None and layer.keys is not None:
+            self.queries.append(layer.queries)
+            if not self.cross or not self.keys:
+                self.keys.append(_per_head(layer, layer.keys)[:, new])
+        if layer.values is not None and (not self.cross or not self.values):
+            self.values.append(_per_head(layer, layer.values)[:, new])
         as_weights = self.first.program is None
-        matrix = _matrix(piece, as_weights)
-        beyond = matrix[:, :, num_keys if cross else end - offset :]
-        astray: Bools = np.any(beyond > (0 if as_weights else -np.inf), axis=(0, 2))
-        self.astray.append(astray)
+        matrix = _matrix(layer, as_weights)
+        beyond = matrix[:, :, num_keys if self.cross else end - offset :]
+        invalid: Bools = np.any(beyond > (0 if as_weights else -np.inf), axis=(0, 2))
+        self.invalid.append(invalid)
         self.matrix.append((offset, matrix))
         self.length = end
 
-    def layer(self, pieces: Sequence[Layer], cross: bool, kept: np.ndarray | None) -> Layer:
+    def layer(self, fidelity: Fidelity, kept: np.ndarray | None) -> Layer:
+        """The layer of all passes."""
         first, length = self.first, self.length
-        columns = first.shape[1] if cross else length
-        # Kept once if all heads share it.
+        columns = first.shape[1] if self.cross else length
+        # A matrix that all heads share is kept once.
         heads = max(len(rows) for _, rows in self.matrix)
         whole = np.zeros((heads, length, columns), np.float32)
         if first.program is not None:
@@ -89,61 +92,57 @@ class _Rows:
             width = min(rows.shape[2], columns - offset)
             whole[:, start : start + rows.shape[1], offset : offset + width] = rows[:, :, :width]
             start += rows.shape[1]
-        query_rows = np.arange(length) if cross or kept is None else kept[kept < length]
-        if np.concatenate(self.astray)[query_rows].any():
+        query_rows = np.arange(length) if self.cross or kept is None else kept[kept < length]
+        if np.concatenate(self.invalid)[query_rows].any():
             raise ValueError("it attends to places of its static cache that hold no token yet")
         key_rows = np.arange(columns) if kept is None else kept[kept < columns]
         whole = whole[:, query_rows][:, :, key_rows]
 
-        def joined(parts: list[Floats], positions: np.ndarray) -> Floats | None:
-            return np.concatenate(parts, axis=1)[:, positions] if parts else None
+        def joined(arrays: list[Floats], positions: np.ndarray) -> Floats | None:
+            return np.concatenate(arrays, axis=1)[:, positions] if arrays else None
 
         queries, keys = joined(self.queries, query_rows), joined(self.keys, key_rows)
         values = joined(self.values, key_rows)
-        fidelity = _fidelity(pieces)
         if queries is None or keys is None or first.program is None:
             layer = Layer(None, None, None, whole, fidelity, values=_once(values))
             return replace(layer, projection=first.projection)
         seen = whole != -np.inf
-        found = terms(seen, np.where(seen, whole, np.float32(0)), 1, whole.shape[1:])
+        joined_terms = terms(seen, np.where(seen, whole, np.float32(0)), 1, whole.shape[1:])
         old = first.program
-        program = found.program(old.scale, old.softcap, old.sinks)
+        program = joined_terms.program(old.scale, old.softcap, old.sinks)
         layer = Layer(queries, _once(keys), program, None, fidelity, values=_once(values))
         return replace(layer, projection=first.projection, rotary=first.rotary)
 
 
-def _per_head(piece: Layer, array: Floats) -> Floats:
-    return np.repeat(array, piece.num_heads // len(array), axis=0)
+def _per_head(layer: Layer, array: Floats) -> Floats:
+    return np.repeat(array, layer.num_heads // len(array), axis=0)
 
 
 def _once(array: Floats | None) -> Floats | None:
-    """Heads that share their vectors, kept once."""
+    """The array with one entry for heads that share their vectors."""
     return None if array is None else np.ascontiguousarray(array[:: shared_heads(array)])
 
 
-def _matrix(piece: Layer, as_weights: bool) -> Floats:
-    """[1 or heads, Tq, Tk]: what is added to the scores; or the weights."""
+def _matrix(layer: Layer, as_weights: bool) -> Floats:
+    """The weights, or the terms added to the scores: [1 or heads, Tq, Tk]."""
     if as_weights:
-        return np.stack([piece.head_weights(head) for head in range(piece.num_heads)])
-    if piece.program is None:
+        return np.stack([layer.head_weights(head) for head in range(layer.num_heads)])
+    if layer.program is None:
         raise ValueError("a score program explains some of its passes, but not all")
-    program, rows = piece.program, np.arange(piece.shape[0])
-    arrays = [a for a in (program.visible, program.bias, program.relative) if a is not None]
-    heads = max((len(array) for array in arrays), default=1)
-    return np.stack([program.added(head, rows, *piece.shape) for head in range(heads)])
+    return added_terms(layer.program, np.arange(layer.shape[0]), layer.shape)
 
 
-def _fidelity(pieces: Sequence[Layer]) -> Fidelity:
+def _fidelity(passes: Sequence[Layer]) -> Fidelity:
     """The largest errors of all passes."""
-    every = [piece.fidelity for piece in pieces]
+    fidelities = [layer.fidelity for layer in passes]
 
     def largest(errors: list[float | None]) -> float | None:
         known = [error for error in errors if error is not None]
         return max(known) if len(known) == len(errors) else None
 
     return replace(
-        every[0],
-        weights_error=largest([f.weights_error for f in every]),
-        output_error=largest([f.output_error for f in every]),
-        rows=sum(f.rows for f in every),
+        fidelities[0],
+        weights_error=largest([f.weights_error for f in fidelities]),
+        output_error=largest([f.output_error for f in fidelities]),
+        rows=sum(f.rows for f in fidelities),
     )

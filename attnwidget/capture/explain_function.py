@@ -1,4 +1,4 @@
-"""Layers out of calls of attention functions: a score program, checked against the model."""
+"""Conversion of attention functions' calls into layers, with score programs that are checked."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .terms import Terms, terms
 
 
 class FunctionExplainer:
-    """Makes layers of the calls of one forward pass, in which layers often share their mask."""
+    """Makes layers of the calls of one forward pass; reads a mask that layers share only once."""
 
     def __init__(self, *, values: bool, check: bool) -> None:
         self._values = values
         self._check = check
-        self._known: tuple[Any, Terms] | None = None
+        self._latest: tuple[Any, Terms] | None = None
 
     def layer(self, call: FunctionCall, item: Item, name: str) -> Layer:
         """The layer that this call computed.
 
-        Queries and keys with a score program are kept where the program gives the weights of
-        the model's own attention function and, through the values, its real output. Where it
-        does not, the softmaxes within that function are explained instead, if this comes closer.
+        The layer has queries, keys and a score program if the program gives the weights of the
+        model's own attention function and, with the values, its real output. If it does not, the
+        softmaxes within that function are explained instead, if their error is smaller.
 
         Raises:
             ValueError: the mask cannot be read, or queries or keys hold NaN or infinity.
@@ -57,28 +57,27 @@ class FunctionExplainer:
 
     def _terms(self, call: FunctionCall, item: Item, selection: Selection) -> Terms:
         extra = call.options.get("position_bias")
-        # The objects themselves: their identities may be reused once they are gone.
         size = call.options.get("sliding_window") if call.options.get("flash") else None
         shapes = call.query.shape[:3], call.key.shape[-2]
+        # The key holds the objects themselves, because ids of freed objects may be reused.
         key = (call.mask, extra, call.causal, size, shapes, item)
-        if self._known is not None and _same(self._known[0], key):
-            return self._known[1]
-        found = terms(*read_mask(call, selection), selection.count, selection.shape)
-        self._known = (key, found)
-        return found
+        if self._latest is None or not _same(self._latest[0], key):
+            mask_and_bias = read_mask(call, selection)
+            self._latest = (key, terms(*mask_and_bias, selection.count, selection.shape))
+        return self._latest[1]
 
 
 def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) -> Iterator[Layer]:
-    """The layer as the model's own explicit function computes it."""
+    """Candidates of the layer, from the softmaxes within the model's explicit function."""
     assert call.replay is not None
     try:
         others = [explain_softmax(other, item, "") for other in call.replay(additive(call))]
-    except Exception:  # it does not take these inputs, so there is nothing to compare with
+    except Exception:  # the function does not take these inputs
         return
     for other in others:
         if other.num_heads != layer.num_heads or other.shape != layer.shape:
             continue
-        if other.program is None:  # what entered the function is known all the same
+        if other.program is None:  # the function's arguments are still known
             other = replace(other, queries=layer.queries, keys=layer.keys)
         kept = replace(layer.fidelity, kept=other.fidelity.kept)
         other = replace(other, values=layer.values, fidelity=kept)

@@ -1,4 +1,4 @@
-"""Layers out of softmaxes that a model writes out itself: a score program, or weights."""
+"""Conversion of a model's own softmaxes into layers: a score program, or weights."""
 
 from __future__ import annotations
 
@@ -22,88 +22,90 @@ ROUTE = "softmax"
 def explain_softmax(call: SoftmaxCall, item: Item, name: str, *, values: bool = False) -> Layer:
     """The layer that this softmax computed.
 
-    Scores are scale * q.k, perhaps capped, and what was added to that: the difference to what
-    really went into the softmax. Where no product of queries and keys is behind it, or the
-    program does not give its result, that result is kept.
+    Scores are scale * q.k, perhaps capped, plus added terms, which are the difference to the
+    softmax's input. If no product of queries and keys is known, or the program does not give the
+    softmax's result, the layer keeps that result.
 
     Raises:
         ValueError: the weights or the vectors hold NaN or infinity.
     """
-    own = _ItemSoftmax(call, item)
-    kept = Fidelity(
-        ROUTE, name, "weights", None, None, tolerance(call.logits.dtype), own.weights.shape[1]
-    )
-    arrays = own.vectors(values)
+    softmax = _ItemSoftmax(call, item)
+    dtype, rows = call.logits.dtype, softmax.weights.shape[1]
+    arrays = softmax.vectors(values)
     plain = Layer(
-        arrays.get("queries"), arrays.get("keys"), None, own.in_place(),
-        replace(kept, weights_error=0.0), values=arrays.get("values"),
-    )  # fmt: skip
-    for noise in (64 * torch.finfo(call.logits.dtype).eps, 0.0):
-        layer = _with_program(own, plain, noise)
+        arrays.get("queries"),
+        arrays.get("keys"),
+        None,
+        softmax.whole_weights(),
+        Fidelity(ROUTE, name, "weights", 0.0, None, tolerance(dtype), rows),
+        values=arrays.get("values"),
+    )
+    for noise in (64 * torch.finfo(dtype).eps, 0.0):
+        layer = _with_program(softmax, plain, noise)
         if layer is None:
             break
-        off = [
+        errors = [
             np.abs(layer.head_weights(head) - plain.head_weights(head)).max()
             for head in range(layer.num_heads)
         ]
         fidelity = replace(
-            kept,
+            plain.fidelity,
             kept="queries and keys",
-            weights_error=float(np.max(off)),
-            tolerance=tolerance(call.logits.dtype, largest_score(layer)),
+            weights_error=float(np.max(errors)),
+            tolerance=tolerance(dtype, largest_score(layer)),
         )
         if fidelity.exact:
             return replace(layer, fidelity=fidelity)
     return plain
 
 
-def _with_program(own: _ItemSoftmax, plain: Layer, noise: float) -> Layer | None:
-    """The layer as queries, keys and a score program, or None if it is not that."""
+def _with_program(softmax: _ItemSoftmax, plain: Layer, noise: float) -> Layer | None:
+    """The layer as queries, keys and a score program, or None if there is no such program."""
     if plain.queries is None or plain.keys is None:
         return None
-    scale, softcap = own.scale(), own.softcap()
+    scale, softcap = softmax.scale(), softmax.softcap()
     if scale is None:
         return None
     keys = np.repeat(plain.keys, plain.num_heads // len(plain.keys), axis=0)
-    # Within each window, queries with its own keys.
-    count = own.selection.count
+    # Queries are multiplied with the keys of their own window.
+    count = softmax.selection.count
     queries, keys = (a.reshape(len(a), count, -1, a.shape[2]) for a in (plain.queries, keys))
     product = np.matmul(queries, keys.swapaxes(2, 3))
     product = product.reshape(len(product), -1, product.shape[3])
     product *= np.asarray(scale, np.float32).reshape(-1, 1, 1)
     if softcap is not None:
         product = np.float32(softcap) * np.tanh(product / np.float32(softcap))
-    seen = own.seen()
+    seen = softmax.seen()
     with np.errstate(invalid="ignore"):  # -inf where masked
-        bias = np.where(seen, own.logits - product, 0).astype(np.float32)
+        bias = np.where(seen, softmax.logits - product, 0).astype(np.float32)
     limit = noise * max(1.0, float(np.abs(product).max(initial=0)))
-    found = terms(seen, bias, count, own.shape, limit)
-    program = found.program(scale if len(scale) > 1 else scale[0], softcap)
+    mask_and_bias = terms(seen, bias, count, softmax.shape, limit)
+    program = mask_and_bias.program(scale if len(scale) > 1 else scale[0], softcap)
     return replace(plain, program=program, weights=None)
 
 
 class _ItemSoftmax:
-    """One item's softmax: arrays [heads, windows * tokens, ...] in float32."""
+    """The softmax of one item: arrays [heads, windows * tokens, ...] in float32."""
 
     def __init__(self, call: SoftmaxCall, item: Item) -> None:
         self.call = call
         weights = call.layout.apply(call.weights)
         self.selection = item.select(len(weights), (weights.shape[-2], weights.shape[-1]))
         self.shape = self.selection.shape
-        own, self.logits = self._cut(weights), self._cut(call.layout.apply(call.logits))
-        # A row that sees no key is NaN in some models, and zero here.
+        self.logits = self._cut(call.layout.apply(call.logits))
+        # Rows that see no key are NaN in some models, and zero here.
         self.blind = (self.logits == -np.inf).all(axis=-1, keepdims=True)
-        self.weights: Floats = np.where(self.blind, np.float32(0), own)
+        self.weights: Floats = np.where(self.blind, np.float32(0), self._cut(weights))
 
     def _cut(self, tensor: torch.Tensor) -> Floats:
-        """float32 [heads, windows * Tq, Tk] of [M, heads, all Tq, all Tk]."""
-        own = self.selection.cut(tensor, self.selection.queries)
-        # Columns that belong to no key stay.
-        if own.shape[-1] == self.call.weights.shape[-1] != self.shape[1]:
-            own = own[..., self.selection.keys]
-        return joined(own)
+        """Cut [M, heads, all Tq, all Tk] to the item: float32 [heads, windows * Tq, Tk]."""
+        rows = self.selection.cut(tensor, self.selection.queries)
+        # Columns that belong to no key are kept.
+        if rows.shape[-1] == self.call.weights.shape[-1] != self.shape[1]:
+            rows = rows[..., self.selection.keys]
+        return joined(rows)
 
-    def in_place(self) -> Floats:
+    def whole_weights(self) -> Floats:
         """The weights as [heads, windows * Tq, windows * Tk]."""
         count = self.selection.count
         if count == 1:
@@ -121,29 +123,27 @@ class _ItemSoftmax:
         return seen
 
     def vectors(self, values: bool) -> dict[str, Floats]:
-        """Queries, keys and, if wanted, values, as far as they are known."""
+        """The known ones of queries, keys and, if asked for, values."""
         arrays: dict[str, Floats] = {}
         rows, columns = self.selection.queries, self.selection.keys
-        vectors = self._followed()
+        vectors = self._queries_and_keys()
         if vectors is not None:
             queries, keys = (t.detach().to("cpu", torch.float32) for t in vectors)
             arrays = {"queries": joined(queries[:, :, rows]), "keys": joined(keys[:, :, columns])}
         if values and self.call.value is not None:
-            with suppress(ValueError):  # laid out otherwise, so not known
-                own = self.call.layout.apply(self.call.value)
-                arrays["values"] = joined(self.selection.cut(own, columns))
+            with suppress(ValueError):  # of an unknown layout
+                value = self.call.layout.apply(self.call.value)
+                arrays["values"] = joined(self.selection.cut(value, columns))
         sharing = [shared_heads(arrays[name]) for name in ("keys", "values") if name in arrays]
         for name in ("keys", "values"):
             if name in arrays:
                 arrays[name] = np.ascontiguousarray(arrays[name][:: min(sharing)])
         return arrays
 
-    def _followed(self) -> tuple[torch.Tensor, torch.Tensor] | None:
+    def _queries_and_keys(self) -> tuple[torch.Tensor, torch.Tensor] | None:
         """Queries [windows, heads, Tq, d] and keys [windows, heads, Tk, d], with padding."""
         scores, shape = self.call.scores, self.call.weights.shape
-        if scores is None or self.call.logits.shape != shape:
-            return None
-        if scores.index.shape != shape:
+        if scores is None or not self.call.logits.shape == scores.index.shape == shape:
             return None
         scores = scores.oriented()
         if scores.key.shape[-2] != shape[-1]:
@@ -151,7 +151,7 @@ class _ItemSoftmax:
         return scores.vectors(self.call.layout.apply(scores.index)[self.selection.windows][..., 0])
 
     def scale(self) -> tuple[float, ...] | None:
-        """The factor on all dot products, or on those of each head; None if it is neither."""
+        """The factor on all dot products, or one per head; None if factors differ within a head."""
         scores = self.call.scores
         assert scores is not None
         total = np.ones(1)

@@ -1,4 +1,4 @@
-"""The way from a model and inputs to a record."""
+"""The steps from a model and its inputs to a record."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def capture_record(
         raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
     if isinstance(model, torch.jit.ScriptModule):
         raise TypeError(
-            "model is TorchScript, of which no Python runs; capture the module it was made from"
+            "model is TorchScript, which runs no Python; capture the module it was made from"
         )
     # A compiled model records nothing; the module inside it is the same model.
     model = getattr(model, "_orig_mod", model)
@@ -52,19 +52,19 @@ def capture_record(
     if generate is None and _must_generate(model, inputs):
         generate = {}
     generation = None if generate is None else Generation(model, tokenizer, inputs, generate)
-    # Layers that the model's names do not number are found only once all of them are known.
+    # If module names do not number the layers, all of them are needed to count them.
     attempts = [chosen] if chosen is None or generation is not None else [chosen, None]
     for named in attempts:
         calls, called = _calls(model, inputs, generation, _wanted(named), values)
         layers_of = [(c.address.module, c.layers[0] if c.layers else None) for c in calls]
         sequences = inputs.sequences if generation is None else generation.sequences()
-        found = stacks(grouped(layers_of), sequences.tokens)
+        by_name = stacks(grouped(layers_of), sequences.tokens)
         if chosen is None or not 0 <= max(chosen) < len(calls):
             break
-        if chosen <= {n for stack in found.values() for n in stack.numbers}:
+        if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
             break
     missing = missing_attention(model, calls, called)
-    if not found and not (chosen is not None and calls and not missing):
+    if not by_name and not (chosen is not None and calls and not missing):
         raise ValueError(no_attention(model, missing))
     if missing:
         shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
@@ -72,7 +72,7 @@ def capture_record(
             f"attention that is not in this record (see its `missing`): {shown}",
             stacklevel=_callers_level(),
         )
-    return AttentionRecord(_chosen(found, chosen), model=_name(model), missing=missing)
+    return AttentionRecord(_with_layers(by_name, chosen), model=_name(model), missing=missing)
 
 
 def _calls(
@@ -82,7 +82,7 @@ def _calls(
     wanted: Callable[[str], bool],
     values: bool,
 ) -> tuple[list[RecordedCall], set[str]]:
-    """All calls of attention, and the names of all modules that ran."""
+    """All attention calls, and the names of all modules that ran."""
     sink = RecordedCalls()
     if generation is None:
         items = Items(inputs.batch, two=is_encoder_decoder(model))
@@ -114,7 +114,7 @@ def _call(model: torch.nn.Module, inputs: Inputs) -> Any:
 
 
 def _must_generate(model: torch.nn.Module, inputs: Inputs) -> bool:
-    """True if nothing says what an encoder-decoder's decoder reads."""
+    """True if an encoder-decoder has no inputs for its decoder, but can generate them."""
     if _has_decoder_inputs(inputs) or not is_encoder_decoder(model):
         return False
     return can_generate(model)
@@ -125,7 +125,7 @@ def _has_decoder_inputs(inputs: Inputs) -> bool:
 
 
 def _wanted(chosen: frozenset[int] | None) -> Callable[[str], bool]:
-    """True if a module may be of a chosen layer: which number of its name counts is known later."""
+    """A filter of module names: True if any number in a name is that of a chosen layer."""
 
     def wanted(name: str) -> bool:
         numbers = {int(part) for part in name.split(".") if part.isdigit()}
@@ -146,17 +146,18 @@ def _numbers(layers: Iterable[int] | None) -> frozenset[int] | None:
     return chosen
 
 
-def _chosen(found: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, Stack]:
+def _with_layers(by_name: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, Stack]:
+    """The stacks with the chosen layers alone."""
     if chosen is None:
-        return found
-    cut = {
+        return by_name
+    kept = {
         name: replace(stack, layers=tuple(x for x in stack.layers if x.number in chosen))
-        for name, stack in found.items()
+        for name, stack in by_name.items()
     }
-    absent = chosen - {number for stack in cut.values() for number in stack.numbers}
+    absent = chosen - {number for stack in kept.values() for number in stack.numbers}
     if absent:
         raise IndexError(f"the model has no attention in layers {sorted(absent)}")
-    return {name: stack for name, stack in cut.items() if stack.layers}
+    return {name: stack for name, stack in kept.items() if stack.layers}
 
 
 def _name(model: torch.nn.Module) -> str:
@@ -166,7 +167,7 @@ def _name(model: torch.nn.Module) -> str:
 
 
 def _callers_level() -> int:
-    """The stacklevel of the line outside of this package that asked for the capture."""
+    """The stacklevel of the caller outside of this package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and str(frame.f_globals.get("__name__")).startswith("attnwidget."):
         frame, level = frame.f_back, level + 1

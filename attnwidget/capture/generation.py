@@ -1,4 +1,4 @@
-"""Generation of tokens, with the attention of all its steps put together."""
+"""Generation of tokens, with the attention of all its steps joined."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .recorder import RecordedCall
 from .sequences import Sequences
 from .stacks import is_cross, tower
 
-# With these, a pass does not read one token more than the pass before.
-_OTHER_WAYS = (
+# Options with which a pass reads other tokens than the latest one.
+_UNSUPPORTED = (
     "assistant_model",
     "assistant_early_exit",
     "prompt_lookup_num_tokens",
@@ -49,15 +49,15 @@ class Generation:
             )
         self.model, self.tokenizer, self.inputs, self.options = model, tokenizer, inputs, options
         self.two = is_encoder_decoder(model)
-        others = [name for name in _OTHER_WAYS if self._option(name) not in (None, 1)]
-        if others or "past_key_values" in inputs.tensors:
+        unsupported = [name for name in _UNSUPPORTED if self._option(name) not in (None, 1)]
+        if unsupported or "past_key_values" in inputs.tensors:
             raise ValueError(
-                f"generate with {' and '.join(others) or 'past_key_values'} does not read one "
+                f"generate with {' and '.join(unsupported) or 'past_key_values'} does not read one "
                 "token after the other from the first on; its attention cannot be put together"
             )
         if inputs.batch.text is None and not self.two:
             raise ValueError("to generate, a decoder needs input_ids")
-        # The number of rows that the model computes for each item.
+        # The number of rows that the model computes per item.
         self.beams = int(self._option("num_beams") or 1)
         if self.beams == 1:
             self.beams = int(self._option("num_return_sequences") or 1)
@@ -67,15 +67,15 @@ class Generation:
     def run(self) -> Any:
         options = {**self.options, "return_dict_in_generate": True}
         if self.beams > 1:
-            # Before transformers 5, the scores alone say which beam is which.
+            # Before transformers 5, beam indices are returned with scores only.
             options["output_scores"] = True
         self.result = self.model.generate(**self.inputs.tensors, **options)
         return self.result
 
     def items(self, name: str) -> list[Item]:
-        """All beams of the item: which of them a step belongs to is known at the end.
+        """All beams of the item, with padding.
 
-        Padding is cut off at the end, when all steps have been put together.
+        The beam of each step is known at the end, and padding is cut off after joining the steps.
         """
         batch = self.inputs.batch
         if self._once(name):
@@ -84,7 +84,7 @@ class Generation:
         return [Item(batch.size * self.beams, first + beam) for beam in range(self.beams)]
 
     def calls(self, recorded: Sequence[RecordedCall]) -> list[RecordedCall]:
-        """Each attention as one call, put together from all steps."""
+        """Join the steps of each attention into one call."""
         steps: dict[tuple[str, int], list[RecordedCall]] = defaultdict(list)
         for call in recorded:
             steps[call.address.module, call.address.call].append(call)
@@ -97,79 +97,87 @@ class Generation:
         return [self._joined(calls) for calls in steps.values()]
 
     def sequences(self) -> Sequences:
-        """With the generated tokens; the last of them, which the model has not read, has no row."""
+        """Labels with all generated tokens, the last of which the model has not read."""
         ids, text = self._sequence().tolist(), self.inputs.batch.text
-        known = self.inputs.sequences
+        sequences = self.inputs.sequences
         if self.two:
-            return replace(known, target=labelled(self.tokenizer, ids), generated=True)
+            return replace(sequences, target=labelled(self.tokenizer, ids), generated=True)
         assert text is not None
         kept = [*text.kept.tolist(), *range(text.length, len(ids))]
-        written = labelled(self.tokenizer, [ids[n] for n in kept])
-        return replace(known, text=written, generated=True)
+        tokens = labelled(self.tokenizer, [ids[n] for n in kept])
+        return replace(sequences, text=tokens, generated=True)
 
     def _joined(self, steps: list[RecordedCall]) -> RecordedCall:
-        """One call, of which the model makes one in every step."""
+        """Join the calls that an attention makes in every step."""
         first, beams = steps[0], self._beams()
         module = first.address.module
         if self._once(module):
             return first
         steps = [call for call in steps if call.address.step < len(beams)]
         failed = [call for call in steps if not call.layers]
-        if failed or not steps:  # or not wanted
-            return failed[0] if failed else replace(first, layers=())
-        pieces = [
+        if failed:  # or not to be recorded
+            return failed[0]
+        if not steps:
+            return replace(first, layers=())
+        passes = [
             call.layers[beams[call.address.step] if len(call.layers) > 1 else 0] for call in steps
         ]
         text, kept, cross = self.inputs.batch.text, None, is_cross(module)
         if text is not None and (not self.two or cross):
-            grown = torch.arange(text.length, text.length + len(beams))
-            kept = torch.cat([text.kept, grown]).numpy()
+            generated = torch.arange(text.length, text.length + len(beams))
+            kept = torch.cat([text.kept, generated]).numpy()
         try:
-            return replace(first, layers=(assembled(pieces, cross=cross, kept=kept),))
+            return replace(first, layers=(assembled(passes, cross=cross, kept=kept),))
         except ValueError as error:
             return replace(first, layers=(), reason=str(error))
 
     def _option(self, name: str) -> Any:
-        """An option as `generate` finds it: an argument, or of its configuration or the model's."""
+        """The value of an option of `generate`: an argument, or of a generation config."""
         configs = (self.options.get("generation_config"), self.model.generation_config)
         if name in self.options:
             return self.options[name]
-        found = (getattr(config, name, None) for config in configs)
-        return next((value for value in found if value is not None), None)
+        values = (getattr(config, name, None) for config in configs)
+        return next((value for value in values if value is not None), None)
 
     def _once(self, name: str) -> bool:
-        """True if a module runs before the first token is generated, and not again."""
-        part = tower(name)
-        return part in ("vision", "audio", "qformer") or (self.two and part != "decoder")
+        """True if a module runs only once, before the first token is generated."""
+        module_tower = tower(name)
+        if module_tower in ("vision", "audio", "qformer"):
+            return True
+        return self.two and module_tower != "decoder"
 
     def _sequence(self) -> torch.Tensor:
-        """The token ids of the sequence recorded: the first of its item's."""
+        """The token ids of the recorded sequence, which is the item's first."""
         sequences: torch.Tensor = self.result.sequences
         return sequences[self._row(len(sequences))].cpu()
 
     def _row(self, rows: int) -> int:
-        """The first row of the item, of which there may be several for each item."""
+        """The item's first row, of `rows` in all."""
         batch = self.inputs.batch
         return batch.index * (rows // batch.size)
 
     def _beams(self) -> list[int]:
-        """The row of each forward pass in which the recorded sequence was."""
+        """The beam of the recorded sequence in each forward pass."""
         indices = getattr(self.result, "beam_indices", None)
         if indices is None:
             if int(self._option("num_beams") or 1) > 1:
                 raise ValueError("generate does not say which beam each step belongs to")
-            written = self._sequence()[self._prompt() :]
-            # Beyond the end of a text, the others of the batch go on.
-            ends = torch.isin(written, torch.tensor(self._ends())).nonzero()
-            return [0] * (int(ends[0]) + 1 if len(ends) else len(written))
+            generated = self._sequence()[self._prompt() :]
+            # After the end of this text, generate goes on with others of the batch.
+            ends = torch.isin(generated, torch.tensor(self._ends())).nonzero()
+            return [0] * (int(ends[0]) + 1 if len(ends) else len(generated))
         row, first = self._row(len(indices)), self.inputs.batch.index * self.beams
         return [int(beam) - first for beam in indices[row] if beam >= 0]
 
     def _ends(self) -> list[int]:
+        """The ids of the tokens that end a text."""
         end = self._option("eos_token_id")
-        return [] if end is None else list(end) if isinstance(end, (list, tuple)) else [int(end)]
+        if end is None:
+            return []
+        return list(end) if isinstance(end, (list, tuple)) else [int(end)]
 
     def _prompt(self) -> int:
+        """The length of the prompt."""
         batch = self.inputs.batch
         prompt = batch.target if self.two else batch.text
         return 1 if prompt is None else prompt.length

@@ -1,4 +1,4 @@
-"""Model inputs, and labels for them, from what the user passed."""
+"""Model inputs and their labels, from the user's arguments."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .words import word_spans
 
 @dataclass(frozen=True)
 class Inputs:
-    """Inputs of one forward pass.
+    """The inputs of one forward pass.
 
     Attributes:
         tensors: keyword arguments for the model.
-        batch: the items in them.
-        sequences: labels.
+        batch: the items of the batch.
+        sequences: the labels of the recorded item.
     """
 
     tensors: dict[str, Any]
@@ -42,7 +42,7 @@ def prepare(
     target: str | None,
     batch_index: int,
 ) -> Inputs:
-    """Tokenize if needed, and find what one item of the batch consists of.
+    """Tokenize if needed, and collect the tokens of the recorded item.
 
     Raises:
         TypeError, ValueError, IndexError: as `attnwidget.capture` says.
@@ -61,27 +61,28 @@ def prepare(
     padded = _padded(tensors, name, "attention_mask", batch_index)
     tokens = None
     if padded is not None and not len(padded.kept) and not isinstance(text, str):
-        raise ValueError("the inputs hold no tokens")
+        raise ValueError("the inputs have no tokens")
     if padded is not None and name == "input_ids" and tensors[name].ndim == 2:
         ids = _ids(tensors["input_ids"], batch_index, padded)
         special = _special_positions(tokenizer, ids)
         if not ids or (isinstance(text, str) and len(special) == len(ids)):
-            raise ValueError(f"the text {text!r} gives no tokens" if isinstance(text, str) else
-                             "the inputs hold no tokens")  # fmt: skip
+            raise ValueError(
+                f"the text {text!r} gives no tokens"
+                if isinstance(text, str)
+                else "the inputs have no tokens"
+            )
         positions = padded.kept.tolist()
-        texts = (
-            (text, *([text_pair] if text_pair is not None else []))
-            if isinstance(text, str)
-            else None
-        )
+        texts = None
+        if isinstance(text, str):
+            texts = (text,) if text_pair is None else (text, text_pair)
         words, offsets = word_spans(encoding, batch_index, positions, texts)
         segments = _segments(encoding, batch_index, positions) if text_pair is not None else None
         tokens = Tokens(token_labels(tokenizer, ids), segments, special, words, offsets)
-    aim = _padded(tensors, "decoder_input_ids", "decoder_attention_mask", batch_index)
+    target_padded = _padded(tensors, "decoder_input_ids", "decoder_attention_mask", batch_index)
     target_ids = tensors.get("decoder_input_ids")
     labels = None
-    if aim is not None and target_ids is not None and target_ids.ndim == 2:
-        labels = labelled(tokenizer, _ids(target_ids, batch_index, aim))
+    if target_padded is not None and target_ids is not None and target_ids.ndim == 2:
+        labels = labelled(tokenizer, _ids(target_ids, batch_index, target_padded))
     sequences = Sequences(
         tokens,
         labels,
@@ -90,7 +91,7 @@ def prepare(
         audio_seconds(tensors, tokenizer),
     )
     cached = _cached(tensors, padded, batch_index)
-    batch = Batch(size, batch_index, padded, aim, cached, _media(tensors))
+    batch = Batch(size, batch_index, padded, target_padded, cached, _media_count(tensors))
     return Inputs(tensors, batch, sequences)
 
 
@@ -103,7 +104,7 @@ def _decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torc
     """The decoder's input tokens [1, tokens] for a target text: the start token, then the text.
 
     Raises:
-        TypeError, ValueError: the model or the tokenizer does not do that.
+        TypeError, ValueError: the model or the tokenizer does not support a target.
     """
     if not is_encoder_decoder(model):
         raise TypeError(f"{type(model).__name__} is no encoder-decoder: it takes no target")
@@ -116,9 +117,9 @@ def _decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torc
         raise TypeError("target is a string, so a tokenizer is needed")
     labels = text_tokenizer(tokenizer)(text_target=target, return_tensors="pt")["input_ids"]
     config: Any = getattr(model, "config", None)
-    own = getattr(model, "prepare_decoder_input_ids_from_labels", None)
-    if own is not None:
-        ids = own(labels=labels)
+    prepare_ids = getattr(model, "prepare_decoder_input_ids_from_labels", None)
+    if prepare_ids is not None:
+        ids = prepare_ids(labels=labels)
     else:
         start = getattr(config, "decoder_start_token_id", None)
         if start is None:
@@ -140,7 +141,7 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
                 "text is a string, so a tokenizer is needed: pass the model's tokenizer "
                 "(AutoTokenizer.from_pretrained(...)), or pass what it returned instead of a string"
             )
-        # The tokenizer of a processor: a processor's own first argument may be an image.
+        # A processor's tokenizer is called, because the processor's first argument may be an image.
         return text_tokenizer(tokenizer)(text, text_pair, return_tensors="pt")
     if not isinstance(text, Mapping):
         raise TypeError(
@@ -149,14 +150,14 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
             '{"input_ids": ids} (for several texts, capture one after the other)'
         )
     if text_pair is not None:
-        raise TypeError("text_pair goes with a string; these inputs are tokenized already")
+        raise TypeError("text_pair needs a string as text; these inputs are tokenized already")
     if not any(isinstance(value, torch.Tensor) for value in text.values()):
-        raise ValueError('the inputs hold no tensors; use return_tensors="pt"')
+        raise ValueError('the inputs have no tensors; use return_tensors="pt"')
     return text
 
 
 def _on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
-    """The tensors where the model is, those of real numbers in its own precision."""
+    """Move tensors to the model's device, and floating-point ones to its precision."""
     device, dtype = device_of(model), getattr(model, "dtype", None)
 
     def moved(value: Any) -> Any:
@@ -171,10 +172,10 @@ def _on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
 
 
 def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> None:
-    """Raise an error that says more than the model's own would."""
-    takes = inspect.signature(model.forward).parameters
-    anything = any(p.kind is p.VAR_KEYWORD for p in takes.values())
-    if isinstance(text, str) and "input_ids" not in takes and not anything:
+    """Raise errors that are clearer than the model's own."""
+    parameters = inspect.signature(model.forward).parameters
+    has_kwargs = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    if isinstance(text, str) and "input_ids" not in parameters and not has_kwargs:
         raise ValueError(
             f"{type(model).__name__} takes no text; pass what its processor returns for an image "
             "or audio, and a text as target="
@@ -191,16 +192,18 @@ def _batch_size(tensors: Mapping[str, Any]) -> int:
     for name in ("input_ids", "inputs_embeds", "decoder_input_ids"):
         if name in tensors:
             return len(tensors[name])
-    found = (len(t) for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
-    return next(found, 1)
+    lengths = (len(t) for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
+    return next(lengths, 1)
 
 
-def _media(tensors: Mapping[str, Any]) -> int | None:
+def _media_count(tensors: Mapping[str, Any]) -> int | None:
+    """The number of images or sounds, or None."""
     names = ("pixel_values", "input_features", "input_values")
     return next((len(tensors[name]) for name in names if name in tensors), None)
 
 
 def _cached(tensors: Mapping[str, Any], text: Padded | None, batch_index: int) -> Padded | None:
+    """The text with the cached tokens before it, if the mask covers these."""
     mask = tensors.get("attention_mask")
     if text is None or not isinstance(mask, torch.Tensor) or mask.ndim != 2:
         return None
@@ -209,13 +212,16 @@ def _cached(tensors: Mapping[str, Any], text: Padded | None, batch_index: int) -
     return Padded(mask.shape[1], mask[batch_index].nonzero()[:, 0].cpu())
 
 
-def _padded(tensors: Mapping[str, Any], ids: str, mask: str, batch_index: int) -> Padded | None:
-    if not isinstance(tensors.get(ids), torch.Tensor):
+def _padded(
+    tensors: Mapping[str, Any], ids_name: str, mask_name: str, batch_index: int
+) -> Padded | None:
+    """The item's positions in the tensor of this name that its mask does not hide."""
+    ids, mask = tensors.get(ids_name), tensors.get(mask_name)
+    if not isinstance(ids, torch.Tensor):
         return None
-    length = tensors[ids].shape[1]
-    read = tensors.get(mask)
-    if isinstance(read, torch.Tensor) and read.ndim == 2 and read.shape[1] == length:
-        return Padded(length, read[batch_index].nonzero()[:, 0].cpu())
+    length = ids.shape[1]
+    if isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.shape[1] == length:
+        return Padded(length, mask[batch_index].nonzero()[:, 0].cpu())
     return Padded(length, torch.arange(length))
 
 
@@ -226,13 +232,13 @@ def _ids(ids: torch.Tensor, batch_index: int, padded: Padded) -> list[int]:
 def _special_positions(tokenizer: Any, ids: list[int]) -> tuple[int, ...]:
     tokenizer = text_tokenizer(tokenizer)
     special = set(getattr(tokenizer, "all_special_ids", None) or ())
-    # These two stand for text.
+    # Unknown and mask tokens stand for text.
     special -= {getattr(tokenizer, f"{name}_token_id", None) for name in ("unk", "mask")}
     return tuple(position for position, token in enumerate(ids) if token in special)
 
 
 def _segments(encoding: Any, batch_index: int, positions: list[int]) -> tuple[int, ...] | None:
-    """0 or 1 per token, special tokens as the text before them; None if a text is empty."""
+    """0 or 1 per token, for special tokens that of the text before; None if a text is empty."""
     if not getattr(encoding, "is_fast", False):
         types = encoding.get("token_type_ids")
         segments = [] if types is None else [int(t) for t in types[batch_index, positions]]

@@ -1,4 +1,4 @@
-"""The part of each attention call that is recorded: one item of the batch, without its padding."""
+"""Selection of the recorded part of an attention call: one batch item, without padding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MEDIA = ("vision", "audio", "qformer")
 
 @dataclass(frozen=True)
 class Padded:
-    """A sequence as the model gets it.
+    """A sequence in the model's inputs.
 
     Attributes:
         length: its length with padding.
@@ -29,13 +29,13 @@ class Padded:
 
 @dataclass(frozen=True)
 class Batch:
-    """The items of which a model reads several at once, and the one that is recorded.
+    """The items that a model reads at once, and the one that is recorded.
 
     Attributes:
         size: the number of items.
-        index: the one that is recorded.
-        text, target: its tokens, of the encoder (or the only ones) and of the decoder, if any.
-        cached: the text and what a cache holds before it, if the mask says so.
+        index: the recorded item.
+        text, target: its tokens in the encoder (or the only model) and in the decoder, if any.
+        cached: the text with the cached tokens before it, if the mask covers these.
         media: the number of images or sounds, or None.
     """
 
@@ -52,7 +52,7 @@ class Selection:
     """The entries of a call's tensors that belong to one item.
 
     Attributes:
-        windows: of the leading dimension; of several, each attends within itself.
+        windows: the entries of the leading dimension; each attends within itself.
         queries, keys: the positions along either side.
     """
 
@@ -71,9 +71,9 @@ class Selection:
         return len(self.queries), len(self.keys)
 
     def cut(self, heads: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        """float32 [windows, heads, T, n] on the CPU, of [M, heads, all T, n]."""
-        own = heads[self.windows].detach().to("cpu", torch.float32)
-        return own if len(positions) == own.shape[-2] else own[:, :, positions]
+        """Cut [M, heads, all T, n] to float32 [windows, heads, T, n] on the CPU."""
+        windows = heads[self.windows].detach().to("cpu", torch.float32)
+        return windows if len(positions) == windows.shape[-2] else windows[:, :, positions]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Item:
         batch: the number of items.
         index: the number of this one.
         queries, keys: the sequence on either side of the attention, if it may be padded.
-        repeats: how many equal entries for each item a leading dimension may have.
+        repeats: the number of equal entries per item that a leading dimension may have.
     """
 
     batch: int
@@ -94,7 +94,7 @@ class Item:
     repeats: int = 1
 
     def select(self, leading: int, shape: tuple[int, int]) -> Selection:
-        """The part of an attention that is recorded.
+        """The entries of an attention call that belong to the item.
 
         Args:
             leading: the length of its leading dimension.
@@ -110,53 +110,52 @@ class Item:
         return Selection(windows, queries, keys)
 
     def _windows(self, leading: int) -> slice:
-        """The part of a leading dimension that belongs to the item.
+        """The entries of a leading dimension that belong to the item.
 
-        A model that attends within windows has several entries for each item, one after the
-        other; one whose leading dimension has nothing to do with the batch (packed images, for
-        instance) is recorded whole.
+        A model that attends within windows has several consecutive entries per item. If the leading
+        dimension is unrelated to the batch (packed images, for instance), all are recorded.
         """
         if self.repeats > 1 and leading == self.batch * self.repeats:
             return slice(self.index * self.repeats, self.index * self.repeats + 1)
         if leading % self.batch:
             return slice(0, leading)
-        each = leading // self.batch
-        return slice(self.index * each, (self.index + 1) * each)
+        count = leading // self.batch
+        return slice(self.index * count, (self.index + 1) * count)
 
 
 class Items:
-    """The item that is recorded of each module's calls, by the tower that makes them.
+    """The recorded item of each module's calls, which depends on the module's tower.
 
     Args:
         batch: all items.
-        two: whether an encoder reads one text, and a decoder another.
-        repeats: how often `generate` may repeat what a tower reads, once for each beam.
+        two: True if an encoder reads one text, and a decoder another.
+        repeats: the number of times that `generate` may repeat a tower's inputs, once per beam.
     """
 
     def __init__(self, batch: Batch, *, two: bool, repeats: int = 1) -> None:
         self._batch = batch
         self._two = two
         self._repeats = repeats
-        # One object for each kind: masks are read once for all calls with the same item.
-        self._known: dict[tuple[str, bool], list[Item]] = {}
+        # Calls of one kind get the same object, so that a mask that they share is read once.
+        self._items: dict[tuple[str, bool], list[Item]] = {}
 
     def of(self, name: str) -> list[Item]:
-        """The item that is recorded of a module's calls, alone in a list."""
-        own, cross = tower(name), is_cross(name)
-        if (own, cross) not in self._known:
-            self._known[own, cross] = [self._item(own, cross)]
-        return self._known[own, cross]
+        """The recorded item of a module's calls, in a list."""
+        kind = tower(name), is_cross(name)
+        if kind not in self._items:
+            self._items[kind] = [self._item(*kind)]
+        return self._items[kind]
 
-    def _item(self, own: str, cross: bool) -> Item:
+    def _item(self, module_tower: str, cross: bool) -> Item:
         batch = self._batch
         size, index = batch.size, batch.index
         queries: Padded | None = batch.text
         keys = batch.cached or batch.text
-        if own in _MEDIA:
+        if module_tower in _MEDIA:
             queries, keys = None, None
-            # If there is not one image for each item, it is not known which are whose.
+            # Without one image per item, it is not known which images belong to the item.
             size, index = (size, index) if batch.media in (None, size) else (1, 0)
-        elif self._two and own == "decoder":
+        elif self._two and module_tower == "decoder":
             queries, keys = batch.target, batch.text if cross else batch.target
         elif cross:
             keys = None
@@ -170,7 +169,7 @@ def joined(windows: torch.Tensor) -> Floats:
 
 
 def shared_heads(keys: Floats) -> int:
-    """The number of neighbouring heads with the same keys [heads, Tk, d], to be kept once."""
+    """The number of neighbouring heads that share the same keys [heads, Tk, d]."""
     for size in range(len(keys), 1, -1):
         if len(keys) % size == 0:
             groups = keys.reshape(-1, size, *keys.shape[1:])

@@ -9,15 +9,15 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-# SentencePiece's sign for a space, and BERT's for a token inside a word.
+# SentencePiece's sign for a space, and BERT's for the continuation of a word.
 _METASPACE = "\u2581"
 _CONTINUATION = "##"
 _END_OF_WORD = "</w>"
-# A space and a new line as byte-level BPE spells them.
+# The spellings of a space and a new line in byte-level BPE.
 _BYTE_LEVEL = ("\u0120", "\u010a")
 _FALLBACK_BYTE = re.compile("<0x([0-9A-Fa-f]{2})>")
-# The character that spells a byte. In byte-level BPE it is the Latin-1 character, or, where that
-# cannot be seen, one from U+0100 on; in byte models (ByT5) it is always the Latin-1 character.
+# The bytes by the characters that spell them: in byte-level BPE the Latin-1 character, or one from
+# U+0100 on if that is invisible; in byte models (ByT5) always the Latin-1 character.
 _UNSEEN_BYTES = [*range(0x21), *range(0x7F, 0xA1), 0xAD]
 _BYTES = {chr(byte): byte for byte in range(0x21, 0x100)}
 _BYTES |= {chr(0x100 + rank): byte for rank, byte in enumerate(_UNSEEN_BYTES)}
@@ -26,21 +26,21 @@ _WHITESPACE = {" ": "\u2423", "\n": "\u23ce", "\t": "\u21e5", "\r": "\u240d"}
 _WHITESPACE_RUN = re.compile(r" +|\n+|\t+|\r+")
 # Controls, formats, surrogates, private use, separators.
 _SHAPELESS = {"Cc", "Cf", "Cs", "Co", "Zs", "Zl", "Zp"}
-# Formats that have a shape: signs around Arabic, Syriac and Kaithi numbers and names.
+# Format characters that are visible: signs around Arabic, Syriac and Kaithi numbers and names.
 _SHAPED = set(
     "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
 )
-# Letters and symbols that have none; and U+FFFD, which would look like a fault of the label.
+# Invisible letters and symbols; and U+FFFD, which would look like an error of the label.
 _BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffd")
-# These join or part their two neighbours, in Indic and Persian words and in emoji.
+# Joiners and non-joiners of two neighbours, in Indic and Persian words and in emoji.
 _JOINERS = set("\u200c\u200d")
-# Variation selectors, and tags as in the flag of Wales: they alter the character before them.
+# Variation selectors and tags (as in the flag of Wales), which alter the character before them.
 _ALTERING = re.compile("[\ufe00-\ufe0f\U000e0020-\U000e007f\U000e0100-\U000e01ef]")
 _DOTTED_CIRCLE = "\u25cc"
 
 
 def text_tokenizer(tokenizer: Any) -> Any:
-    """A processor's tokenizer; a tokenizer itself, which may have a `tokenizer` of its own kind."""
+    """The tokenizer of a processor, or the tokenizer itself."""
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         return tokenizer
     return getattr(tokenizer, "tokenizer", tokenizer)
@@ -49,35 +49,25 @@ def text_tokenizer(tokenizer: Any) -> Any:
 def token_labels(tokenizer: Any, ids: list[int]) -> tuple[str, ...]:
     """One label per id: the text of a token, without its vocabulary's own markers.
 
-    `tokenizer` may be a processor that holds one. Special tokens keep their name, and WordPiece
-    continuations their `##`, which readers know. The tokens that share one character are labelled
-    "🦜 1/3", "🦜 2/3", "🦜 3/3". Brackets hold what cannot be seen: ⟨200B⟩ is a character, ⟨F0 9F⟩
-    are bytes that form none, ⟨id 7⟩ is no token of this vocabulary. Without a tokenizer, labels
-    are positions.
+    `tokenizer` may be a processor. Special tokens keep their name, and WordPiece continuations
+    their `##`, which readers know. The tokens that share one character are labelled "🦜 1/3",
+    "🦜 2/3", "🦜 3/3". Brackets enclose invisible content: ⟨200B⟩ is a character, ⟨F0 9F⟩ are
+    bytes that form no character, ⟨id 7⟩ is an id outside of this vocabulary. Without a tokenizer,
+    labels are positions.
     """
     tokenizer = text_tokenizer(tokenizer)
     if not hasattr(tokenizer, "convert_ids_to_tokens"):
         return tuple(str(position) for position in range(len(ids)))
     special = set(getattr(tokenizer, "all_special_ids", ()))
     pieces = {token: _piece(tokenizer, token, special) for token in set(ids)}
-    labels: list[str] = []
-    fragments: list[bytes] = []
-    for token in ids:
-        piece = pieces[token]
-        if isinstance(piece, bytes):
-            fragments.append(piece)
-            continue
-        labels += _fragment_labels(fragments)
-        fragments = []
-        labels.append(piece)
-    return (*labels, *_fragment_labels(fragments))
+    return _joined_labels([pieces[token] for token in ids])
 
 
 def spelled_labels(names: Sequence[str]) -> tuple[str, ...]:
-    """One label per token of a text, known only by how the vocabulary spells it.
+    """One label per token, from the vocabulary's spellings alone.
 
-    As `token_labels`, as far as a spelling tells: byte-level BPE is known by a token that begins
-    with its sign for a space or a new line, SentencePiece by its own for a space.
+    The labels are those of `token_labels`, as far as spellings tell: byte-level BPE is recognized
+    by a token that begins with its sign for a space or a new line, SentencePiece by its own sign.
     """
     data = [_spelled_bytes(name) for name in names]
     byte_level = (
@@ -88,15 +78,21 @@ def spelled_labels(names: Sequence[str]) -> tuple[str, ...]:
     if not byte_level:
         pieces = any(_METASPACE in name for name in names)
         data = [_piece_bytes(name, pieces) for name in names]
+    return _joined_labels(
+        [_visible(piece.decode()) if _is_utf8(piece) else piece for piece in data]
+    )
+
+
+def _joined_labels(pieces: Sequence[str | bytes]) -> tuple[str, ...]:
+    """The labels of tokens, with consecutive bytes joined into characters."""
     labels: list[str] = []
     fragments: list[bytes] = []
-    for own in data:
-        if not _is_utf8(own):
-            fragments.append(own)
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            fragments.append(piece)
             continue
-        labels += _fragment_labels(fragments)
+        labels += [*_fragment_labels(fragments), piece]
         fragments = []
-        labels.append(_visible(own.decode()))
     return (*labels, *_fragment_labels(fragments))
 
 
@@ -122,7 +118,7 @@ def _piece(tokenizer: Any, token: int, special: set[int]) -> str | bytes:
         text = _text(tokenizer, token, name)
         if text is None:
             return outside
-        # Where a character is incomplete, decoders put U+FFFD or nothing.
+        # Decoders return U+FFFD or nothing for an incomplete character.
         data = _spelled_bytes(name) if not text or "\ufffd" in text else b""
         if _is_utf8(data):
             return _text_label(name, text) or outside
@@ -130,16 +126,16 @@ def _piece(tokenizer: Any, token: int, special: set[int]) -> str | bytes:
 
 
 def _name(tokenizer: Any, token: int) -> str | bytes | None:
-    """The vocabulary's spelling of a token, "" if it does not say, None if it lacks the token."""
-    if token < 0:  # a vocabulary that is a list would count from its end
+    """The vocabulary's spelling of a token, "" if it has none, None if it lacks the token."""
+    if token < 0:  # an index from the end of a vocabulary that is a list
         return None
     try:
         [name] = tokenizer.convert_ids_to_tokens([token])
-    except Exception:  # which one differs from tokenizer to tokenizer
+    except Exception:  # of a type that depends on the tokenizer
         return None
     if not isinstance(name, (str, bytes)):
         return ""
-    if name == getattr(tokenizer, "unk_token", None):  # some spell ids that they lack like this
+    if name == getattr(tokenizer, "unk_token", None):  # perhaps for an id that it lacks
         return name if token == getattr(tokenizer, "unk_token_id", None) else None
     return name
 
@@ -150,7 +146,7 @@ def _text(tokenizer: Any, token: int, name: str) -> str | None:
     try:
         return str(tokenizer.decode([token], clean_up_tokenization_spaces=False))
     except Exception:
-        # ByT5 spells ids that it lacks, but cannot decode them.
+        # ByT5 has spellings for ids that it lacks, but cannot decode them.
         return name.replace(_METASPACE, " ") if token < len(tokenizer) else None
 
 
@@ -161,10 +157,10 @@ def _text_label(name: str, text: str) -> str:
 
 
 def _special_label(tokenizer: Any, name: str) -> str:
-    """Its name; what it is for, such as "[CLS]", where the name cannot be seen (CANINE)."""
+    """The name of a special token; its role, such as "[CLS]", if the name is invisible (CANINE)."""
     if name.isprintable():
         return name
-    # Some tokens serve twice, as [CLS] and as the beginning of a sequence.
+    # A token may have two roles, such as [CLS] and the beginning of a sequence: the first counts.
     for role in ("cls", "sep", "pad", "mask", "bos", "eos"):
         if getattr(tokenizer, f"{role}_token", None) == name:
             return f"[{role.upper()}]"
@@ -172,7 +168,7 @@ def _special_label(tokenizer: Any, name: str) -> str:
 
 
 def _spelled_bytes(name: str) -> bytes:
-    """The bytes that a name spells; none if it spells something else."""
+    """The bytes that a name spells; empty if it does not spell bytes."""
     try:
         return bytes(_BYTES[character] for character in name.removesuffix(_END_OF_WORD))
     except KeyError:
@@ -188,11 +184,11 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _fragment_labels(fragments: list[bytes]) -> list[str]:
-    """Labels of consecutive tokens whose bytes are characters only together, if at all."""
+    """Labels of consecutive tokens whose bytes form characters only together, if at all."""
     owners = [owner for owner, fragment in enumerate(fragments) for _ in fragment]
     parts: list[list[tuple[str, str]]] = [[] for _ in fragments]
     start = 0
-    # Each byte that belongs to no character becomes a surrogate, which UTF-8 cannot hold.
+    # A byte that belongs to no character is decoded as a surrogate, which UTF-8 does not have.
     for character in b"".join(fragments).decode(errors="surrogateescape"):
         stray = "\ud800" <= character <= "\udfff"
         end = start + (1 if stray else len(character.encode()))
@@ -224,14 +220,14 @@ def _fragment_label(parts: list[tuple[str, str]]) -> str:
 
 
 def _visible(text: str) -> str:
-    """Text in which every character can be seen, without spaces around it."""
+    """Make every character of a text visible, and strip spaces."""
     if not text.strip(" \n\t\r"):
         return _WHITESPACE_RUN.sub(_visible_whitespace, text)
     text = text.strip(" ")
     if text.isascii() and text.isprintable():
         return text
     shown: list[str] = []
-    bare = True  # there is nothing yet on which a combining mark could sit
+    bare = True  # no base character for a combining mark yet
     for position, character in enumerate(text):
         category = unicodedata.category(character)
         if character in _WHITESPACE:

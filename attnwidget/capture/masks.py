@@ -1,8 +1,6 @@
-"""Attention masks, as passed to attention functions: the keys seen, and what is added."""
+"""Reading of the masks passed to attention functions: visible keys, and added biases."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +16,7 @@ def read_mask(call: FunctionCall, selection: Selection) -> tuple[Bools | None, F
     """(seen, bias) of one item without its padding, as `terms` takes them.
 
     Raises:
-        ValueError: the mask has a form that is not understood.
+        ValueError: the mask has an unknown form.
     """
     tensor = dense_mask(call)
     bias = None if tensor is None or tensor.dtype == torch.bool else tensor
@@ -35,22 +33,20 @@ def read_mask(call: FunctionCall, selection: Selection) -> tuple[Bools | None, F
 
 
 def additive(call: FunctionCall) -> torch.Tensor | None:
-    """The call's mask as numbers to add, for a function that knows no other form.
+    """The call's mask as numbers to add, for a function that takes no other form.
 
-    The lowest float and not -inf stands for "masked", as in transformers' own masks.
+    The lowest float, not -inf, stands for "masked", as in transformers' own masks.
     """
     tensor = dense_mask(call)
     lowest = torch.finfo(call.query.dtype).min
     if tensor is not None and tensor.dtype != torch.bool:
-        if not call.causal:
-            return tensor
-        return tensor.masked_fill(~_causal(call), lowest)
+        return tensor.masked_fill(~_causal(call), lowest) if call.causal else tensor
     seen = tensor
     if call.causal:
         seen = _causal(call) if seen is None else seen & _causal(call)
     if seen is None:
         return None
-    return torch.zeros(seen.shape, dtype=call.query.dtype).masked_fill(~seen.cpu(), lowest)
+    return torch.zeros(seen.shape, dtype=call.query.dtype).masked_fill(~seen, lowest)
 
 
 def dense_mask(call: FunctionCall) -> torch.Tensor | None:
@@ -61,27 +57,22 @@ def dense_mask(call: FunctionCall) -> torch.Tensor | None:
         return _windowed(call, None)
     if isinstance(mask, torch.Tensor) and mask.ndim in (2, 4):
         if mask.ndim == 4:
-            return _plain(mask[..., :num_keys])
-        if mask.shape[-1] >= num_keys:  # flash attention: which keys are padding
+            return mask[..., :num_keys].detach().cpu()
+        if mask.shape[-1] >= num_keys:  # flash attention's mask of padding
             return _windowed(call, mask[:, None, None, -num_keys:].detach().cpu().bool())
     if hasattr(mask, "mask_mod"):  # flex attention
         from torch.nn.attention.flex_attention import create_mask
 
+        batch, heads = call.query.shape[:2]
         device = str(call.query.device)
-        batch = len(call.query)
-        dense = create_mask(
-            mask.mask_mod, batch, call.query.shape[1], num_queries, num_keys, device
-        )
-        return _plain(dense)
-    raise ValueError(f"its mask, {_description(mask)}, is of no known form")
-
-
-def _plain(mask: torch.Tensor) -> torch.Tensor:
-    return mask.detach().cpu()
+        dense = create_mask(mask.mask_mod, batch, heads, num_queries, num_keys, device)
+        return dense.detach().cpu()
+    shape = f" of shape {list(mask.shape)}" if isinstance(mask, torch.Tensor) else ""
+    raise ValueError(f"its mask, a {type(mask).__name__}{shape}, has an unknown form")
 
 
 def _windowed(call: FunctionCall, padding: torch.Tensor | None) -> torch.Tensor | None:
-    """Flash attention is given its sliding window as a number."""
+    """The mask of flash attention's sliding window, which is an option, and of padding."""
     size = call.options.get("sliding_window") if call.options.get("flash") else None
     if size is None:
         return padding
@@ -96,14 +87,8 @@ def _causal(call: FunctionCall) -> torch.Tensor:
     return torch.ones(num_queries, num_keys, dtype=torch.bool).tril()[None, None]
 
 
-def _description(mask: Any) -> str:
-    if isinstance(mask, torch.Tensor):
-        return f"a tensor of shape {list(mask.shape)}"
-    return f"a {type(mask).__name__}"
-
-
 def _cut(tensor: torch.Tensor, call: FunctionCall, selection: Selection) -> np.ndarray:
-    """[1 or M, 1 or heads, Tq, Tk] of a call -> [1 or heads, R, Tk] of an item."""
+    """Cut [1 or M, 1 or heads, Tq, Tk] of a call to [1 or heads, R, Tk] of an item."""
     leading, shape = len(call.query), (call.query.shape[-2], call.key.shape[-2])
     tensor = tensor.detach().cpu()
     tensor = tensor.expand(*tensor.shape[:2], *shape)

@@ -1,4 +1,4 @@
-"""The attention of a model that is not in its record, and why."""
+"""Reports of a model's attention that is not in its record."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import torch
 
 from .recorder import RecordedCall
 
-# But not the dense layer after it, which some models name so.
+# The names of attention classes, without those of the dense layer after it.
 _IS_ATTENTION = re.compile(r"(attention|attn)(?!.*output$)", re.I)
 
 
 def missing_attention(
     model: torch.nn.Module, calls: Sequence[RecordedCall], called: Set[str]
 ) -> list[str]:
-    """ "module: reason" of each module that ran, and whose attention was not captured.
+    """List "module: reason" of the modules that ran without their attention being captured.
 
     Args:
         model: the model.
@@ -36,12 +36,12 @@ def missing_attention(
 
 
 def _related(a: str, b: str) -> bool:
-    """True if one module is the other, or contains it."""
+    """True if the modules of these names are the same, or one contains the other."""
     return f"{a}.".startswith(f"{b}.") or f"{b}.".startswith(f"{a}.") or not a
 
 
 def no_attention(model: torch.nn.Module, missing: list[str]) -> str:
-    """The error for a model of which nothing was captured."""
+    """The error message for a model without captured attention."""
     if missing:
         return f"no attention of {type(model).__name__} could be captured: {'; '.join(missing[:5])}"
     return (

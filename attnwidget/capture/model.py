@@ -1,4 +1,4 @@
-"""Facts about a model that do not stand in its configuration alone."""
+"""Properties of a model that its configuration alone does not tell."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import torch
 
 
 def device_of(model: torch.nn.Module) -> torch.device:
-    """The device of inputs. Offloaded parameters are on "meta" until their module runs."""
+    """The device for inputs. Offloaded parameters are on "meta" until their module runs."""
     devices = (p.device for p in model.parameters() if p.device.type != "meta")
     return next(devices, torch.device("cpu"))
 
 
 def is_encoder_decoder(model: torch.nn.Module) -> bool:
-    """True if the model's decoder reads tokens of its own."""
+    """True if the model has a decoder with its own input tokens."""
     if "decoder_input_ids" not in inspect.signature(model.forward).parameters:
         return False
-    # Some models take such an input only if their language model is one.
+    # Some models have this parameter, but use it only with such a language model.
     config: Any = getattr(model, "config", None)
     configs = [c for c in (config, getattr(config, "text_config", None)) if c is not None]
     return not configs or any(getattr(c, "is_encoder_decoder", False) for c in configs)

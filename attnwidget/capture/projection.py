@@ -1,6 +1,6 @@
-"""The matrix of an output projection, found by trying.
+"""Matrices of output projections, found by running their modules on unit vectors.
 
-No weight is read: it may be transposed, quantised, on another device, or under an adapter.
+Parameters are not read: they may be transposed, quantised, on another device, or under an adapter.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from .tolerance import tolerance
 
 
 def projections(
-    found: Mapping[Address, Sequence[Receiver]],
+    by_call: Mapping[Address, Sequence[Receiver]],
 ) -> Iterator[tuple[Address, Floats]]:
-    """float32 [heads, d_v, d_model] of each call that has a linear module among its receivers."""
-    known: dict[int, torch.Tensor | None] = {}
-    for address, receivers in found.items():
+    """The matrix of the first linear receiver of each call: float32 [heads, d_v, d_model]."""
+    matrices: dict[int, torch.Tensor | None] = {}
+    for address, receivers in by_call.items():
         for receiver in receivers:
             module = receiver.module
-            if id(module) not in known:
-                known[id(module)] = _matrix(module, receiver.input)
-            matrix = known[id(module)]
+            if id(module) not in matrices:
+                matrices[id(module)] = _matrix(module, receiver.input)
+            matrix = matrices[id(module)]
             if matrix is not None:
                 heads = matrix.reshape(receiver.heads, receiver.width, -1)
                 yield address, heads.numpy().copy()
@@ -33,7 +33,7 @@ def projections(
 
 
 def _matrix(module: torch.nn.Module, received: torch.Tensor) -> torch.Tensor | None:
-    """[n, m] with module(x) - module(0) = x @ matrix, or None if there is none."""
+    """The matrix [n, m] with module(x) - module(0) = x @ matrix, or None if there is none."""
     width = received.shape[-1]
     sample = received.reshape(-1, width)[:16]
     lead = (1,) * (received.ndim - 2)
@@ -46,11 +46,8 @@ def _matrix(module: torch.nn.Module, received: torch.Tensor) -> torch.Tensor | N
         constant = run(torch.zeros_like(sample[:1]))
         matrix = run(torch.eye(width, dtype=received.dtype, device=received.device)) - constant
         expected = run(sample) - constant
-    except Exception:  # it takes no rows by themselves
+    except Exception:  # the module does not take such rows
         return None
-    off = (sample.to("cpu", torch.float32) @ matrix - expected).abs().max()
-    return (
-        matrix
-        if off <= 10 * tolerance(received.dtype) * expected.abs().max().clamp(min=1)
-        else None
-    )
+    error = (sample.to("cpu", torch.float32) @ matrix - expected).abs().max()
+    limit = 10 * tolerance(received.dtype) * expected.abs().max().clamp(min=1)
+    return matrix if error <= limit else None

@@ -1,4 +1,4 @@
-"""A forward pass as a stream of layers: every attention call explained, checked and passed on."""
+"""Recording of a forward pass: every attention call is explained, checked and sent to a sink."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ from .rotary import Rotations
 
 
 class Check(Enum):
-    """The texts of which calls are compared with what the model's attention functions gave.
+    """The texts whose calls are compared with the results of the model's attention functions.
 
-    A softmax that a model writes out itself is always compared with its score program, because
-    its weights are kept where the program does not give them.
+    A model's own softmax is always compared with its score program, because its weights are kept
+    if the program does not give them.
     """
 
     ALL = "all"
     FIRST_TEXT = "first text"
     NONE = "none"
 
-    def concerns(self, text: int) -> bool:
+    def includes(self, text: int) -> bool:
         """True if the text of this number, counted from 0, is checked."""
         return self is Check.ALL or (self is Check.FIRST_TEXT and text == 0)
 
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """One call of attention, explained.
+    """An attention call as layers.
 
     Attributes:
         address: its place in the forward pass.
-        layers: what it computed, for each item; empty if it was not wanted or not understood.
+        layers: the layer of each item; empty if the call was left out or not understood.
         reason: why there is no layer, or "".
     """
 
@@ -62,17 +62,17 @@ class RecordedCall:
 
 
 class Sink(Protocol):
-    """Takes what is recorded, as it comes."""
+    """Receives recorded calls one by one."""
 
     def add(self, call: RecordedCall) -> None:
-        """A call has been explained."""
+        """Receive a call."""
 
     def add_projection(self, address: Address, matrix: Floats) -> None:
-        """The output projection [heads, d_v, d_model] of a call that was added is known."""
+        """Receive the output projection [heads, d_v, d_model] of a call that was added before."""
 
 
 class RecordedCalls(Sink):
-    """Keeps all calls, in order, with their projections."""
+    """Collects all calls, in order, with their projections."""
 
     def __init__(self) -> None:
         self._calls: dict[Address, RecordedCall] = {}
@@ -92,11 +92,11 @@ class RecordedCalls(Sink):
 
 @dataclass(frozen=True)
 class ForwardPass:
-    """A run of the model, beside what went to the sink.
+    """The result of a run of the model.
 
     Attributes:
         called: the names of all modules that ran.
-        output: what the run returned.
+        output: the model's output.
     """
 
     called: set[str]
@@ -114,23 +114,23 @@ def record_pass(
     check: Check = Check.ALL,
     text: int = 0,
 ) -> ForwardPass:
-    """Run the model undisturbed, and give all its attention calls to the sink.
+    """Run the model without gradients and dropout, and send all its attention calls to a sink.
 
     Args:
         model: the model.
         run: calls it.
-        items: the parts of the batch to record, by the name of the module.
-        sink: takes the calls.
-        wanted: whether the attention of a module, by its name, is to be recorded.
-        values: whether values and output projections are recorded as well.
+        items: returns the items of the batch to record, by the name of the module.
+        sink: receives the calls.
+        wanted: True for the names of the modules whose attention is recorded.
+        values: True to record values and output projections as well.
         check: the texts that are checked.
-        text: the number of the one that the model reads.
+        text: the number of the text that the model reads.
     """
-    recorder = _Recorder(model, items, sink, wanted, values, check.concerns(text))
+    recorder = _Recorder(model, items, sink, wanted, values, check.includes(text))
     with undisturbed(model):
         with trace(model, recorder, items("")[0].batch) as traced:
             output = run()
-        for address, matrix in projections(recorder.receivers.found):
+        for address, matrix in projections(recorder.receivers.by_call):
             sink.add_projection(address, matrix)
     return ForwardPass(traced.called, output)
 
@@ -159,10 +159,10 @@ class _Recorder(Handler):
             self._sink.add(RecordedCall(address, ()))
             return
         try:
-            # Under autocast, what is compared with would be rounded as the model is.
+            # Autocast would round the reference as it rounds the model.
             with torch.autocast(device_of(self._model).type, enabled=False):
                 recorded = RecordedCall(address, self._layers(address, read()))
-        except Exception as error:  # of this call alone; the record's reader learns the reason
+        except Exception as error:  # other calls are still recorded; the record has the reason
             recorded = RecordedCall(address, (), str(error) or type(error).__name__)
         self._sink.add(recorded)
         step_done()
@@ -186,8 +186,8 @@ class _Recorder(Handler):
         ]
         rotary = self._rotations.rotary(call)
         if self._values:
-            known = any(layer.values is not None for layer in layers)
-            self.receivers.expect(address, call.output if known else None)
+            has_values = any(layer.values is not None for layer in layers)
+            self.receivers.expect(address, call.output if has_values else None)
         return tuple(
             layer if layer.queries is None else replace(layer, rotary=rotary) for layer in layers
         )

@@ -1,7 +1,8 @@
-"""The components of queries and keys that a rotary embedding turned together, by the numbers.
+"""Detection of the pairs of components that a rotary embedding rotated in a call.
 
-Queries and keys are compared with what the modules within their attention module returned:
-projections, and norms after them. What is none of these but for a turn is not known to be turned.
+Queries and keys are compared with the outputs of the modules within their attention module:
+projections, and norms after them. Pairs are reported only if a rotation of such an output gives
+the queries and keys.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from attnwidget.tracing import Call, FunctionCall, is_attention
 
 from .pairs import Doubles, turned_pairs
 
-# A turn touches all tokens, so some are enough.
-_TOKENS = 16
+# A rotation changes all tokens, so a sample is enough.
+_MAX_TOKENS = 16
 
 
 class Rotations:
-    """Keeps what the modules within each attention module returned, as long as that runs."""
+    """Keeps the outputs of the modules within each attention module while that module runs."""
 
     def __init__(self) -> None:
         self._outputs: dict[int, list[torch.Tensor]] = {}
@@ -31,37 +32,38 @@ class Rotations:
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
     ) -> None:
-        """A module, called within `parent`, has run."""
+        """Keep the output of a module that has run within `parent`."""
         self._outputs.pop(id(module), None)
         if parent is not None and is_attention(parent) and _is_floating(output):
             self._outputs.setdefault(id(parent), []).append(output)
 
     def rotary(self, call: Call) -> Rotary | None:
-        """The pairs of a call's queries and keys, if both confirm them."""
+        """The pairs that a call's queries and keys agree on, or None."""
         outputs = [tensor for within in self._outputs.values() for tensor in within]
         try:
-            # Numbers that are not finite agree with nothing.
+            # Numbers that are not finite match no output.
             with np.errstate(all="ignore"):
                 return _confirmed(*_vectors(call), outputs)
-        except Exception:  # laid out in a way of its own
+        except Exception:  # of an unknown layout
             return None
 
 
 def _confirmed(
     query: torch.Tensor, key: torch.Tensor, outputs: list[torch.Tensor]
 ) -> Rotary | None:
-    found = _turned(query, outputs)
-    if found is None:
+    """The pairs of the queries, if the keys have the same."""
+    of_queries = _rotated_from(query, outputs)
+    if of_queries is None:
         return None
-    rotary, place = found
-    # Keys are mostly made of what comes after that which queries are made of.
+    rotary, place = of_queries
+    # The outputs for keys mostly follow those for queries, so these are tried first.
     outputs = outputs[place + 1 :] + outputs[: place + 1]
-    own = _turned(key, outputs)
-    if own is None and rotary.start:
-        # In latent attention, what is turned of the keys is projected by itself.
-        own = _turned(key[..., rotary.start :], outputs)
+    of_keys = _rotated_from(key, outputs)
+    if of_keys is None and rotary.start:
+        # In latent attention, the rotated components of the keys have their own projection.
+        of_keys = _rotated_from(key[..., rotary.start :], outputs)
         rotary = replace(rotary, start=0)
-    return found[0] if own is not None and own[0] == rotary else None
+    return of_queries[0] if of_keys is not None and of_keys[0] == rotary else None
 
 
 def _is_floating(output: Any) -> bool:
@@ -73,50 +75,50 @@ def _vectors(call: Call) -> tuple[torch.Tensor, torch.Tensor]:
     if isinstance(call, FunctionCall):
         return call.query, call.key
     if call.scores is None or not call.scores.intact:
-        raise ValueError("where its scores come from is not known")
+        raise ValueError("the source of its scores is not known")
     scores = call.scores.oriented()
     return call.layout.apply(scores.query), call.layout.apply(scores.key)
 
 
-def _turned(after: torch.Tensor, outputs: list[torch.Tensor]) -> tuple[Rotary, int] | None:
-    """The turn of vectors [M, heads, T, d], and the output that they were before it."""
+def _rotated_from(after: torch.Tensor, outputs: list[torch.Tensor]) -> tuple[Rotary, int] | None:
+    """The rotation of vectors [M, heads, T, d], and the index of the output before it."""
     leading, _, tokens, width = after.shape
     if tokens < 2:
         return None
-    sample = np.linspace(0, leading * tokens - 1, min(leading * tokens, _TOKENS)).astype(int)
+    sample = np.linspace(0, leading * tokens - 1, min(leading * tokens, _MAX_TOKENS)).astype(int)
     turned = _doubles(after[sample // tokens, :, sample % tokens])
     for place, output in enumerate(outputs):
         eps = max(torch.finfo(tensor.dtype).eps for tensor in (output, after))
-        for unturned in _readings(output, after.shape, sample):
-            for heads in _assigned(unturned, turned):
+        for unturned in _vectors_of(output, after.shape, sample):
+            for heads in _assignments(unturned, turned):
                 before = unturned[:, heads]
                 if (before == turned).all():
-                    return None  # nothing came after
+                    return None  # not rotated
                 flat = before.reshape(-1, width), turned.reshape(-1, width)
-                if found := turned_pairs(*flat, tokens=tokens, eps=eps):
-                    return found, place
+                if rotary := turned_pairs(*flat, tokens=tokens, eps=eps):
+                    return rotary, place
     return None
 
 
-def _readings(output: torch.Tensor, shape: torch.Size, sample: np.ndarray) -> Iterator[Doubles]:
-    """[sample, n, d]: an output as vectors of some tokens, where it may be that."""
+def _vectors_of(output: torch.Tensor, shape: torch.Size, sample: np.ndarray) -> Iterator[Doubles]:
+    """The possible readings of an output as vectors of the sampled tokens: [sample, n, d]."""
     leading, _, tokens, width = shape
     if output.ndim == 4 and (len(output), *output.shape[2:]) == (leading, tokens, width):
         yield _doubles(output[sample // tokens, :, sample % tokens])
     rows = leading * tokens
     if output.numel() % rows == 0 and (count := output.numel() // rows // width) > 0:
-        # Queries, keys and values may be in one, or something else before the keys.
+        # Queries, keys and values may be in one output, or other numbers before the keys.
         picked = output.reshape(rows, -1)[sample][:, -count * width :]
         yield _doubles(picked).reshape(len(sample), count, width)
 
 
-def _assigned(unturned: Doubles, turned: Doubles) -> Iterator[np.ndarray]:
-    """The vector, of n before, that may be the one of each head: in order, or by their norms."""
+def _assignments(unturned: Doubles, turned: Doubles) -> Iterator[np.ndarray]:
+    """The possible indices of each head's vector before the rotation: in order, or by norms."""
     heads, count = turned.shape[1], unturned.shape[1]
     shared = np.arange(heads) * count // heads
     if heads % count == 0:
         yield shared
-    # A turn keeps them in every token, so they tell heads apart.
+    # A rotation keeps the norms, which therefore identify the heads.
     old, new = (np.linalg.norm(vectors, axis=2) for vectors in (unturned, turned))
     old, new = (norms / np.linalg.norm(norms, axis=0) for norms in (old, new))
     closest = (new.T @ old).argmax(axis=1)

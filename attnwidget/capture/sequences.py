@@ -14,7 +14,7 @@ from .stacks import Group
 
 @dataclass(frozen=True)
 class Sequences:
-    """The sequences that a model reads, as far as they are known.
+    """The known properties of the sequences that a model reads.
 
     Attributes:
         text: the input tokens, or None.
@@ -22,7 +22,7 @@ class Sequences:
         image: height and width in pixels, or None.
         patch: height and width of a patch in pixels, or None.
         seconds: the length of the audio, or None.
-        generated: whether text or target go on beyond what the model has read.
+        generated: True if the text or target is longer than the tokens that the model has read.
     """
 
     text: Tokens | None = None
@@ -33,7 +33,7 @@ class Sequences:
     generated: bool = False
 
     def tokens(self, group: Group, side: str, length: int) -> Tokens:
-        """Labels of one side of a group of layers; positions where nothing better is known."""
+        """Labels of one side of a group of layers; positions if nothing else is known."""
         text = self.text
         if self.target is not None and group.tower == "decoder":
             text = self.target if side == "query" or not group.cross else self.text
@@ -42,16 +42,16 @@ class Sequences:
         if text is not None and len(text) == length and group.tower not in ("vision", "audio"):
             return text
         if text is None or group.tower in ("vision", "audio"):
-            found = self._frames(group, length) or self._patches(group, length)
-            if found is not None:
-                return found
+            labels = self._frames(group, length) or self._patches(group, length)
+            if labels is not None:
+                return labels
         return Tokens(tuple(str(position) for position in range(length)))
 
     def _patches(self, group: Group, length: int) -> Tokens | None:
-        """Patches by row and column, after what is no patch: a class token, registers.
+        """Patches by row and column, after a class token and registers.
 
-        Only where they come in reading order: models with several resolutions or with windows
-        may arrange them otherwise.
+        None if their order is not known: models with several resolutions or with windows may not
+        use reading order.
         """
         if self.image is None or self.patch is None or group.tower == "audio":
             return None
@@ -66,14 +66,14 @@ class Sequences:
         return Tokens((*first, *grid), special=tuple(range(extra)))
 
     def _frames(self, group: Group, length: int) -> Tokens | None:
-        """Frames by the time at which they begin."""
+        """Frames by their start time."""
         if self.seconds is None or group.tower == "vision" or length < 2:
             return None
         return Tokens(tuple(f"{self.seconds * n / length:.2f} s" for n in range(length)))
 
 
 def image_size(tensors: dict[str, Any]) -> tuple[int, int] | None:
-    """Height and width of the pixels that a model is given."""
+    """The height and width of the input image, in pixels."""
     pixels = tensors.get("pixel_values")
     if isinstance(pixels, torch.Tensor) and pixels.ndim >= 4:
         return int(pixels.shape[-2]), int(pixels.shape[-1])
@@ -81,7 +81,7 @@ def image_size(tensors: dict[str, Any]) -> tuple[int, int] | None:
 
 
 def patch_size(config: Any) -> tuple[int, int] | None:
-    """Height and width of a patch, if a model's configuration says so."""
+    """The height and width of a patch, if the model's configuration has them."""
     for part in (config, getattr(config, "vision_config", None), getattr(config, "encoder", None)):
         size = getattr(part, "patch_size", None)
         if isinstance(size, (list, tuple)) and len(size) >= 2 and all(type(n) is int for n in size):
@@ -92,7 +92,7 @@ def patch_size(config: Any) -> tuple[int, int] | None:
 
 
 def audio_seconds(tensors: dict[str, Any], processor: Any) -> float | None:
-    """The length of the audio, where the processor says how it is sampled."""
+    """The length of the audio, if the processor has a sampling rate."""
     extractor = getattr(processor, "feature_extractor", processor)
     rate = getattr(extractor, "sampling_rate", None)
     if not rate:

@@ -1,4 +1,4 @@
-"""Stacks of layers out of calls of attention: by towers, cross-attention and lengths."""
+"""Grouping of attention calls into stacks: by towers, cross-attention and lengths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnwidget.record import Layer, Stack, Tokens
 
 _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_dec|encoder_decoder|encoder_attention", re.I)
 
-# The first that a part of a module's name matches, from the outside in.
+# A module belongs to the first tower that a component of its name matches, from the outside in.
 _TOWERS = (
     ("vision", re.compile(r"vision|visual|image|^vit$|pixel|siglip|video", re.I)),
     ("audio", re.compile(r"audio|speech|acoustic|wav", re.I)),
@@ -24,7 +24,7 @@ _TOWERS = (
 
 
 def tower(module: str) -> str:
-    """The part of a model that a module belongs to, by its name; "self" if it does not say."""
+    """The tower of a module, by its name; "self" if the name does not tell."""
     for part in module.split("."):
         for name, pattern in _TOWERS:
             if pattern.search(part) and not _CROSS.search(part):
@@ -33,11 +33,11 @@ def tower(module: str) -> str:
 
 
 def is_cross(module: str) -> bool:
-    """True if a module attends from one sequence to another, by its name."""
+    """True if a module's name says that it attends from one sequence to another."""
     parts = module.split(".")[-3:]
-    # Torch's own decoder layer has a self_attn and a multihead_attn.
-    own = parts[-1] == "multihead_attn" and tower(module) == "decoder"
-    return own or any(_CROSS.search(part) for part in parts)
+    # torch's own decoder layer has a self_attn and a multihead_attn.
+    is_torch = parts[-1] == "multihead_attn" and tower(module) == "decoder"
+    return is_torch or any(_CROSS.search(part) for part in parts)
 
 
 @dataclass
@@ -46,10 +46,10 @@ class Group:
 
     Attributes:
         tower: the part of the model.
-        cross: whether they attend from one sequence to another.
-        modules, layers: the layers, in order, None for those that are not recorded.
-        windows: whether they attend within windows.
-        shares_tower: whether the tower also attends over sequences of other lengths.
+        cross: True for cross-attention.
+        modules, layers: the layers in order, None for those that are not recorded.
+        windows: True if they attend within windows.
+        shares_tower: True if the tower also attends over sequences of other lengths.
     """
 
     tower: str
@@ -65,51 +65,54 @@ class Group:
 
 
 def grouped(calls: Iterable[tuple[str, Layer | None]]) -> list[Group]:
-    """Layers by tower, kind and lengths, in the order in which they come.
+    """Group layers by tower, kind and lengths, in the order of their calls.
 
-    A module without a layer (not wanted, or not understood) goes with the others of its tower,
-    so that it counts when layers are numbered.
+    A module without a layer (left out, or not understood) is added to the others of its tower, so
+    that it counts when layers are numbered.
     """
     groups: dict[tuple[object, ...], Group] = {}
     waiting: dict[tuple[str, bool], list[str]] = defaultdict(list)
     latest: dict[tuple[str, bool], Group] = {}
     for module, layer in calls:
-        own = tower(module), is_cross(module)
+        kind = tower(module), is_cross(module)
         if layer is None:
-            waiting[own].append(module)
+            waiting[kind].append(module)
             continue
-        # Windows may take positions in another order than attention over all of them.
+        # Windows may have positions in another order than global attention.
         program = layer.program
         windows = program is not None and bool(program.blocks) and program.mask != "causal"
-        key = (*own, layer.shape, windows)
-        group = latest[own] = groups.setdefault(key, Group(*own, windows=windows))
-        group.add(waiting.pop(own, []), None)
+        key = (*kind, layer.shape, windows)
+        group = latest[kind] = groups.setdefault(key, Group(*kind, windows=windows))
+        group.add(waiting.pop(kind, []), None)
         group.add([module], layer)
-    for own, group in latest.items():
-        group.add(waiting[own], None)
-    found = list(groups.values())
-    alike = Counter((group.tower, group.cross) for group in found)
-    for group in found:
-        group.shares_tower = alike[group.tower, group.cross] > 1
-    return found
+    for kind, group in latest.items():
+        group.add(waiting[kind], None)
+    per_kind = Counter((group.tower, group.cross) for group in groups.values())
+    for group in groups.values():
+        group.shares_tower = per_kind[group.tower, group.cross] > 1
+    return list(groups.values())
 
 
 def numbers(modules: list[str]) -> list[int]:
-    """The layers' numbers in the model: from the modules' names, where these increase.
+    """The layers' numbers in the model: the first numbers in the modules' names that increase.
 
-    "encoder.block.2.layer.0.SelfAttention" is layer 2. Where the names tell nothing (layers
-    that share their weights have one name), layers are counted.
+    "encoder.block.2.layer.0.SelfAttention" is layer 2. If none increase (layers that share their
+    weights have one name), layers are counted.
     """
-    found = [[int(part) for part in module.split(".") if part.isdigit()] for module in modules]
-    for place in range(min(map(len, found), default=0)):
-        column = [ints[place] for ints in found]
+    in_names = [[int(part) for part in module.split(".") if part.isdigit()] for module in modules]
+    for place in range(min(map(len, in_names), default=0)):
+        column = [ints[place] for ints in in_names]
         if all(a < b for a, b in pairwise(column)):
             return column
     return list(range(len(modules)))
 
 
 def stacks(groups: list[Group], tokens: Callable[[Group, str, int], Tokens]) -> dict[str, Stack]:
-    """Named stacks. `tokens(group, side, length)` labels the "query" or "key" side of a group."""
+    """Name the groups and make stacks of them.
+
+    Args:
+        tokens: (group, "query" or "key", length) -> the labels of a side.
+    """
     towers = {group.tower for group in groups}
     alone = len(towers) == 1 and not any(group.cross for group in groups)
     names = ["self" if alone else _name(group, towers) for group in groups]
@@ -124,10 +127,11 @@ def stacks(groups: list[Group], tokens: Callable[[Group, str, int], Tokens]) -> 
             if layer is not None
         )
         queries, keys = layers[0].shape
-        own = tokens(group, "query", queries)
-        out[title] = Stack(own, own if not group.cross and queries == keys
-                           else tokens(group, "key", keys), layers)  # fmt: skip
-    # Towers feed the text, which is what one looks at first.
+        query_tokens = tokens(group, "query", queries)
+        one_sequence = not group.cross and queries == keys
+        key_tokens = query_tokens if one_sequence else tokens(group, "key", keys)
+        out[title] = Stack(query_tokens, key_tokens, layers)
+    # Text comes before the towers that feed it, because readers look at it first.
     last = [name for name in out if name.split()[0] in ("vision", "audio", "qformer")]
     return {name: out[name] for name in [*(n for n in out if n not in last), *last]}
 
@@ -135,8 +139,5 @@ def stacks(groups: list[Group], tokens: Callable[[Group, str, int], Tokens]) -> 
 def _name(group: Group, towers: set[str]) -> str:
     if not group.cross:
         return group.tower
-    return (
-        "cross"
-        if group.tower in ("decoder", "self") or len(towers) == 1
-        else f"{group.tower} cross"
-    )
+    alone = group.tower in ("decoder", "self") or len(towers) == 1
+    return "cross" if alone else f"{group.tower} cross"

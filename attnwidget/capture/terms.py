@@ -1,11 +1,12 @@
-"""Masks and biases of a softmax, in as few numbers as will do."""
+"""Compact descriptions of the masks and biases of a softmax."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnwidget.record import Floats, ScoreProgram
 from attnwidget.record.scores import Bools, MaskKind
@@ -15,7 +16,7 @@ _Array = TypeVar("_Array", Bools, Floats)
 
 @dataclass(frozen=True)
 class Terms:
-    """The fields of these names of a score program; see `ScoreProgram`."""
+    """The mask and bias of a score program; see the fields of `ScoreProgram`."""
 
     mask: MaskKind = "none"
     window: tuple[int, int] | None = None
@@ -36,26 +37,26 @@ class Terms:
 def terms(
     seen: Bools | None, bias: Floats | None, groups: int, shape: tuple[int, int], noise: float = 0.0
 ) -> Terms:
-    """The shortest description of a mask and a bias.
+    """Find the most compact description of a mask and a bias.
 
     Args:
         seen: bool [1 or heads, R, Tk], true where a query sees a key; None for everywhere.
-        bias: float32 of such a shape; None for zero. Where no key is seen, it does not matter, nor
-            does one number for all keys that a query sees.
-        groups: how many matrices of this shape stand along the diagonal of the layer's. With
-            more than one, R is Tq, for all of them alike, or groups * Tq.
-        shape: (Tq, Tk) of one of them.
-        noise: differences up to this do not count.
+        bias: float32 of such a shape; None for zero. Cells without a visible key are ignored, and
+            so is a constant per row.
+        groups: the number of blocks of this shape along the diagonal of the layer's matrix. With
+            several, R is Tq if all blocks are equal, or groups * Tq.
+        shape: (Tq, Tk) of one block.
+        noise: differences up to this are ignored.
     """
     if seen is not None:
-        seen = _alike(seen, 0)
+        seen = _once_if_equal(seen, 0)
         if seen.all():
             seen = None
     if bias is not None:
         relevant: Floats = (
             bias if seen is None else np.where(_rows(seen, bias), bias, np.float32(0))
         )
-        bias = None if _level(relevant, seen) <= noise else _alike(relevant, noise)
+        bias = None if _spread(relevant, seen) <= noise else _once_if_equal(relevant, noise)
     if groups > 1:
         return _in_blocks(seen, bias, groups, shape, noise)
     mask = _mask(seen, shape, chunks=bias is None)
@@ -64,8 +65,19 @@ def terms(
     return _with_bias(mask, seen, np.broadcast_to(bias, (len(bias), *shape)), noise)
 
 
-def _level(bias: Floats, seen: Bools | None) -> float:
-    """The distance of a bias from one number for each row, which a softmax does not see."""
+def added_terms(program: ScoreProgram, rows: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
+    """The terms that a program adds to the scores of some rows: [1 or heads, rows, Tk].
+
+    Args:
+        shape: (Tq, Tk) of the layer.
+    """
+    arrays = [a for a in (program.visible, program.bias, program.relative) if a is not None]
+    heads = max((len(array) for array in arrays), default=1)
+    return np.stack([program.added(head, rows, *shape) for head in range(heads)])
+
+
+def _spread(bias: Floats, seen: Bools | None) -> float:
+    """The largest distance of a bias from a constant per row, which a softmax does not see."""
     shown = (
         np.ones_like(bias, bool) if seen is None else np.broadcast_to(_rows(seen, bias), bias.shape)
     )
@@ -75,8 +87,8 @@ def _level(bias: Floats, seen: Bools | None) -> float:
         return float(np.where(shown.any(axis=2), highest - lowest, 0).max(initial=0)) / 2
 
 
-def _alike(array: _Array, noise: float) -> _Array:
-    """One entry for all heads, if they are the same."""
+def _once_if_equal(array: _Array, noise: float) -> _Array:
+    """One entry for all heads, if they are equal."""
     same = len(array) > 1 and all(_same(array[0], other, noise) for other in array[1:])
     return array[:1] if same else array
 
@@ -88,7 +100,7 @@ def _same(a: _Array, b: _Array, noise: float) -> bool:
 
 
 def _rows(seen: Bools, bias: Floats) -> Bools:
-    """The mask, with as many rows as the bias, or one that broadcasts to it."""
+    """The mask with as many rows as the bias, or with rows that broadcast to it."""
     if seen.shape[1] in (1, bias.shape[1]) or bias.shape[1] == 1:
         return seen
     tiled: Bools = np.tile(seen, (1, bias.shape[1] // seen.shape[1], 1))
@@ -98,8 +110,8 @@ def _rows(seen: Bools, bias: Floats) -> Bools:
 def _in_blocks(
     seen: Bools | None, bias: Floats | None, groups: int, shape: tuple[int, int], noise: float
 ) -> Terms:
-    def each(array: _Array) -> _Array:
-        """One block's rows for all blocks, if they are the same."""
+    def once_if_equal(array: _Array) -> _Array:
+        """One block's rows for all blocks, if they are equal."""
         if array.shape[1] != groups * shape[0]:
             return array
         blocks = array.reshape(len(array), groups, *shape)
@@ -107,8 +119,8 @@ def _in_blocks(
         same = all(_same(first, blocks[:, n], noise) for n in range(1, groups))
         return np.ascontiguousarray(first) if same else array
 
-    visible = None if seen is None else np.ascontiguousarray(each(seen))
-    added = None if bias is None else np.ascontiguousarray(each(bias), dtype=np.float32)
+    visible = None if seen is None else np.ascontiguousarray(once_if_equal(seen))
+    added = None if bias is None else np.ascontiguousarray(once_if_equal(bias), dtype=np.float32)
     return Terms("none" if visible is None else "explicit", None, shape, visible, added)
 
 
@@ -143,28 +155,27 @@ def _band(seen: Bools) -> tuple[int, int] | None:
 
 
 def _chunk(seen: Bools) -> int | None:
-    """c if query i sees exactly the keys up to i in its own chunk of c, else None."""
+    """c if query i sees exactly the keys up to i in its own chunk of c tokens, else None."""
     if seen.shape[0] != seen.shape[1] or seen[:, 0].all():
         return None
     size = int((~seen[:, 0]).argmax())
     index = np.arange(len(seen))
-    own = index[None, :] // max(size, 1) == index[:, None] // max(size, 1)
-    return size if size and np.array_equal(seen, np.tril(own)) else None
+    same_chunk = index[None, :] // max(size, 1) == index[:, None] // max(size, 1)
+    return size if size and np.array_equal(seen, np.tril(same_chunk)) else None
 
 
 def _with_bias(mask: Terms, seen: Bools | None, bias: Floats, noise: float) -> Terms:
-    """A bias of keys alone, or of relative positions, or else as it is."""
+    """Add a bias to the terms: one number per key, or per relative position, or a matrix."""
     heads, rows, columns = bias.shape
     shown = np.ones((1, rows, columns), bool) if seen is None else seen
     shown = np.broadcast_to(shown, (len(shown), rows, columns))
-    # To the softmax of a row with a single key, any bias is the same.
+    # A bias does not change the softmax of a row with a single key.
     shown = shown & (shown.sum(axis=2, keepdims=True) > 1)
-    parts: dict[str, Floats | None] = {"bias": None, "relative": None}
     by_key = np.zeros((heads, 1, columns), np.float32)
     by_offset = np.zeros((heads, rows + columns - 1), np.float32)
     offsets = np.arange(columns)[None, :] - np.arange(rows)[:, None] + rows - 1
     for head in range(heads):
-        # Any row that sees a key has its number; so has any cell of an offset.
+        # Take the number of each key from any row that sees it, and so for each offset.
         cells = shown[head % len(shown)]
         by_key[head, 0] = bias[head][cells.argmax(axis=0), np.arange(columns)]
         by_offset[head][offsets[cells]] = bias[head][cells]
@@ -174,11 +185,7 @@ def _with_bias(mask: Terms, seen: Bools | None, bias: Floats, noise: float) -> T
         return bool((np.abs(bias[head] - candidate)[cells] <= noise).all())
 
     if all(fits(head, by_key[head]) for head in range(heads)):
-        parts["bias"] = by_key
-    elif all(fits(head, by_offset[head][offsets]) for head in range(heads)):
-        parts["relative"] = by_offset
-    else:
-        parts["bias"] = np.ascontiguousarray(bias, dtype=np.float32)
-    return Terms(
-        mask.mask, mask.window, mask.blocks, mask.visible, parts["bias"], parts["relative"]
-    )
+        return replace(mask, bias=by_key)
+    if all(fits(head, by_offset[head][offsets]) for head in range(heads)):
+        return replace(mask, relative=by_offset)
+    return replace(mask, bias=np.ascontiguousarray(bias, dtype=np.float32))

@@ -1,4 +1,4 @@
-"""Differences that rounding alone can make, within which a layer counts as exact."""
+"""Bounds of rounding errors, within which a layer counts as exact."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from attnwidget.record import Layer
 
 _TOLERANCE = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 3e-2}
-# Records hold float32, whatever the model computes in.
+# Records are float32, whatever type the model computes in.
 _EPS = float(np.finfo(np.float32).eps)
 
 
@@ -17,8 +17,8 @@ def tolerance(dtype: torch.dtype, largest_score: float = 0.0) -> float:
 
     Args:
         dtype: the floating-point type that the model computes in.
-        largest_score: a bound on the size of the scores. Two float32 computations of a score of
-            1,000 may differ by 1e-4, and the weights then by as much.
+        largest_score: a bound of the scores' magnitude. Two float32 computations of a score of
+            1,000 may differ by 1e-4, and so may the weights.
     """
     return max(_TOLERANCE.get(dtype, 1e-5), _EPS * largest_score)
 

@@ -1,4 +1,4 @@
-"""The word that each token belongs to, and the characters of its text that it stands for."""
+"""The word of each token, and the characters of the text that it stands for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import Any, TypeAlias
 Words: TypeAlias = tuple[int | None, ...] | None
 Offsets: TypeAlias = tuple[tuple[int, int] | None, ...] | None
 
-# The number of a text and of a word in it, and of a piece of that word if it was several.
+# The number of a text, of a word in it, and of a piece if the word was split.
 _Word: TypeAlias = tuple[int | None, ...]
 
 # SentencePiece's sign for a space.
 _METASPACE = "\u2581"
 _SEVERAL_WORDS = re.compile(r"\S\s+\S")
-# A word takes along the one space before it, as it does in most tokenizers; other whitespace is
-# apart.
+# A word includes the one space before it, as in most tokenizers; other whitespace is separate.
 _PIECE = re.compile(r" ?\S+|\s+(?= \S)|\s+")
 
 
@@ -26,13 +25,13 @@ def word_spans(
 ) -> tuple[Words, Offsets]:
     """(words, offsets) of the tokens at `positions` of one item of a batch.
 
-    A word is a number from 0 on; the second text of a pair goes on where the first ends. Offsets
-    are (start, end) in the token's own text, in code points. Tokens that the tokenizer added, such
-    as [CLS], have neither. Only what a fast tokenizer returned says either; else both are None.
+    Words are numbered from 0, on through the second text of a pair. Offsets are (start, end) in
+    the token's own text, in code points. Tokens that the tokenizer added, such as [CLS], have
+    neither. Both are None without the encoding of a fast tokenizer.
 
     Args:
-        texts: what was tokenized. Some tokenizers (Llama's, Gemma's) take a whole text for one
-            word. It is then split at its whitespace, or the words are None without it.
+        texts: the texts that were tokenized. Some tokenizers (Llama's, Gemma's) report a whole
+            text as one word, which is then split at its whitespace; without texts, words are None.
     """
     tokens = _encoding(encoding, batch_index)
     if tokens is None or not set(positions) <= set(range(len(tokens))):
@@ -55,7 +54,7 @@ def word_spans(
 
 
 def _encoding(encoding: Any, batch_index: int) -> Any:
-    """The tokenizer's own account of one item, or None if there is none or it is out of date."""
+    """The tokenizer's encoding of one item, or None if there is none or the ids have changed."""
     encodings = getattr(encoding, "encodings", None)
     if not encodings or not 0 <= batch_index < len(encodings) or "input_ids" not in encoding:
         return None
@@ -67,7 +66,7 @@ def _encoding(encoding: Any, batch_index: int) -> Any:
 
 
 def _start_anew(words: Sequence[_Word | None], spans: Sequence[tuple[int, int]]) -> bool:
-    """True if offsets count from the start of each word: the text was given in words."""
+    """True if offsets count from the start of each word: the input was split into words."""
     starts: dict[int | None, list[int]] = {}
     previous = None
     for word, (start, _) in zip(words, spans, strict=True):
@@ -75,8 +74,8 @@ def _start_anew(words: Sequence[_Word | None], spans: Sequence[tuple[int, int]])
             starts.setdefault(word[0], []).append(start)
         previous = word
     return any(
-        len(found) > 1 and (not any(found) or any(b < a for a, b in pairwise(found)))
-        for found in starts.values()
+        len(of_text) > 1 and (not any(of_text) or any(b < a for a, b in pairwise(of_text)))
+        for of_text in starts.values()
     )
 
 
@@ -86,7 +85,7 @@ def _split(
     names: Sequence[str],
     texts: tuple[str, ...],
 ) -> bool:
-    """Split in place what is several words by its whitespace; False if that cannot be known."""
+    """Split words with whitespace in them, in place; False if the text is not known."""
     members: dict[_Word, list[int]] = {}
     for token, word in enumerate(words):
         if word is not None:
@@ -104,7 +103,7 @@ def _split(
             continue
         if number not in pieces:
             pieces[number] = [
-                piece for piece, found in enumerate(_PIECE.finditer(text)) for _ in found[0]
+                piece for piece, match in enumerate(_PIECE.finditer(text)) for _ in match[0]
             ]
         for token in inside:
             words[token] = (*word, pieces[number][_first_shown(text, *spans[token])])
@@ -112,6 +111,6 @@ def _split(
 
 
 def _first_shown(text: str, start: int, end: int) -> int:
-    """The first character of text[start:end] that is not whitespace, else the last one."""
+    """The index of the first character of text[start:end] that is no whitespace, else the last."""
     shown = start + len(text[start:end]) - len(text[start:end].lstrip())
     return min(shown, max(start, end - 1), len(text) - 1)

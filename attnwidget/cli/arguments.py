@@ -1,4 +1,4 @@
-"""What stands on the command line."""
+"""Parsing of the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EXIT_CODES = "Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """The arguments, of which `record` is None unless the first one was "view".
+    """Parse the arguments; `record` is None unless the first one is "view".
 
     Raises:
         SystemExit: wrong usage (2), or help was asked for (0).
@@ -39,13 +39,13 @@ def _text_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--target",
         metavar="TEXT",
-        help="what an encoder-decoder's decoder reads; without it, the model writes it itself",
+        help="the text that an encoder-decoder's decoder reads; without it, the model generates it",
     )
     parser.add_argument(
         "--generate",
         metavar="N",
         type=_count,
-        help="go on for up to N tokens, the likeliest in turn, and show these as well",
+        help="generate up to N tokens, always the likeliest, and show these as well",
     )
     parser.add_argument(
         "--model",
@@ -71,20 +71,20 @@ def _record_parser() -> argparse.ArgumentParser:
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--view", choices=get_args(View), default="head", help="the view it opens with"
+        "--view", choices=get_args(View), default="head", help="the view that opens"
     )
-    parser.add_argument("--layer", metavar="N", type=int, help="its layer, counted from 0")
-    parser.add_argument("--head", metavar="N", type=int, default=0, help="its head, from 0")
+    parser.add_argument("--layer", metavar="N", type=int, help="the layer, counted from 0")
+    parser.add_argument("--head", metavar="N", type=int, default=0, help="the head, from 0")
     parser.add_argument(
-        "--query", metavar="TOKEN", help="the query it locks: a position from 0, or a token's text"
+        "--query", metavar="TOKEN", help="the locked query: a position from 0, or a token's text"
     )
     parser.add_argument(
         "--quality",
         choices=get_args(Quality),
         default="default",
-        help="how far rounding may move attention: 2%%, 0.75%%, or that of float16",
+        help="the most attention that rounding may move: 2%%, 0.75%%, or that of float16",
     )
-    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "-o",
         "--output",
@@ -96,5 +96,5 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of tokens: 1, 2, ...")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of tokens; expected 1, 2, ...")
     return int(text)

@@ -1,4 +1,4 @@
-"""From arguments to a page and an exit code."""
+"""The command: from arguments to a page and an exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .progress import Progress
 from .text import record_of_text
 from .tokens import position_of
 
-# As a shell says it of a program that a signal ended.
+# A shell's exit codes of programs that a signal ended.
 _INTERRUPTED = 128 + 2
 _BROKEN_PIPE = 128 + 13
 
@@ -37,10 +37,10 @@ _BAD_INPUT = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write one HTML page, of a text or of a saved record.
+    """Write the HTML page of a text or a saved record.
 
     Returns:
-        The exit code: 0, 1 for bad input, 130 if interrupted, 141 if nobody reads the output.
+        The exit code: 0, 1 for bad input, 130 if interrupted, 141 if the output is a closed pipe.
 
     Raises:
         SystemExit: wrong usage (2), or help was asked for (0).
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parse(sys.argv[1:] if argv is None else argv)
     try:
         check_output(args.output, args.record)
-        # Whatever a library has to say, the standard output holds what was asked for alone.
+        # Libraries must not write to the standard output, which may be the page.
         with redirect_stdout(sys.stderr), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             page, missing = _page(args)
@@ -72,14 +72,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:
-    """(the page, what of the model's attention is not in it)."""
+    """(the page, the reasons for missing attention)."""
     progress = Progress(shown=not args.quiet)
     if args.record is not None:
         record = AttentionRecord.load(args.record)
     else:
         record = record_of_text(args, progress)
     count = sum(len(record.stack(name).layers) for name in record.stacks)
-    with progress.counted("Looking at every head", "layers", count):
+    with progress.counted("Summarizing heads", "layers", count):
         widget = AttentionWidget(record, view=args.view, layer=args.layer, head=args.head)
     if args.query is not None:
         widget.query = position_of(args.query, record.stack(widget.stack).queries)

@@ -1,4 +1,4 @@
-"""A model of any kind, with its tokenizer, from a directory, a file or the hub."""
+"""Loading of a model and its tokenizer from a directory, a file or the hub."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a model is: arguments of `from_pretrained`.
+    """The arguments of `from_pretrained`.
 
     Attributes:
-        given: as the user named it.
+        name: the user's name of the model.
     """
 
-    given: str
+    name: str
     path: str
     options: dict[str, Any] = field(default_factory=dict)
 
 
 def load(name: str) -> tuple[Any, Any]:
-    """(model, tokenizer). No code that comes with a model is run.
+    """Load (model, tokenizer). No code that comes with a model is run.
 
     Args:
-        name: a directory as `save_pretrained` writes it, or that holds one .gguf file; a .gguf
-            file; or a name on the hub.
+        name: a directory as `save_pretrained` writes it, or with one .gguf file; a .gguf file; or
+            a name on the hub.
 
     Raises:
         OSError: there is no such model.
-        ValueError: it cannot be loaded as a whole, or takes no text.
+        ValueError: it cannot be loaded completely, or takes no text.
     """
     from transformers import AutoConfig, AutoTokenizer
 
     place = _place(name)
-    kind = _class(_loaded(AutoConfig, place), place)
-    takes = getattr(kind, "main_input_name", "input_ids")
-    if takes != "input_ids":
+    model_class = _class(_loaded(AutoConfig, place), place)
+    input_name = getattr(model_class, "main_input_name", "input_ids")
+    if input_name != "input_ids":
         raise ValueError(
-            f"{kind.__name__} reads {takes}, not text; in a notebook, attnwidget.show(model, "
-            "processor, inputs) shows what its processor returns"
+            f"{model_class.__name__} reads {input_name}, not text; in a notebook, "
+            "attnwidget.show(model, processor, inputs) shows what its processor returns"
         )
     tokenizer = _loaded(AutoTokenizer, place)
-    # Without its files, some kinds of tokenizer know no text, and say nothing.
+    # Some tokenizers load without their files, but with special tokens alone.
     if len(tokenizer) <= len(tokenizer.all_special_ids):
         raise ValueError(f"{name} has no tokenizer, or one of special tokens alone")
-    model, loading = _loaded(kind, place, output_loading_info=True)
-    # What pools comes after all attention, and often is not saved.
+    model, loading = _loaded(model_class, place, output_loading_info=True)
+    # The pooler follows all attention, and is often not saved.
     absent = sorted(key for key in loading["missing_keys"] if "pooler" not in key)
     if absent:
         raise ValueError(
@@ -60,14 +60,14 @@ def load(name: str) -> tuple[Any, Any]:
             + (", ..." if len(absent) > 3 else "")
         )
     if file := place.options.get("gguf_file"):
-        # What the record calls the model by; the directory may hold many.
+        # The record is named after the file, because its directory may have several.
         model.config._name_or_path = Path(file).stem
     return model, tokenizer
 
 
 def _place(name: str) -> _Place:
     path = Path(name)
-    # The record calls the model by the last part of its path, which "." does not have.
+    # The record is named after the last part of the path, which "." does not have.
     absolute = Path(os.path.abspath(path))
     if path.is_file():
         if path.suffix != ".gguf":
@@ -80,8 +80,8 @@ def _place(name: str) -> _Place:
     files = sorted(absolute.glob("*.gguf"))
     if files and not any(any(absolute.glob(pattern)) for pattern in _WEIGHTS):
         if len(files) > 1:
-            found = ", ".join(file.name for file in files)
-            raise OSError(f"{name} holds several models, give the path of one: {found}")
+            names = ", ".join(file.name for file in files)
+            raise OSError(f"{name} has several models, give the path of one: {names}")
         return _gguf(name, files[0])
     if not (path / "config.json").is_file():
         raise OSError(f"{name} has no config.json: it is no directory of a model")
@@ -93,29 +93,29 @@ def _gguf(name: str, file: Path) -> _Place:
 
 
 def _class(config: Any, place: _Place) -> Any:
-    """The class that the weights were saved from: it has the head that generates, if they do."""
+    """The model class of the saved weights, which has the language modelling head if they do."""
     import transformers
 
     for name in getattr(config, "architectures", None) or ():
-        found = getattr(transformers, str(name), None)
-        if isinstance(found, type) and issubclass(found, transformers.PreTrainedModel):
-            return found
+        model_class = getattr(transformers, str(name), None)
+        if isinstance(model_class, type) and issubclass(model_class, transformers.PreTrainedModel):
+            return model_class
     if getattr(config, "is_encoder_decoder", False):
         return transformers.AutoModelForSeq2SeqLM
-    # What is published as GGUF are language models.
-    return (
-        transformers.AutoModelForCausalLM
-        if "gguf_file" in place.options
-        else (transformers.AutoModel)
-    )
+    # GGUF files are language models.
+    if "gguf_file" in place.options:
+        return transformers.AutoModelForCausalLM
+    return transformers.AutoModel
 
 
-def _loaded(kind: Any, place: _Place, **options: Any) -> Any:
+def _loaded(loader: Any, place: _Place, **options: Any) -> Any:
+    """Call a class's `from_pretrained`."""
+    options |= place.options
     try:
-        return kind.from_pretrained(place.path, trust_remote_code=False, **place.options, **options)
-    except Exception as error:  # damage shows wherever a file is first looked into
+        return loader.from_pretrained(place.path, trust_remote_code=False, **options)
+    except Exception as error:  # damaged files raise many types of errors
         text = str(error).strip().splitlines()
-        what = text[0] if text else type(error).__name__
+        reason = text[0] if text else type(error).__name__
         if not isinstance(error, (OSError, ValueError)):
-            what = f"{type(error).__name__}: {what}"
-        raise ValueError(f"cannot load {place.given}: {what}") from error
+            reason = f"{type(error).__name__}: {reason}"
+        raise ValueError(f"cannot load {place.name}: {reason}") from error

@@ -1,4 +1,4 @@
-"""What goes out: the page, and lines that any terminal takes."""
+"""Output of the page and of lines on a terminal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ STDOUT = "-"
 
 
 def check_output(path: str, record: str | None = None) -> None:
-    """Refuse a place for the page before a model runs for it.
+    """Check the page's path before a model runs.
 
     Raises:
         OSError: no file can be written there.
-        ValueError: it is that of the record which is read.
+        ValueError: it is the path of the input record.
     """
     if path == STDOUT:
         return
@@ -29,7 +29,7 @@ def write(path: str, page: str) -> None:
     """Write the page, whole or not at all.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     try:
         if path == STDOUT:
@@ -45,19 +45,19 @@ def write(path: str, page: str) -> None:
 
 
 def _to_stdout(data: bytes) -> None:
-    left = memoryview(data)
-    # Unbuffered, as PYTHONUNBUFFERED makes it, it takes as much as it likes at a time.
-    while left:
-        left = left[sys.stdout.buffer.write(left) :]
+    remaining = memoryview(data)
+    # With PYTHONUNBUFFERED, a write may be partial.
+    while remaining:
+        remaining = remaining[sys.stdout.buffer.write(remaining) :]
     sys.stdout.buffer.flush()
 
 
 def say(text: str, stream: TextIO) -> None:
-    """One line. A path need not be text, and a terminal need not know its letters."""
+    """Print one line, with escapes for characters that the terminal cannot show."""
     encoding = stream.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
 
 
 def close_stdout() -> None:
-    """Nobody reads it, so that Python must not try to write the rest of it at its end."""
+    """Redirect a closed pipe to the null device, to which Python can flush at its exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Bars on a terminal that count what is done."""
+"""Progress bars on a terminal."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from contextlib import contextmanager
 
 from tqdm import tqdm
 
-from attnwidget.progress import steps_told
+from attnwidget.progress import on_step
 
 
 class Progress:
-    """Of one command. Only a terminal has bars, and they are gone when their work is done."""
+    """The progress bars of one command, shown on a terminal only and removed at their end."""
 
     def __init__(self, *, shown: bool) -> None:
         self.visible = shown and sys.stderr.isatty()
 
     @contextmanager
-    def counted(self, what: str, unit: str, total: int | None = None) -> Iterator[None]:
-        """Count the steps that are done in the meantime; `total` is None if nobody knows."""
+    def counted(self, name: str, unit: str, total: int | None = None) -> Iterator[None]:
+        """Count the steps within this context; `total` is None if unknown."""
         with (
             tqdm(
-                desc=what,
+                desc=name,
                 total=total,
                 unit=f" {unit}",
                 file=sys.stderr,
                 leave=False,
                 disable=not self.visible,
             ) as bar,
-            steps_told(bar.update),
+            on_step(bar.update),
         ):
             yield

@@ -1,4 +1,4 @@
-"""The attention of a model over the text of a command line."""
+"""Capture of the command line's text."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .progress import Progress
 
 
 def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
-    """Load the model, and capture.
+    """Load the model, and capture its attention over the text.
 
     Raises:
-        ModuleNotFoundError: what runs models is not installed.
+        ModuleNotFoundError: torch or transformers is not installed.
         OSError, ValueError: there is no such model, or it is damaged.
         TypeError, ValueError, IndexError: see `attnwidget.capture`.
     """
@@ -30,9 +30,9 @@ def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
     for name in ("torch", "transformers"):
         if find_spec(name) is None:
             raise ModuleNotFoundError(f"to read a text, {name} is needed: pip install {name}")
-    with _transformers_says_little(bars=progress.visible):
+    with _quiet_transformers(bars=progress.visible):
         model, tokenizer = load(args.model) if args.model is not None else default_model()
-        # The same page each time, whether or not the model is meant to be sampled from.
+        # Without sampling, the page is the same every time.
         options = {"max_new_tokens": args.generate, "do_sample": False}
         with progress.counted("Reading", "attention calls"):
             return capture(
@@ -46,8 +46,8 @@ def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
 
 
 @contextmanager
-def _transformers_says_little(*, bars: bool) -> Iterator[None]:
-    """Its bars on a terminal alone, and none of its advice, which is for those who program."""
+def _quiet_transformers(*, bars: bool) -> Iterator[None]:
+    """Turn off transformers' warnings, and its progress bars unless `bars`."""
     from transformers.utils import logging
 
     verbosity = logging.get_verbosity()
@@ -56,10 +56,10 @@ def _transformers_says_little(*, bars: bool) -> Iterator[None]:
         if bars:
             yield
         else:
-            # Not all of its bars can be switched off.
+            # Some of its bars cannot be switched off.
             with (
-                open(os.devnull, "w", encoding="utf-8", errors="replace") as nowhere,
-                redirect_stderr(nowhere),
+                open(os.devnull, "w", encoding="utf-8", errors="replace") as null,
+                redirect_stderr(null),
             ):
                 yield
     finally:
@@ -67,7 +67,7 @@ def _transformers_says_little(*, bars: bool) -> Iterator[None]:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether a shell gave it in the encoding that it says it has."""
+    """True if the shell's text was in its declared encoding."""
     try:
         text.encode()
     except UnicodeEncodeError:

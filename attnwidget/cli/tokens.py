@@ -1,4 +1,4 @@
-"""A token named on the command line."""
+"""Resolution of a token named on the command line."""
 
 from __future__ import annotations
 
@@ -10,33 +10,30 @@ _LISTED = 12
 
 
 def position_of(query: str, tokens: Tokens) -> int:
-    """The position of the token meant: by its position, or by its text, if it is the only one.
+    """The position of a token, given by its position or by its text if that is unique.
 
     Raises:
-        ValueError: there is none, or more than one; the message lists what there is.
+        ValueError: no token or several match; the message lists candidates.
     """
     labels = tokens.labels
     if query.isdecimal() and int(query) < len(labels):
         return int(query)
-    found = [n for n, label in enumerate(labels) if label == query]
-    # Many models know no capitals.
-    found = found or [n for n, label in enumerate(labels) if _plain(label) == _plain(query)]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    folded = query.casefold()
+    matches = [n for n, label in enumerate(labels) if label == query]
+    # The vocabularies of many models have no capitals.
+    matches = matches or [n for n, label in enumerate(labels) if label.casefold() == folded]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
         raise ValueError(
-            f"{len(found)} tokens are {query!r}, so give a position: {_listed(found, labels)}"
+            f"{len(matches)} tokens are {query!r}, so give a position: {_listed(matches, labels)}"
         )
-    near = [n for n, label in enumerate(labels) if _plain(query) in _plain(label)]
+    near = [n for n, label in enumerate(labels) if folded in label.casefold()]
     hint = f"these contain it: {_listed(near, labels)}" if query and near else ""
     raise ValueError(
         f"no query is the token {query!r}; "
         + (hint or f"there are {_listed(range(len(labels)), labels)}")
     )
-
-
-def _plain(text: str) -> str:
-    return text.casefold()
 
 
 def _listed(positions: Sequence[int], labels: Sequence[str]) -> str:

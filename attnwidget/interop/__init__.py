@@ -1,1 +1,1 @@
-"""The calls of other tools, showing attnwidget's views."""
+"""Functions of other tools that show attnwidget's views."""

@@ -1,4 +1,4 @@
-"""A page made of records and the choices with which they are shown."""
+"""Assembly of a page from records and the choices with which they are shown."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .included import included_layers, included_views, opening_choices
 
 @dataclass(frozen=True)
 class ShownRecord:
-    """A record, and how a page shows it.
+    """A record, and the choices with which a page shows it.
 
     Attributes:
-        record: the record. Of the same object, a page holds the layers once.
-        manifest, overview: of the record, as `attnwidget.wire.encode_overview` returns them.
+        record: the record. A page has the layers of the same object only once.
+        manifest, overview: as `attnwidget.wire.encode_overview` returns them.
         choices: the value of every choice, see `attnwidget.view_state`.
         metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
     """
@@ -43,32 +43,29 @@ def page_html(
     layers: Iterable[SupportsIndex] | None,
     quality: Quality,
 ) -> str:
-    """The page that shows these records, one below the other.
+    """The HTML of a page that shows these records, one below the other.
 
-    `attnwidget.to_html` says what the other arguments are, and what is raised.
+    See `attnwidget.to_html` for the other arguments and the errors.
     """
     check_quality(quality)
     names = included_views(views)
     places: dict[int, int] = {}
     distinct: list[ShownRecord] = []
-    for each in shown:
-        if id(each.record) not in places:
-            places[id(each.record)] = len(distinct)
-            distinct.append(each)
-    numbers = included_layers(layers, [each.record for each in distinct])
-    return document(
-        [_page_record(each, names, numbers, quality) for each in distinct],
-        [
-            PageWidget(
-                places[id(e.record)],
-                opening_choices(e.record, e.choices, names, numbers, e.metrics),
-                e.metrics,
-            )
-            for e in shown
-        ],
-        names,
-        numbers,
-    )
+    for widget in shown:
+        if id(widget.record) not in places:
+            places[id(widget.record)] = len(distinct)
+            distinct.append(widget)
+    numbers = included_layers(layers, [widget.record for widget in distinct])
+    records = [_page_record(widget, names, numbers, quality) for widget in distinct]
+    widgets = [
+        PageWidget(
+            places[id(widget.record)],
+            opening_choices(widget.record, widget.choices, names, numbers, widget.metrics),
+            widget.metrics,
+        )
+        for widget in shown
+    ]
+    return document(records, widgets, names, numbers)
 
 
 def save_page(
@@ -79,7 +76,7 @@ def save_page(
     layers: Iterable[SupportsIndex] | None,
     quality: Quality,
 ) -> None:
-    """Write `page_html(…)` to a file: whole, or not at all.
+    """Write `page_html(…)` to a file, whole or not at all.
 
     Raises:
         OSError: the file cannot be written.
@@ -107,9 +104,9 @@ def _page_record(
         (name, layer.number): packed_layer(layer, fitted, vectors="neuron" in views)
         for name, layer in included
     }
-    # Only the model view shows thumbnails.
+    # Only the model view has thumbnails.
     overview = shown.overview if "model" in views else None
-    # The manifest's name of the model, because half of a character cannot be written.
+    # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if record.model else ""
     return PageRecord(model, _manifest(shown.manifest, packed), overview, packed)
 
@@ -117,7 +114,7 @@ def _page_record(
 def _manifest(
     manifest: Mapping[str, Any], packed: Mapping[tuple[str, int], PackedLayer]
 ) -> dict[str, Any]:
-    """The record's manifest, in which layers that are sent as weights alone have nothing else."""
+    """The record's manifest, changed for layers that the page has as weights alone."""
     bare = {place for place, layer in packed.items() if layer.bare}
     stacks = [
         {

@@ -1,4 +1,4 @@
-"""Layers as a page and a saved notebook hold them: encoded and compressed."""
+"""Packed layers of pages and saved notebooks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 from attnwidget.record import Layer
 from attnwidget.wire.compression import Quality, encode_layer, pack
 
-# Where there are more weights than so many per component of queries and keys, coded weights are
-# never smaller, and need not be computed.
-_MOST_WEIGHTS = 4
+# With more weights per component of queries and keys, coded weights are never smaller.
+_MAX_WEIGHTS = 4
 
-# A view takes more numbers in one array for damage: see js/src/data/codec.ts.
-_MOST_NUMBERS = 2**27
+# A view refuses arrays with more numbers: see js/src/data/codec.ts.
+_MAX_NUMBERS = 2**27
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class PackedLayer:
     Attributes:
         content: {parts, error}, see `attnwidget.wire.compression.pack`.
         data: its bytes, compressed.
-        bare: whether it holds weights alone, though the record has queries and keys.
+        bare: True if it has weights alone, though the record has queries and keys.
     """
 
     content: dict[str, Any]
@@ -34,19 +33,19 @@ class PackedLayer:
 
 
 def packed_layer(layer: Layer, quality: Quality, *, vectors: bool = True) -> PackedLayer:
-    """The compressed block of a layer; without vectors, of weights alone where that is smaller.
+    """Pack a layer; without vectors, as weights alone if that is smaller.
 
     Args:
-        vectors: whether queries and keys have to be in it, for the neuron view.
+        vectors: True if queries and keys are needed, for the neuron view.
 
     Raises:
-        ValueError: if it is larger than a page can show.
+        ValueError: the layer is larger than a page can show.
     """
     if not is_shown_whole(layer):
         raise ValueError(
-            f"layer {layer.number} is larger than a page can show, which is {_MOST_NUMBERS:,} "
+            f"layer {layer.number} is larger than a page can show, which is {_MAX_NUMBERS:,} "
             "numbers of one kind: leave it out with layers=…, or capture a shorter text; a "
-            "notebook with its kernel shows it row by row"
+            "notebook with its kernel can show it row by row"
         )
     if vectors or layer.queries is None or layer.keys is None:
         return PackedLayer(*pack(encode_layer(layer, quality)))
@@ -54,22 +53,21 @@ def packed_layer(layer: Layer, quality: Quality, *, vectors: bool = True) -> Pac
         return PackedLayer(*pack(encode_layer(_bare(layer), quality)), bare=True)
     whole = PackedLayer(*pack(encode_layer(layer, quality)))
     num_weights = layer.num_heads * layer.shape[0] * layer.shape[1]
-    most = min(_MOST_NUMBERS, _MOST_WEIGHTS * (layer.queries.size + layer.keys.size))
-    if num_weights > most:
+    if num_weights > min(_MAX_NUMBERS, _MAX_WEIGHTS * (layer.queries.size + layer.keys.size)):
         return whole
     bare = PackedLayer(*pack(encode_layer(_bare(layer), quality)), bare=True)
-    return min(whole, bare, key=lambda found: len(found.data))
+    return min(whole, bare, key=lambda packed: len(packed.data))
 
 
 def is_shown_whole(layer: Layer) -> bool:
-    """Whether a view without a kernel can show it."""
+    """True if a view without a kernel can show the layer."""
     program = layer.program
     arrays = [layer.queries, layer.keys]
     arrays += [layer.weights] if program is None else [program.bias, program.relative]
     sizes = [array.size for array in arrays if array is not None]
     if program is not None and program.visible is not None:
         sizes.append(program.visible.size)
-    return max(sizes) <= _MOST_NUMBERS
+    return max(sizes) <= _MAX_NUMBERS
 
 
 def _bare(layer: Layer) -> Layer:

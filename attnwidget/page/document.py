@@ -1,4 +1,4 @@
-"""The HTML document of a page: the front end's program, records and layers."""
+"""The HTML document of a page: the front end's script, records and layers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .blocks import PackedLayer
 
 _SCRIPT = Path(__file__).parents[1] / "static" / "page.js"
 
-# The program is the larger part of a page of a short text, so it is compressed, and this starts it.
+# Decompresses and starts the front end's script, which is most of the page of a short text.
 _START = """\
 (async () => {
   try {
@@ -36,9 +36,8 @@ _START = """\
 })();
 """
 
-# The policy allows these two scripts, with the compiled kernels and the worker that the program
-# makes of itself, and no request of any kind, so that the page cannot be made to load or send
-# anything, whatever the captured text holds.
+# The policy allows these two scripts, WebAssembly and the script's own worker, but no requests, so
+# that no captured text can make the page load or send anything.
 _PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -74,11 +73,11 @@ which it draws, is switched off.</p></main>
 
 @dataclass(frozen=True)
 class PageRecord:
-    """A record as a page holds it.
+    """A record of a page.
 
     Attributes:
         model: the model's name, or "".
-        manifest, overview: see `attnwidget.wire`; no overview where no view needs it.
+        manifest, overview: see `attnwidget.wire`; the overview is None if no view needs it.
         layers: its layers, by stack and number.
     """
 
@@ -93,9 +92,9 @@ class PageWidget:
     """A widget on a page.
 
     Attributes:
-        record: the place of its record among those of the page.
-        choices: the value of every choice, as it opens.
-        metrics: the user's own.
+        record: the index of its record.
+        choices: the value of every choice when the page opens.
+        metrics: the user's own metrics.
     """
 
     record: int
@@ -112,8 +111,8 @@ def document(
     """The HTML of a page.
 
     Args:
-        views: names of the views that the page has.
-        layers: numbers of the layers that it has, or None if it has all of them.
+        views: the names of the included views.
+        layers: the numbers of the included layers, or None for all.
     """
     content = {
         "views": views,
@@ -159,7 +158,7 @@ def _block(record: int, key: str, layer: PackedLayer) -> str:
 
 
 def _json(content: Any) -> str:
-    """JSON in which no `<` can open or close a tag of the page around it."""
-    # In ASCII, because a token may be half of a character, which UTF-8 cannot hold.
+    """JSON without `<`, so that it cannot open or close a tag of the page."""
+    # In ASCII, because a token may be a lone surrogate, which UTF-8 does not have.
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")

@@ -18,7 +18,7 @@ def included_views(views: Iterable[View] | None) -> tuple[View, ...]:
 
     Raises:
         TypeError: `views` is one name, or no collection of names.
-        ValueError: it is empty, or names what is no view.
+        ValueError: it is empty, or has a name of no view.
     """
     if views is None:
         return VIEWS
@@ -34,7 +34,7 @@ def included_views(views: Iterable[View] | None) -> tuple[View, ...]:
 
 
 def layer_numbers(layers: Iterable[SupportsIndex]) -> list[int]:
-    """The numbers as ints, each once, in the order given.
+    """The numbers as ints, without duplicates, in their order.
 
     Raises:
         TypeError: `layers` is one number, or no collection of numbers.
@@ -60,9 +60,9 @@ def included_layers(
     if not numbers:
         raise ValueError("layers is empty; give at least one number, or None for all")
     stacks = {name: record.stack(name) for record in records for name in record.stacks}
-    there = {number for r in records for name in r.stacks for number in r.stack(name).numbers}
+    existing = {number for r in records for name in r.stacks for number in r.stack(name).numbers}
     for number in numbers:
-        if number not in there:
+        if number not in existing:
             have = "; ".join(f"{name} has {spans(s.numbers)}" for name, s in stacks.items())
             raise IndexError(f"layer {number} does not exist: {have}")
     return numbers
@@ -75,9 +75,9 @@ def opening_choices(
     layers: Sequence[int] | None,
     metrics: Sequence[SentMetric],
 ) -> dict[str, Any]:
-    """The choices with which a page opens: as given, or the nearest that the page has.
+    """The choices with which a page opens: the given ones, or the nearest that the page has.
 
-    That is the first view, and the nearest layer of the stack shown, or of the first stack that
+    These are the first view, and the nearest layer of the chosen stack, or of the first stack that
     has a layer on the page.
     """
     choices = Choices.of(record, values, metrics)
@@ -85,10 +85,10 @@ def opening_choices(
         choices.view = views[0]
     for name in (values["stack"], *record.stacks):
         numbers = record.stack(name).numbers
-        there = [number for number in numbers if layers is None or number in layers]
-        if there:
+        included = [number for number in numbers if layers is None or number in layers]
+        if included:
             choices.stack = name
-            choices.layer = min(there, key=lambda number: abs(number - values["layer"]))
+            choices.layer = min(included, key=lambda number: abs(number - values["layer"]))
             break
     return choice_values(choices)
 
@@ -97,4 +97,4 @@ def _number(value: Any) -> int:
     try:
         return whole_number(value)
     except TypeError:
-        raise TypeError(f"layers holds {value!r}; expected layer numbers, as [0, 5]") from None
+        raise TypeError(f"layers has {value!r}; expected layer numbers, as [0, 5]") from None

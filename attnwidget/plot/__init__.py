@@ -1,13 +1,13 @@
-"""Attention as matplotlib plots: Axes in, Axes out.
+"""Plots of attention with matplotlib: each function draws into Axes and returns them.
 
     figure, (left, right) = plt.subplots(1, 2, layout="constrained")
     attnwidget.plot.head(record, layer=2, heads=[3, 9], query=11, ax=left)
     attnwidget.plot.matrix(record, layer=2, head=9, ax=right)
 
 Colours follow the background of the Axes, light or dark, and fonts the session's rcParams. A note
-below each plot says what it leaves out. Without Axes, a new figure of a fitting size is made.
+below each plot says what it leaves out. Without Axes, a plot opens a new figure of a fitting size.
 
-matplotlib is imported by the first plot: `pip install 'attnwidget[figures]'`.
+The first plot imports matplotlib: `pip install 'attnwidget[figures]'`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def head(
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Tokens, and lines between them whose strength is the attention weight.
+    """Draw the head view: tokens, and lines between them as strong as the attention weight.
 
     Args:
         heads: the heads drawn, each in its colour; all of the layer if None.
-        query: a position whose attention alone is drawn, with the share of every head beside the
-            keys; all queries if None. Over 64 tokens, lines of all are those of groups.
-        stack: the record's first if None.
-        ax: where it is drawn; a new figure if None.
+        query: a query position, to draw its attention alone, with every head's share beside the
+            keys; None for all queries. Over 64 tokens, neighbours then share a line.
+        stack: the name of a stack; the record's first if None.
+        ax: the Axes to draw into; those of a new figure if None.
 
     Returns:
         The Axes. Lines are its first collection, with a width and an opacity for each.
@@ -53,7 +53,7 @@ def head(
         ValueError: `heads` is empty.
         ImportError: matplotlib is not installed.
     """
-    needs_matplotlib()
+    require_matplotlib()
     from .head_plot import draw_head
     from .sizes import head_size
 
@@ -75,20 +75,20 @@ def matrix(
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The weights of a head as a matrix: rows are queries, columns keys.
+    """Draw the weights of a head as a matrix: rows are queries, columns are keys.
 
     Args:
         stack, ax: as in `head`.
 
     Returns:
-        The Axes. `ax.images[0]` has the weights, for a colour bar; over 400 tokens, or more than
-        the Axes have points, a cell is the largest weight of its group.
+        The Axes. `ax.images[0]` has the weights, for a colour bar; with more than 400 tokens, or
+        more than the Axes have points, a cell is the largest weight of several.
 
     Raises:
         IndexError, KeyError, ImportError: as in `head`.
     """
-    needs_matplotlib()
-    from .head_plot import titled
+    require_matplotlib()
+    from .head_plot import attention_title
     from .matrix_plot import draw_matrix
     from .sizes import matrix_size
     from .weights import head_matrix
@@ -96,8 +96,8 @@ def matrix(
     shown = Shown(record, layer=layer, head=head, stack=stack)
     shown.check()
     ax = ax or _new_axes(matrix_size(shown))
-    found = head_matrix(shown, head)
-    draw_matrix(ax, shown, found, titled(shown, found.name))
+    attention = head_matrix(shown, head)
+    draw_matrix(ax, shown, attention, attention_title(shown, attention.name))
     return ax
 
 
@@ -108,7 +108,7 @@ def model(
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Every head of every layer: its thumbnail, in the colour of its pattern, or a number of it.
+    """Draw every head of every layer: its thumbnail in its pattern's colour, or a metric.
 
     Args:
         metric: a number per head, drawn as a heat map with a colour bar: "entropy" (nats),
@@ -121,22 +121,22 @@ def model(
         The Axes; `ax.images[0]` has the thumbnails as one picture, or the numbers.
 
     Raises:
-        ValueError: the record has no such number, or the array has another shape.
+        ValueError: the record has no such metric, or the array has another shape.
         KeyError, ImportError: as in `head`.
     """
-    needs_matplotlib()
-    from .model_plot import draw_metric, draw_model, metric_of
+    require_matplotlib()
+    from .model_plot import draw_metric, draw_model, metric_table
     from .sizes import model_size
 
     numbers = record.stack(stack).numbers
     shown = Shown(record, view="model", layer=numbers[0], stack=stack)
-    values = None if metric is None else metric_of(shown, metric)
-    if values is None:
+    if metric is None:
         ax = ax or _new_axes(model_size(shown))
         draw_model(ax, shown)
-    else:
-        ax = ax or _new_axes(None)
-        draw_metric(ax, shown, *values)
+        return ax
+    table = metric_table(shown, metric)
+    ax = ax or _new_axes(None)
+    draw_metric(ax, shown, *table)
     return ax
 
 
@@ -149,32 +149,32 @@ def neuron(
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """How query and key vectors make the weights of one query: q, k, q × k, q·k and the softmax.
+    """Draw how the weights of one query come about: q, k, q × k, q·k and the softmax.
 
     Args:
         stack, ax: as in `head`.
 
     Returns:
-        The Axes; `ax.images` are the queries, the keys and the products of the rows drawn.
+        The Axes; `ax.images` are the queries, the keys and their products in the visible rows.
 
     Raises:
         ValueError: the layer was recorded as weights alone.
         IndexError, KeyError, ImportError: as in `head`.
     """
-    needs_matplotlib()
+    require_matplotlib()
     from .neuron_plot import draw_neuron
     from .sizes import neuron_size
 
     shown = Shown(record, view="neuron", layer=layer, head=head, query=query, stack=stack)
     shown.check()
-    shown.current_layer.head_queries(head)  # A ValueError where there are none.
+    shown.current_layer.head_queries(head)  # raises a ValueError if there are none
     ax = ax or _new_axes(neuron_size(shown))
     draw_neuron(ax, shown)
     return ax
 
 
-def needs_matplotlib() -> None:
-    """Raise an ImportError that says what to install unless matplotlib is there."""
+def require_matplotlib() -> None:
+    """Raise an ImportError that says what to install if matplotlib is missing."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:

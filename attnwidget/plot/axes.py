@@ -1,4 +1,4 @@
-"""What all plots do with matplotlib's Axes: their colours, sizes, token labels and notes."""
+"""Shared drawing on matplotlib's Axes: colours, sizes, token labels, notes and legends."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb, to_rgba
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from .colors import DARK, LIGHT, Palette, mixed
+from .colors import DARK, LIGHT, Palette, mixed, text_on
 from .shown import TokenAxis
 from .text import shorten
 
-# Of a font's size: the mean width of a letter, and the distance of lines that do not touch.
+# The mean width of a letter and the distance of two lines of text, in font sizes.
 LETTER = 0.55
 _LINE = 1.15
 _SMALLEST_FONT = 5.0
@@ -34,51 +34,39 @@ PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 def palette_of(axes: Axes) -> Palette:
     """The colours that read well on the background of these Axes."""
-    faces = [to_rgba(part.get_facecolor()) for part in (axes, axes.figure)]
+    faces = [to_rgba(artist.get_facecolor()) for artist in (axes, axes.figure)]
     background = next((to_hex(face[:3]) for face in faces if face[3] > 0), "#ffffff")
-    red, green, blue = to_rgb(background)
-    palette = DARK if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5 else LIGHT
+    palette = DARK if text_on(background) == "#ffffff" else LIGHT
     if background == palette.background:
         return palette
     return replace(palette, background=background, paper=mixed(background, palette.text, 0.03))
 
 
 def size_in_points(axes: Axes) -> tuple[float, float]:
-    """Width and height. A layout that runs when the figure is drawn may still change them."""
+    """Width and height; the figure's layout may still change them when it is drawn."""
     box = axes.get_window_extent()
     dpi = axes.figure.dpi
     return box.width * 72 / dpi, box.height * 72 / dpi
 
 
 def font_size(room: float = 1000, name: FontSetting = "ytick.labelsize") -> float:
-    """The session's size of such texts in points, smaller where lines are as low as `room`."""
+    """The rcParams' font size in points, reduced to fit lines of `room` points."""
     usual = float(FontProperties(size=matplotlib.rcParams[name]).get_size_in_points())
     return max(_SMALLEST_FONT, min(usual, room / _LINE))
 
 
-def to_ink(palette: Palette, ink: str) -> LinearSegmentedColormap:
-    """From the background to a colour."""
-    return LinearSegmentedColormap.from_list("weights", [palette.background, ink])
-
-
-def diverging(palette: Palette) -> LinearSegmentedColormap:
-    """From negative over the background to positive."""
-    colors = [palette.negative, palette.background, palette.positive]
-    return LinearSegmentedColormap.from_list("signed", colors)
-
-
-def named_places(count: int, apart: float, first: Iterable[int] = ()) -> list[int]:
-    """The places whose labels have room, so far apart: some first, then as many as fit evenly."""
-    if apart <= 1:
+def spaced_places(count: int, distance: float, preferred: Iterable[int] = ()) -> list[int]:
+    """Places at least `distance` apart whose labels have room: preferred ones, then even ones."""
+    if distance <= 1:
         return list(range(count))
     chosen: list[int] = []
-    for at in (*first, *range(0, count, max(1, round(apart)))):
-        if all(abs(at - other) >= apart for other in chosen):
-            chosen.append(at)
+    for place in (*preferred, *range(0, count, max(1, round(distance)))):
+        if all(abs(place - other) >= distance for other in chosen):
+            chosen.append(place)
     return sorted(chosen)
 
 
-def name_tokens(
+def label_tokens(
     axis: Axis,
     tokens: TokenAxis,
     positions: Sequence[float] | NDArray[np.float64],
@@ -88,18 +76,21 @@ def name_tokens(
     locked: Sequence[int],
     colors: Sequence[str],
     palette: Palette,
-    most: float = _LONGEST_LABEL,
+    max_letters: float = _LONGEST_LABEL,
     rotation: float = 0,
     boxed: bool = False,
 ) -> None:
-    """Tick labels of the tokens at some places; those that are locked stand out.
+    """Set tick labels for the tokens at some places, and emphasize the locked ones.
 
     Args:
-        positions: of every place.
-        colors: of every unit.
+        positions: the coordinate of every place.
+        places: the places to label.
+        locked: the locked units.
+        colors: the label colour of every unit.
+        boxed: True to draw a box around locked labels.
     """
     units = [tokens.shown[place] for place in places]
-    labels = [shorten(tokens.labels[unit], most) for unit in units]
+    labels = [shorten(tokens.labels[unit], max_letters) for unit in units]
     axis.set_ticks([positions[place] for place in places], labels=labels, fontsize=size, **PLAIN)
     axis.set_tick_params(length=0, labelrotation=rotation)
     for unit, label in zip(units, axis.get_ticklabels(), strict=True):
@@ -112,9 +103,13 @@ def name_tokens(
 
 
 def locked_box(palette: Palette) -> dict[str, Any]:
-    """The look of the box around the label of a locked token."""
-    look = {"facecolor": palette.highlight, "edgecolor": palette.accent, "linewidth": 1}
-    return {**look, "boxstyle": "round,pad=0.2,rounding_size=0.3"}
+    """The style of the box around the label of a locked token."""
+    return {
+        "facecolor": palette.highlight,
+        "edgecolor": palette.accent,
+        "linewidth": 1,
+        "boxstyle": "round,pad=0.2,rounding_size=0.3",
+    }
 
 
 def hide_frame(axes: Axes) -> None:
@@ -125,11 +120,7 @@ def hide_frame(axes: Axes) -> None:
 
 
 def add_note(axes: Axes | Any, notes: Iterable[str], palette: Palette, width: float) -> None:
-    """Small print below: what is left out, and how to read what is there.
-
-    Args:
-        width: of the room, in points.
-    """
+    """Add notes in small print below the plot, wrapped at `width` points."""
     axes.set_xlabel(
         _wrapped(notes, width), fontsize="x-small", color=palette.muted, loc="left", **PLAIN
     )
@@ -138,7 +129,7 @@ def add_note(axes: Axes | Any, notes: Iterable[str], palette: Palette, width: fl
 def add_legend(
     axes: Axes, handles: Sequence[Patch], notes: Iterable[str], palette: Palette, width: float
 ) -> None:
-    """Below the plot: its small print, and what the colours mean."""
+    """Add notes and a legend of the colours below the plot."""
     note = _wrapped(notes, width)
     if not handles and not note:
         return

@@ -1,4 +1,4 @@
-"""Bars and numbers of the neuron view: what is added, and what goes in and out of the softmax."""
+"""Bars and numbers of the neuron view: the bias, the scores and the weights."""
 
 from __future__ import annotations
 
@@ -12,143 +12,146 @@ from numpy.typing import NDArray
 
 from .axes import PLAIN, font_size
 from .colors import Palette
-from .explanation import HeadExplanation, QueryNumbers
+from .explanation import HeadExplanation
 from .neuron_columns import Bars, NeuronColumns
 from .text import number, weight
 
-# Of a row's height, what its bars take.
+Numbers = NDArray[np.floating]
+
+# The share of a row's height that its bars take.
 _HEIGHT = 0.72
-# Between a bar of the softmax and its number.
-_AFTER = 6
+# Points between a bar of the softmax and its number.
+_NUMBER_GAP = 6
 
 
 @dataclass(frozen=True)
-class _Bar:
-    """A bar from `start` on, its number, and the length of the model's own bar.
+class _Row:
+    """The look of one query's bars.
 
     Attributes:
-        at, align: where the number stands, and its alignment there.
+        height: in rows.
+        hatched: True for the second of two queries that are compared.
+        font_size: of the numbers, in points.
     """
 
-    start: float
-    length: float
-    own_length: float
-    y: float
-    color: str
-    text: str
-    at: float
-    align: str
+    height: float
+    hatched: bool
+    font_size: float
+    palette: Palette
 
 
 def draw_bars(
     axes: Axes, head: HeadExplanation, columns: NeuronColumns, row: float, palette: Palette
 ) -> None:
-    """The bars of the rows drawn; those of a query compared with are hatched."""
-    explained = head.explained
-    height = _HEIGHT / len(explained)
-    last = min(columns.end, len(head.axes.key.shown) + (head.sink is not None))
+    """Draw the bars of the visible rows; those of the compared query are hatched.
+
+    Args:
+        row: the height of a row in points.
+    """
+    num_keys = len(head.axes.key.shown)
+    last = min(columns.end, num_keys + (head.sink is not None))
     for bars in (columns.bias, columns.scores):
         if bars is not None:
             zero = bars.left + bars.width / 2
             axes.vlines(zero, columns.first, last, color=palette.border, linewidth=0.75)
-    for part, one in enumerate(explained):
-        shift = 0.5 + (part - (len(explained) - 1) / 2) * height
-        drawn = _bars(head, one, columns, shift, palette)
-        _draw(axes, drawn, height, part > 0, font_size(row / len(explained)), palette)
-
-
-def _bars(
-    head: HeadExplanation,
-    one: QueryNumbers,
-    columns: NeuronColumns,
-    shift: float,
-    palette: Palette,
-) -> list[_Bar]:
-    """The bars of one query; `shift` is their middle within a row."""
-    most_bias, most_score = _largest(head)
-    found: list[_Bar] = []
-    for at, key in columns.tokens(head.axes.key):
-        y = at + shift
-        if not one.sees(key):
-            if columns.scores is not None:
-                end = columns.scores.end
-                found.append(_Bar(end, 0, 0, y, palette.muted, "masked", end, "right"))
-            continue
-        if columns.bias is not None and one.bias is not None:
-            value = float(one.bias[key])
-            found.append(_signed(columns.bias, y, value, value, most_bias, palette))
+    keys = [key for _, key in columns.tokens(head.axes.key)]
+    sink_visible = head.sink is not None and columns.first <= num_keys < columns.end
+    largest_bias, largest_score = _largest(head)
+    height = _HEIGHT / len(head.explained)
+    for n, numbers in enumerate(head.explained):
+        look = _Row(height, n > 0, font_size(row / len(head.explained)), palette)
+        first = columns.first + 0.5 + (n - (len(head.explained) - 1) / 2) * height
+        y = first + np.arange(len(keys) + sink_visible)
+        seen = np.array([numbers.sees(key) for key in keys], bool)
+        if columns.bias is not None and numbers.bias is not None:
+            bias = np.where(seen, numbers.bias[keys], np.nan)
+            _draw_signed(axes, columns.bias, y, (bias, bias), largest_bias, look)
+        both = numbers.own, numbers.shown
         if columns.scores is not None:
-            own, now = float(one.own.logits[key]), float(one.shown.logits[key])
-            found.append(_signed(columns.scores, y, own, now, most_score, palette))
-        own, now = float(one.own.weights[key]), float(one.shown.weights[key])
-        found.append(_share(columns.weights, y, own, now, palette))
-    at = len(head.axes.key.shown)
-    own_sink, sink = one.own.sink, one.shown.sink
-    inside = columns.first <= at < columns.end
-    if inside and head.sink is not None and own_sink is not None and sink is not None:
-        y = at + shift
-        if columns.scores is not None:
-            score = head.sink
-            found.append(_signed(columns.scores, y, score, score, most_score, palette))
-        found.append(_share(columns.weights, y, own_sink, sink, palette))
-    return found
+            scores = [np.where(seen, values.logits[keys], -np.inf) for values in both]
+            if sink_visible:
+                scores = [np.append(values, head.sink or 0) for values in scores]
+            _draw_signed(axes, columns.scores, y, scores, largest_score, look)
+        weights = [np.where(seen, values.weights[keys], np.nan) for values in both]
+        if sink_visible:
+            weights = [np.append(w, v.sink or 0) for w, v in zip(weights, both, strict=True)]
+        _draw_weights(axes, columns.weights, y, weights, look)
 
 
-def _signed(bars: Bars, y: float, own: float, now: float, largest: float, palette: Palette) -> _Bar:
-    """To the right of the middle where positive, to the left where negative."""
-    zero, reach = bars.left + bars.width / 2, bars.width / 2 / largest
-    color = palette.negative if now < 0 else palette.positive
-    return _Bar(zero, now * reach, own * reach, y, color, number(now), bars.end, "right")
-
-
-def _share(bars: Bars, y: float, own: float, now: float, palette: Palette) -> _Bar:
-    """From 0 to 1."""
-    after = bars.left + max(own, now) * bars.width + _AFTER
-    length, own_length = now * bars.width, own * bars.width
-    return _Bar(bars.left, length, own_length, y, palette.positive, weight(now), after, "left")
-
-
-def _draw(
-    axes: Axes, bars: Sequence[_Bar], height: float, hatched: bool, font: float, palette: Palette
+def _draw_signed(
+    axes: Axes, bars: Bars, y: Numbers, numbers: Sequence[Numbers], largest: float, look: _Row
 ) -> None:
-    drawn = axes.barh(
-        [bar.y for bar in bars],
-        [bar.length for bar in bars],
-        left=[bar.start for bar in bars],
-        height=height,
-        color=[bar.color for bar in bars],
-        linewidth=0,
-    )
-    if hatched:
-        for bar, patch in zip(bars, drawn.patches, strict=True):
-            patch.set(facecolor=to_rgba(bar.color, 0.15), edgecolor=bar.color)
+    """Draw numbers to the right of the middle where positive, to the left where negative.
+
+    Args:
+        numbers: the model's own, and those drawn; NaN for none, -inf where masked.
+        largest: the magnitude of the longest bar.
+    """
+    own, drawn = numbers
+    zero, reach = bars.left + bars.width / 2, bars.width / 2 / largest
+    colors = np.where(drawn < 0, look.palette.negative, look.palette.positive)
+    _draw_lengths(axes, zero, y[: len(drawn)], own * reach, drawn * reach, colors.tolist(), look)
+    for position, value in zip(y, drawn, strict=False):
+        if not np.isnan(value):
+            _write(axes, bars.end, position, number(value), "right", look)
+
+
+def _draw_weights(
+    axes: Axes, bars: Bars, y: Numbers, numbers: Sequence[Numbers], look: _Row
+) -> None:
+    """Draw numbers from 0 to 1, each with its digits after it."""
+    own, drawn = (values * bars.width for values in numbers)
+    _draw_lengths(axes, bars.left, y, own, drawn, [look.palette.positive] * len(y), look)
+    ends = bars.left + np.maximum(own, drawn) + _NUMBER_GAP
+    for position, end, value in zip(y, ends, numbers[1], strict=True):
+        if not np.isnan(value):
+            _write(axes, end, position, weight(value), "left", look)
+
+
+def _draw_lengths(
+    axes: Axes,
+    left: float,
+    y: Numbers,
+    own: Numbers,
+    lengths: Numbers,
+    colors: Sequence[str],
+    look: _Row,
+) -> None:
+    """Draw bars, and outlines of the model's own where these are others."""
+    own, lengths = (np.where(np.isfinite(values), values, 0) for values in (own, lengths))
+    drawn = axes.barh(y, lengths, left=left, height=look.height, color=colors, linewidth=0)
+    if look.hatched:
+        for color, patch in zip(colors, drawn.patches, strict=True):
+            patch.set(facecolor=to_rgba(color, 0.15), edgecolor=color)
             patch.set(hatch="////", linewidth=0.6)
-    changed = [bar for bar in bars if bar.length != bar.own_length and abs(bar.own_length) >= 1]
+    changed = (lengths != own) & (np.abs(own) >= 1)
     axes.barh(
-        [bar.y for bar in changed],
-        [bar.own_length for bar in changed],
-        left=[bar.start for bar in changed],
-        height=height,
+        y[changed],
+        own[changed],
+        left=left,
+        height=look.height,
         color="none",
-        edgecolor=palette.text,
+        edgecolor=look.palette.text,
         linewidth=0.8,
     )
-    for bar in bars:
-        label = axes.text(bar.at, bar.y, bar.text, va="center", fontsize=font, **PLAIN)
-        label.set(color=palette.muted, ha=bar.align)
+
+
+def _write(axes: Axes, x: float, y: float, text: str, align: str, look: _Row) -> None:
+    label = axes.text(x, y, text, va="center", ha=align, fontsize=look.font_size, **PLAIN)
+    label.set_color(look.palette.muted)
 
 
 def _largest(head: HeadExplanation) -> tuple[float, float]:
-    """The largest magnitudes of bias and score of all rows, also of those that are not drawn."""
+    """The largest magnitudes of bias and score of all rows, those not drawn included."""
     bias = score = 1e-9
-    for one in head.explained:
-        keys = [key for key in head.axes.key.shown if one.sees(key)]
-        if one.bias is not None:
-            bias = max(bias, *_magnitudes(one.bias[keys]))
-        score = max(score, *_magnitudes(one.own.logits[keys]))
-        score = max(score, *_magnitudes(one.shown.logits[keys]))
+    for numbers in head.explained:
+        keys = [key for key in head.axes.key.shown if numbers.sees(key)]
+        if numbers.bias is not None:
+            bias = max(bias, _magnitude(numbers.bias[keys]))
+        for values in (numbers.own, numbers.shown):
+            score = max(score, _magnitude(values.logits[keys]))
     return bias, max(score, abs(head.sink or 0))
 
 
-def _magnitudes(values: NDArray[np.floating]) -> list[float]:
-    return [0.0, *np.abs(values[np.isfinite(values)]).tolist()]
+def _magnitude(values: NDArray[np.floating]) -> float:
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0))

@@ -8,24 +8,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from matplotlib.colors import Normalize, to_hex
 from numpy.typing import NDArray
 
 from attnwidget.record import Layer
 from attnwidget.wire import SentMetric, decode_overview
 
-from .colors import Palette, diverging_ramp, layer_color, ramp
+from .colors import Palette, diverging, layer_color, ramp
 from .shown import Shown
 from .text import clean, fixed, number
+
+# The colour of every head, by row; and the (colour, label) entries of a legend.
+Coloring = tuple[list[list[str]], list[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
 class LayerRow:
-    """A layer, and its heads from left to right.
+    """One layer of the model view, and its heads from left to right.
 
     Attributes:
         place: of the layer in its stack.
-        patterns: per head of the layer, the place of its kind in the manifest.
-        levels: per head, the thumbnail's levels 0 to 15.
+        patterns: the index of every head's pattern among the manifest's kinds.
+        levels: the thumbnail of every head, in levels 0 to 15.
     """
 
     layer: Layer
@@ -36,24 +40,24 @@ class LayerRow:
 
 
 def layer_rows(shown: Shown) -> list[LayerRow]:
-    """The layers and heads that are chosen, sorted as chosen; all of them if none is there."""
+    """The included layers and heads, sorted as chosen; all of them if none is included."""
     layers, heads = shown.include_layers, shown.include_heads
     sort = shown.stack_metrics.get(shown.sort)
-    every = all_layers(shown)
+    all_rows = all_layers(shown)
     rows = []
-    for row in every:
-        drawn = [head for head in row.heads if heads is None or head in heads]
+    for row in all_rows:
+        included = [head for head in row.heads if heads is None or head in heads]
         if sort is not None:
-            values = dict(zip(row.heads, values_of(sort, row, shown), strict=True))
-            drawn.sort(key=lambda head: (math.isnan(values[head]), -values[head], head))
-        if drawn and (layers is None or row.layer.number in layers):
-            rows.append(replace(row, heads=drawn))
-    return rows or every
+            values = dict(zip(row.heads, metric_values(sort, row, shown), strict=True))
+            included.sort(key=lambda head: (math.isnan(values[head]), -values[head], head))
+        if included and (layers is None or row.layer.number in layers):
+            rows.append(replace(row, heads=included))
+    return rows or all_rows
 
 
 def all_layers(shown: Shown) -> list[LayerRow]:
-    """Every layer of the stack, with all heads as the model has them."""
-    manifest, packed = shown.known_overview
+    """Every layer of the stack, with all heads in the model's order."""
+    manifest, packed = shown.encoded_overview
     patterns = manifest["patterns"]["values"][shown.stack_name]
     thumbnails = decode_overview(shown.record, packed)[shown.stack_name]
     return [
@@ -62,82 +66,75 @@ def all_layers(shown: Shown) -> list[LayerRow]:
     ]
 
 
-def values_of(metric: SentMetric, row: LayerRow, shown: Shown) -> list[float]:
-    """The number of every head of a row, from left to right; NaN for no value."""
+def metric_values(metric: SentMetric, row: LayerRow, shown: Shown) -> list[float]:
+    """The metric of every head of a row, from left to right; NaN for no value."""
     values = metric["values"][shown.stack_name][row.place]
-    found = (values[head] for head in row.heads)
-    return [math.nan if value is None else value for value in found]
+    return [math.nan if (value := values[head]) is None else value for head in row.heads]
 
 
-def known_choices(shown: Shown) -> tuple[str, str, SentMetric]:
-    """(sort, color, metric): the choices as far as the stack has them, and the metric shown."""
-    there = shown.stack_metrics
-    sort = shown.sort if shown.sort in there else "model"
-    color = shown.color if shown.color in ("pattern", "layer", *there) else "pattern"
-    metric = there.get(color) or there.get(sort) or next(iter(there.values()))
+def valid_choices(shown: Shown) -> tuple[str, str, SentMetric]:
+    """(sort, color, metric): the choices, or defaults where the stack lacks them, and the metric
+    that is shown."""
+    metrics = shown.stack_metrics
+    sort = shown.sort if shown.sort in metrics else "model"
+    color = shown.color if shown.color in ("pattern", "layer", *metrics) else "pattern"
+    metric = metrics.get(color) or metrics.get(sort) or next(iter(metrics.values()))
     return sort, color, metric
 
 
 def brief(metric: SentMetric, value: float) -> str:
-    """The value alone, in as few digits as a narrow column holds."""
+    """Format a value without its unit, in as few digits as a narrow column holds."""
     return "\u2013" if math.isnan(value) else number(value, min(metric["digits"], 2))
 
 
 def in_full(metric: SentMetric, value: float) -> str:
-    """The value with its unit, and with the direction that its sign stands for."""
+    """Format a value with its unit, and with the direction that its sign stands for."""
     if math.isnan(value):
         return "no value"
     digits, directions = metric["digits"], metric["directions"]
     small = 0 < value < 0.5 * 10**-digits
-    text = f"<{fixed(10**-digits, digits)}" if small else number(value, digits)
-    parts = [text, metric["unit"]]
+    words = [f"<{fixed(10**-digits, digits)}" if small else number(value, digits), metric["unit"]]
     if directions is not None and float(fixed(value, digits)) != 0:
-        parts.append(f"({directions[0 if value < 0 else 1]})")
-    return " ".join(filter(None, parts))
+        words.append(f"({directions[0 if value < 0 else 1]})")
+    return " ".join(filter(None, words))
 
 
-def head_inks(
-    shown: Shown, rows: Sequence[LayerRow], palette: Palette
-) -> tuple[list[list[str]], list[tuple[str, str]]]:
-    """The colour of every head by row, and (colour, words) of a legend."""
-    _, color, metric = known_choices(shown)
+def head_inks(shown: Shown, rows: Sequence[LayerRow], palette: Palette) -> Coloring:
+    """The colour of every head, as chosen, and its legend."""
+    _, color, metric = valid_choices(shown)
     if color == "pattern":
         return _pattern_inks(shown, rows, palette)
     if color == "layer":
-        # The number beside each row has the same colour.
-        inks = [layer_color(row.place, palette.dark) for row in rows]
-        return [[ink] * len(row.heads) for ink, row in zip(inks, rows, strict=True)], []
-    return _metric_inks(metric, [values_of(metric, row, shown) for row in rows], palette)
+        # The number beside each row has the same colour, so there is no legend.
+        return [[layer_color(row.place, palette.dark)] * len(row.heads) for row in rows], []
+    return _metric_inks(metric, [metric_values(metric, row, shown) for row in rows], palette)
 
 
-def _pattern_inks(
-    shown: Shown, rows: Sequence[LayerRow], palette: Palette
-) -> tuple[list[list[str]], list[tuple[str, str]]]:
-    kinds = shown.known_overview[0]["patterns"]["kinds"]
+def _pattern_inks(shown: Shown, rows: Sequence[LayerRow], palette: Palette) -> Coloring:
+    kinds = shown.encoded_overview[0]["patterns"]["kinds"]
     patterns = [[row.patterns[head] for head in row.heads] for row in rows]
-    counts = Counter(pattern for line in patterns for pattern in line)
+    counts = Counter(pattern for row in patterns for pattern in row)
     legend = [
         (palette.patterns[pattern], f"{count} {kinds[pattern]['label']}")
         for pattern, count in counts.most_common()
     ]
-    return [[palette.patterns[pattern] for pattern in line] for line in patterns], legend
+    return [[palette.patterns[pattern] for pattern in row] for row in patterns], legend
 
 
 def _metric_inks(
     metric: SentMetric, values: Sequence[Sequence[float]], palette: Palette
-) -> tuple[list[list[str]], list[tuple[str, str]]]:
-    known = [value for line in values for value in line if not math.isnan(value)] or [0.0]
-    lowest, highest = min(known), max(known)
+) -> Coloring:
+    flat = [value for row in values for value in row]
+    finite = [value for value in flat if not math.isnan(value)] or [0.0]
+    lowest, highest = min(finite), max(finite)
     if metric["signed"]:
         highest = max(abs(lowest), abs(highest))
         lowest = -highest
-    whole = (highest - lowest) or 1
+    scale = Normalize(lowest, highest if highest > lowest else lowest + 1)
+    colormap = diverging(palette, palette.neutral) if metric["signed"] else ramp(palette.dark)
 
     def ink(value: float) -> str:
-        if math.isnan(value):
-            return palette.border
-        share = (value - lowest) / whole
-        return diverging_ramp(share, palette) if metric["signed"] else ramp(share, palette.dark)
+        return palette.border if math.isnan(value) else to_hex(colormap(float(scale(value))))
 
     middle = (lowest + highest) / 2
     legend = [
@@ -145,6 +142,6 @@ def _metric_inks(
         (ink(middle), in_full(metric, middle)),
         (ink(highest), in_full(metric, highest)),
     ]
-    if any(math.isnan(value) for line in values for value in line):
+    if len(finite) < len(flat):
         legend.append((palette.border, "no value"))
-    return [[ink(value) for value in line] for line in values], legend
+    return [[ink(value) for value in row] for row in values], legend

@@ -1,4 +1,4 @@
-"""How the query and key vectors of one head make its weights: the numbers of the neuron view."""
+"""The numbers of the neuron view: from query and key vectors to the weights of one head."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from .shown import Shown, TokenAxes
 
 Doubles = NDArray[np.float64]
 
-# Of the difference between a key's scaled dot product and the mean of the others'.
-_SHARE = 0.8
-# Of so many vectors, a colour's scale is that of all.
-_ENOUGH = 128
+# The share of a key's lead over the mean of the others that the deciding neurons make.
+_DECIDING_SHARE = 0.8
+# The most vectors from which the colour scale is taken.
+_SAMPLE = 128
 
 
 @dataclass(frozen=True)
 class RowNumbers:
-    """One query against every key.
+    """The numbers of one query with every key.
 
     Attributes:
         dots: float64 [Tk], q.k.
-        scores: float32 [Tk], what goes into the softmax; None where it is not recorded.
-        weights: float32 [Tk]; `sink`: what goes to the head's sink, or None.
+        scores: float32 [Tk], the input of the softmax; None if it is not recorded.
+        weights: float32 [Tk].
+        sink: the weight of the head's sink, or None.
     """
 
     dots: Doubles
@@ -43,7 +44,7 @@ class RowNumbers:
 
 @dataclass(frozen=True)
 class QueryNumbers:
-    """The numbers of a query with all neurons (`own`), and without the muted ones (`shown`)."""
+    """The numbers of a query with all neurons (`own`) and without the muted ones (`shown`)."""
 
     query: int
     own: RowNumbers
@@ -57,14 +58,15 @@ class QueryNumbers:
 
 
 class HeadExplanation:
-    """The numbers of one head, for one query.
+    """The numbers of one head for one query.
 
-    The query is the locked one, else the first word, or the last word where words see only those
-    before them.
+    The query is the locked one, or else the first word; with a causal mask, the last word.
 
     Attributes:
-        comparison: the numbers of a second query that is locked, or None.
-        focus_key: the locked key, or None; key: this, or the one that gets most attention.
+        explanation: the numbers of the query.
+        comparison: the numbers of a second locked query, or None.
+        focus_key: the locked key, or None.
+        key: the locked key, or else the one with the largest weight.
         muted: the neurons left out of q.k.
     """
 
@@ -76,9 +78,9 @@ class HeadExplanation:
         self.dim = self.queries.shape[1]
         self.muted = [n for n in dict.fromkeys(shown.muted) if n < self.dim]
         locked = shown.locked("query")
-        wanted = locked[0] if locked else self._usual_query()
+        query = locked[0] if locked else self._default_query()
         places = self.axes.query.places
-        self.query = wanted if places[wanted] >= 0 else self.axes.query.shown[0]
+        self.query = query if places[query] >= 0 else self.axes.query.shown[0]
         self.explanation = self._explain(self.query)
         second = next((q for q in locked[1:2] if q != self.query and places[q] >= 0), None)
         self.comparison = None if second is None else self._explain(second)
@@ -90,8 +92,8 @@ class HeadExplanation:
 
     @property
     def explained(self) -> list[QueryNumbers]:
-        """The query's numbers, and those of the one compared with it."""
-        return [one for one in (self.explanation, self.comparison) if one is not None]
+        """The numbers of the query, and of the one compared with it."""
+        return [self.explanation] + ([self.comparison] if self.comparison is not None else [])
 
     @property
     def scale(self) -> float:
@@ -99,6 +101,7 @@ class HeadExplanation:
 
     @property
     def sink(self) -> float | None:
+        """The logit of the head's sink."""
         program = self.layer.program
         if program is None or program.sinks is None or not np.isfinite(program.sinks[self.head]):
             return None
@@ -111,18 +114,17 @@ class HeadExplanation:
     @cached_property
     def order(self) -> list[int]:
         """The neurons from left to right."""
-        by = self.shown.neurons
-        if by == "model":
+        if self.shown.neurons == "model":
             return list(range(self.dim))
-        keys = [self.key] if by == "pair" else self._seen
+        keys = [self.key] if self.shown.neurons == "pair" else self._seen
         products = self.queries[self.query].astype(np.float64) * self.keys[keys]
         sums = np.abs(products).sum(axis=0)
         return [int(n) for n in np.argsort(-sums, kind="stable")]
 
     @cached_property
     def deciding(self) -> list[int] | None:
-        """The fewest neurons that make 80% of what sets the key apart; None where none can be seen
-        beside it."""
+        """The fewest neurons that make 80% of the key's lead over the mean of the others; None if
+        there are no others."""
         others = [key for key in self._seen if key != self.key]
         if not others or not self.explanation.sees(self.key):
             return None
@@ -130,38 +132,34 @@ class HeadExplanation:
         query = self.queries[self.query].astype(np.float64)
         contributed = self.scale * query * (self.keys[self.key] - mean)
         difference = contributed.sum()
-        along = np.sign(difference) * contributed
-        taken: list[int] = []
-        total = 0.0
-        for n in np.argsort(-along, kind="stable"):
-            if total >= _SHARE * abs(difference):
-                break
-            taken.append(int(n))
-            total += along[n]
-        return taken
+        helping = np.sign(difference) * contributed
+        neurons = np.argsort(-helping, kind="stable")
+        before = np.cumsum(helping[neurons]) - helping[neurons]
+        enough = np.append(before >= _DECIDING_SHARE * abs(difference), True)
+        return [int(n) for n in neurons[: int(enough.argmax())]]
 
     def scales(self) -> tuple[float, float]:
-        """The magnitudes of vectors and of products that are drawn in full colour."""
+        """The magnitudes of vectors and of products that have the full colour."""
         keys = self.keys[_sample(self.axes.key.shown)]
         vectors = np.concatenate([self.queries[_sample(self.axes.query.shown)], keys])
         return _full_color(vectors), _full_color(self.queries[self.query] * keys)
 
-    def _usual_query(self) -> int:
+    def _default_query(self) -> int:
         tokens, program = self.shown.current_stack.queries, self.layer.program
         words = [at for at in range(len(tokens)) if at not in tokens.special]
         last = program is not None and program.mask in ("causal", "window")
         return words[-1 if last else 0] if words else 0
 
     def _explain(self, query: int) -> QueryNumbers:
-        own = self._read(query, [])
-        shown = self._read(query, self.muted) if self.muted else own
+        own = self._row(query, [])
+        shown = self._row(query, self.muted) if self.muted else own
         program, bias = self.layer.program, None
         if program is not None and (program.bias is not None or program.relative is not None):
             rows = np.array([query])
             bias = program.added(self.head, rows, *self.layer.shape)[0]
         return QueryNumbers(query, own, shown, bias)
 
-    def _read(self, query: int, muted: Sequence[int]) -> RowNumbers:
+    def _row(self, query: int, muted: Sequence[int]) -> RowNumbers:
         program, rows = self.layer.program, np.array([query])
         queries = self.queries
         if muted:
@@ -180,11 +178,10 @@ class HeadExplanation:
 
 
 def _sample(tokens: Sequence[int]) -> list[int]:
-    step = len(tokens) / _ENOUGH
-    return list(tokens) if step <= 1 else [tokens[int(n * step)] for n in range(_ENOUGH)]
+    step = len(tokens) / _SAMPLE
+    return list(tokens) if step <= 1 else [tokens[int(n * step)] for n in range(_SAMPLE)]
 
 
 def _full_color(vectors: Floats) -> float:
-    """The 98th percentile: one outlying component must not make all others pale."""
-    found = np.sort(np.abs(vectors).ravel())
-    return float(found[int(0.98 * (len(found) - 1))]) or 1.0
+    """The 98th percentile, so that one outlying component does not make all others pale."""
+    return float(np.percentile(np.abs(vectors), 98, method="lower")) or 1.0

@@ -1,4 +1,4 @@
-"""What a widget shows as a figure for a publication: SVG, PDF or PNG."""
+"""Figures of a widget's view for a publication: SVG, PDF or PNG."""
 
 from __future__ import annotations
 
@@ -6,88 +6,94 @@ import io
 import logging
 import struct
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
-import numpy as np
+import matplotlib
+from matplotlib import font_manager
+from matplotlib.figure import Figure as MatplotlibFigure
+from PIL import Image
 
-from . import needs_matplotlib
-from .colors import DARK, LIGHT, Palette, head_colors, rgb
+from .axes import PLAIN
+from .coloring import layer_rows
+from .colors import DARK, LIGHT, Palette
+from .head_plot import attention_title, draw_head, matrix_beside_lines
+from .matrix_plot import draw_matrix
+from .model_plot import draw_model
+from .neuron_plot import draw_neuron
 from .shown import Shown
+from .sizes import head_and_matrix_size, head_size, matrix_size, model_size, neuron_size
 from .text import clean
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
 FigureQuality = Literal["preview", "print"]
 
-# CSS pixels to an inch, and pixels of a PNG per CSS pixel.
-_PER_INCH = 96
-SHARPNESS: dict[FigureQuality, float] = {"preview": 1, "print": 2.5}
-# Of a preview: those that mean something, those of many pixels, and some more.
-_COLORS = 160
-_FLAT = 112
+_CSS_PIXELS_PER_INCH = 96
+# Pixels of a PNG per CSS pixel.
+_PIXEL_RATIO: dict[FigureQuality, float] = {"preview": 1, "print": 2.5}
+_PREVIEW_COLORS = 160
 
 _FONTS = ("Arial", "Helvetica", "Liberation Sans", "DejaVu Sans")
-_LOOK = {
+_STYLE = {
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
     "axes.titlesize": 10.5,
     "font.size": 9.5,
-    # Pictures stay small, and their cells sharp at every size.
+    # Images keep one pixel per cell: files stay small, and cells sharp at every size.
     "image.interpolation": "none",
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "attnwidget",
 }
 
-# Pixels of its width and height, 32 bits each, follow the names of file and chunk.
-_SIZE = slice(16, 24)
-
 
 @dataclass(frozen=True, repr=False)
 class Figure:
-    """A picture of print quality that a notebook displays, at the size that it has in CSS pixels.
+    """A PNG of print quality that a notebook displays at its size in CSS pixels.
 
     Attributes:
-        png: the file.
+        png: the file's bytes.
     """
 
     png: bytes
 
+    @property
+    def _size(self) -> tuple[int, int]:
+        """Width and height in pixels, from the file's header."""
+        width, height = struct.unpack_from(">II", self.png, 16)
+        return width, height
+
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        width, height = struct.unpack(">II", self.png[_SIZE])
-        sizes = {"width": width, "height": height}
-        return self.png, {name: round(n / SHARPNESS["print"]) for name, n in sizes.items()}
+        width, height = (round(side / _PIXEL_RATIO["print"]) for side in self._size)
+        return self.png, {"width": width, "height": height}
 
     def __repr__(self) -> str:
-        width, height = struct.unpack(">II", self.png[_SIZE])
+        width, height = self._size
         return f"<Figure of {width} x {height} pixels>"
 
 
 def kind_of(path: str | PathLike[str]) -> FigureKind:
-    """The kind of figure that a file of this name holds.
+    """The kind of figure that belongs to a file name's suffix.
 
     Raises:
-        ValueError: no figure ends so.
+        ValueError: the suffix is that of no figure.
     """
     suffix = PurePath(fspath(path)).suffix.lower()
     for kind in KINDS:
         if suffix == f".{kind}":
             return kind
-    there = ", ".join(f".{kind}" for kind in KINDS)
-    raise ValueError(f"a figure's name ends in one of {there}, and not in {suffix or 'nothing'!r}")
+    suffixes = ", ".join(f".{kind}" for kind in KINDS)
+    raise ValueError(f"a figure's name ends in one of {suffixes}, not in {suffix or 'nothing'!r}")
 
 
 def figure_bytes(shown: Shown, kind: FigureKind, quality: FigureQuality = "print") -> bytes:
-    """The view as a file.
+    """Draw the view and return the file's bytes.
 
     Args:
         kind: "svg" (text stays text), "pdf" (fonts embedded, as TrueType) or "png".
@@ -96,157 +102,116 @@ def figure_bytes(shown: Shown, kind: FigureKind, quality: FigureQuality = "print
 
     Raises:
         ValueError: there is no such kind.
-        ImportError: matplotlib is not installed.
     """
     if kind not in KINDS:
         raise ValueError(f"no figure {kind!r}; there are {', '.join(KINDS)}")
-    needs_matplotlib()
-    import matplotlib
-
     model = shown.record.model
-    # A context of its own: what the reader's session has set stays, and has no effect here.
-    with matplotlib.rc_context(), _quiet():
+    # The context restores the session's settings, which have no effect within it.
+    with matplotlib.rc_context(), _without_glyph_warnings():
         matplotlib.rcdefaults()
-        palette = DARK if shown.theme == "dark" else LIGHT
-        look: dict[Any, Any] = {**_LOOK, **_colors(palette), "font.family": _fonts()}
-        matplotlib.rcParams.update(look)
-        figure = picture(shown)
-        out = io.BytesIO()
-        if kind == "png":
-            return _png(figure, shown, palette, quality)
-        metadata: dict[str, str | None] = {
+        style: dict[Any, Any] = {**_STYLE, **_theme(_palette(shown)), "font.family": _fonts()}
+        matplotlib.rcParams.update(style)
+        figure = draw_figure(shown)
+        metadata: dict[str, Any] = {
             "Title": clean(f"Attention of {model}" if model else "Attention")
         }
         if kind == "svg":
             # The same figure is the same file.
             metadata["Date"] = None
-        figure.savefig(out, format=kind, metadata=metadata, dpi=_PER_INCH * SHARPNESS["print"])
-        return out.getvalue()
+        out = io.BytesIO()
+        dpi = _CSS_PIXELS_PER_INCH * _PIXEL_RATIO[quality if kind == "png" else "print"]
+        figure.savefig(out, format=kind, metadata=metadata, dpi=dpi)
+    if kind == "png" and quality == "preview":
+        return _in_few_colors(out)
+    return out.getvalue()
 
 
-def picture(shown: Shown) -> Picture:
-    """A matplotlib figure of the view: of the head view, lines and a matrix."""
-    from matplotlib.figure import Figure
-
-    from .axes import PLAIN
-    from .head_plot import draw_head, pictured_matrix, titled
-    from .matrix_plot import draw_matrix
-    from .model_plot import draw_model
-    from .neuron_plot import draw_neuron
-    from .sizes import (
-        head_and_matrix_size,
-        head_size,
-        matrix_size,
-        model_size,
-        neuron_size,
-    )
-
-    def head_and_matrix(place: Any, shown: Shown) -> None:
-        sizes = [head_size(shown), matrix_size(shown)]
-        if shown.horizontal:
-            ratios = {"height_ratios": [height for _, height in sizes]}
-            first, second = place.subplots(2, 1, **ratios)
-        else:
-            first, second = place.subplots(1, 2, width_ratios=[width for width, _ in sizes])
-        matrix = pictured_matrix(shown)
-        draw_head(first, shown)
-        draw_matrix(second, shown, matrix, titled(shown, matrix.name))
-        second.set_anchor("NW")
-
-    muted = (DARK if shown.theme == "dark" else LIGHT).muted
-
-    def new(size: tuple[float, float]) -> Picture:
-        figure = Figure(size, layout="constrained")
-        if shown.record.model:
-            look = {"fontsize": "x-small", "ha": "left", "x": 0.01, "color": muted, **PLAIN}
-            figure.supxlabel(clean(shown.record.model), **look)
-        return figure
-
+def draw_figure(shown: Shown) -> MatplotlibFigure:
+    """Draw the view as a matplotlib figure: the head view as lines and a matrix."""
     if shown.view == "neuron":
-        figure = new(neuron_size(shown))
+        figure = _new_figure(shown, neuron_size(shown))
         draw_neuron(figure.subplots(), shown)
-    elif shown.view == "model":
+    elif shown.view == "head":
+        figure = _new_figure(shown, head_and_matrix_size(shown))
+        _draw_head_and_matrix(figure, shown)
+    elif shown.opened and _includes_current_head(shown):
         width, height = model_size(shown)
         opened = replace(shown, heads=[shown.head], combine="none", orientation="vertical")
-        if shown.opened and _is_included(shown):
-            across, down = head_and_matrix_size(opened)
-            figure = new((max(width, across), height + down))
-            parts: Any = figure.subfigures(2, 1, height_ratios=[height, down])
-            draw_model(parts[0].subplots(), shown, marked=True)
-            head_and_matrix(parts[1], opened)
-        else:
-            figure = new((width, height))
-            axes = figure.subplots()
-            axes.set_anchor("NW")
-            draw_model(axes, shown, marked=True)
+        opened_width, opened_height = head_and_matrix_size(opened)
+        figure = _new_figure(shown, (max(width, opened_width), height + opened_height))
+        subfigures: Any = figure.subfigures(2, 1, height_ratios=[height, opened_height])
+        draw_model(subfigures[0].subplots(), shown, marked=True)
+        _draw_head_and_matrix(subfigures[1], opened)
     else:
-        figure = new(head_and_matrix_size(shown))
-        head_and_matrix(figure, shown)
+        figure = _new_figure(shown, model_size(shown))
+        axes = figure.subplots()
+        axes.set_anchor("NW")
+        draw_model(axes, shown, marked=True)
     return figure
 
 
-def _is_included(shown: Shown) -> bool:
-    """Whether the current head is among those of the model view."""
-    from .coloring import layer_rows
+def _new_figure(shown: Shown, size: tuple[float, float]) -> MatplotlibFigure:
+    """An empty figure, signed with the model's name."""
+    figure = MatplotlibFigure(size, layout="constrained")
+    if shown.record.model:
+        figure.supxlabel(
+            clean(shown.record.model),
+            x=0.01,
+            ha="left",
+            fontsize="x-small",
+            color=_palette(shown).muted,
+            **PLAIN,
+        )
+    return figure
 
+
+def _draw_head_and_matrix(figure: Any, shown: Shown) -> None:
+    """Draw lines and matrix side by side, or below each other where tokens are horizontal."""
+    sizes = [head_size(shown), matrix_size(shown)]
+    if shown.horizontal:
+        axes = figure.subplots(2, 1, height_ratios=[height for _, height in sizes])
+    else:
+        axes = figure.subplots(1, 2, width_ratios=[width for width, _ in sizes])
+    lines, matrix_axes = axes
+    matrix = matrix_beside_lines(shown)
+    draw_head(lines, shown)
+    draw_matrix(matrix_axes, shown, matrix, attention_title(shown, matrix.name))
+    matrix_axes.set_anchor("NW")
+
+
+def _includes_current_head(shown: Shown) -> bool:
     return any(
         row.layer is shown.current_layer and shown.head in row.heads for row in layer_rows(shown)
     )
 
 
-def _colors(palette: Palette) -> dict[str, str]:
-    """matplotlib's settings for this theme."""
-    grounds = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
-    inks = ("text.color", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color")
+def _palette(shown: Shown) -> Palette:
+    return DARK if shown.theme == "dark" else LIGHT
+
+
+def _theme(palette: Palette) -> dict[str, str]:
+    """matplotlib's settings of the colours."""
+    backgrounds = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+    texts = ("text.color", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color")
     return {
-        **dict.fromkeys(grounds, palette.background),
-        **dict.fromkeys(inks, palette.text),
+        **dict.fromkeys(backgrounds, palette.background),
+        **dict.fromkeys(texts, palette.text),
         "axes.edgecolor": palette.border,
     }
 
 
-def _png(figure: Picture, shown: Shown, palette: Palette, quality: FigureQuality) -> bytes:
-    """In few colours, among them those that mean something, or in all."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from PIL import Image
-
-    dpi = _PER_INCH * SHARPNESS[quality]
-    figure.set_dpi(dpi)
-    canvas: Any = FigureCanvasAgg(figure)
-    canvas.draw()
-    rgba = Image.frombuffer("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba()))
-    image = rgba.convert("RGB")
-    if quality == "preview":
-        own = [color for color in vars(palette).values() if isinstance(color, str)]
-        heads = head_colors(shown.current_layer.num_heads, palette.dark)
-        image = _in_few_colors(image, [rgb(color) for color in (*own, *heads[: _FLAT // 2])])
+def _in_few_colors(png: io.BytesIO) -> bytes:
+    """The PNG with a palette: a quarter of the bytes."""
     out = io.BytesIO()
-    image.save(out, "png", dpi=(dpi, dpi))
+    with Image.open(png) as image:
+        reduced = image.convert("RGB").quantize(_PREVIEW_COLORS, dither=Image.Dither.NONE)
+        reduced.save(out, "png", dpi=(_CSS_PIXELS_PER_INCH, _CSS_PIXELS_PER_INCH))
     return out.getvalue()
 
 
-def _in_few_colors(image: Any, own: Sequence[tuple[int, int, int]]) -> Any:
-    """Every pixel in the nearest of a few colours: a quarter of the bytes."""
-    from PIL import Image
-
-    shifts = np.array([16, 8, 0])
-    pixels = (np.asarray(image).astype(np.int32) << shifts).sum(axis=2)
-    packed, places, counts = np.unique(pixels, return_inverse=True, return_counts=True)
-    colors = packed[:, None] >> shifts & 255
-    flat = np.concatenate([own, colors[np.argsort(-counts, kind="stable")]])[:_FLAT]
-    others = image.quantize(_COLORS - len(flat), method=Image.Quantize.MEDIANCUT).getpalette()
-    table = np.concatenate([flat, np.array(others, np.int64).reshape(-1, 3)])[:_COLORS]
-    # The nearest has the largest product, less half of its own square.
-    products = colors @ table.T.astype(np.float64) - (table**2).sum(axis=1) / 2
-    nearest = products.argmax(axis=1).astype(np.uint8)[places].reshape(pixels.shape)
-    reduced = Image.fromarray(nearest)
-    reduced.putpalette(table.astype(np.uint8).tobytes())
-    return reduced
-
-
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Without warnings of signs that no font of this machine has: they are drawn as boxes."""
+def _without_glyph_warnings() -> Iterator[None]:
+    """Do not warn of characters that no font of this machine has: they are drawn as boxes."""
     fonts = logging.getLogger("matplotlib.font_manager")
     level = fonts.level
     fonts.setLevel(logging.ERROR)
@@ -260,9 +225,7 @@ def _quiet() -> Iterator[None]:
 
 @cache
 def _fonts() -> list[str]:
-    """Those of this machine, so that matplotlib does not complain of the others."""
-    from matplotlib import font_manager
-
-    known = {entry.name for entry in font_manager.fontManager.ttflist}
-    wide = sorted(name for name in known if name.startswith(("Noto Sans", "Droid Sans Fallback")))
-    return [name for name in (*_FONTS, *wide) if name in known]
+    """The fonts that this machine has, so that matplotlib does not warn of the others."""
+    installed = {entry.name for entry in font_manager.fontManager.ttflist}
+    wide = sorted(n for n in installed if n.startswith(("Noto Sans", "Droid Sans Fallback")))
+    return [name for name in (*_FONTS, *wide) if name in installed]

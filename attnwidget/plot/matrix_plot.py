@@ -7,41 +7,40 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import PowerNorm
+from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.patches import Rectangle
 
 from .axes import (
     add_note,
     font_size,
-    name_tokens,
-    named_places,
+    label_tokens,
     palette_of,
     size_in_points,
-    to_ink,
+    spaced_places,
 )
 from .shown import SIDES, Shown, group_bounds
 from .text import clean
-from .weights import ShownMatrix
+from .weights import AttentionMatrix
 
-# Cells along a side of the picture, at the most.
-_MOST_CELLS = 400
+# The most cells along a side of the image.
+_MAX_CELLS = 400
 _LONGEST_LABEL = 14
 
 
-def draw_matrix(axes: Axes, shown: Shown, matrix: ShownMatrix, title: str) -> None:
-    """Rows are queries, columns keys; the shade is the square root of the weight."""
+def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -> None:
+    """Draw a matrix with queries as rows; the shade is the square root of the weight."""
     palette, tokens = palette_of(axes), shown.token_axes
     weights = matrix.weights()[np.ix_(tokens.query.shown, tokens.key.shown)]
     rows, columns = weights.shape
     width, height = size_in_points(axes)
-    # A cell lower than a point could not be seen.
-    most = int(min(_MOST_CELLS, max(width, height)))
-    tops, lefts = group_bounds(rows, most), group_bounds(columns, most)
+    # A cell lower than a point would be invisible.
+    max_cells = int(min(_MAX_CELLS, max(width, height)))
+    tops, lefts = group_bounds(rows, max_cells), group_bounds(columns, max_cells)
     largest = np.maximum.reduceat(weights, tops[:-1], axis=0)
     largest = np.maximum.reduceat(largest, lefts[:-1], axis=1)
     axes.imshow(
         largest,
-        cmap=to_ink(palette, palette.ink),
+        cmap=LinearSegmentedColormap.from_list("weights", [palette.background, palette.ink]),
         norm=PowerNorm(0.5, 0, 1),
         extent=(0, columns, rows, 0),
         interpolation="none",
@@ -55,12 +54,17 @@ def draw_matrix(axes: Axes, shown: Shown, matrix: ShownMatrix, title: str) -> No
     axes.vlines(tokens.key.borders, 0, rows, color=palette.muted, linewidth=0.75)
     locked = {side: tokens[side].units(shown.locked(side)) for side in SIDES}
     cell = min(width / columns, height / rows)
-    look: dict[str, Any] = {"facecolor": "none", "edgecolor": palette.accent}
-    look |= {"linewidth": min(1.5, 0.5 + cell / 8), "clip_on": False, "zorder": 3}
+    style: dict[str, Any] = {
+        "facecolor": "none",
+        "edgecolor": palette.accent,
+        "linewidth": min(1.5, 0.5 + cell / 8),
+        "clip_on": False,
+        "zorder": 3,
+    }
     for unit in locked["query"]:
-        axes.add_patch(Rectangle((0, tokens.query.places[unit]), columns, 1, **look))
+        axes.add_patch(Rectangle((0, tokens.query.places[unit]), columns, 1, **style))
     for unit in locked["key"]:
-        axes.add_patch(Rectangle((tokens.key.places[unit], 0), 1, rows, **look))
+        axes.add_patch(Rectangle((tokens.key.places[unit], 0), 1, rows, **style))
 
     axes.set_xlim(0, columns)
     axes.set_ylim(rows, 0)
@@ -69,20 +73,20 @@ def draw_matrix(axes: Axes, shown: Shown, matrix: ShownMatrix, title: str) -> No
     for side, axis in zip(SIDES, (axes.yaxis, axes.xaxis), strict=True):
         units = tokens[side]
         places = [units.places[unit] for unit in locked[side]]
-        name_tokens(
+        label_tokens(
             axis,
             units,
             np.arange(0.5, len(units.shown)),
-            named_places(len(units.shown), size / cell, places),
+            spaced_places(len(units.shown), size / cell, places),
             size=size,
             locked=locked[side],
             colors=[palette.muted] * len(units.labels),
             palette=palette,
-            most=_LONGEST_LABEL,
+            max_letters=_LONGEST_LABEL,
             rotation=90 if side == "key" else 0,
         )
     notes = ["rows: queries", "columns: keys", "shade: √weight"]
-    if max(rows, columns) > most:
-        group = math.ceil(max(rows, columns) / most)
+    if max(rows, columns) > max_cells:
+        group = math.ceil(max(rows, columns) / max_cells)
         notes.append(f"each cell the largest of up to {group} × {group}")
     add_note(axes, notes, palette, width)

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
 from matplotlib.colors import Normalize, to_rgba
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.path import Path
 
 from .axes import (
     LETTER,
     PLAIN,
     add_legend,
-    diverging,
     font_size,
     hide_frame,
+    label_tokens,
     locked_box,
-    name_tokens,
     palette_of,
     size_in_points,
 )
 from .bars import draw_bars
-from .colors import Palette, head_colors, mixed
+from .colors import Palette, diverging, head_colors, mixed
+from .column_headers import column_headers
 from .explanation import HeadExplanation
-from .headings import headings_of
-from .lines import LineRoom, Points, all_lines, locked_lines
-from .neuron_columns import IN_FULL, NeuronColumns, columns_of, rows_of
+from .lines import LineRoom, Points, add_curves, all_lines, curve, locked_lines
+from .neuron_columns import MAX_ROWS, NeuronColumns, columns_of, rows_of
 from .shown import Shown, Side
 from .text import number, shorten
 from .weights import head_matrix
@@ -34,7 +31,7 @@ from .weights import head_matrix
 _FADED = 0.62
 _FAINT = 0.4
 _FAINTEST = 0.01
-# Above the rows, in rows: room for the marks of neurons.
+# The height of the marks above the neurons, in rows.
 _MARKS = 0.7
 WEIGHTS_ALONE = (
     "This layer was recorded as attention weights alone, without the query and key vectors that "
@@ -43,7 +40,7 @@ WEIGHTS_ALONE = (
 
 
 def draw_neuron(axes: Axes, shown: Shown) -> None:
-    """How the query and key vectors of the current head make the weights of one query."""
+    """Draw how the query and key vectors of the current head make the weights of one query."""
     palette = palette_of(axes)
     axes.set_title(f"Layer {shown.layer} · Head {shown.head}")
     hide_frame(axes)
@@ -58,23 +55,23 @@ def draw_neuron(axes: Axes, shown: Shown) -> None:
     columns = columns_of(head, shown.expanded, width, font_size(row) * LETTER)
 
     if shown.expanded:
-        _strips(axes, head, columns, row, palette)
-        _marks(axes, head, columns, palette)
+        _draw_vectors(axes, head, columns, row, palette)
+        _mark(axes, head, columns, palette)
     draw_bars(axes, head, columns, row, palette)
-    if shown.expanded or len(head.axes.key.shown) > IN_FULL:
+    if shown.expanded or len(head.axes.key.shown) > MAX_ROWS:
         _curves(axes, head, columns, palette)
     else:
-        _lines(axes, head, columns, row, palette)
-    _labels(axes, head, columns, row, palette)
+        _draw_lines(axes, head, columns, row, palette)
+    _label_tokens(axes, head, columns, row, palette)
     axes.set(xlim=(0, columns.width), ylim=(end, first - _MARKS))
 
-    headings = headings_of(head, columns, shown.expanded)
+    headers = column_headers(head, columns, shown.expanded)
     size = font_size(name="xtick.labelsize")
-    texts = [heading.text(size * LETTER) for heading in headings]
+    texts = [header.text(size * LETTER) for header in headers]
     axes.xaxis.tick_top()
-    axes.set_xticks([h.left for h in headings], labels=texts, ha="left", fontsize=size, **PLAIN)
-    for heading, label in zip(headings, axes.get_xticklabels(), strict=True):
-        label.set_color(palette.negative if heading.altered else palette.muted)
+    axes.set_xticks([h.left for h in headers], labels=texts, ha="left", fontsize=size, **PLAIN)
+    for header, label in zip(headers, axes.get_xticklabels(), strict=True):
+        label.set_color(palette.negative if header.altered else palette.muted)
     handles, notes = [], _notes(head, columns, shown.expanded)
     if shown.expanded:
         vector, product = head.scales()
@@ -86,35 +83,35 @@ def draw_neuron(axes: Axes, shown: Shown) -> None:
     add_legend(axes, handles, notes, palette, width)
 
 
-def _strips(
-    axes: Axes, head: HeadExplanation, columns: NeuronColumns, row: float, palette: Palette
+def _draw_vectors(
+    axes: Axes, head: HeadExplanation, columns: NeuronColumns, row_height: float, palette: Palette
 ) -> None:
-    """The vectors of the rows drawn: a cell per neuron, as strong in colour as its number."""
+    """Draw the vectors of the visible rows, with a coloured cell per neuron."""
     vector, product = head.scales()
     queries = [position for _, position in columns.tokens(head.axes.query)]
     keys = [position for _, position in columns.tokens(head.axes.key)]
     explained = head.explained
-    chosen = [1.0 if q in [one.query for one in explained] else _FAINT for q in queries]
-    seen = [1.0 if any(one.sees(key) for one in explained) else _FAINT for key in keys]
-    # Of two queries that are compared, each has a half of every row.
+    chosen = [1.0 if q in [row.query for row in explained] else _FAINT for q in queries]
+    seen = [1.0 if any(row.sees(key) for row in explained) else _FAINT for key in keys]
+    # Two compared queries share every row, half of it each.
     products = [
-        head.queries[one.query] * head.keys[key] if one.sees(key) else np.full(head.dim, np.nan)
+        head.queries[row.query] * head.keys[key] if row.sees(key) else np.full(head.dim, np.nan)
         for key in keys
-        for one in explained
+        for row in explained
     ]
-    for left, vectors, alpha, scale, parts in (
+    for left, vectors, alpha, scale, per_row in (
         (columns.queries, head.queries[queries], chosen, vector, 1),
         (columns.keys, head.keys[keys], seen, vector, 1),
         (columns.products, np.array(products), [1.0] * len(products), product, len(explained)),
     ):
         if not len(vectors):
             continue
-        bottom = columns.first + len(vectors) / parts
+        bottom = columns.first + len(vectors) / per_row
         right = left + columns.strip
         values = np.ma.masked_invalid(vectors[:, head.order])
         axes.imshow(
             values,
-            cmap=diverging(palette),
+            cmap=diverging(palette, palette.background),
             norm=Normalize(-scale, scale),
             alpha=np.broadcast_to(np.array(alpha)[:, None], values.shape),
             extent=(left, right, bottom, columns.first),
@@ -122,13 +119,13 @@ def _strips(
             interpolation="none",
             zorder=0,
         )
-        gaps = np.arange(columns.first, bottom + 1 / parts, 1 / parts)
-        widths = [0.28 * row if n % parts == 0 else 1 for n in range(len(gaps))]
+        gaps = np.arange(columns.first, bottom + 1 / per_row, 1 / per_row)
+        widths = [0.28 * row_height if n % per_row == 0 else 1 for n in range(len(gaps))]
         axes.hlines(gaps, left, right, color=palette.background, linewidth=widths, zorder=0.5)
 
 
-def _marks(axes: Axes, head: HeadExplanation, columns: NeuronColumns, palette: Palette) -> None:
-    """What marks neurons (rotary pairs, muted ones, those that decide) and queries."""
+def _mark(axes: Axes, head: HeadExplanation, columns: NeuronColumns, palette: Palette) -> None:
+    """Mark neurons (rotary pairs, muted and deciding ones) and the explained queries."""
     top, cell = columns.first, columns.strip / head.dim
     sides = head.axes.query, head.axes.key, head.axes.key
     lefts = columns.queries, columns.keys, columns.products
@@ -153,10 +150,10 @@ def _marks(axes: Axes, head: HeadExplanation, columns: NeuronColumns, palette: P
             hatched = Rectangle(corner, cell, bottom - top, hatch="//////", linewidth=0)
             hatched.set(facecolor=faded, edgecolor=palette.muted)
             axes.add_patch(hatched)
-    for one in head.explained:
-        row = head.axes.query.places[one.query]
+    for numbers in head.explained:
+        row = head.axes.query.places[numbers.query]
         if columns.first <= row < columns.end:
-            style = "--" if one is head.comparison else "-"
+            style = "--" if numbers is head.comparison else "-"
             box = Rectangle((columns.queries, row), columns.strip, 1, linestyle=style)
             box.set(facecolor="none", edgecolor=palette.accent, linewidth=1.5, clip_on=False)
             axes.add_patch(box)
@@ -168,40 +165,33 @@ def _marks(axes: Axes, head: HeadExplanation, columns: NeuronColumns, palette: P
 
 
 def _curves(axes: Axes, head: HeadExplanation, columns: NeuronColumns, palette: Palette) -> None:
-    """From the query to each key, as opaque as the weight; dashed from the query compared with."""
+    """Draw curves from the query to each key, as opaque as the weight; dashed if compared."""
     left, right = columns.curves
-    middle = (left + right) / 2
 
-    def centre(row: int) -> float:
+    def middle(row: int) -> float:
         return max(columns.first - 1, min(columns.end, row)) + 0.5
 
-    for one in head.explained:
-        start = head.axes.query.places[one.query]
+    for numbers in head.explained:
+        start = head.axes.query.places[numbers.query]
         paths, colors = [], []
-        for to, key in enumerate(head.axes.key.shown):
-            value = float(one.shown.weights[key])
-            inside = any(columns.first <= row < columns.end for row in (start, to))
-            if value < _FAINTEST or not inside:
-                continue
-            points = [(left, centre(start)), (middle, centre(start))]
-            points += [(middle, centre(to)), (right, centre(to))]
-            paths.append(Path(points, [Path.MOVETO, *[Path.CURVE4] * 3]))
-            colors.append(to_rgba(palette.positive, min(1.0, value)))
-        style = (0, (2, 1.6)) if one is head.comparison else "-"
-        curves = PathCollection(
-            paths, facecolors="none", edgecolors=colors, linewidths=1.9, linestyles=[style]
-        )
-        axes.add_collection(curves, autolim=False)
+        for end, key in enumerate(head.axes.key.shown):
+            value = float(numbers.shown.weights[key])
+            visible = any(columns.first <= row < columns.end for row in (start, end))
+            if value >= _FAINTEST and visible:
+                paths.append(curve((left, middle(start)), (right, middle(end)), bend=1 / 2))
+                colors.append(to_rgba(palette.positive, min(1.0, value)))
+        style = (0, (2, 1.6)) if numbers is head.comparison else "-"
+        add_curves(axes, paths, colors, 1.9, linestyles=[style])
 
 
-def _lines(
+def _draw_lines(
     axes: Axes,
     head: HeadExplanation,
     columns: NeuronColumns,
     row: float,
     palette: Palette,
 ) -> None:
-    """Without vectors: the lines of all queries, or of the locked one."""
+    """Draw the lines of all queries, or of the locked one, in place of vectors."""
     shown, tokens = head.shown, head.axes
     edges: dict[Side, Points] = {
         "query": np.arange(len(tokens.query.shown) + 1.0),
@@ -219,25 +209,25 @@ def _lines(
         all_lines(axes, room, tokens, [matrix], colors)
 
 
-def _labels(
+def _label_tokens(
     axes: Axes,
     head: HeadExplanation,
     columns: NeuronColumns,
     row: float,
     palette: Palette,
 ) -> None:
-    """Queries as tick labels at the left, keys within."""
+    """Label queries with ticks at the left, and keys within the Axes."""
     size = font_size(row)
     queries, keys = head.axes.query, head.axes.key
-    explained = [one.query for one in head.explained]
+    explained = [numbers.query for numbers in head.explained]
     colors = [
-        mixed(palette.background, palette.text, 1 if at in explained else _FADED)
-        for at in range(len(queries.labels))
+        mixed(palette.background, palette.text, 1 if query in explained else _FADED)
+        for query in range(len(queries.labels))
     ]
     rows = [row for row, _ in columns.tokens(queries)]
     positions = (np.arange(len(queries.shown)) + 0.5).tolist()
     locked = head.shown.locked("query")
-    name_tokens(
+    label_tokens(
         axes.yaxis,
         queries,
         positions,
@@ -248,18 +238,17 @@ def _labels(
         palette=palette,
         boxed=True,
     )
-    most = columns.labels / (size * LETTER) - 1.5
+    max_letters = columns.labels / (size * LETTER) - 1.5
     x = columns.key_labels + size / 2
-    for at, position in columns.tokens(keys):
-        text = axes.text(
-            x, at + 0.5, shorten(keys.labels[position], most), fontsize=size, va="center", **PLAIN
-        )
+    for place, position in columns.tokens(keys):
+        label = shorten(keys.labels[position], max_letters)
+        text = axes.text(x, place + 0.5, label, fontsize=size, va="center", **PLAIN)
         text.set_color(palette.muted if position in keys.special else palette.text)
         if position in head.shown.locked("key"):
             text.set(color=palette.text, fontweight="bold", bbox=locked_box(palette))
-    at = len(keys.shown)
-    if head.sink is not None and columns.first <= at < columns.end:
-        axes.text(x, at + 0.5, "sink", fontsize=size, va="center", color=palette.muted)
+    last = len(keys.shown)
+    if head.sink is not None and columns.first <= last < columns.end:
+        axes.text(x, last + 0.5, "sink", fontsize=size, va="center", color=palette.muted)
     if head.focus_key is not None and columns.first <= keys.places[head.focus_key] < columns.end:
         corner = columns.key_labels, keys.places[head.focus_key]
         box = Rectangle(corner, columns.width - corner[0], 1)
@@ -270,7 +259,7 @@ def _labels(
 def _notes(head: HeadExplanation, columns: NeuronColumns, expanded: bool) -> list[str]:
     notes, axes, rotary = [], head.axes, head.layer.rotary
     total = max(len(axes.query.shown), len(axes.key.shown))
-    if total > IN_FULL:
+    if total > MAX_ROWS:
         last = min(columns.end, total) - 1
         notes.append(f"rows {columns.first}–{last} of {total}")
     if head.muted:

@@ -1,9 +1,9 @@
-"""What a plot shows: a place in a record, and the widget's choices of how to show it."""
+"""The input of a plot: a place in a record, and the choices of a view."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -24,12 +24,12 @@ SIDES: tuple[Side, Side] = ("query", "key")
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown of a record.
+    """A record and the choices with which it is shown.
 
     Attributes:
         view, stack, …, theme: the widget's choices, as `AttentionWidget` describes them.
-        overview: what `wire.encode_overview` made of the record, where it is known already.
-        metrics: the user's own, as `wire.encode_own_metrics` returns them.
+        overview: the result of `wire.encode_overview`, if it was computed before.
+        metrics: the user's own metrics, as `wire.encode_own_metrics` returns them.
     """
 
     record: AttentionRecord
@@ -59,7 +59,7 @@ class Shown:
     metrics: Sequence[SentMetric] = ()
 
     def check(self) -> None:
-        """Raise a KeyError or an IndexError unless the record has this place."""
+        """Raise a KeyError or an IndexError unless the record has these layers, heads and query."""
         count = self.current_layer.num_heads
         for head in (self.head, *(self.heads or ())):
             if not 0 <= head < count:
@@ -83,14 +83,14 @@ class Shown:
         return self.current_stack.layer(self.layer)
 
     @cached_property
-    def known_overview(self) -> tuple[Mapping[str, Any], bytes]:
-        """(manifest, thumbnails) of the record."""
+    def encoded_overview(self) -> tuple[Mapping[str, Any], bytes]:
+        """The record's (manifest, thumbnails)."""
         return self.overview or encode_overview(self.record)
 
     @cached_property
     def stack_metrics(self) -> Mapping[str, SentMetric]:
-        """By name, the metrics that mean something in this stack."""
-        manifest, _ = self.known_overview
+        """The metrics that the stack has, by name."""
+        manifest, _ = self.encoded_overview
         return {
             metric["name"]: metric
             for metric in (*manifest["metrics"], *self.metrics)
@@ -103,7 +103,6 @@ class Shown:
 
     @property
     def drawn_heads(self) -> list[int]:
-        """The heads whose lines are drawn."""
         return list(self.heads or range(self.current_layer.num_heads))
 
     @property
@@ -111,41 +110,41 @@ class Shown:
         return self.orientation == "horizontal"
 
     def locked(self, side: Side) -> list[int]:
-        """The positions locked on a side, the one locked last at the front."""
-        own = self.query if side == "query" else self.key
-        if own is None:
+        """The locked positions of a side, the latest first."""
+        position = self.query if side == "query" else self.key
+        if position is None:
             return []
         several = side == ("key" if self.query is None else "query")
-        return [own, *(self.also if several else ())]
+        return [position, *(self.also if several else ())]
 
     @cached_property
     def token_axes(self) -> TokenAxes:
-        """The sides of the stack's matrices, of tokens or of words, as segments are chosen."""
-        return self._token_axes(self.words)
-
-    @cached_property
-    def single_tokens(self) -> TokenAxes:
-        """The same, always of single tokens."""
-        return self._token_axes(False)
-
-    def _token_axes(self, joined: bool) -> TokenAxes:
+        """Both sides of the matrices, of tokens or words, limited to the chosen segments."""
         stack = self.current_stack
         queries, keys = shown_tokens(stack, self.segments)
         return TokenAxes(
-            _axis("query", stack.queries, queries, joined),
-            _axis("key", stack.keys, keys, joined),
+            _axis("query", stack.queries, queries, self.words),
+            _axis("key", stack.keys, keys, self.words),
         )
+
+    @cached_property
+    def single_tokens(self) -> TokenAxes:
+        """Both sides of the matrices, always of single tokens."""
+        return replace(self, words=False).token_axes
 
 
 @dataclass(frozen=True)
 class TokenAxis:
-    """One side of a matrix as it is shown. Its units are tokens, or words of several tokens.
+    """One side of a matrix. Its units are tokens, or words of several tokens.
 
     Attributes:
-        labels, names, special: of every unit; each name stands once.
-        tokens: the positions of each unit's tokens; `of`: by position, its unit.
-        shown: the units shown, in order; `places`: by unit, its place among them, or -1.
-        borders: the places where another text of a pair begins.
+        labels, names: of every unit; names are unique.
+        special: the units of special tokens.
+        tokens: the token positions of every unit.
+        unit_of: the unit of every token position.
+        shown: the visible units, in order.
+        places: the index of every unit among the visible ones, or -1.
+        borders: the places where the other text of a pair begins.
     """
 
     side: Side
@@ -153,24 +152,25 @@ class TokenAxis:
     names: Sequence[str]
     special: frozenset[int]
     tokens: Sequence[Sequence[int]]
-    of: Sequence[int]
+    unit_of: Sequence[int]
     shown: Sequence[int]
     places: Sequence[int]
     borders: Sequence[int]
 
     @property
     def starts(self) -> NDArray[np.intp]:
-        """The first token of every unit."""
+        """The first token position of every unit."""
         return np.array([positions[0] for positions in self.tokens], np.intp)
 
     @property
     def joined(self) -> bool:
-        return len(self.tokens) < len(self.of)
+        """True if a unit has several tokens."""
+        return len(self.tokens) < len(self.unit_of)
 
     def units(self, positions: Sequence[int]) -> list[int]:
-        """The units of these tokens, as far as they are shown."""
-        found = dict.fromkeys(self.of[position] for position in positions)
-        return [unit for unit in found if self.places[unit] >= 0]
+        """The visible units of these token positions."""
+        units = dict.fromkeys(self.unit_of[position] for position in positions)
+        return [unit for unit in units if self.places[unit] >= 0]
 
 
 @dataclass(frozen=True)
@@ -182,24 +182,24 @@ class TokenAxes:
         return self.query if side == "query" else self.key
 
 
-def other(side: Side) -> Side:
+def other_side(side: Side) -> Side:
     return "key" if side == "query" else "query"
 
 
 def shown_tokens(stack: Stack, segments: str) -> tuple[list[int], list[int]]:
-    """The positions of queries and keys that the choice of segments shows."""
+    """The positions of the queries and keys that the chosen segments include."""
 
-    def of_text(tokens: Tokens, letter: str | None) -> list[int]:
-        texts = tokens.segments
-        if texts is None or letter is None:
-            return list(range(len(tokens)))
-        return [at for at, text in enumerate(texts) if text == "ab".index(letter)]
+    def of_segment(tokens: Tokens, letter: str) -> list[int]:
+        number = "ab".index(letter)
+        return [at for at, segment in enumerate(tokens.segments or ()) if segment == number]
 
-    if segments == "all" or not is_pair(stack):
-        return of_text(stack.queries, None), of_text(stack.keys, None)
-    shown = of_text(stack.queries, segments[0]), of_text(stack.keys, segments[1])
-    # A text without tokens cannot be shown alone.
-    return shown if all(shown) else shown_tokens(stack, "all")
+    if segments != "all" and is_pair(stack):
+        queries = of_segment(stack.queries, segments[0])
+        keys = of_segment(stack.keys, segments[1])
+        # A segment without tokens cannot be shown alone.
+        if queries and keys:
+            return queries, keys
+    return list(range(len(stack.queries))), list(range(len(stack.keys)))
 
 
 def is_pair(stack: Stack) -> bool:
@@ -207,14 +207,14 @@ def is_pair(stack: Stack) -> bool:
 
 
 def _axis(side: Side, tokens: Tokens, positions: Sequence[int], joined: bool) -> TokenAxis:
-    found = words(tokens) if joined else None
-    # As a page has them: half of a character is U+FFFD there.
-    labels = list(map(sendable, found["labels"] if found else tokens.labels))
-    of: Sequence[int] = found["of"] if found else range(len(tokens))
+    joined_words = words(tokens) if joined else None
+    # The labels of the browser, in which half of a character is U+FFFD.
+    labels = list(map(sendable, joined_words["labels"] if joined_words else tokens.labels))
+    unit_of: Sequence[int] = joined_words["of"] if joined_words else range(len(tokens))
     members: list[list[int]] = [[] for _ in labels]
-    for position, unit in enumerate(of):
+    for position, unit in enumerate(unit_of):
         members[unit].append(position)
-    shown = list(dict.fromkeys(of[position] for position in positions))
+    shown = list(dict.fromkeys(unit_of[position] for position in positions))
     places = [-1] * len(labels)
     for place, unit in enumerate(shown):
         places[unit] = place
@@ -224,11 +224,11 @@ def _axis(side: Side, tokens: Tokens, positions: Sequence[int], joined: bool) ->
         for place in range(1, len(shown))
         if texts and texts[members[shown[place]][0]] != texts[members[shown[place - 1]][0]]
     ]
-    special = frozenset(of[position] for position in tokens.special)
-    return TokenAxis(side, labels, names(labels), special, members, of, shown, places, borders)
+    special = frozenset(unit_of[position] for position in tokens.special)
+    return TokenAxis(side, labels, names(labels), special, members, unit_of, shown, places, borders)
 
 
-def group_bounds(count: int, most: int) -> NDArray[np.intp]:
-    """Where each of at most so many groups of `count` neighbours begins, and the last one ends."""
-    groups = min(count, most)
+def group_bounds(count: int, max_groups: int) -> NDArray[np.intp]:
+    """The starts of even groups of `count` neighbours, and the end of the last group."""
+    groups = min(count, max_groups)
     return np.arange(groups + 1) * count // groups

@@ -1,10 +1,10 @@
-"""The size at which each plot reads well, in inches, for figures that nobody gave a size."""
+"""Default sizes of the plots, in inches."""
 
 from __future__ import annotations
 
 from .coloring import layer_rows
 from .explanation import HeadExplanation
-from .lines import MOST_APART
+from .lines import MAX_SINGLE_TOKENS
 from .model_plot import Cell
 from .neuron_columns import rows_of
 from .shown import SIDES, Shown, TokenAxis
@@ -12,10 +12,10 @@ from .text import num_letters
 
 Size = tuple[float, float]
 
-# All other lengths are CSS pixels.
+# All lengths below are in CSS pixels.
 _PER_INCH = 96
 _LETTER = 7
-# Title, swatches or names above, and notes below.
+# The title, swatches or labels above, and the notes below.
 _ABOVE_AND_BELOW = 90
 _LABELS = (40, 140)
 
@@ -27,12 +27,12 @@ _LONG_HORIZONTAL = 1000
 _MATRIX = (150, 600)
 _LARGEST_CELL = 26
 
-# Of the model view: its largest width and height, as far as thumbnails can be told apart.
+# The largest width and height of the model view, and the smallest and largest thumbnail.
 _MODEL = (1200, 1200)
 _THUMBNAIL = (36, 200)
 _NARROWEST = 400
 
-# Of the neuron view, without labels.
+# The width of the neuron view without its labels.
 _NEURON = 1100
 
 
@@ -40,11 +40,12 @@ def head_size(shown: Shown) -> Size:
     tokens = shown.token_axes
     count = max(len(tokens[side].shown) for side in SIDES)
     if shown.horizontal:
-        letters = sum(num_letters(label) + 2 for label in tokens.query.labels)
-        other = sum(num_letters(label) + 2 for label in tokens.key.labels)
-        width = _LONG_HORIZONTAL if count > MOST_APART else max(letters, other) * _LETTER
+        letters = max(
+            sum(num_letters(label) + 2 for label in tokens[side].labels) for side in SIDES
+        )
+        width = _LONG_HORIZONTAL if count > MAX_SINGLE_TOKENS else letters * _LETTER
         return _inches(max(width, _NARROWEST) + 60, _LINES_HORIZONTAL + _ABOVE_AND_BELOW)
-    height = _LONG if count > MOST_APART else count * row_height(count)
+    height = _LONG if count > MAX_SINGLE_TOKENS else count * row_height(count)
     labels = sum(_labels(tokens[side]) for side in SIDES)
     return _inches(_LINES + labels, max(height, 100) + _ABOVE_AND_BELOW)
 
@@ -54,24 +55,25 @@ def matrix_size(shown: Shown) -> Size:
     rows, columns = len(tokens.query.shown), len(tokens.key.shown)
     cell = min(_LARGEST_CELL, _MATRIX[1] / max(rows, columns))
     width, height = (max(_MATRIX[0], count * cell) for count in (columns, rows))
-    across, down = _labels(tokens.query), _labels(tokens.key)
-    return _inches(width + across, height + down + _ABOVE_AND_BELOW - 20)
+    return _inches(
+        width + _labels(tokens.query), height + _labels(tokens.key) + _ABOVE_AND_BELOW - 20
+    )
 
 
 def head_and_matrix_size(shown: Shown) -> Size:
-    """Of lines and the matrix beside them, or below where tokens stand side by side."""
-    (width, height), (across, down) = head_size(shown), matrix_size(shown)
+    """The size of lines with the matrix beside them, or below where they are horizontal."""
+    (width, height), (matrix_width, matrix_height) = head_size(shown), matrix_size(shown)
     if shown.horizontal:
-        return max(width, across), height + down
-    return width + across, max(height, down)
+        return max(width, matrix_width), height + matrix_height
+    return width + matrix_width, max(height, matrix_height)
 
 
 def model_size(shown: Shown) -> Size:
     rows = layer_rows(shown)
     count = max(len(row.heads) for row in rows)
-    least, most = _THUMBNAIL
-    pitch = min(most, (_MODEL[0] - 100) / count, _MODEL[1] / len(rows))
-    pitch = max(least, pitch)
+    smallest, largest = _THUMBNAIL
+    pitch = min(largest, (_MODEL[0] - 100) / count, _MODEL[1] / len(rows))
+    pitch = max(smallest, pitch)
     cell = Cell(shown)
     width = (count + 1.3) * pitch + 80
     height = (len(rows) + 0.6) * pitch * cell.height / cell.width
@@ -94,11 +96,12 @@ def neuron_size(shown: Shown) -> Size:
 
 
 def row_height(count: int) -> int:
-    """Of so many tokens below each other."""
+    """The height of a row in a column of `count` tokens."""
     return max(16, min(28, _LONG // count))
 
 
 def _labels(axis: TokenAxis) -> float:
+    """The width of a column of labels."""
     widest = max(num_letters(axis.labels[unit]) for unit in axis.shown)
     return min(_LABELS[1], max(_LABELS[0], widest * _LETTER + 16))
 

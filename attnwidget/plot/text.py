@@ -1,4 +1,4 @@
-"""Labels and numbers as a plot writes them."""
+"""Formatting of labels and numbers in plots."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
-# Characters that XML cannot hold, halves of characters among them, and the mark of the byte order,
-# which is invisible and which matplotlib's PDF cannot write.
+# Characters that XML cannot hold, surrogates included, and the byte order mark, which is invisible
+# and which matplotlib's PDF cannot write.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _SPACES = re.compile("[\t\n\r]")
 
 
 def clean(text: str) -> str:
-    """The text as far as a file can hold it, in one line."""
+    """Remove the characters that a file cannot hold, and put the text on one line."""
     return _SPACES.sub(" ", _UNWRITABLE.sub("", text))
 
 
-def shorten(label: str, most: float) -> str:
-    """The label in at most so many letters of usual width, shortened in the middle."""
+def shorten(label: str, max_letters: float) -> str:
+    """Shorten a label in the middle to a number of letters of usual width."""
     text = clean(label)
-    if len(text) <= 2 or num_letters(text) <= most:
+    if len(text) <= 2 or num_letters(text) <= max_letters:
         return text
-    kept = max(2, min(len(text), int(most)))  # each letter counts once at least
+    kept = max(2, min(len(text), int(max_letters)))  # each letter counts at least once
     while True:
         first = math.ceil(kept / 2)
         short = f"{text[:first]}…{text[len(text) - (kept - first) :]}"
-        if kept == 2 or num_letters(short) <= most:
+        if kept == 2 or num_letters(short) <= max_letters:
             return short
         kept -= 1
 
 
 def num_letters(text: str) -> int:
-    """The width of a text in letters: wide ones, as Chinese, count twice."""
+    """The width of a text in letters; wide ones, such as Chinese, count twice."""
     return len(text) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
 
 
 def names(labels: Sequence[str]) -> list[str]:
-    """A name for every token, each of them once: "it", or "it₁₁" where "it" stands twice."""
+    """Unique names of tokens: "it", or "it₁₁" where several tokens are "it"."""
     counts = Counter(labels)
     return [
         label if counts[label] == 1 else label + _subscript(position)
@@ -53,7 +53,7 @@ def _subscript(number: int) -> str:
 
 
 def fixed(value: float, digits: int) -> str:
-    """The number with so many decimals; halves go up, and from 1e21 on there is an exponent."""
+    """Format a number as JavaScript's toFixed does: halves round up, with an exponent from 1e21."""
     if abs(value) >= 1e21:
         return str(float(value))
     unit = Decimal(1).scaleb(-digits)
@@ -61,12 +61,12 @@ def fixed(value: float, digits: int) -> str:
 
 
 def weight(value: float) -> str:
-    """Three decimals; a number that is not zero never looks like zero."""
+    """Format a weight with three decimals; "<0.001" for a tiny one."""
     return "<0.001" if 0 < value < 0.0005 else fixed(value, 3)
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A score or vector component, with a true minus sign."""
+    """Format a score or vector component, with a true minus sign; "masked" for -inf."""
     if value == -math.inf:
         return "masked"
     text = fixed(value, digits)
@@ -74,10 +74,10 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def precise(value: float) -> str:
-    """Four significant digits, without zeros at the end."""
+    """Format a number with four significant digits, without trailing zeros."""
     return f"{value:.4g}"
 
 
 def share(percent: float) -> str:
-    """A percentage rounded down: "100%" is said only of everything."""
+    """Format a percentage rounded down, so that only everything is "100%"."""
     return f"{math.floor(percent * 10) / 10:g}%"

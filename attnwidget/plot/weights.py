@@ -1,4 +1,4 @@
-"""The matrices of the head view: of single heads or of several as one, between tokens or words."""
+"""Matrices of the head view: of single or combined heads, between tokens or words."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _COMBINED = {"mean": "Mean", "max": "Largest"}
 
 
 @dataclass(frozen=True)
-class ShownMatrix:
-    """A matrix as it is shown.
+class AttentionMatrix:
+    """A matrix of attention weights in the head view.
 
     Attributes:
-        head: the head whose colour it has; None where it is of several.
+        name: its title.
+        head: the head whose colour it has; None for combined heads.
         weights: computes the matrix, float32 [query units, key units].
     """
 
@@ -30,60 +31,65 @@ class ShownMatrix:
     weights: Callable[[], Floats]
 
 
-def shown_matrices(shown: Shown) -> list[ShownMatrix]:
-    """The heads that are switched on, each or together, or every head of every layer as one."""
-    together = combination(shown.combine)
-    if together and together.over == "layers":
-        return [_of_stack(shown, together.how == "max")]
+def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
+    """The matrices of the drawn heads, or the one that combines them or all heads."""
+    combined = combination(shown.combine)
+    if combined and combined.over == "layers":
+        return [_stack_matrix(shown, combined.how == "max")]
     matrices = [head_matrix(shown, head) for head in shown.drawn_heads]
-    if together is None:
+    if combined is None:
         return matrices
-    how = together.how
-    what = f"head {matrices[0].head}" if len(matrices) == 1 else f"{len(matrices)} heads"
-    fold = np.add if how == "mean" else np.maximum
+    how = combined.how
+    heads = f"head {matrices[0].head}" if len(matrices) == 1 else f"{len(matrices)} heads"
+    reduce = np.add if how == "mean" else np.maximum
 
     def weights() -> Floats:
         out: Floats = matrices[0].weights().copy()
         for matrix in matrices[1:]:
-            fold(out, matrix.weights(), out=out)
+            reduce(out, matrix.weights(), out=out)
         if how == "mean":
             out /= np.float32(len(matrices))
         return out
 
-    return [ShownMatrix(f"{_COMBINED[how]} of {what}", None, weights)]
+    return [AttentionMatrix(f"{_COMBINED[how]} of {heads}", None, weights)]
 
 
-def head_matrix(shown: Shown, head: int) -> ShownMatrix:
+def head_matrix(shown: Shown, head: int) -> AttentionMatrix:
+    """The matrix of one head of the current layer."""
     layer, axes = shown.current_layer, shown.token_axes
-    return ShownMatrix(f"Head {head}", head, lambda: joined(layer.head_weights(head), axes))
+    return AttentionMatrix(
+        f"Head {head}", head, lambda: _between_units(layer.head_weights(head), axes)
+    )
 
 
-def _of_stack(shown: Shown, largest: bool) -> ShownMatrix:
+def _stack_matrix(shown: Shown, largest: bool) -> AttentionMatrix:
     stack, axes = shown.current_stack, shown.token_axes
     count = sum(layer.num_heads for layer in stack.layers)
     name = f"{_COMBINED['max' if largest else 'mean']} of all {count} heads"
-    # Of sums over words there is no maximum here, so the largest is that between their tokens.
+    # The heads' sums over words are not known here, so this is the maximum between their tokens.
     if largest and shown.words:
         name += ", by token"
-    return ShownMatrix(name, None, lambda: joined(combined_heads(stack)[largest], axes, largest))
+    return AttentionMatrix(
+        name, None, lambda: _between_units(combined_heads(stack)[largest], axes, largest)
+    )
 
 
-def joined(weights: Floats, axes: TokenAxes, largest: bool = False) -> Floats:
-    """Between words: attention to one is the sum over its tokens, that from one the mean."""
-    fold = np.maximum if largest else np.add
+def _between_units(weights: Floats, axes: TokenAxes, largest: bool = False) -> Floats:
+    """Weights between words: attention to a word is the sum over its tokens, from it the mean."""
+    reduce = np.maximum if largest else np.add
     if axes.key.joined:
-        weights = fold.reduceat(weights, axes.key.starts, axis=1)
+        weights = reduce.reduceat(weights, axes.key.starts, axis=1)
     if axes.query.joined:
-        weights = fold.reduceat(weights, axes.query.starts, axis=0)
+        weights = reduce.reduceat(weights, axes.query.starts, axis=0)
         if not largest:
             weights /= np.array([[len(tokens)] for tokens in axes.query.tokens], np.float32)
     return weights
 
 
 def locked_weights(
-    matrices: Sequence[ShownMatrix], side: Side, units: Sequence[int]
+    matrices: Sequence[AttentionMatrix], side: Side, units: Sequence[int]
 ) -> list[Floats]:
-    """Of each matrix, the weights of what is locked to every unit of the other side, summed."""
+    """The summed weights of each matrix from the locked units to all units of the other side."""
     if side == "query":
         return [matrix.weights()[units].sum(axis=0) for matrix in matrices]
     return [matrix.weights()[:, units].sum(axis=1) for matrix in matrices]

@@ -1,4 +1,4 @@
-"""AttentionRecord and what it is made of. Imports numpy only."""
+"""AttentionRecord and its parts: stacks, layers, tokens, score programs. Imports numpy only."""
 
 from .layer import Fidelity, Layer
 from .record import AttentionRecord

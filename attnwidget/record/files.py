@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, wherever that can be."""
+"""Atomic writing of files: whole or not at all, wherever the file system allows it."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from os import PathLike
 from pathlib import Path
 from uuid import uuid4
 
-# A file that is a mount of its own, as in a container, or that stands in a folder of others' files.
-_NOT_TO_BE_REPLACED = (errno.EACCES, errno.EBUSY, errno.EPERM, errno.EROFS)
+# Errors of a rename over a mounted file, as in a container, or in a folder of another user.
+_NOT_REPLACEABLE = (errno.EACCES, errno.EBUSY, errno.EPERM, errno.EROFS)
 
 
 def writable(path: str | PathLike[str]) -> Path:
-    """Where `path` leads, if a file can be written there. To be asked before long work.
+    """Check before long work that a file can be written, and return its path.
 
     Raises:
-        OSError: there is no such folder, a folder is there, or what is there is write-protected.
+        OSError: there is no such folder, the path is a folder, or it is write-protected.
     """
-    given = Path(path)
-    if given.is_dir():
-        raise IsADirectoryError(f"{given} is a folder; give a file's path")
-    if given.exists():
-        if not os.access(given, os.W_OK):
-            raise PermissionError(f"{given} is write-protected")
-        return given
-    # Through links, which stay.
-    given = Path(os.path.realpath(given))
-    if not given.parent.is_dir():
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; give a file's path")
+    if target.exists():
+        if not os.access(target, os.W_OK):
+            raise PermissionError(f"{target} is write-protected")
+        return target
+    # Symbolic links are followed, and kept.
+    target = Path(os.path.realpath(target))
+    if not target.parent.is_dir():
         raise FileNotFoundError(
-            f"cannot write {given}: there is no folder {given.parent}; make it first"
+            f"cannot write {target}: there is no folder {target.parent}; create it first"
         )
-    if not os.access(given.parent, os.W_OK):
-        raise PermissionError(f"cannot write {given}: its folder is write-protected")
-    return given
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"cannot write {target}: its folder is write-protected")
+    return target
 
 
 def write_whole(path: str | PathLike[str], data: bytes) -> None:
-    """Write a file, or leave what is there as it was. It keeps its permissions.
+    """Write a file, or leave an existing one unchanged. An existing file keeps its permissions.
 
-    What is there and cannot be replaced, because of the folder it is in, is written in place.
+    A file that cannot be replaced, because of the folder it is in, is written in place.
 
     Raises:
         OSError: see `writable`; or the disk is full.
@@ -51,9 +51,9 @@ def write_whole(path: str | PathLike[str], data: bytes) -> None:
             _replace(Path(os.path.realpath(target)), data)
             return
         except OSError as error:
-            if error.errno not in _NOT_TO_BE_REPLACED or not target.exists():
+            if error.errno not in _NOT_REPLACEABLE or not target.exists():
                 raise
-    # So is a pipe, or /dev/stdout.
+    # Pipes and devices such as /dev/stdout are written in place as well.
     target.write_bytes(data)
 
 

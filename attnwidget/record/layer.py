@@ -11,32 +11,31 @@ import numpy as np
 from .rotary import Rotary
 from .scores import Floats, ScoreProgram
 
-# A layer's number is exact in any language.
+# Larger integers are not exact in every language.
 _LARGEST_NUMBER = 2**31 - 1
 
-# Arrays whose numbers were checked, by field and id. They are read-only since, so a layer that
-# `replace` makes of another does not read them again.
+# The arrays checked so far, by field and id. They have been read-only since, so a layer that
+# `replace` makes of another need not scan them again.
 _checked: WeakValueDictionary[tuple[str, int], np.ndarray] = WeakValueDictionary()
 
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How a layer was captured, and how far what is kept lies from what the model computed.
+    """The route of a layer's capture, and the errors of the recorded numbers.
 
     Attributes:
-        route: where the numbers come from, e.g. "attention interface" or "given".
+        route: the source of the numbers, e.g. "attention interface" or "given".
         module: the name of the attention module in the model, or "".
         kept: "queries and keys" (weights follow from the score program) or "weights".
-        weights_error: max |kept - the model's own| attention weight over the checked rows; of
-            arrays that were given, the largest part of a row's weights that queries and keys give
-            to other keys than the weights given do, also where the weights were kept for that
-            reason. None where there is nothing to compare.
+        weights_error: max |recorded - the model's own| attention weight over the checked rows. For
+            a record from arrays, the largest share of a row's attention that queries and keys move
+            to other keys than the weights do, also where the weights were kept for that reason.
+            None if there is nothing to compare.
         output_error: max |weights . values - the module's real output| over the checked rows,
-            relative to the head's largest value; None where there was no output to compare with.
-        tolerance: what both errors must stay under for the layer to count as exact; it
-            follows from the floating-point type that the model computes in, and from how large
-            its scores are.
-        rows: how many query rows were checked.
+            relative to the head's largest value; None if there was no output to compare with.
+        tolerance: the bound of both errors for the layer to count as exact. It depends on the
+            floating-point type that the model computes in, and on the magnitude of its scores.
+        rows: the number of query rows that were checked.
     """
 
     route: str
@@ -49,22 +48,24 @@ class Fidelity:
 
     def __post_init__(self) -> None:
         if not all(isinstance(text, str) for text in (self.route, self.module, self.kept)):
-            raise ValueError("a fidelity's route, module and kept are texts")
-        errors = [e for e in (self.weights_error, self.output_error) if e is not None]
-        if not all(isinstance(number, (int, float)) for number in (*errors, self.tolerance)):
-            raise ValueError("a fidelity's errors and tolerance are numbers")
-        # An error may be NaN, as of numbers that could not be compared.
+            raise ValueError("a fidelity's route, module and kept must be strings")
+        if not all(isinstance(number, (int, float)) for number in (*self._errors, self.tolerance)):
+            raise ValueError("a fidelity's errors and tolerance must be numbers")
+        # An error is NaN if the numbers could not be compared.
         if not 0 <= self.tolerance < math.inf:
             raise ValueError(f"a fidelity's tolerance is {self.tolerance}; expected 0 or more")
         if type(self.rows) is not int or self.rows < 0:
-            raise ValueError(f"a fidelity's rows are numbers from 0, not {self.rows!r}")
+            raise ValueError(f"a fidelity's rows are {self.rows!r}; expected a number from 0")
+
+    @property
+    def _errors(self) -> list[float]:
+        return [e for e in (self.weights_error, self.output_error) if e is not None]
 
     @property
     def exact(self) -> bool | None:
-        """Whether every error known is within the tolerance; None if none is known."""
-        errors = [e for e in (self.weights_error, self.output_error) if e is not None]
+        """True if all known errors are within the tolerance; None if none is known."""
         # `not (e > t)` would pass NaN; a check that cannot be computed is a failed check.
-        return all(e <= self.tolerance for e in errors) if errors else None
+        return all(e <= self.tolerance for e in self._errors) if self._errors else None
 
 
 @dataclass(frozen=True)
@@ -74,16 +75,16 @@ class Layer:
     Attributes:
         queries: float32 [heads, Tq, d] as they enter the dot product, or None.
         keys: float32 [key heads, Tk, d], stored once for the query heads that share them, or None.
-        program: how scores follow from queries and keys, or None.
-        weights: float32 [heads, Tq, Tk], only where there is no program.
-        fidelity: how the layer was captured.
+        program: computes scores from queries and keys, or None.
+        weights: float32 [heads, Tq, Tk], only if there is no program.
+        fidelity: the route of capture and its errors.
         number: the layer's number in the model, counted from 0. Layers without attention, and
             layers that were not captured, leave gaps.
-        values: float32 [key heads, Tk, d_v], what the weights average, or None if not asked for.
-        projection: float32 [heads, d_v, d_model], which takes a head's average to its part of
-            the layer's output (the output's bias left out), or None if unknown or not asked for.
-        rotary: which components of queries and keys a rotary position embedding turned together;
-            None where it turned none, or the model's numbers do not confirm which.
+        values: float32 [key heads, Tk, d_v], averaged by the weights; None if not asked for.
+        projection: float32 [heads, d_v, d_model], from a head's average to its share of the
+            layer's output (without the output's bias); None if unknown or not asked for.
+        rotary: the components of queries and keys that a rotary position embedding rotates in
+            pairs; None if it rotates none, or the model's numbers do not confirm the pairs.
     """
 
     queries: Floats | None
@@ -155,26 +156,26 @@ class Layer:
         key = name, id(array)
         if not array.flags.writeable and _checked.get(key) is array:
             return
-        # Both are NaN if any number is.
+        # A NaN makes both of them NaN.
         lowest, highest = float(array.min()), float(array.max())
         if not (math.isfinite(lowest) and math.isfinite(highest)):
             raise ValueError(f"{name} hold NaN or infinity, so no attention follows from them")
         if name == "weights" and lowest < 0:
             raise ValueError("weights hold negative numbers, which no softmax gives")
-        # What was captured stays as it was captured.
+        # A record does not change after its capture.
         array.flags.writeable = False
         _checked[key] = array
 
     @property
     def num_heads(self) -> int:
-        """Query heads."""
+        """The number of query heads."""
         array = self.queries if self.queries is not None else self.weights
         assert array is not None
         return len(array)
 
     @property
     def num_kv_heads(self) -> int:
-        """Key heads; fewer than query heads where these share them."""
+        """The number of key heads; smaller than that of query heads if these share them."""
         return self.num_heads if self.keys is None else self.keys.shape[0]
 
     @property
@@ -200,15 +201,13 @@ class Layer:
         return keys
 
     def head_scores(self, head: int, rows: np.ndarray | None = None) -> Floats:
-        """See `AttentionRecord.scores`; of some query positions, if `rows` names them."""
+        """See `AttentionRecord.scores`; `rows` selects query positions."""
         if self.program is None:
-            raise ValueError(
-                "this layer was recorded as weights alone: what went into its softmax is not known"
-            )
+            raise ValueError("this layer was recorded as weights alone: it has no scores")
         return self.program.scores(self.head_queries(head), self.head_keys(head), head, rows)
 
     def head_weights(self, head: int, rows: np.ndarray | None = None) -> Floats:
-        """See `AttentionRecord.weights`; of some query positions, if `rows` names them."""
+        """See `AttentionRecord.weights`; `rows` selects query positions."""
         if self.program is None:
             assert self.weights is not None
             weights: Floats = self.weights[head]

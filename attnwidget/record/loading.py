@@ -1,4 +1,4 @@
-"""A record from a file that may hold anything: sizes are checked before there is room for them."""
+"""Loading of records from untrusted files: sizes are checked before memory is allocated."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .storage import (
     FORMAT,
     LARGEST_HEADER,
     LAYER_ARRAYS,
-    MOST_BRACKETS,
-    MOST_LAYERS,
+    MAX_BRACKETS,
+    MAX_LAYERS,
     PROGRAM_ARRAYS,
     PROGRAM_TUPLES,
     VERSION,
@@ -35,24 +35,24 @@ _LONGEST_REASON = 500
 
 _DTYPES = {"F32": np.dtype(np.float32), "BOOL": np.dtype(np.bool_)}
 
-# What JSON of another form than ours, or numbers beyond what numpy computes with, end in.
+# The exceptions that JSON of another form, or numbers beyond numpy's range, lead to.
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 class _OtherFile(ValueError):
-    """Nothing is wrong with the file."""
+    """The file is not damaged, but is no record that this version reads."""
 
 
 def load(path: str | PathLike[str], make: Callable[..., _Record]) -> _Record:
-    """The record in `path`.
+    """Read the record in a file.
 
     Args:
-        make: AttentionRecord, or what takes its arguments.
+        make: AttentionRecord, or a callable with its arguments.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is no record, a damaged one, one of a newer version, or one that there is no
-            memory for.
+        ValueError: the file is no record, or a damaged one, or one of a newer version, or does not
+            fit into memory.
     """
     name = printable(fsdecode(path))
     try:
@@ -70,7 +70,7 @@ def load(path: str | PathLike[str], make: Callable[..., _Record]) -> _Record:
 
 
 def _check_header(path: str | PathLike[str]) -> None:
-    """The header is read before the sizes in it can be checked; it begins with its own."""
+    """Refuse a header that would take too much memory; the file begins with its length."""
     with open(path, "rb") as file:
         length = int.from_bytes(file.read(8), "little")
     if length > LARGEST_HEADER:
@@ -84,8 +84,8 @@ def _read(file: Any) -> dict[str, Any]:
     text = (file.metadata() or {}).get(FORMAT)
     if not text:
         raise _OtherFile("is a safetensors file, but not an attnwidget record")
-    if num_brackets(text) > MOST_BRACKETS:
-        raise ValueError(f"its description has more than {MOST_BRACKETS} parts")
+    if num_brackets(text) > MAX_BRACKETS:
+        raise ValueError(f"its description has more than {MAX_BRACKETS} parts")
     content = json.loads(text)
     version = content["version"]
     if type(version) is not int or version < 1:
@@ -96,8 +96,8 @@ def _read(file: Any) -> dict[str, Any]:
             "update attnwidget to open it"
         )
     described = content["stacks"]
-    if sum(len(stack["layers"]) for stack in described) > MOST_LAYERS:
-        raise ValueError(f"it has more than {MOST_LAYERS} layers")
+    if sum(len(stack["layers"]) for stack in described) > MAX_LAYERS:
+        raise ValueError(f"it has more than {MAX_LAYERS} layers")
     arrays = _Arrays(file)
     stacks = {}
     for stack in described:
@@ -112,7 +112,7 @@ def _read(file: Any) -> dict[str, Any]:
 
 
 class _Arrays:
-    """The arrays of a file, each read once, and only after its type and size were found right."""
+    """The arrays of a file; each is read once, after a check of its type and size."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -120,16 +120,16 @@ class _Arrays:
         self._read: dict[str, np.ndarray] = {}
 
     def read(self, place: str, name: str, sides: tuple[int, int]) -> np.ndarray:
-        """The array at a place of the file.
+        """Read the array at a place of the file.
 
         Args:
-            name: what it is of a layer.
+            name: the array's name in a layer, such as "queries".
             sides: (Tq, Tk).
         """
         if place not in self._places:
             raise ValueError(f"the array {place!r:.200} is not in the file")
-        found = self._file.get_slice(place)
-        dtype, shape = found.get_dtype(), tuple(found.get_shape())
+        array = self._file.get_slice(place)
+        dtype, shape = array.get_dtype(), tuple(array.get_shape())
         expected = "BOOL" if name == "visible" else "F32"
         if dtype != expected or not _fits(shape, name, sides):
             raise ValueError(
@@ -137,14 +137,14 @@ class _Arrays:
                 f"{sides[1]} keys; expected {expected}"
             )
         if place not in self._read:
-            # safetensors panics where memory runs out; numpy says so.
+            # safetensors panics if memory runs out; numpy raises a MemoryError.
             np.empty(shape, _DTYPES[dtype])
             self._read[place] = self._file.get_tensor(place)
         return self._read[place]
 
 
 def _fits(shape: tuple[int, ...], name: str, sides: tuple[int, int]) -> bool:
-    """Whether an array has as many axes as it must, and one entry per token where it must."""
+    """True if an array has the right number of axes, and one entry per token where needed."""
     queries, keys = sides
     axes: dict[str, tuple[int | None, ...]] = {
         "queries": (None, queries, None),
@@ -156,7 +156,7 @@ def _fits(shape: tuple[int, ...], name: str, sides: tuple[int, int]) -> bool:
     }
     expected = axes.get(name, (None, None, None))
     return len(shape) == len(expected) and all(
-        own in (None, size) for own, size in zip(expected, shape, strict=True)
+        length in (None, size) for length, size in zip(expected, shape, strict=True)
     )
 
 
@@ -173,25 +173,22 @@ def _layer(description: dict[str, Any], arrays: _Arrays, sides: tuple[int, int])
     places: Mapping[str, str] = description["arrays"]
     if unknown := set(places) - {*LAYER_ARRAYS, *PROGRAM_ARRAYS}:
         raise ValueError(f"unknown arrays {', '.join(map(repr, sorted(unknown))):.200}")
-    found: dict[str, Any] = {
-        name: arrays.read(place, name, sides) for name, place in places.items()
-    }
+    read: dict[str, Any] = {name: arrays.read(place, name, sides) for name, place in places.items()}
     program = None
     if (stored := description["program"]) is not None:
         tuples = {k: tuple(stored[k]) for k in PROGRAM_TUPLES if isinstance(stored[k], list)}
-        own = {key: found.pop(key, None) for key in PROGRAM_ARRAYS}
-        program = ScoreProgram(**{**stored, **tuples}, **own)
-    elif homeless := found.keys() & set(PROGRAM_ARRAYS):
-        raise ValueError(f"{', '.join(sorted(homeless))} without a program")
-    kept = {key: found.get(key) for key in LAYER_ARRAYS}
-    # Files of the first version may be without it.
-    turned = description.get("rotary")
+        program_arrays: dict[str, Any] = {key: read.get(key) for key in PROGRAM_ARRAYS}
+        program = ScoreProgram(**{**stored, **tuples}, **program_arrays)
+    elif unused := read.keys() & set(PROGRAM_ARRAYS):
+        raise ValueError(f"{', '.join(sorted(unused))} without a program")
+    # Early files of the first version lack it.
+    rotary = description.get("rotary")
     return Layer(
-        **kept,
+        **{key: read.get(key) for key in LAYER_ARRAYS},
         program=program,
         fidelity=Fidelity(**description["fidelity"]),
         number=description["number"],
-        rotary=None if turned is None else Rotary(**turned),
+        rotary=None if rotary is None else Rotary(**rotary),
     )
 
 
@@ -214,7 +211,7 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
 
 @contextmanager
 def _within(place: str) -> Iterator[None]:
-    """Says of what goes wrong where that was."""
+    """Add the place to the message of an error."""
     try:
         yield
     except MemoryError:
@@ -228,6 +225,6 @@ def _reason(error: Exception) -> str:
         return f"{error.args[0]!r:.200} is missing"
     if isinstance(error, RecursionError):
         return "its description is nested too deeply"
-    # Some errors repeat all that they found.
+    # Some errors repeat all the content that they found.
     text = printable(str(error))
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]} …"

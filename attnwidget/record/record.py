@@ -1,4 +1,4 @@
-"""AttentionRecord: everything that a forward pass said about attention, as numpy arrays."""
+"""AttentionRecord: the attention of one forward pass, as numpy arrays."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class AttentionRecord:
     """The attention of one forward pass.
 
-    Made by `attnwidget.capture`, `AttentionRecord.from_arrays` or `AttentionRecord.load`.
-    Needs neither torch nor transformers.
+    `attnwidget.capture`, `AttentionRecord.from_arrays` and `AttentionRecord.load` return records.
+    They need neither torch nor transformers.
 
     Args:
         stacks: stack name -> layers and tokens, in the order in which they are shown.
@@ -29,7 +29,7 @@ class AttentionRecord:
         missing: attention that is not in the record, as "module: reason".
 
     Raises:
-        ValueError: there is no stack or one without a layer, or a name is not printable text of 1
+        ValueError: there is no stack, a stack has no layer, or a name is not printable text of 1
             to 200 characters.
     """
 
@@ -39,7 +39,7 @@ class AttentionRecord:
         if not stacks or not all(stack.layers for stack in stacks.values()):
             raise ValueError("a record needs at least one stack, and every stack a layer")
         if isinstance(missing, str) or not all(isinstance(reason, str) for reason in missing):
-            raise ValueError("missing is a list of texts")
+            raise ValueError("missing must be a list of strings")
         for name in stacks:
             check_name(name)
         if not isinstance(model, str):
@@ -60,32 +60,32 @@ class AttentionRecord:
         scale: float | None = None,
         model: str = "",
     ) -> Self:
-        """A record of attention weights that come from anywhere.
+        """Make a record of attention weights of any source.
 
         Args:
             attentions: weights after the softmax, one array [heads, Tq, Tk] per layer (numpy,
                 torch, lists, or nnsight's proxies of them), or one array [layers, heads, Tq, Tk].
-                Also as others have them: with a batch of one; with the heads last, as CircuitsVis;
-                [Tk, Tq, layers, heads], as Inseq (where NaN is no attention); (output, weights)
-                per layer, as modules of transformers return them; the steps of transformers'
-                `generate`, each a tuple of layers, which are joined; or an ActivationCache of
-                TransformerLens, with its queries, keys and scores.
+                Also in the shapes of other tools: with a batch of one; with the heads last
+                (CircuitsVis); [Tk, Tq, layers, heads] with NaN for no attention (Inseq); (output,
+                weights) per layer, as modules of transformers return them; the steps of
+                transformers' `generate`, each a tuple of layers, which are joined; or an
+                ActivationCache of TransformerLens, with its queries, keys and scores.
             tokens: Tq labels.
             key_tokens: Tk labels; the same as `tokens` if None.
             queries: one array [heads, Tq, d] or [Tq, heads, d] per layer, as they enter the dot
                 product, so after any rotary embedding; or None.
-            keys: one array [key heads, Tk, d] or [Tk, key heads, d] per layer, or None. Where
-                softmax(scale * q.k), causal if the weights are, gives the weights but for 1e-4 of
-                each row (more if an array came in half precision), scores become available. Where
-                it does not, the weights are kept beside queries and keys, and `fidelity` has the
+            keys: one array [key heads, Tk, d] or [Tk, key heads, d] per layer, or None. If
+                softmax(scale * q.k), causal if the weights are, gives the weights up to 1e-4 of
+                each row (more if an array came in half precision), scores become available. If
+                not, the weights are kept beside queries and keys, and `fidelity` has the
                 difference.
-            scale: the factor on q.k. If None, 1/sqrt(d), 1, or what fits the weights best.
+            scale: the factor on q.k. If None, 1/sqrt(d), 1, or the one that fits the weights best.
             model: the model's name, for display.
 
         Raises:
-            ValueError: shapes do not fit each other or the tokens, can be read in several ways, or
-                are those of something else.
-            TypeError: tokens are no list of labels.
+            ValueError: shapes do not fit each other or the tokens, are ambiguous, or are not those
+                of attention.
+            TypeError: tokens are not a list of labels.
         """
         stack = stack_from_arrays(attentions, tokens, key_tokens, queries, keys, scale)
         return cls({"self": stack}, model=model)
@@ -99,8 +99,8 @@ class AttentionRecord:
         """Write the record to one safetensors file, all arrays as captured (float32).
 
         Raises:
-            ValueError: it has more tokens or layers than `load` takes.
-            OSError: the file cannot be written. What was there is as it was.
+            ValueError: the record has more tokens or layers than `load` takes.
+            OSError: the file cannot be written; an existing file is unchanged.
         """
         storage.save(path, self._stacks, self.model, self.missing)
 
@@ -111,11 +111,11 @@ class AttentionRecord:
 
     @property
     def fidelity(self) -> dict[str, tuple[Fidelity, ...]]:
-        """Per stack, for each of its layers in order: the route of capture and its errors."""
+        """The route of capture and its errors, by stack, for each of its layers in order."""
         return {n: tuple(layer.fidelity for layer in s.layers) for n, s in self._stacks.items()}
 
     def stack(self, stack: str | None = None) -> Stack:
-        """Tokens and layers of a stack; of the first one if `stack` is None."""
+        """The tokens and layers of a stack; of the first one if `stack` is None."""
         if stack is None:
             return next(iter(self._stacks.values()))
         if stack not in self._stacks:
@@ -127,31 +127,30 @@ class AttentionRecord:
         return self.stack(stack).layer(layer)
 
     def tokens(self, stack: str | None = None) -> tuple[list[str], list[str]]:
-        """(query labels, key labels)."""
-        found = self.stack(stack)
-        return list(found.queries.labels), list(found.keys.labels)
+        """The labels of the tokens: (queries, keys)."""
+        sides = self.stack(stack)
+        return list(sides.queries.labels), list(sides.keys.labels)
 
     def num_layers(self, stack: str | None = None) -> int:
-        """How many layers of a stack were captured."""
+        """The number of captured layers of a stack."""
         return len(self.stack(stack).layers)
 
     def num_heads(self, layer: int, stack: str | None = None) -> int:
-        """Heads of a layer."""
+        """The number of heads of a layer."""
         return self.layer(layer, stack).num_heads
 
     def num_kv_heads(self, layer: int, stack: str | None = None) -> int:
-        """Key heads of a layer; fewer than its heads where query heads share them."""
+        """The number of key heads of a layer; smaller than `num_heads` if these share them."""
         return self.layer(layer, stack).num_kv_heads
 
     def weights(self, layer: int, head: int, stack: str | None = None) -> Floats:
-        """What the softmax gave: float32 [Tq, Tk]; a row that sees no key is all zero."""
+        """The softmax's result: float32 [Tq, Tk]; a row that sees no key is all zero."""
         return self._head(layer, head, stack).head_weights(head)
 
     def scores(self, layer: int, head: int, stack: str | None = None) -> Floats:
-        """What went into the softmax: float32 [Tq, Tk]; scaled, biased, -inf where masked.
+        """The softmax's input: float32 [Tq, Tk]; scaled, biased, -inf where masked.
 
-        Numbers that a model adds to all scores of a row alike, which no softmax sees, may be left
-        out.
+        A constant that a model adds to all scores of a row, which no softmax sees, may be missing.
 
         Raises:
             ValueError: the layer was recorded as weights alone.
@@ -167,13 +166,13 @@ class AttentionRecord:
         return self._head(layer, head, stack).head_keys(head)
 
     def _head(self, layer: int, head: int, stack: str | None) -> Layer:
-        found = self.layer(layer, stack)
-        if not 0 <= head < found.num_heads:
+        """The layer, after a check that it has this head."""
+        count = self.num_heads(layer, stack)
+        if not 0 <= head < count:
             raise IndexError(
-                f"head {head} does not exist: layer {layer} has {found.num_heads} heads, "
-                f"0 to {found.num_heads - 1}"
+                f"head {head} does not exist: layer {layer} has {count} heads, 0 to {count - 1}"
             )
-        return found
+        return self.layer(layer, stack)
 
     def __repr__(self) -> str:
         parts = [

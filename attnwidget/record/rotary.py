@@ -1,4 +1,4 @@
-"""Which components of queries and keys a rotary position embedding turned together."""
+"""The pairs of vector components that a rotary position embedding rotates together."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Pairs = Literal["halves", "neighbours"]
 
 @dataclass(frozen=True)
 class Rotary:
-    """Pairs among `dims` components of every query and key; the others are not turned.
+    """The pairs among the components of every query and key.
 
     Attributes:
-        pairs: with which component n is turned, both counted from `start` on: n + dims / 2
-            ("halves", as in Llama), or, of an even n, n + 1 ("neighbours", as in GPT-J).
-        dims: how many components are turned.
+        pairs: "halves" pairs component n with n + dims / 2, as in Llama; "neighbours" pairs an even
+            n with n + 1, as in GPT-J. Both are counted from `start`.
+        dims: the number of components that are rotated.
         start: the first of them.
     """
 

@@ -1,4 +1,4 @@
-"""Which rows of a matrix to look at, when looking at all would cost too much."""
+"""Samples of the rows of a matrix that is too large to be read whole."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _SAMPLE = 16
 
 
 def sample_rows(count: int) -> NDArray[np.intp]:
-    """All of up to 64 rows; of more, 16 evenly spread, the first and last among them."""
+    """All of up to 64 rows; of more, 16 evenly spread ones, with the first and the last."""
     return spread_rows(count, count if count <= _ALL else _SAMPLE)
 
 
 def spread_rows(count: int, wanted: int) -> NDArray[np.intp]:
-    """So many of `count` rows, evenly spread, the first and last among them."""
+    """`wanted` of `count` rows, evenly spread, with the first and the last."""
     spread: NDArray[np.intp] = np.linspace(0, count - 1, wanted).round().astype(np.intp)
     return spread

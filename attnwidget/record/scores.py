@@ -1,8 +1,8 @@
-"""The score program: how a head's attention scores follow from its queries and keys.
+"""The score program: computes a head's attention scores from its queries and keys.
 
-A layer's attention is stored as queries, keys and this small description instead of as
-T x T weights. `js/src/data/scores.ts` evaluates the same program in the browser; the
-vectors in `tests/vectors` hold the two equal.
+A layer's attention is stored as queries, keys and this small description instead of T x T weights.
+`js/src/data/scores.ts` evaluates the same program in the browser; `tests/vectors` holds the two
+equal.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 MaskKind = Literal["none", "causal", "window", "explicit"]
 
-# Below this, a number is not a bias but says "masked": models use -1e4, -1e9, the lowest number
-# of a type and -inf.
+# Lower numbers in an additive mask mean "masked": models use -1e4, -1e9, the lowest number of a
+# type and -inf.
 MASKED = -9e3
 
 _NEG_INF = np.float32(-np.inf)
-# Further than any two tokens can lie apart.
+# A distance larger than that of any two tokens.
 _ANY_DISTANCE = 1 << 30
 # Larger integers are not exact in every language.
-_MOST = 2**53
+_LARGEST_INTEGER = 2**53
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
@@ -39,7 +39,7 @@ class ScoreProgram:
 
     Attributes:
         scale: factor on the dot product, usually 1/sqrt(d); or one factor per head.
-        mask: which keys a query sees. "none": all; "causal": j <= i; "window":
+        mask: the keys that a query sees. "none": all; "causal": j <= i; "window":
             i - window[0] <= j <= i + window[1]; "explicit": where `visible` is true.
         window: (keys to the left, keys to the right), for mask "window".
         blocks: (queries, keys) per block, or None. A query sees no key outside of its own
@@ -69,7 +69,7 @@ class ScoreProgram:
             raise ValueError(f"mask is {self.mask!r}; expected one of {get_args(MaskKind)}")
         numbers = (*self._scales, 0 if self.softcap is None else self.softcap)
         if not all(map(_is_single, numbers)):
-            raise ValueError("scale and softcap are finite numbers of single precision")
+            raise ValueError("scale and softcap must be finite numbers of single precision")
         if self.softcap is not None and np.float32(self.softcap) == 0:
             raise ValueError("a softcap of 0 leaves no scores")
         if not _is_pair(self.window, least=0):
@@ -77,12 +77,12 @@ class ScoreProgram:
         if not _is_pair(self.blocks, least=1):
             raise ValueError(f"blocks is {self.blocks}; expected (queries, keys) per block")
         if (self.mask == "window") != (self.window is not None):
-            raise ValueError('a score program has a window exactly if its mask is "window"')
+            raise ValueError('a score program has a window if and only if its mask is "window"')
         if (self.mask == "explicit") != (self.visible is not None):
-            raise ValueError('a score program has `visible` exactly if its mask is "explicit"')
+            raise ValueError('a score program has `visible` if and only if its mask is "explicit"')
         for name in ("bias", "relative", "sinks"):
             array = getattr(self, name)
-            # -inf is a number here: what it is added to, or stands for, gets no weight.
+            # -inf is allowed: its key, or its sink, gets no weight.
             if array is not None and array.dtype == np.float32 and not (array < np.inf).all():
                 raise ValueError(f"{name} hold NaN or infinity, so no attention follows from them")
 
@@ -118,7 +118,7 @@ class ScoreProgram:
                 )
 
     def reach(self, rows: NDArray[np.intp], num_keys: int) -> range:
-        """A range of keys, one at least, outside of which none of the query rows sees any."""
+        """A range of at least one key that includes all keys that these query rows see."""
         lowest, highest = int(rows.min()), int(rows.max())
         first, end = 0, num_keys
         if self._distances is not None:
@@ -132,7 +132,7 @@ class ScoreProgram:
         return range(first, max(end, first + 1))
 
     def visibility(self, head: int, rows: NDArray[np.intp], keys: range) -> Bools | None:
-        """Which of these keys the query rows see: bool [rows, keys], or None for all."""
+        """The visibility of keys to query rows: bool [rows, keys], or None if all are visible."""
         columns = np.arange(keys.start, keys.stop)[None, :]
         seen: Bools | None = None
         if self.visible is not None:
@@ -144,19 +144,19 @@ class ScoreProgram:
                 seen &= columns >= rows[:, None] - left
         if self.blocks is None:
             return seen
-        own: Bools = columns // self.blocks[1] == rows[:, None] // self.blocks[0]
-        return own if seen is None else own & seen
+        same_block: Bools = columns // self.blocks[1] == rows[:, None] // self.blocks[0]
+        return same_block if seen is None else same_block & seen
 
     def scores(
         self, queries: Floats, keys: Floats, head: int, rows: NDArray[np.intp] | None = None
     ) -> Floats:
-        """What goes into the softmax of one head: scaled, capped, biased, masked to -inf.
+        """Compute the softmax's input for one head: scaled, capped, biased, masked to -inf.
 
         Args:
             queries: float32 [Tq, d].
             keys: float32 [Tk, d], of the key head that this query head uses.
-            head: the query head, which picks its bias, mask and sink.
-            rows: the query positions wanted; all of them if None.
+            head: the query head, which selects its bias, mask and sink.
+            rows: query positions; all of them if None.
 
         Returns:
             float32 [rows, Tk].
@@ -179,14 +179,14 @@ class ScoreProgram:
         self._add(scores, head, rows, num_queries, keys)
 
     def added(self, head: int, rows: NDArray[np.intp], num_queries: int, num_keys: int) -> Floats:
-        """What is added to the capped scores of some query rows: the bias, -inf where masked."""
+        """The terms added to the capped scores of some query rows: the bias, -inf where masked."""
         added = np.zeros((len(rows), num_keys), np.float32)
         self._add(added, head, rows, num_queries, range(num_keys))
         return added
 
     @property
     def adds(self) -> bool:
-        """Whether anything is added to the capped scores, which may be -inf."""
+        """True if there is a mask or bias, so that scores may be -inf."""
         arrays = self.bias, self.relative, self.blocks
         return self.mask != "none" or any(array is not None for array in arrays)
 
@@ -199,14 +199,14 @@ class ScoreProgram:
             table = self.relative[head % len(self.relative)]
             windows = np.lib.stride_tricks.sliding_window_view(table, len(keys))
             scores += windows[keys.start - rows + num_queries - 1]
-        for part in self._partly_seen(rows, keys):
-            visible = self.visibility(head, rows, part)
+        for masked in self._masked_ranges(rows, keys):
+            visible = self.visibility(head, rows, masked)
             if visible is not None:
-                cells = scores[:, part.start - keys.start : part.stop - keys.start]
+                cells = scores[:, masked.start - keys.start : masked.stop - keys.start]
                 np.copyto(cells, _NEG_INF, where=~visible)
 
-    def _partly_seen(self, rows: NDArray[np.intp], keys: range) -> list[range]:
-        """What of these keys not every row may see: checking all would cost more than the rest."""
+    def _masked_ranges(self, rows: NDArray[np.intp], keys: range) -> list[range]:
+        """The keys that some row may not see: masking all would cost more than all other steps."""
         if self.visible is not None or self.blocks is not None or self._distances is None:
             return [keys]
         left, right = self._distances
@@ -214,37 +214,36 @@ class ScoreProgram:
         after = min(max(int(rows.min()) + right + 1, keys.start), keys.stop)
         if before >= after:
             return [keys]
-        parts = range(keys.start, before), range(after, keys.stop)
-        return [part for part in parts if len(part)]
+        return [part for part in (range(keys.start, before), range(after, keys.stop)) if part]
 
     @property
     def _distances(self) -> tuple[int, int] | None:
-        """How far to the left and to the right queries see, where that is what the mask says."""
+        """The distances (left, right) that queries see, if the mask is a band."""
         return (_ANY_DISTANCE, 0) if self.mask == "causal" else self.window
 
     def softmax(self, scores: Floats, head: int) -> Floats:
-        """Attention weights from scores [rows, Tk]. A row that sees no key is all zero."""
+        """Compute attention weights from scores [rows, Tk]. A row that sees no key is all zero."""
         weights: Floats = scores.copy()
         _, _, totals = self.exponentials(weights, head, out=weights)
         weights /= totals[..., None]
         return weights
 
     def exponentials(self, scores: Floats, head: int, out: Floats) -> tuple[Floats, Floats, Floats]:
-        """The softmax of scores [..., Tk] before its division.
+        """Compute the softmax of scores [..., Tk] without its division.
 
         Args:
-            scores: replaced by what is exponentiated, which is each row less its peak.
-            head: the query head, which picks its sink.
-            out: where the exponentials go; may be `scores`.
+            scores: replaced by the exponents, which are each row less its peak.
+            head: the query head, which selects its sink.
+            out: receives the exponentials; may be `scores`.
 
         Returns:
             (peaks, sums, totals), float32 [...]: the largest score of each row, or its sink if
-            that is larger; the sums of the exponentials; and what the softmax divides them by,
-            which is the sum with the sink's share, or 1 where a row sees no key.
+            that is larger; the sums of the exponentials; and the divisors of the softmax, which are
+            the sums with the sink's share, or 1 where a row sees no key.
         """
         sink = _NEG_INF if self.sinks is None else self.sinks[head]
         peaks: Floats = np.maximum(scores.max(axis=-1), sink)
-        # A row that sees no key has no weights, whatever is subtracted from it.
+        # For a row that sees no key, any finite peak gives exponentials of zero.
         peaks[~np.isfinite(peaks)] = 0
         scores -= peaks[..., None]
         np.exp(scores, out=out)
@@ -267,11 +266,11 @@ class ScoreProgram:
 
 def _is_single(value: object) -> bool:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    # Also false for NaN.
+    # The comparison is false for NaN.
     return number and bool(abs(value) <= _LARGEST_SINGLE)  # type: ignore[arg-type]
 
 
 def _is_pair(value: tuple[int, int] | None, least: int) -> bool:
     return value is None or (
-        len(value) == 2 and all(type(n) is int and least <= n <= _MOST for n in value)
+        len(value) == 2 and all(type(n) is int and least <= n <= _LARGEST_INTEGER for n in value)
     )

@@ -16,7 +16,7 @@ _LONGEST_NAME = 200
 class Stack:
     """Attention layers over one pair of token sequences: the queries' and the keys'.
 
-    Their numbers increase, but need not be 0, 1, 2, ...: see `Layer.number`.
+    The layers' numbers increase, but need not be 0, 1, 2, ...: see `Layer.number`.
     """
 
     queries: Tokens
@@ -34,7 +34,7 @@ class Stack:
                 )
         numbers = self.numbers
         if any(a >= b for a, b in pairwise(numbers)):
-            raise ValueError(f"layer numbers must increase, and are {list(numbers)}")
+            raise ValueError(f"layer numbers must increase, but are {list(numbers)}")
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -45,7 +45,7 @@ class Stack:
         """The layer of this number.
 
         Raises:
-            IndexError: there is none.
+            IndexError: there is no such layer.
         """
         for layer in self.layers:
             if layer.number == number:
@@ -54,7 +54,7 @@ class Stack:
 
 
 def check_name(name: object) -> None:
-    """Raise a ValueError unless a stack can have this name, which menus and messages show."""
+    """Raise a ValueError if menus and messages cannot show this name of a stack."""
     if not isinstance(name, str) or not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
         raise ValueError(
             f"a stack is named {name!r:.100}; expected printable text of 1 to {_LONGEST_NAME} "
@@ -63,7 +63,7 @@ def check_name(name: object) -> None:
 
 
 def spans(numbers: tuple[int, ...]) -> str:
-    """Increasing numbers as text, e.g. "6 layers, 0 to 5" or "layers 0–2, 5"."""
+    """Describe increasing layer numbers, e.g. "6 layers, 0 to 5" or "layers 0–2, 5"."""
     first, last = numbers[0], numbers[-1]
     if len(numbers) == 1:
         return f"layer {first} alone"
@@ -73,11 +73,11 @@ def spans(numbers: tuple[int, ...]) -> str:
 
 
 def runs(numbers: Iterable[int]) -> str:
-    """Increasing numbers as "0–2, 5"."""
-    found: list[list[int]] = []
+    """Format increasing numbers as "0–2, 5"."""
+    parts: list[list[int]] = []
     for number in numbers:
-        if found and found[-1][-1] == number - 1:
-            found[-1].append(number)
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1].append(number)
         else:
-            found.append([number])
-    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in found)
+            parts.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in parts)

@@ -1,6 +1,6 @@
-"""A record as one safetensors file: arrays as they are, everything else as JSON metadata.
+"""Saving of a record as one safetensors file: arrays unchanged, all else as JSON metadata.
 
-`loading` reads what this writes.
+`loading` reads these files.
 """
 
 from __future__ import annotations
@@ -19,58 +19,57 @@ from .stack import Stack
 FORMAT = "attnwidget-record"
 VERSION = 1
 
-# In bytes; a million tokens take about as many.
+# In bytes, about the header of a million tokens.
 LARGEST_HEADER = 1 << 25
-# Lists and objects of JSON take far more room than their brackets. A long text has one for each
-# token, where it stands in the text.
-MOST_BRACKETS = 1 << 21
-# No model has as many, and each is looked through, even where all are of the same few numbers.
-MOST_LAYERS = 1 << 12
+# Parsed lists and objects of JSON take far more memory than their brackets. Every token has one
+# list, its offsets in the text.
+MAX_BRACKETS = 1 << 21
+# More than any model has; each costs time to check, even if all share a few arrays.
+MAX_LAYERS = 1 << 12
 
 LAYER_ARRAYS = ("queries", "keys", "weights", "values", "projection")
 PROGRAM_ARRAYS = ("visible", "bias", "relative", "sinks")
 PROGRAM_VALUES = ("scale", "mask", "window", "blocks", "softcap")
-# JSON knows lists only.
+# These are lists in JSON.
 PROGRAM_TUPLES = ("scale", "window", "blocks")
 
 
 def save(
     path: str | PathLike[str], stacks: Mapping[str, Stack], model: str, missing: Sequence[str]
 ) -> None:
-    """Write stacks to `path`.
+    """Write stacks to a file.
 
     Raises:
-        ValueError: the tokens or layers are more than `load` would read.
-        OSError: the file cannot be written; what was there is as it was.
+        ValueError: there are more tokens or layers than `load` would read.
+        OSError: the file cannot be written; an existing file is unchanged.
     """
-    if sum(len(stack.layers) for stack in stacks.values()) > MOST_LAYERS:
-        raise ValueError(f"the record has more than {MOST_LAYERS} layers, too many for a file")
+    if sum(len(stack.layers) for stack in stacks.values()) > MAX_LAYERS:
+        raise ValueError(f"the record has more than {MAX_LAYERS} layers, too many for a file")
     arrays: dict[str, np.ndarray] = {}
     written: dict[int, str] = {}
     description = []
     for name, stack in stacks.items():
         layers = []
         for index, layer in enumerate(stack.layers):
-            owned = {key: getattr(layer, key) for key in LAYER_ARRAYS}
+            layer_arrays = {key: getattr(layer, key) for key in LAYER_ARRAYS}
             program = None
             if layer.program is not None:
-                owned |= {key: getattr(layer.program, key) for key in PROGRAM_ARRAYS}
+                layer_arrays |= {key: getattr(layer.program, key) for key in PROGRAM_ARRAYS}
                 program = {key: getattr(layer.program, key) for key in PROGRAM_VALUES}
-            # Layers often share a mask: it is written once.
-            kept = {
+            # A mask that several layers share is written once.
+            places = {
                 key: written.setdefault(id(array), f"{name}.{index}.{key}")
-                for key, array in owned.items()
+                for key, array in layer_arrays.items()
                 if array is not None
             }
-            for key, place in kept.items():
-                arrays[place] = np.ascontiguousarray(owned[key])
-            fidelity = asdict(layer.fidelity)
+            for key, place in places.items():
+                arrays[place] = np.ascontiguousarray(layer_arrays[key])
             layers.append(
                 {
                     "number": layer.number,
                     "program": program,
-                    "arrays": kept,
-                    "fidelity": fidelity,
+                    "arrays": places,
+                    "fidelity": asdict(layer.fidelity),
                     "rotary": None if layer.rotary is None else asdict(layer.rotary),
                 }
             )
@@ -84,12 +83,12 @@ def save(
         )
     content = {"version": VERSION, "model": model, "missing": list(missing), "stacks": description}
     text = json.dumps(content)
-    if num_brackets(text) > MOST_BRACKETS:
+    if num_brackets(text) > MAX_BRACKETS:
         raise ValueError(
             f"the record is too long for a file: its tokens and layers have more than "
-            f"{MOST_BRACKETS} parts, opening brackets in their texts included"
+            f"{MAX_BRACKETS} parts, opening brackets in their texts included"
         )
-    # Not safetensors' own way to a file, which leaves one that nobody else may read.
+    # safetensors' own save_file would leave a file that no other user may read.
     data = to_bytes(arrays, metadata={FORMAT: text})
     if int.from_bytes(data[:8], "little") > LARGEST_HEADER:
         raise ValueError("the record has too many tokens for a file")
@@ -97,5 +96,5 @@ def save(
 
 
 def num_brackets(text: str) -> int:
-    """Opening brackets in JSON, those within its texts included."""
+    """The number of opening brackets in JSON, those within its strings included."""
     return text.count("[") + text.count("{")

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Labels of a token sequence, and where they come from in its text.
+    """Labels of a token sequence, and their places in its text.
 
     Attributes:
         labels: readable text of each token.
         segments: 0 (A) or 1 (B) for each token of a text pair, or None for a single text.
         special: positions of special tokens such as [CLS].
-        words: the word that each token belongs to, counted from 0 (None for special tokens);
-            or None if that is unknown.
-        offsets: the characters (start, end) of its text that each token stands for (None for
-            special tokens); or None if that is unknown.
+        words: the word of each token, counted from 0 (None for special tokens); or None if unknown.
+        offsets: the characters (start, end) of the text that each token stands for (None for
+            special tokens); or None if unknown.
     """
 
     labels: tuple[str, ...]
@@ -31,47 +27,47 @@ class Tokens:
 
     def __post_init__(self) -> None:
         if isinstance(self.labels, str) or not all(isinstance(x, str) for x in self.labels):
-            raise ValueError("labels are one string per token")
+            raise ValueError("labels must be a list with one string per token")
         if not all(_is_count(p) and p < len(self.labels) for p in self.special):
             raise ValueError("a special position lies outside the tokens")
         if self.segments is not None and not all(_is_count(s) and s < 2 for s in self.segments):
-            raise ValueError("segments are 0 or 1")
+            raise ValueError("segments must be 0 or 1")
         lists: dict[str, Sequence[object] | None] = {
             "segment": self.segments,
             "word": self.words,
             "offset": self.offsets,
         }
-        for what, values in lists.items():
+        for name, values in lists.items():
             if values is not None and len(values) != len(self.labels):
                 raise ValueError(
-                    f"{len(self.labels)} tokens but {len(values)} {what} numbers; "
+                    f"{len(self.labels)} tokens but {len(values)} {name} numbers; "
                     "give one for each token"
                 )
         if self.words is not None and not all(w is None or _is_count(w) for w in self.words):
-            raise ValueError("words are numbers from 0, or None")
+            raise ValueError("words must be numbers from 0, or None")
         if self.offsets is not None and not all(o is None or _is_span(o) for o in self.offsets):
-            raise ValueError("offsets are (start, end) from 0, or None")
+            raise ValueError("offsets must be (start, end) from 0, or None")
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
     def split(self) -> int | None:
-        """Where the second text of a pair begins; None unless one follows the other."""
+        """The position where the second text of a pair begins; None if the texts are mixed."""
         if self.segments is None or not 0 < sum(self.segments) < len(self):
             return None
-        at = self.segments.index(1)
-        return at if all(self.segments[at:]) else None
+        start = self.segments.index(1)
+        return start if all(self.segments[start:]) else None
 
     def first(self, count: int) -> Tokens:
-        """The first `count` of them."""
-
-        def cut(values: tuple[_T, ...] | None) -> tuple[_T, ...] | None:
-            return None if values is None else values[:count]
-
-        special = tuple(position for position in self.special if position < count)
-        words, offsets = cut(self.words), cut(self.offsets)
-        return Tokens(self.labels[:count], cut(self.segments), special, words, offsets)
+        """The first `count` tokens."""
+        return Tokens(
+            self.labels[:count],
+            self.segments and self.segments[:count],
+            tuple(position for position in self.special if position < count),
+            self.words and self.words[:count],
+            self.offsets and self.offsets[:count],
+        )
 
 
 def _is_count(value: object) -> bool:

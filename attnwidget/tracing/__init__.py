@@ -1,7 +1,7 @@
-"""The attention that runs in a model, call by call: a handler may see a call, and change it.
+"""Traces of the attention calls in a model: a handler receives each call, and may change it.
 
-Two routes see calls: transformers' attention interface (interface.py), and torch's functions for
-all that does not go through it (function_mode.py).
+Two routes observe calls: transformers' attention interface (interface.py), and torch's functions
+for all other attention (function_mode.py).
 """
 
 from .calls import Address, Call, FunctionCall, Read, SoftmaxCall

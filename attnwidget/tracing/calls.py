@@ -1,4 +1,4 @@
-"""Calls of attention, as a model makes them: what each of the two routes knows of one."""
+"""Attention calls of a model, as each of the two routes observes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Reference: TypeAlias = Callable[
     [torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor
 ]
 
-# Head outputs [M, heads, Tq, d_v] -> what the model's attention function returns with these.
+# Head outputs [M, heads, Tq, d_v] -> the result of the model's attention function with these.
 Rebuild: TypeAlias = Callable[[torch.Tensor], Any]
 
 
@@ -45,14 +45,14 @@ class FunctionCall:
         route: the name of the route that saw the call.
         query, key, value: [M, heads or key heads, tokens, d], as they enter the dot product.
         mask: the attention mask as passed, or None.
-        causal: whether the function lets no query see later keys, beside the mask.
+        causal: True if the function itself hides later keys, in addition to the mask.
         options: further arguments: scaling, softcap, s_aux, position_bias, ...
         reference: the model's own function that computes weights explicitly, if known; it is
             called with tensors cut down to some of the queries.
-        replay: runs the same function on all that the model passed, with an additive mask in place
-            of its own, and returns the softmaxes within it.
-        output: the head outputs [M, heads, Tq, d_v], or None if the function returned no such.
-        rebuild: makes what the function returns from other head outputs.
+        replay: runs `reference` on the model's own arguments, with an additive mask in place of
+            their mask, and returns the softmaxes within it.
+        output: the head outputs [M, heads, Tq, d_v], or None if the function returned none.
+        rebuild: makes the function's result from other head outputs.
     """
 
     module: torch.nn.Module
@@ -75,13 +75,13 @@ class SoftmaxCall:
 
     Attributes:
         module: the innermost module that was running.
-        logits: what went into the softmax, [..., Tq, Tk] (or more columns than keys).
-        weights: what weighed the values, in the layout of the logits.
-        scores: the provenance of the logits, or None if that was not followed.
+        logits: the softmax's input, [..., Tq, Tk] (or more columns than keys).
+        weights: the weights that were multiplied with the values, in the layout of the logits.
+        scores: the provenance of the logits, or None if it is not known.
         value: [..., Tk, d_v], or None.
         layout: of the weights, logits, scores and values.
         output: the head outputs [M, heads, Tq, d_v], or None where their layout is not known.
-        rebuild: makes what the product of weights and values returns from other head outputs.
+        rebuild: makes the product of weights and values from other head outputs.
     """
 
     module: torch.nn.Module
@@ -96,12 +96,12 @@ class SoftmaxCall:
 
 Call: TypeAlias = FunctionCall | SoftmaxCall
 
-# Gives the tensors of a call; raises ValueError where their layout is not known.
+# Returns the tensors of a call; raises ValueError if their layout is not known.
 Read: TypeAlias = Callable[[], Call]
 
 
 class Observer(Protocol):
-    """A function that a route calls for every attention call, once that has been computed."""
+    """A function that a route calls after every attention call."""
 
     def __call__(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
-        """Returns the result of the call, or what the model is to get in its place."""
+        """Return the result of the call, or a replacement for the model."""

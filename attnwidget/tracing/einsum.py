@@ -1,4 +1,4 @@
-"""Queries and keys out of an Einstein summation."""
+"""Recognition of queries and keys in an Einstein summation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ def terms_of(equation: str, a: torch.Tensor, b: torch.Tensor) -> tuple[str, str,
     hidden = max(t.ndim - len(s.replace("...", "")) for t, s in ((a, first), (b, second)))
     shared = "".join(free[: max(hidden, 0)])
 
-    def spelled(letters: str, count: int | None) -> str:
-        # Broadcasting aligns the dimensions that "..." stands for at their end.
-        own = shared if count is None else shared[len(shared) - count :] if count else ""
-        return letters.replace("...", own)
+    def spelled(letters: str, count: int) -> str:
+        # Broadcasting aligns the last dimensions that "..." stands for.
+        return letters.replace("...", shared[len(shared) - count :])
 
     first = spelled(first, a.ndim - len(first.replace("...", "")))
     second = spelled(second, b.ndim - len(second.replace("...", "")))
-    out = spelled(out, None)
+    out = spelled(out, len(shared))
     fits = len(first) == a.ndim and len(second) == b.ndim
     return (first, second, out) if fits else None
 
@@ -53,7 +52,7 @@ def product_of(
 
 
 def _arranged(tensor: torch.Tensor, letters: str, wanted: str) -> torch.Tensor:
-    """The tensor's dimensions in another order; one that it lacks has length 1."""
+    """Permute the tensor's dimensions; one that it lacks gets length 1."""
     present = [letter for letter in wanted if letter in letters]
     arranged = tensor.permute([letters.index(letter) for letter in present])
     for place, letter in enumerate(wanted):

@@ -1,8 +1,8 @@
-"""The route through torch's functions: a product, a softmax, a product that a model writes out.
+"""The route through torch's functions: attention written as a product, a softmax, a product.
 
-A torch function mode intercepts every torch function, and follows those that make, move or
-change scores and weights. What runs is the same as without it, except that torch leaves
-its fused encoder layers aside while any such mode is active.
+A torch function mode intercepts every torch function, and follows those that compute, move or
+change scores and weights. The same functions run as without it, except that torch does not use
+its fused encoder layers while any such mode is active.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ SDPA = "scaled_dot_product_attention"
 
 
 class AttentionMode(TorchFunctionMode):
-    """Within this mode, `observe` receives every attention that torch functions compute.
+    """A torch function mode in which `observe` receives every attention call.
 
     Args:
-        stack: the model's modules, of which the innermost is the one that computes.
-        observe: called with the result of the function that came last in a call.
-        batch: the size of the batch, where a tensor's layout leaves it open.
+        stack: the running modules; the innermost one makes the call.
+        observe: called with the result of the last function of a call.
+        batch: the size of the batch, for tensors whose layout does not tell it.
     """
 
     def __init__(self, stack: ModuleStack, observe: Observer, batch: int) -> None:
@@ -42,13 +42,13 @@ class AttentionMode(TorchFunctionMode):
         self._observe = observe
         self._batch = batch
         self._paused = False
-        # The calls that the function which has just run completes.
+        # The calls that the latest function completed.
         self._completed: list[tuple[torch.nn.Module, Read]] = []
         self._origins: WeakIdKeyDictionary = WeakIdKeyDictionary()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Within this context, nothing is followed."""
+        """Follow nothing within this context."""
         before, self._paused = self._paused, True
         try:
             yield
@@ -63,52 +63,55 @@ class AttentionMode(TorchFunctionMode):
         if self._paused or self._stack.elsewhere:
             return func(*args, **kwargs)
         if name == "multi_head_attention_forward":
-            return self._entered(func, args, kwargs)
+            return self._run_within(func, args, kwargs)
         out = func(*args, **kwargs)
         follow = _FOLLOWED.get(name)
         if follow is not None:
-            with suppress(Exception):  # what cannot be followed must run all the same
+            with suppress(Exception):  # a failure to follow must not stop the model
                 follow(self, out, func, args, kwargs)
             completed, self._completed = self._completed, []
             for module, read in completed:
                 out = self._observe(module, read, out)
         return out
 
-    def _entered(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Torch's own attention is one function to a mode, but does its work in others."""
-        functions: Any = F
-        asked = functions.has_torch_function
+    def _run_within(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Run multi_head_attention_forward so that the mode sees the functions within it.
 
-        def not_this_time(_relevant: Any) -> bool:
-            functions.has_torch_function = asked
+        It would dispatch to the mode again, as one function, so its first check is answered False.
+        """
+        functions: Any = F
+        original = functions.has_torch_function
+
+        def answer_false_once(_relevant: Any) -> bool:
+            functions.has_torch_function = original
             return False
 
-        functions.has_torch_function = not_this_time
+        functions.has_torch_function = answer_false_once
         try:
             with self:
                 return func(*args, **kwargs)
         finally:
-            functions.has_torch_function = asked
+            functions.has_torch_function = original
 
     def _origin(self, tensor: Any) -> Scores | Weights | None:
         if not isinstance(tensor, torch.Tensor):
             return None
-        found: Scores | Weights | None = self._origins.get(tensor)  # type: ignore[no-untyped-call]
-        return found
+        origin: Scores | Weights | None = self._origins.get(tensor)  # type: ignore[no-untyped-call]
+        return origin
 
     def _product(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
-        """matmul, bmm, @: queries and keys give scores, or weights and values an output."""
+        """Follow matmul, bmm, @: queries and keys give scores, or weights and values an output."""
         a, b = [*args, *(kwargs[name] for name in ("input", "other", "mat2") if name in kwargs)][:2]
         if a.ndim < 2 or b.ndim < 2:
             return
         if self._weighs(a, [a.ndim - 1], b, out) or self._weighs(
-            b, [b.ndim - 2], a.mT, out, turned=True
+            b, [b.ndim - 2], a.mT, out, transposed=True
         ):
             return
         self._multiplied(out, a, b.mT)
 
     def _added_product(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
-        """baddbmm: a bias plus scores, in one function."""
+        """Follow baddbmm: a bias plus scores, in one function."""
         arguments = {**dict(zip(("input", "batch1", "batch2"), args, strict=False)), **kwargs}
         a, b = arguments["batch1"], arguments["batch2"]
         if not self._weighs(a, [a.ndim - 1], b, out):
@@ -122,10 +125,10 @@ class AttentionMode(TorchFunctionMode):
         letters = terms_of(equation, first, second)
         if letters is None:
             return
-        *inputs, kept = letters
+        *inputs, result = letters
         used = [
-            self._weighs(operand, [n for n, letter in enumerate(own) if letter not in kept])
-            for operand, own in zip(operands, inputs, strict=True)
+            self._weighs(operand, [n for n, letter in enumerate(axes) if letter not in result])
+            for operand, axes in zip(operands, inputs, strict=True)
         ]
         product = product_of(letters, first, second)
         if product is not None and not any(used):
@@ -134,7 +137,7 @@ class AttentionMode(TorchFunctionMode):
     def _multiplied(
         self, out: torch.Tensor, query: torch.Tensor, key: torch.Tensor, scale: float = 1
     ) -> None:
-        # One matrix for a whole batch is a layer's weight.
+        # A single matrix for a whole batch is a layer's parameter, not keys.
         if key.ndim > 2 or (query.ndim == 2 and not isinstance(key._base, torch.nn.Parameter)):
             self._origins[out] = Scores.of(query, key, scale)
 
@@ -144,42 +147,42 @@ class AttentionMode(TorchFunctionMode):
         summed: list[int],
         value: torch.Tensor | None = None,
         out: torch.Tensor | None = None,
-        turned: bool = False,
+        transposed: bool = False,
     ) -> bool:
         """True if an operand is weights: the dimension of their softmax is summed over.
 
         Args:
             operand: a factor of the product.
             summed: its dimensions that are summed over.
-            value: what it weighs, [..., Tk, d_v], if that is laid out as the weights are.
-            out: the product, likewise [..., Tq, d_v], or [..., d_v, Tq] if it is turned.
+            value: the other factor, [..., Tk, d_v], if its layout is that of the weights.
+            out: the product, likewise [..., Tq, d_v], or [..., d_v, Tq] if it is transposed.
         """
         origin = self._origin(operand)
         if not isinstance(origin, Weights) or origin.axis not in summed:
             return False
         module = self._stack.innermost
         if not origin.used and (origin.scores is not None or is_attention(module)):
-            # A softmax whose scores are not known to come from queries and keys may be a router's.
+            # Outside of attention modules, a softmax of unknown scores may be a router's.
             origin.used.append(True)
             weights = operand if origin.latest is None else origin.latest
-            # Logits that were overwritten since say nothing of their softmax.
+            # Logits that were overwritten since are not those of the softmax.
             logits = origin.logits if origin.intact else weights
             scores = origin.scores if origin.intact else None
 
             def read() -> SoftmaxCall:
                 layout = Layout.of(weights.shape, module, self._batch)
                 call = SoftmaxCall(module, logits, weights, scores, value, layout)
-                return call if out is None else self._with_output(call, out, turned)
+                return call if out is None else self._with_output(call, out, transposed)
 
             self._completed.append((module, read))
         return True
 
-    def _with_output(self, call: SoftmaxCall, out: torch.Tensor, turned: bool) -> SoftmaxCall:
+    def _with_output(self, call: SoftmaxCall, out: torch.Tensor, transposed: bool) -> SoftmaxCall:
         """The call with its head outputs, if their layout is known.
 
         Batch and heads are often folded into one dimension between the softmax and the product.
         """
-        product, layout = out.mT if turned else out, call.layout
+        product, layout = out.mT if transposed else out, call.layout
         with suppress(ValueError):
             if product.ndim != layout.ndim:
                 layout = Layout.of(product.shape, call.module, self._batch)
@@ -188,7 +191,7 @@ class AttentionMode(TorchFunctionMode):
 
                 def rebuild(heads: torch.Tensor) -> torch.Tensor:
                     restored = layout.restore(heads, product.shape)
-                    return restored.mT if turned else restored
+                    return restored.mT if transposed else restored
 
                 return replace(call, output=output, rebuild=rebuild)
         return call
@@ -217,7 +220,7 @@ class AttentionMode(TorchFunctionMode):
             self._origins[out] = origin.tanh()
 
     def _change(self, out: torch.Tensor, func: Any, args: Any, kwargs: Any) -> None:
-        """Values may change, the layout does not."""
+        """Follow a function that changes values, but not the layout."""
         arguments = (*args, *kwargs.values())
         origin = next((o for o in map(self._origin, arguments) if o is not None), None)
         if isinstance(origin, Scores):
@@ -225,27 +228,27 @@ class AttentionMode(TorchFunctionMode):
                 self._origins[out] = origin
         elif origin is None or out.shape != origin.column.shape:
             return
-        # With nothing later, it is the latest itself, in the layout of the logits.
+        # Without later weights, this tensor is the latest, in the layout of the logits.
         elif origin.latest is None or _name(func) in _COPIES.split():
             self._origins[out] = origin
         elif origin.ordered:
             self._origins[out] = replace(origin, latest=out.reshape(origin.latest.shape))
 
     def _view(self, out: torch.Tensor, func: Any, args: Any, kwargs: Any) -> None:
-        """The layout changes, values do not."""
+        """Follow a function that changes the layout, but no values."""
         origin = self._origin(args[0])
         if origin is None or out is args[0]:
             return
-        if any(isinstance(part, (list, torch.Tensor)) for part in _parts(args[1:])):
-            return  # heads or rows that are picked out no longer stand where they stood
+        if any(isinstance(index, (list, torch.Tensor)) for index in _flattened(args[1:])):
+            return  # heads or rows that are picked by index have other places
         before = origin.index if isinstance(origin, Scores) else origin.column
         index = func(before, *args[1:], **kwargs)
         if isinstance(origin, Scores):
             self._origins[out] = replace(origin, index=index)
         elif out.shape[:-1] == before.shape[:-1] and out.shape != before.shape:
             if index.shape[-1] != before.shape[-1] - 1 or index.flatten()[0] != 0:
-                return  # a part of the keys, of which the rest is elsewhere
-            # The last column is cut off, which belongs to no key: a sink.
+                return  # some of the keys, while the others are in another tensor
+            # The last column, which belongs to no key, is cut off: a sink.
             self._origins[out] = replace(origin, latest=None, column=index, scores=None)
         else:
             latest = args[0] if origin.latest is None else origin.latest
@@ -288,7 +291,7 @@ class AttentionMode(TorchFunctionMode):
 
 @functools.cache
 def _name(func: Any) -> str:
-    """A function's name without what marks operators, reflected operators and in-place."""
+    """A function's name without the marks of operators, reflected operators and in-place."""
     name = str(getattr(func, "__name__", ""))
     if name == "__get__":  # a property, e.g. Tensor.mT
         return str(getattr(getattr(func, "__self__", None), "__name__", ""))
@@ -296,8 +299,8 @@ def _name(func: Any) -> str:
     return _OPERATORS.get(plain, plain)
 
 
-def _parts(arguments: Any) -> list[Any]:
-    """The arguments of an indexing, out of their tuple."""
+def _flattened(arguments: Any) -> list[Any]:
+    """The arguments, with the entries of tuples in place of these."""
     return [x for a in arguments for x in (a if isinstance(a, tuple) else (a,))]
 
 
@@ -307,7 +310,7 @@ _OPERATORS = {
     "iadd": "add", "radd": "add", "isub": "sub",
 }  # fmt: skip
 
-# Change no value, but by rounding.
+# Functions that change values only by rounding.
 _COPIES = "to type type_as float double half bfloat16 clone contiguous detach"
 
 _CHANGES = """

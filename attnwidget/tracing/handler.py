@@ -1,4 +1,4 @@
-"""The events of a trace, and the changes that a caller may make in them."""
+"""The interface of a handler, which receives the events of a trace and may change outputs."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from .calls import Address, Read
 
 
 class Handler:
-    """Receives the events of a trace. A subclass overrides those that it needs.
+    """Receives the events of a trace; a subclass overrides the methods that it needs.
 
     An exception that a handler raises ends the forward pass.
     """
 
     def attention(self, address: Address, read: Read) -> torch.Tensor | None:
-        """An attention call has been computed.
+        """Called after an attention call.
 
         Args:
-            address: its place in the trace.
-            read: gives the call's tensors; raises ValueError where their layout is not known.
+            address: the place of the call in the trace.
+            read: returns the call's tensors; raises ValueError if their layout is not known.
 
         Returns:
-            Head outputs [M, heads, Tq, d_v] with which the model goes on in place of the call's
-            own, or None to leave them as they are.
+            Head outputs [M, heads, Tq, d_v] to replace those of the call, or None to keep these.
         """
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        """A module of the model is about to run."""
+        """Called before a module of the model runs."""
 
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
     ) -> None:
-        """A module of the model, called within `parent`, has run."""
+        """Called after a module of the model, within `parent`, has run."""

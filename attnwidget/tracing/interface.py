@@ -1,9 +1,9 @@
 """The route through transformers' attention interface.
 
-The registry's own lookup is wrapped for the length of a trace: a model asks it for an attention
-function and gets that same function, with an observer around it. Switching the model's
-configuration to an implementation of our own would be simpler, and wrong: models branch on its
-name (for their masks, for instance), and some then compute something else.
+The registry's lookup is wrapped during a trace: a model looks up an attention function and gets
+that same function, with an observer around it. Switching the model's configuration to an
+implementation of our own would be simpler, but wrong: models branch on its name (for their masks,
+for instance), and some then compute something else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ORIGINAL = "_attnwidget_original"
 
 _POSITIONAL = ("module", "query", "key", "value", "attention_mask")
 
-# Our masks hold the position bias, no dropout is wanted, and the mask says what is causal.
+# Our masks include position bias and causality, and dropout is off.
 _NOT_FOR_REFERENCE = ("dropout", "position_bias", "is_causal")
 
 
@@ -39,14 +39,14 @@ _NOT_FOR_REFERENCE = ("dropout", "position_bias", "is_causal")
 def interface_calls(
     stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
 ) -> Iterator[None]:
-    """Within this context, `observe` receives every call through the interface.
+    """Pass every call through the interface to `observe` within this context.
 
-    The function itself, and what is done with its call, run within `paused()`. The lookups are
-    those of the whole process: one such context at a time.
+    Functions and their observation run within `paused()`. The lookups belong to the whole process,
+    so only one such context can be active.
     """
-    # A function that calls another one of the registry is one attention, not two.
+    # True while a function runs: one that calls another of the registry is one attention call.
     inside = False
-    # A model may keep a function that it has looked up, wrapper and all.
+    # True after the trace, in which a model may have kept a wrapped function.
     over = False
 
     def observed(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
@@ -57,7 +57,7 @@ def interface_calls(
             nonlocal inside
             arguments = {**dict(zip(_POSITIONAL, args, strict=False)), **kwargs}
             module, query = arguments.pop("module", None), arguments.get("query")
-            # For other layouts than [batch, heads, tokens, d], torch's functions are followed.
+            # The other route observes layouts other than [batch, heads, tokens, d].
             other = inside or over or stack.elsewhere or not stack.owns(module)
             if other or getattr(query, "ndim", 0) != 4:
                 return function(*args, **kwargs)
@@ -65,10 +65,10 @@ def interface_calls(
             try:
                 with paused():
                     result = function(*args, **kwargs)
-                    own = _original(eager) if eager else _eager_function(module)
+                    reference = _original(eager) if eager else _eager_function(module)
 
                     def read() -> FunctionCall:
-                        return _call(stack, module, function, own, arguments, result)
+                        return _call(stack, module, function, reference, arguments, result)
 
                     return observe(module, read, result)
             finally:
@@ -100,8 +100,8 @@ def _call(
     flash = "flash" in getattr(function, "__name__", "")
     if flash:
         options = {**options, "flash": True}
-    # To flash attention, a mask of two dimensions says which keys are padding, and nothing else.
-    open_ = mask is None or (flash and getattr(mask, "ndim", 0) == 2)
+    # In flash attention, a mask of two dimensions only marks the keys that are padding.
+    no_mask = mask is None or (flash and getattr(mask, "ndim", 0) == 2)
     return FunctionCall(
         module,
         ROUTE,
@@ -109,7 +109,7 @@ def _call(
         key,
         value,
         mask,
-        causal=open_ and function is not eager and _implicitly_causal(module, query, options),
+        causal=no_mask and function is not eager and _implicitly_causal(module, query, options),
         options=options,
         reference=None if eager is None else _reference(module, eager, options),
         replay=None
@@ -135,8 +135,8 @@ def _reference(
         query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor
     ) -> torch.Tensor:
         others = _without(options, *_NOT_FOR_REFERENCE, "flash")
-        found: torch.Tensor = eager(module, query, key, value, mask, dropout=0.0, **others)[1]
-        return found
+        result: torch.Tensor = eager(module, query, key, value, mask, dropout=0.0, **others)[1]
+        return result
 
     return weights
 
@@ -152,7 +152,7 @@ def _replayed(
     calls: list[SoftmaxCall] = []
 
     def keep(module: torch.nn.Module, read: Read, result: Any) -> Any:
-        with suppress(Exception):  # what cannot be read does not stop the function
+        with suppress(Exception):  # a call that cannot be read must not stop the function
             call = read()
             if isinstance(call, SoftmaxCall):
                 calls.append(call)
@@ -175,7 +175,7 @@ def _without(options: dict[str, Any], *names: str) -> dict[str, Any]:
 def _implicitly_causal(
     module: torch.nn.Module, query: torch.Tensor, options: dict[str, Any]
 ) -> bool:
-    """True if a missing mask means causal, as it does for every function but the eager one."""
+    """True if a missing mask means causal attention, as for every function but the eager one."""
     if query.shape[-2] == 1:
         return False
     flag = options.get("is_causal")
@@ -185,7 +185,7 @@ def _implicitly_causal(
 def _lookups(
     model: torch.nn.Module, observed: Callable[..., AttentionFunction]
 ) -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """(owner, name, wrapper) of each place where models look attention functions up."""
+    """(owner, name, wrapper) of every place where models look up attention functions."""
     sources = [sys.modules[name] for name in {type(m).__module__ for m in model.modules()}]
     registry: Any = modeling_utils.ALL_ATTENTION_FUNCTIONS
     if type(registry) is dict:  # before 4.50
@@ -213,7 +213,7 @@ def _lookups(
 
 
 def _replace(owner: Any, name: str, wrapper: Callable[[Any], Any], undo: ExitStack) -> None:
-    """Put wrapper(original) in the place of the original, until `undo` is closed."""
+    """Replace an attribute or item by wrapper(original), until `undo` is closed."""
     if isinstance(owner, dict):
         undo.callback(owner.__setitem__, name, owner[name])
         owner[name] = wrapper(owner[name])
@@ -227,14 +227,15 @@ def _replace(owner: Any, name: str, wrapper: Callable[[Any], Any], undo: ExitSta
 
 
 def _eager_function(module: torch.nn.Module) -> AttentionFunction | None:
-    """The function of this name in the file that defines the module, or one of its bases."""
+    """The eager function in the file that defines the module's class, or one of its bases."""
     for base in type(module).__mro__:
-        found = getattr(sys.modules.get(base.__module__), "eager_attention_forward", None)
-        if found is not None:
-            return _original(found)
+        function = getattr(sys.modules.get(base.__module__), "eager_attention_forward", None)
+        if function is not None:
+            return _original(function)
     return None
 
 
 def _original(function: AttentionFunction) -> AttentionFunction:
-    found: AttentionFunction = getattr(function, _ORIGINAL, function)
-    return found
+    """The function without our wrapper."""
+    original: AttentionFunction = getattr(function, _ORIGINAL, function)
+    return original

@@ -1,4 +1,4 @@
-"""The dimensions of a tensor that are the batch, the heads and the tokens."""
+"""The layout of a tensor: the dimensions of the batch, the heads and the tokens."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _HEAD_COUNTS = (
     "h",
 )
 
-# Code of which it is known that, where batch and heads are one dimension, the batch comes first.
+# Code that puts the batch first where batch and heads share a dimension.
 _BATCH_FIRST = ("transformers.", "torch.")
 
 
 def heads_of(module: torch.nn.Module) -> int | None:
-    """The number of heads that a module says it has."""
+    """The number of heads in a module's attributes."""
     for name in _HEAD_COUNTS:
         count = getattr(module, name, None)
         if type(count) is int and count > 0:
@@ -32,10 +32,10 @@ def heads_of(module: torch.nn.Module) -> int | None:
 
 @dataclass(frozen=True)
 class Layout:
-    """The way from [..., T, n] to [M, heads, T, n]: decided by queries or weights, also for keys.
+    """The conversion from [..., T, n] to [M, heads, T, n], derived from queries or weights.
 
     Attributes:
-        ndim: the number of dimensions that it is for.
+        ndim: the number of dimensions of the tensors.
         axis: the dimension of the heads, or None if they are folded into the first.
         leading: M.
     """
@@ -46,14 +46,14 @@ class Layout:
 
     @classmethod
     def of(cls, shape: torch.Size, module: torch.nn.Module, batch: int) -> Layout:
-        """The layout of scores, weights, queries or outputs.
+        """Derive the layout of scores, weights, queries or outputs.
 
-        Four dimensions are taken for [M, heads, T, n], as everywhere, unless only the third is as
-        long as the module has heads. Of more, the one that is as long is that of the heads. With
-        fewer, batch and heads are one dimension, or there is a single head.
+        Four dimensions are [M, heads, T, n], unless only the third is as long as the module has
+        heads. Of more dimensions, one with that length is that of the heads. With fewer, batch and
+        heads share a dimension, or there is a single head.
 
         Raises:
-            ValueError: it cannot be told which head belongs to which item of the batch.
+            ValueError: it is not known which head belongs to which item of the batch.
         """
         heads, lead = heads_of(module), shape[:-2]
         if len(lead) == 2:
@@ -73,10 +73,10 @@ class Layout:
         return cls(len(shape), None, count // heads)
 
     def apply(self, tensor: torch.Tensor) -> torch.Tensor:
-        """[M, heads or key heads, T, n].
+        """Convert a tensor to [M, heads or key heads, T, n].
 
         Raises:
-            ValueError: the tensor is laid out otherwise.
+            ValueError: the tensor has another layout.
         """
         if tensor.ndim != self.ndim:
             raise ValueError(f"{tensor.ndim} dimensions where {self.ndim} were expected")
@@ -88,7 +88,7 @@ class Layout:
         return moved.reshape(-1, *moved.shape[-3:])
 
     def restore(self, tensor: torch.Tensor, shape: torch.Size) -> torch.Tensor:
-        """The inverse of `apply`, for what had this shape before."""
+        """Invert `apply` for a tensor that had this shape before."""
         if self.axis is None:
             return tensor.reshape(shape)
         moved = list(shape)

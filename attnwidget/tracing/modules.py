@@ -1,7 +1,7 @@
-"""The modules of a model that are running, by hooks of the whole process.
+"""The running modules of a model, tracked by torch's global module hooks.
 
-The model's own hooks stay as they are. Calls of other models, and of the same model on other
-threads, pass unnoticed.
+The model's own hooks are not touched. Calls of other models, and of the same model on other
+threads, are ignored.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .handler import Handler
 
 
 class ModuleStack:
-    """The modules of one model that are running now, and how often the model itself has started.
+    """The stack of one model's running modules, and a counter of its forward passes.
 
     Attributes:
-        names: name of each module, by identity; of a module with several names, the first.
-        called: names of the modules that have been called.
-        step: how many forward passes have started before the one that runs: of the whole model, or
-            of its language model where that generates by itself.
+        names: the name of each module, by identity; the first one if it has several.
+        called: the names of the modules that have been called.
+        step: the number of the current forward pass, counted from 0: of the whole model, or of its
+            language model if that generates by itself.
     """
 
     def __init__(self, model: torch.nn.Module) -> None:
@@ -55,19 +55,19 @@ class ModuleStack:
         return id(module) in self.names and threading.get_ident() == self._thread
 
     def _is_pass(self, module: torch.nn.Module) -> bool:
-        """True if the whole model starts, or, where it generates, the part of it that does so."""
+        """True if a forward pass starts: of the whole model, or of its part that generates."""
         if any(m is self.model or can_generate(m) for m in self._stack):
             return False
         return module is self.model or can_generate(module)
 
     def _is_foreign(self, module: torch.nn.Module) -> bool:
-        # One without parameters is but a function: models make softmaxes as they go.
+        # Modules without parameters are ignored: models create softmaxes as they run.
         here = threading.get_ident() == self._thread
         return here and id(module) not in self.names and any(True for _ in module.parameters())
 
     @contextmanager
     def following(self, handler: Handler) -> Iterator[None]:
-        """Within this context, the stack is kept up to date, and the handler receives modules."""
+        """Update the stack within this context, and report modules to the handler."""
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
             if self._is_foreign(module):
@@ -79,7 +79,7 @@ class ModuleStack:
                 handler.module_entered(module, args)
 
         def leave(module: torch.nn.Module, _args: Any, output: Any) -> None:
-            # A module whose forward failed before this hook was reached is unwound as well.
+            # Modules whose forward failed without this hook are popped as well.
             if self._is_foreign(module):
                 self._foreign -= 1
             elif self.owns(module) and module in self._stack:

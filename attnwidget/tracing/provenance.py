@@ -1,4 +1,4 @@
-"""The provenance of scores and weights: a product of queries and keys, a softmax."""
+"""The provenance of scores and weights: the product and the softmax that they come from."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import torch
 
 @dataclass(frozen=True)
 class Scores:
-    """Provenance of a tensor: scale * q.k, then a softcap, and whatever was added to that.
+    """Provenance of a tensor: scale * q.k, perhaps with a softcap, plus added terms.
 
-    What was added needs no following: it is the difference to what went into the softmax.
+    Added terms are not followed: they are the difference to the softmax's input.
 
     Attributes:
         query, key: [..., Tq, d] and [..., Tk, d], as they entered the product.
-        index: which of the product's rows each entry of this tensor comes from, counted through
-            all its leading dimensions: int64 in the layout of this tensor.
+        index: the row of the product that each entry of this tensor comes from, counted over all
+            leading dimensions: int64 in the layout of this tensor.
         scale: factor on the dot products.
         factors: tensors that the dot products were also multiplied with.
         capped: the factor before the tanh of a softcap, or None; `scale` is then the one after.
-        versions: of both tensors at the time of the product.
+        versions: the version counters of both tensors at the time of the product.
     """
 
     query: torch.Tensor
@@ -34,18 +34,18 @@ class Scores:
 
     @classmethod
     def of(cls, query: torch.Tensor, key: torch.Tensor, scale: float = 1.0) -> Scores:
-        """The product of [..., Tq, d] and [..., Tk, d]."""
+        """The provenance of a product of [..., Tq, d] and [..., Tk, d]."""
         size = torch.Size((*_lead(query, key), query.shape[-2]))
         index = torch.arange(size.numel()).reshape(*size, 1).expand(*size, key.shape[-2])
         return cls(query, key, index, scale, versions=(_version(query), _version(key)))
 
     @property
     def intact(self) -> bool:
-        """True if queries and keys are still those of the product: they may be changed in place."""
+        """True if queries and keys were not changed in place since the product."""
         return self.versions == (_version(self.query), _version(self.key))
 
     def times(self, factor: Any, *, inverse: bool = False) -> Scores:
-        """After a multiplication with a number or a tensor, or a division by it."""
+        """The provenance after a multiplication with, or a division by, a number or a tensor."""
         if isinstance(factor, torch.Tensor):
             factor = factor.detach().float()
             return replace(self, factors=(*self.factors, 1 / factor if inverse else factor))
@@ -55,15 +55,15 @@ class Scores:
         return replace(self, capped=self.scale, scale=1.0)
 
     def oriented(self) -> Scores:
-        """The same, of the transposed product if this tensor is laid out as that.
+        """The provenance with queries and keys swapped if the tensor is the product's transpose.
 
-        A model may well compute keys . queries and transpose the result.
+        Some models compute keys . queries and transpose the result.
         """
         first = self.index.flatten(0, -3)[:1, :1] if self.index.ndim > 2 else self.index[None, :1]
         if bool((first == first[..., :1]).all()):
             return self
-        own = self.index // self.query.shape[-2] * self.key.shape[-2]
-        index = own + torch.arange(self.index.shape[-2])[:, None]
+        matrix = self.index // self.query.shape[-2] * self.key.shape[-2]
+        index = matrix + torch.arange(self.index.shape[-2])[:, None]
         return replace(self, query=self.key, key=self.query, index=index)
 
     def vectors(self, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
@@ -77,26 +77,26 @@ class Scores:
             return None
         query = self.query.expand(*lead, *self.query.shape[-2:])
         key = self.key.expand(*lead, *self.key.shape[-2:])
-        own = torch.unravel_index(entry.to(key.device), lead) if lead else ()
+        matrix = torch.unravel_index(entry.to(key.device), lead) if lead else ()
         shared = torch.unravel_index(entry[..., 0].to(key.device), lead) if lead else ()
         keys = key[shared] if lead else key.expand(*index.shape[:-1], *key.shape)
-        picked = (*own, (index % rows).to(query.device))
+        picked = (*matrix, (index % rows).to(query.device))
         return query[picked], keys
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Provenance of a tensor: a softmax, and what was done with its result.
+    """Provenance of a tensor: a softmax, and the changes of its result.
 
     Attributes:
-        logits: what went into the softmax.
-        scores: the provenance of these, if that was followed.
+        logits: the softmax's input.
+        scores: the provenance of the logits, or None if it is not known.
         latest: the weights after the last change of their values, in the logits' layout; None for
-            the tensor itself, which must not be held by what is known of it.
+            the tensor itself, to which its provenance must not hold a reference.
         column: the column of the softmax that each entry belongs to, in the tensor's own layout.
-        ordered: whether the entries follow each other as in the logits' layout.
-        used: holds an entry once the weights have been used.
-        version: of the logits at the time of the softmax.
+        ordered: True if the entries are in the order of the logits' layout.
+        used: has an entry once the weights have been used.
+        version: the version counter of the logits at the time of the softmax.
     """
 
     logits: torch.Tensor
@@ -114,7 +114,7 @@ class Weights:
 
     @property
     def intact(self) -> bool:
-        """True if the logits, and what they come from, are still those of the softmax."""
+        """True if the logits and their sources were not changed in place since the softmax."""
         scores = self.scores is None or self.scores.intact
         return scores and self.version == _version(self.logits)
 

@@ -1,4 +1,4 @@
-"""The modules that receive the head outputs of attention calls: their output projections."""
+"""Detection of output projections: the modules that receive the head outputs of calls."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .calls import Address
 
 @dataclass(frozen=True)
 class Receiver:
-    """A module that received the head outputs of a call, and nothing else.
+    """A module that received the head outputs of a call as its only argument.
 
     Attributes:
         module: the module.
-        input: what it received: [..., heads * d_v].
+        input: the argument, [..., heads * d_v].
         heads, width: the number of heads, and d_v.
     """
 
@@ -30,24 +30,24 @@ class Receiver:
 class Receivers:
     """Finds the receivers of each attention call, outermost first.
 
-    A handler passes on the calls in which it is interested, and all modules.
+    A handler reports the calls that are of interest, and all modules.
 
     Attributes:
-        found: the receivers of each call that has any.
+        by_call: the receivers of each call that has any.
     """
 
     def __init__(self) -> None:
-        self.found: defaultdict[Address, list[Receiver]] = defaultdict(list)
+        self.by_call: defaultdict[Address, list[Receiver]] = defaultdict(list)
         self._latest: tuple[Address, torch.Size, torch.Tensor] | None = None
 
     def expect(self, address: Address, output: torch.Tensor | None) -> None:
-        """Look for the modules that receive these head outputs [M, heads, Tq, d_v] of a call."""
+        """Look for modules that receive these head outputs [M, heads, Tq, d_v] of a call."""
         self._latest = None
         if output is not None:
             self._latest = address, output.shape, output.transpose(1, 2).flatten()
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        """Compare the argument of a module that is about to run."""
+        """Compare the arguments of a module that is about to run with the expected outputs."""
         if self._latest is None or len(args) != 1 or not isinstance(args[0], torch.Tensor):
             return
         address, (_, heads, _, width), expected = self._latest
@@ -55,4 +55,4 @@ class Receivers:
         if received.numel() != expected.numel() or received.shape[-1] != heads * width:
             return
         if torch.equal(received.flatten(), expected):
-            self.found[address].append(Receiver(module, received, heads, width))
+            self.by_call[address].append(Receiver(module, received, heads, width))

@@ -1,4 +1,4 @@
-"""Traces of a model: a handler receives its attention calls, one by one, as it runs."""
+"""Tracing of a model: a handler receives its attention calls as it runs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .handler import Handler
 from .interface import interface_calls
 from .modules import ModuleStack
 
-# The interface's lookups and torch's compiler stance, changed for the length of a trace, belong to
-# the whole process, and the model may be shared: so traces take turns.
+# A trace changes the interface's lookups and torch's compiler stance, which belong to the whole
+# process, and the model may be shared, so only one thread traces at a time.
 _one_at_a_time = threading.RLock()
 
 _active: list[Trace] = []
@@ -39,7 +39,7 @@ class Trace:
         return self.stack.called
 
     def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
-        """The result with which the model goes on, after the handler has seen the call."""
+        """Report a call to the handler, and return the result for the model."""
         name, step = self.stack.name(module), self.stack.step
         address = Address(name, step, self._calls[name, step])
         self._calls[name, step] += 1
@@ -60,16 +60,16 @@ class Trace:
 
 @contextmanager
 def trace(model: torch.nn.Module, handler: Handler, batch: int) -> Iterator[Trace]:
-    """Within this context, `handler` receives every attention call of `model`.
+    """Report every attention call of `model` to `handler` within this context.
 
-    One thread at a time can trace, and only what the model does on this thread is traced. Within
-    a trace, another one may be opened, by a hook for instance: until it is closed, nothing is
-    traced for the outer one. What torch.compile has compiled is traced only within `undisturbed`.
+    One thread at a time can trace, and only calls on this thread are traced. A trace within
+    another, opened by a hook for instance, pauses the outer one. Models compiled by torch.compile
+    are traced only within `undisturbed`.
 
     Args:
         model: the model.
         handler: receives its calls.
-        batch: the number of items in a batch, where a tensor's layout leaves it open.
+        batch: the number of items in a batch, for tensors whose layout does not tell it.
     """
     traced = Trace(model, handler, batch)
     with (
@@ -84,7 +84,7 @@ def trace(model: torch.nn.Module, handler: Handler, batch: int) -> Iterator[Trac
 
 @contextmanager
 def _alone(traced: Trace) -> Iterator[None]:
-    """Pauses the traces around this one."""
+    """Pause the outer traces."""
     with ExitStack() as outer:
         for other in _active:
             outer.enter_context(other.mode.paused())
@@ -97,12 +97,12 @@ def _alone(traced: Trace) -> Iterator[None]:
 
 @contextmanager
 def undisturbed(model: torch.nn.Module) -> Iterator[None]:
-    """No gradients, no dropout, no compilation, and every module's mode put back afterwards."""
+    """Turn off gradients, dropout and compilation, and restore every module's mode afterwards."""
     with _one_at_a_time:
         modes = [(module, module.training) for module in model.modules()]
         try:
             for module, _ in modes:
-                # The flag alone: some adapters override train() and eval() to merge weights.
+                # Only the flag: some adapters override train() and eval() to merge weights.
                 module.training = False
             with torch.no_grad(), torch.compiler.set_stance("force_eager"):
                 yield

@@ -1,4 +1,4 @@
-"""The notebook widget, and what is made of it: pages, saved layers and a picture."""
+"""The notebook widget, with its pages, saved layers and PNG fallback."""
 
 from .pages import save_html, to_html
 from .selection import Selection

@@ -1,7 +1,7 @@
-"""Widgets embed their layers by themselves in notebooks that are executed without a reader.
+"""Automatic embedding of layers in notebooks that are executed without a reader.
 
-`nbconvert --execute`, papermill, Quarto, Jupyter Book and nbsphinx all run cells as nbclient does,
-without anyone who could answer a question. Voila runs them so, too, but its readers have a kernel.
+`nbconvert --execute`, papermill, Quarto, Jupyter Book and nbsphinx run cells with nbclient, which
+does not allow input. So does Voila, but its readers have a kernel.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import sys
 from typing import Any, Protocol
 from weakref import WeakSet
 
-# Bytes of a widget's layers in a notebook that is executed without a reader.
+# The most bytes of a widget's layers in a notebook that is executed without a reader.
 BUDGET = 8_000_000
 
 
 class Embeddable(Protocol):
-    """A widget that can put its layers into its state; without a comm, it is closed."""
+    """A widget that can put its layers into its state; a closed one has no comm."""
 
     comm: Any
 
@@ -27,11 +27,11 @@ _waiting: WeakSet[Embeddable] = WeakSet()
 
 
 def embed_after_cell(widget: Embeddable) -> None:
-    """Embed the widget's layers when the cell that runs has ended, if nobody will ask for them.
+    """Embed the widget's layers at the end of the running cell if the notebook has no reader.
 
-    By then the widget is as its cell has made it, and `embed` may have been called.
+    At the end, the cell has set all choices, and may have called `embed` itself.
     """
-    shell = _unattended_shell()
+    shell = _shell_without_reader()
     if shell is None:
         return
     if not _waiting:
@@ -40,7 +40,7 @@ def embed_after_cell(widget: Embeddable) -> None:
 
 
 def do_not_embed(widget: Embeddable) -> None:
-    """Leave the widget as it is when the cell ends, because its layers were chosen by hand."""
+    """Do not embed the widget's layers at the end of the cell, because the cell chose them."""
     _waiting.discard(widget)
 
 
@@ -53,19 +53,19 @@ def _embed(*_: Any) -> None:
             widget.embed(budget=BUDGET)
 
 
-def _unattended_shell() -> Any:
-    """IPython's shell while it runs a cell that nobody looks at, else None."""
+def _shell_without_reader() -> Any:
+    """IPython's shell if it runs a cell without a reader, else None."""
     shell = _ipython()
     get_parent = getattr(shell, "get_parent", None)
     if get_parent is None or any(name.startswith("VOILA_") for name in os.environ):
         return None
     request = get_parent()
     content = request.get("content") if isinstance(request, dict) else None
-    asked = content.get("allow_stdin") if isinstance(content, dict) else None
-    return shell if asked is False else None
+    allows_input = content.get("allow_stdin") if isinstance(content, dict) else None
+    return shell if allows_input is False else None
 
 
 def _ipython() -> Any:
-    # Where it is not loaded, it does not run.
+    # If IPython is not imported, it is not running.
     module = sys.modules.get("IPython")
     return None if module is None else module.get_ipython()

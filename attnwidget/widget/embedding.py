@@ -1,4 +1,4 @@
-"""The layers that a widget saves with its notebook, as many as a budget has room for."""
+"""Selection of the layers that a widget saves with its notebook, within a budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import Quality, check_quality, fitting
 
-# Layers differ in size, so that those to come may still make up for so much.
+# Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
+# differ in size, so a smaller excess may still turn out to fit.
 _HOPELESS = 1.25
 
 _ADVICE = "Change it with widget.embed(layers=…, quality=…, budget=…)."
@@ -25,9 +26,9 @@ class Saved:
     Attributes:
         quality: of all of them.
         chosen: (stack, layer) in the order of their importance.
-        blocks: the layers that had room, as the view reads them, by "stack.number".
+        blocks: the packed layers that fit, by "stack.number".
         size: of these in the notebook, in bytes.
-        expected: about what all that were chosen would take.
+        expected: the estimated size of all chosen layers.
     """
 
     quality: Quality
@@ -50,10 +51,10 @@ def embedded_layers(
     quality: Quality | None,
     budget: float | None,
 ) -> tuple[dict[str, dict[str, Any]], str]:
-    """(blocks by "stack.number", a note for the reader) of a record in a widget's state.
+    """Pack layers for a widget's state: (blocks by "stack.number", a note for the reader).
 
     Args:
-        stack, layer: what the widget shows.
+        stack, layer: the current stack and layer.
         layers, quality, budget: see `AttentionWidget.embed`.
 
     Raises:
@@ -74,22 +75,23 @@ def embedded_layers(
 def _fitted(
     chosen: list[tuple[str, Layer]], quality: Quality | None, budget: float | None
 ) -> tuple[Saved, Saved | None]:
-    """What is saved, and, where a coarser quality makes room for it, how far the finer one came."""
+    """(saved layers, the attempt at a finer quality or None), for the finest quality that fits."""
     first = fitting(quality or "default", [layer for _, layer in chosen])
-    ladder: list[Quality] = [first]
+    qualities: list[Quality] = [first]
     if budget is not None and quality is None:
         coarser: tuple[Quality, ...] = ("default", "draft")
-        ladder += [step for step in coarser if step != first]
-    tried: list[Saved] = []
-    for step in ladder:
-        tried.append(_within(Saved(step, chosen), budget, last=step == ladder[-1]))
-        if tried[-1].complete:
+        qualities += [other for other in coarser if other != first]
+    attempts: list[Saved] = []
+    for attempted in qualities:
+        is_last = attempted == qualities[-1]
+        attempts.append(_within(Saved(attempted, chosen), budget, last=is_last))
+        if attempts[-1].complete:
             break
-    return tried[-1], tried[0] if len(tried) > 1 else None
+    return attempts[-1], attempts[0] if len(attempts) > 1 else None
 
 
 def _note(saved: Saved, finer: Saved | None, budget: float, record: AttentionRecord) -> str:
-    """The note on which layers are saved and why; "" if all of them are, as asked for."""
+    """The note on the saved layers; "" if all are saved at the requested quality."""
     size, why = _size(saved.size), f"and the budget is {_size(budget)}. {_ADVICE}"
     if saved.complete:
         if finer is None:
@@ -102,35 +104,33 @@ def _note(saved: Saved, finer: Saved | None, budget: float, record: AttentionRec
     whole = f"all {_counted(saved)} would take about {_size(saved.expected)}"
     if not saved.blocks:
         return f"No layer is saved with this notebook: {whole}, {why}"
-    there = f"{_named(saved, record)}, at {saved.quality} quality, in {size}"
-    return f"Saved with this notebook: {there}; {whole}, {why}"
+    kept = f"{_named(saved, record)}, at {saved.quality} quality, in {size}"
+    return f"Saved with this notebook: {kept}; {whole}, {why}"
 
 
 def _by_importance(record: AttentionRecord, stack: str, layer: int) -> list[tuple[str, Layer]]:
-    """All layers: those nearest to the one shown first, other stacks last."""
-    stacks = [stack, *(name for name in record.stacks if name != stack)]
-    near = sorted(record.stack(stack).layers, key=lambda other: abs(other.number - layer))
-    return [
-        (name, found)
-        for name in stacks
-        for found in (near if name == stack else record.stack(name).layers)
+    """All layers: those nearest to the current one first, other stacks last."""
+    nearest = sorted(record.stack(stack).layers, key=lambda other: abs(other.number - layer))
+    others = [name for name in record.stacks if name != stack]
+    return [(stack, near) for near in nearest] + [
+        (name, other) for name in others for other in record.stack(name).layers
     ]
 
 
 def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
-    """Fill up a budget; where the next quality will be tried, only while all are likely to fit."""
+    """Pack layers until the budget is full; unless `last`, only while all are likely to fit."""
     whole = sum(block_size(layer) for _, layer in saved.chosen)
-    seen, found_size = 0, 0
+    raw_size, packed_size = 0, 0
     for stack, layer in saved.chosen:
         if budget is not None and not is_shown_whole(layer):
             saved.expected = max(saved.expected, whole)
             break
         packed = packed_layer(layer, saved.quality)
-        # In base64.
+        # Notebooks have bytes in base64.
         size = -(-len(packed.data) // 3) * 4
-        seen += block_size(layer)
-        found_size += size
-        saved.expected = found_size / seen * whole
+        raw_size += block_size(layer)
+        packed_size += size
+        saved.expected = packed_size / raw_size * whole
         if budget is not None and saved.size + size > budget:
             break
         saved.size += size
@@ -146,7 +146,7 @@ def _counted(saved: Saved) -> str:
 
 
 def _named(saved: Saved, record: AttentionRecord) -> str:
-    """ "layers 2–4", or "layers 0–5 of cross, 0 of encoder"."""
+    """Name the saved layers: "layers 2–4", or "layers 0–5 of cross, 0 of encoder"."""
     parts = []
     for name in dict.fromkeys(stack for stack, _ in saved.chosen):
         numbers = [n for n in record.stack(name).numbers if f"{name}.{n}" in saved.blocks]

@@ -1,4 +1,4 @@
-"""Widgets as one self-contained page."""
+"""Self-contained pages of several widgets."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def to_html(
     Widgets of the same record share its layers.
 
     Args:
-        widgets: as they are now; the page opens with their choices, as far as it has what they
-            show, else with the nearest layer and the first view.
-        views: the views that the page has, as ["head", "model"]; all of them if None. Without the
-            neuron view, a layer is there as weights alone where that is smaller.
-        layers: numbers of the layers that the page has, of every stack; all of them if None. The
-            model view shows every layer all the same.
-        quality: how far rounding may move attention, as the mean over a layer's rows of the
-            share that goes to another token: "draft" 2%, "default" 0.75% ("exact" where all
-            layers take half a megabyte at most), or "exact" for float16. The views say how far
-            each layer's weights may be off.
+        widgets: the widgets; the page opens with their current choices, or with the nearest layer
+            and the first view if it does not include the chosen ones.
+        views: the views to include, as ["head", "model"]; all of them if None. Without the neuron
+            view, a layer is included as weights alone if that is smaller.
+        layers: the numbers of the layers to include, of every stack; all of them if None. The
+            model view shows every layer in any case.
+        quality: the most attention that rounding may move, as the mean over a layer's rows of the
+            share that goes to another token: "draft" 2%, "default" 0.75% ("exact" if all layers
+            take half a megabyte at most), or "exact" for float16. The views show the error of each
+            layer's weights.
 
     Raises:
-        TypeError: no widget, or something else, is given.
+        TypeError: there is no widget, or an argument is no widget.
         ValueError: there is no such view or quality, or `views` or `layers` is empty.
         IndexError: there is no such layer.
     """
@@ -50,11 +50,11 @@ def save_html(
     layers: Iterable[SupportsIndex] | None = None,
     quality: Quality = "default",
 ) -> None:
-    """Write `to_html(*widgets, …)` to a file: whole, or not at all.
+    """Write `to_html(*widgets, …)` to a file, whole or not at all.
 
     Raises:
         TypeError, ValueError, IndexError: see `to_html`.
-        OSError: the file cannot be written, because there is no such folder, for one.
+        OSError: the file cannot be written, for example because there is no such folder.
     """
     if isinstance(path, AttentionWidget):
         raise TypeError("save_html takes the file's path first, as save_html('page.html', widget)")
@@ -66,7 +66,7 @@ def _shown(widgets: Iterable[AttentionWidget]) -> list[ShownRecord]:
     for widget in widgets:
         if not isinstance(widget, AttentionWidget):
             raise TypeError(
-                f"a page shows AttentionWidgets, and not {type(widget).__name__}; give them one "
+                f"a page shows AttentionWidgets, not {type(widget).__name__}; give them one "
                 "by one, as save_html(path, a, b)"
             )
         shown.append(widget._shown_record())

@@ -1,4 +1,4 @@
-"""A picture and words for where no widget can run: GitHub, a PDF, an untrusted notebook."""
+"""The PNG and text shown where no widget can run: GitHub, a PDF, an untrusted notebook."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from attnwidget.record.printable import printable
 
 Bundle = dict[str, Any]
 
-# A picture of so many heads takes about a second, and a quarter of a megabyte.
-_MOST_HEADS = 500
+# A picture of as many heads takes about a second, and a quarter of a megabyte.
+_MAX_HEADS = 500
 
 
-class _TooMany(ValueError):
-    """There are too many heads for a picture that nobody asked for."""
+class _TooManyHeads(ValueError):
+    """There are too many heads for an automatic picture."""
 
 
 def with_picture(
     shown: Any, record: AttentionRecord, choices: Mapping[str, Any], draw: Callable[[], bytes]
 ) -> tuple[Bundle, Bundle]:
-    """(data, metadata) of a widget's display, with a picture, and words for where there is none.
+    """Add a PNG and text to a widget's MIME bundle, as (data, metadata).
 
-    Neither SVG, which is not shown where nothing is trusted, nor HTML, which would be shown instead
-    of the picture.
+    SVG is left out because untrusted notebooks do not show it, and HTML because it would be shown
+    instead of the PNG.
 
     Args:
         shown: data, or (data, metadata), as `_repr_mimebundle_` returns it.
         record, choices: what the widget shows.
-        draw: makes the picture, a PNG.
+        draw: returns the PNG.
     """
     data, metadata = shown if isinstance(shown, tuple) else (shown, {})
     data = {**data, "text/plain": _words(record, choices)}
@@ -38,8 +38,8 @@ def with_picture(
         _refuse_too_many(record, choices)
         data["image/png"] = base64.b64encode(draw()).decode()
     except Exception as error:
-        # The widget is what is displayed; its picture is for those who cannot see it.
-        plain = isinstance(error, (ImportError, _TooMany))
+        # The widget is displayed even if its picture fails.
+        plain = isinstance(error, (ImportError, _TooManyHeads))
         reason = str(error) if plain else f"{type(error).__name__}: {error}"
         data["text/plain"] += f"\nNo picture of it was saved: {printable(reason)}"
     return data, metadata
@@ -54,10 +54,10 @@ def _refuse_too_many(record: AttentionRecord, choices: Mapping[str, Any]) -> Non
         for layer in record.stack(choices["stack"]).layers
         if layers is None or layer.number in layers
     )
-    if count > _MOST_HEADS:
-        raise _TooMany(
-            f"it would be of {count} heads, which takes long at every display; for one, choose at "
-            f"most {_MOST_HEADS} with include_layers and include_heads"
+    if count > _MAX_HEADS:
+        raise _TooManyHeads(
+            f"drawing {count} heads would take long at every display; to get a picture, choose at "
+            f"most {_MAX_HEADS} with include_layers and include_heads"
         )
 
 

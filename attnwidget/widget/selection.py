@@ -1,4 +1,4 @@
-"""What is selected in a widget, as arrays."""
+"""The selection of a widget as arrays."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from attnwidget.record import AttentionRecord, Floats
 
 @dataclass(frozen=True, repr=False)
 class Selection:
-    """One head, and of it the locked query and key; a side without a lock is there whole.
+    """One head at its locked query and key; a side without a lock is included whole.
 
     Attributes:
-        stack, layer, head: what is shown.
+        stack, layer, head: the current stack, layer and head.
         query, key: the locked positions, or None.
         query_token, key_token: their labels, or None.
-        weights: float32, what the softmax gave: [Tq, Tk], [Tk] of a locked query, [Tq] of a
-            locked key, [] of both.
-        scores: what went into it (scaled, biased, masked: -inf), of the same shape; None where
-            only weights were recorded.
-        queries: float32 [Tq, d] or [d], as they enter the dot product; None where not recorded.
+        weights: float32, the softmax's result: [Tq, Tk], [Tk] for a locked query, [Tq] for a
+            locked key, [] for both.
+        scores: the softmax's input (scaled, biased, masked: -inf), of the same shape; None if only
+            weights were recorded.
+        queries: float32 [Tq, d] or [d], as they enter the dot product; None if not recorded.
         keys: float32 [Tk, d] or [d], likewise.
     """
 
@@ -52,10 +52,10 @@ class Selection:
 def select(
     record: AttentionRecord, stack: str, layer: int, head: int, query: int | None, key: int | None
 ) -> Selection:
-    """The selection of a record's head, at a place in it."""
-    of = record.layer(layer, stack)
+    """Select a head of a record, at a query and a key."""
+    recorded = record.layer(layer, stack)
     query_labels, key_labels = record.tokens(stack)
-    # An index None would add an axis.
+    # The index None would add an axis.
     row, column = slice(None) if query is None else query, slice(None) if key is None else key
     return Selection(
         stack=stack,
@@ -65,8 +65,10 @@ def select(
         key=key,
         query_token=None if query is None else query_labels[query],
         key_token=None if key is None else key_labels[key],
-        weights=np.asarray(of.head_weights(head)[row, column]),
-        scores=None if of.program is None else np.asarray(of.head_scores(head)[row, column]),
-        queries=None if of.queries is None else of.head_queries(head)[row],
-        keys=None if of.keys is None else of.head_keys(head)[column],
+        weights=np.asarray(recorded.head_weights(head)[row, column]),
+        scores=None
+        if recorded.program is None
+        else np.asarray(recorded.head_scores(head)[row, column]),
+        queries=None if recorded.queries is None else recorded.head_queries(head)[row],
+        keys=None if recorded.keys is None else recorded.head_keys(head)[column],
     )

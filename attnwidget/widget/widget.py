@@ -1,4 +1,4 @@
-"""AttentionWidget: a record in a notebook, and the kernel's side of the conversation."""
+"""AttentionWidget: the notebook widget of a record, and its replies to the view."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.page import ShownRecord, page_html, save_page
+from attnwidget.plot import require_matplotlib
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import write_whole
 from attnwidget.view_state import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 class AttentionWidget(Choices, anywidget.AnyWidget):
     """Three linked views of an AttentionRecord.
 
-    Every choice is a trait that follows the view and can be set from Python, observed, and linked
+    Every choice is a trait that follows the view, and can be set from Python, observed, and linked
     to another widget's with `ipywidgets.link`:
 
     Attributes:
@@ -50,39 +51,38 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         query, key: the locked query or key position (of several, the last), or None.
         also: more positions locked together with `query` (or, without one, with `key`). The head
             view sums their attention; the neuron view compares `query` with the first of them.
-        segments: of a text pair, which attention is shown: "all", or "aa", "ab", "ba" and "bb"
-            for queries of the first and keys of the second letter's text.
-        combine: what the head view shows instead of single heads: the "mean" or "max" of the heads
-            drawn, or "layers_mean" or "layers_max" of every head of every layer; "none" for
-            single heads.
-        words: whether the head view joins the tokens of a word: the attention to a word is the
+        segments: the attention shown of a text pair: "all", or "aa", "ab", "ba" and "bb" for
+            queries of the first and keys of the second letter's text.
+        combine: the combination that the head view shows: the "mean" or "max" of the heads drawn,
+            or "layers_mean" or "layers_max" of every head of every layer; "none" for single heads.
+        words: True if the head view joins the tokens of a word: the attention to a word is the
             sum over its tokens, that from a word the mean.
         orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
-        thumbnails: what the model view shows of a head, its "matrix" or its "lines".
+        thumbnails: the thumbnails of the model view, "matrix" or "lines".
         sort: the order of a layer's heads in the model view: "model", or, from the highest to the
             lowest, a metric: "entropy" (nats), "distance" (tokens), the share on the "previous",
             "same", "next", "first" or "special" token, any other of `attnwidget.analysis.METRICS`,
             or one of `metrics`.
-        color: what colours mean in the model view: "pattern", "layer", or a metric.
-        opened: whether the model view has the current head open.
+        color: the meaning of colours in the model view: "pattern", "layer", or a metric.
+        opened: True if the current head is open in the model view.
         include_layers, include_heads: the layers and heads of the model view; None for all.
         neurons: the order of the neuron view's components: "model", by |q x k| of the selected
             "pair", or by its "sum" over the keys.
         muted: the neurons of this head that are left out of q.k in the neuron view.
-        expanded: whether the neuron view shows vectors, or lines alone.
+        expanded: True if the neuron view shows vectors, False for lines alone.
         theme: "auto" (as the notebook), "light" or "dark".
 
     One more trait is set from Python alone:
 
     Attributes:
-        metrics: numbers of your own, by which the model view can sort and colour heads: by name,
-            an array [layers, heads]; of a record of several stacks, such arrays by stack. NaN is
-            no value. Layers with unlike numbers of heads are filled up with NaN, or come as a list
-            of one array per layer. Set anew, it replaces all, and None leaves
-            none; an array changed in place does not show.
+        metrics: your own numbers, by which the model view can sort and colour heads: by name, an
+            array [layers, heads]; for a record of several stacks, such arrays by stack. NaN stands
+            for no value. Layers with different numbers of heads are filled up with NaN, or are a
+            list of one array per layer. A new value replaces all metrics; changes of an array in
+            place are not seen.
 
     Raises:
-        TypeError: what is given is no record, or no such choice exists.
+        TypeError: `record` is no record, or no such choice exists.
         traitlets.TraitError: a value that this record does not have, or metrics of another shape.
     """
 
@@ -104,7 +104,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         metrics: Metrics | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
-        # First, since a widget that cannot be made is closed as well.
+        # Set first, because close() runs even if the constructor fails.
         self._replies = Replies(self.send)
         if not isinstance(record, AttentionRecord):
             raise TypeError(
@@ -114,19 +114,18 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         check_names(choices)
         self._record = record
         manifest, overview = encode_overview(record)
-        # Of a translation, what its readers want first is how it attends to the source.
+        # Readers of a translation look at its attention to the source first.
         first = "cross" if "cross" in record.stacks else record.stacks[0]
-        given = choices.get("stack")
-        stack = choices["stack"] = self._known_stack(first if given is None else given)
+        chosen = choices.get("stack")
+        stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
-        # What goes with another lock or head, as these do, is given up where one is chosen.
+        # These are reset when another query or head is chosen, so they are set last.
         also, muted = choices.pop("also", []), choices.pop("muted", [])
-        own = self._encoded(metrics)
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
-            _metrics=own,
+            _metrics=self._encoded(metrics),
             _manifest=manifest,
             _overview=overview,
             **choices,
@@ -169,19 +168,19 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
     ) -> AttentionWidget:
         """Put layers into the widget's state, and return the widget.
 
-        A notebook saved or converted with its widget state then shows them without a kernel. Where
-        a notebook is executed with no reader in front of it (`jupyter nbconvert --execute`,
-        papermill, Quarto), a widget does so by itself at the end of its cell, within a budget of
-        8 MB; `embed` in the same cell chooses otherwise, and `embed([])` chooses none. Each call
-        replaces what an earlier one put there.
+        A notebook saved or converted with its widget state then shows them without a kernel. In a
+        notebook that is executed without a reader (`jupyter nbconvert --execute`, papermill,
+        Quarto), a widget embeds its layers automatically at the end of its cell, within a budget of
+        8 MB; `embed` in the same cell replaces that, and `embed([])` embeds none. Each call
+        replaces the layers of an earlier one.
 
         Args:
             layers: numbers of layers of the current stack; all layers of all stacks if None.
-            quality: how far rounding may move attention, as in `to_html`; if None, "default", or
-                "draft" where only that has room for all.
-            budget: the most bytes that the layers may add to the notebook. Those nearest to the
-                current layer, or first in `layers`, have precedence, and the view says which are
-                there, and why.
+            quality: the most attention that rounding may move, as in `to_html`; if None, "default",
+                or "draft" if only that has room for all.
+            budget: the most bytes that the layers may add to the notebook. The nearest to the
+                current layer, or the first in `layers`, have precedence, and the view says which
+                are saved, and why.
 
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
@@ -203,7 +202,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
     ) -> str:
         """One self-contained HTML page: no kernel, no network.
 
-        `attnwidget.to_html`, which says what the arguments are, makes one of several widgets.
+        See `attnwidget.to_html` for the arguments; it makes a page of several widgets.
         """
         return page_html([self._shown_record()], views=views, layers=layers, quality=quality)
 
@@ -215,7 +214,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         layers: Iterable[SupportsIndex] | None = None,
         quality: Quality = "default",
     ) -> None:
-        """Write `to_html(…)` to a file: whole, or not at all."""
+        """Write `to_html(…)` to a file, whole or not at all."""
         save_page(path, [self._shown_record()], views=views, layers=layers, quality=quality)
 
     def _shown_record(self) -> ShownRecord:
@@ -224,30 +223,33 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         )
 
     def figure(self) -> Figure:
-        """What the widget shows, as a picture that a notebook displays and keeps.
+        """Draw the widget's view as a PNG that a notebook displays and keeps.
 
         Raises:
             ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
+        require_matplotlib()
         from attnwidget.plot.figure import Figure
 
         return Figure(self._drawn("png", "print"))
 
     def save_figure(self, path: str | PathLike[str]) -> None:
-        """Write what the widget shows to a file, whole or not at all: .svg, .pdf or .png.
+        """Draw the widget's view to a file, whole or not at all: .svg, .pdf or .png.
 
-        SVG and PDF are made of lines and text; a PDF carries its fonts.
+        SVG and PDF have lines and text; a PDF embeds its fonts.
 
         Raises:
-            ValueError: the path ends otherwise.
-            OSError: it cannot be written.
+            ValueError: the path has another suffix.
+            OSError: the file cannot be written.
             ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
+        require_matplotlib()
         from attnwidget.plot.figure import kind_of
 
         write_whole(path, self._drawn(kind_of(path), "print"))
 
     def _drawn(self, kind: FigureKind, quality: FigureQuality) -> bytes:
+        require_matplotlib()
         from attnwidget.plot.figure import figure_bytes
         from attnwidget.plot.shown import Shown
 
@@ -256,12 +258,12 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         return figure_bytes(shown, kind, quality)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Take over what the reader chose. A failure, as of an observer, shows in the view."""
+        """Apply the reader's choices. An error, for example of an observer, shows in the view."""
         names = [name for name in sync_data if name in self.keys]
         failed: list[Exception] = []
         with self.hold_sync():
-            # One after the other, so that a widget linked to this one can follow: it has no head 9
-            # before it has the layer.
+            # In the order of choices, so that linked widgets can follow: a head exists only in the
+            # right layer.
             for name in sorted(names, key=_rank):
                 try:
                     super().set_state({name: sync_data[name]})
@@ -269,13 +271,13 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
                     failed.append(error)
         if failed:
             self.send({"error": f"{type(failed[0]).__name__}: {failed[0]}"})
-            # The view shows what holds here, and not what could not be taken over.
+            # The view goes back to the choices of the kernel.
             self.send_state(names)
             raise failed[0]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         if self.comm is None:
-            return None  # It was closed.
+            return None  # closed
         shown = super()._repr_mimebundle_(**kwargs)
         choices = choice_values(self)
         return with_picture(
@@ -283,7 +285,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         )
 
     if hasattr(anywidget.AnyWidget, "_ipython_display_"):
-        # ipywidgets 7, as in Colab, displays by this, and leaves the method above alone.
+        # ipywidgets 7, as in Colab, calls this instead of _repr_mimebundle_.
         def _ipython_display_(self, **kwargs: Any) -> None:
             from IPython.display import display
 
@@ -292,11 +294,11 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
             self._handle_displayed(**kwargs)
 
     def _get_embed_state(self, drop_defaults: bool = False) -> Any:
-        """The state for a page of `ipywidgets.embed`, where no kernel fills in defaults."""
+        """The state for a page of `ipywidgets.embed`, with defaults, which no kernel can add."""
         return super()._get_embed_state(drop_defaults=False)
 
     def close(self) -> None:
-        """Take the widget off the page; nothing goes on in the kernel for it."""
+        """Remove the widget from the page, and stop its work in the kernel."""
         self._replies.close()
         super().close()
 

@@ -1,4 +1,4 @@
-"""A record on its way to the browser. `js/src/data` reads what is written here."""
+"""The wire format: a record's manifest, overview, blocks and replies. `js/src/data` reads them."""
 
 from .block import (
     Block,

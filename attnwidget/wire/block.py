@@ -1,4 +1,4 @@
-"""Blocks: the arrays of one layer, as bytes that say what they are."""
+"""Blocks: the arrays of one layer as bytes, with their names, types and shapes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class _Part(TypedDict):
 
 class Part(_Part, total=False):
     """One array of a block: "queries", "keys", "visible", "bias", "relative" or
-    "weights"; "mean" or "max" of the block that combines layers; what rounded "queries" and "keys",
-    or rounded "weights", are read with (see `attnwidget.wire.compression`).
+    "weights"; "mean" or "max" of the block that combines layers; the parameters of rounded
+    "queries" and "keys", or of rounded "weights" (see `attnwidget.wire.compression`).
 
     dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant
     bit first, the last byte padded with zeros; "i8" are signed bytes; "coded" are integers as
-    `encode_integers` writes them, as many `bytes`. The array is in C order.
+    `encode_integers` writes them, `bytes` long. The array is in C order.
     """
 
     bytes: int
@@ -39,10 +39,10 @@ _FLOATS = {"f16": "<f2", "f32": "<f4"}
 
 @dataclass(frozen=True)
 class Block:
-    """The parts of one layer and their bytes, in the same order.
+    """The arrays of one layer and their bytes, in the same order.
 
     Attributes:
-        error: of a layer's block; what combines layers has none.
+        error: the rounding error of a layer; None for a block that combines layers.
     """
 
     parts: list[Part]
@@ -51,7 +51,7 @@ class Block:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size in bytes."""
         return sum(map(len, self.buffers))
 
     def add(self, name: str, dtype: DType, array: np.ndarray, data: bytes) -> None:
@@ -70,10 +70,10 @@ class Block:
 
 
 def encode_block(layer: Layer) -> Block:
-    """The layer's arrays, floats as float16 (float32 where that would overflow).
+    """Encode the layer's arrays, floats as float16 (float32 if that would overflow).
 
-    A layer with a score program travels as queries and keys, any other as weights (with its
-    queries and keys, where it has them, for the neuron view).
+    A layer with a score program is sent as queries and keys, any other as weights (with its queries
+    and keys, if it has them, for the neuron view).
     """
     block = Block([], [], float16_error(layer))
     block.add_floats("queries", layer.queries)
@@ -86,7 +86,7 @@ def encode_block(layer: Layer) -> Block:
 
 
 def add_program(block: Block, program: ScoreProgram) -> None:
-    """The arrays of a score program."""
+    """Add the arrays of a score program to a block."""
     if program.visible is not None:
         block.add("visible", "bits", program.visible, np.packbits(program.visible).tobytes())
     block.add_floats("bias", program.bias)
@@ -94,7 +94,7 @@ def add_program(block: Block, program: ScoreProgram) -> None:
 
 
 def block_size(layer: Layer) -> int:
-    """The bytes of the layer's block with all its floats as float16, without encoding it."""
+    """The size of the layer's block in bytes, with all floats as float16, without encoding it."""
     program = layer.program
     floats = [layer.queries, layer.keys]
     floats += [layer.weights] if program is None else [program.bias, program.relative]
@@ -104,7 +104,7 @@ def block_size(layer: Layer) -> int:
 
 
 def encode_combined(stack: Stack) -> Block:
-    """The "mean" and "max" over every head of every layer, [Tq, Tk] each."""
+    """Encode the "mean" and "max" over all heads of all layers, [Tq, Tk] each."""
     block = Block([], [])
     for name, array in zip(("mean", "max"), combined_heads(stack), strict=True):
         block.add_floats(name, array)
@@ -112,6 +112,6 @@ def encode_combined(stack: Stack) -> Block:
 
 
 def decode_floats(part: Part, data: bytes) -> Floats:
-    """The array of an "f16" or "f32" part, as the browser has it."""
+    """Decode an "f16" or "f32" array as the browser does."""
     array: Floats = np.frombuffer(data, _FLOATS[part["dtype"]]).astype(np.float32)
     return array.reshape(part["shape"])

@@ -1,4 +1,4 @@
-"""The manifest and the overview: all that the first paint needs, small enough to be state."""
+"""The manifest and the overview: the widget state from which the view paints first."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ VERSION = 2
 
 
 def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-    """(manifest, thumbnails) of a record.
+    """Encode a record's (manifest, thumbnails).
 
-    The manifest is JSON; `js/src/data/manifest.ts` describes its shape. The thumbnails of all
-    heads, in the order of stacks, layers and heads, follow each other with 4 bits per cell, the
-    first cell in the high half of a byte, every thumbnail padded to a whole byte.
+    The manifest is JSON; `js/src/data/manifest.ts` describes its shape. The thumbnails of all heads
+    are concatenated in the order of stacks, layers and heads, with 4 bits per cell, the first cell
+    in the high half of a byte, and every thumbnail padded to a whole byte.
     """
     thumbnails: list[bytes] = []
     stacks = []
@@ -51,8 +51,8 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
 def decode_overview(
     record: AttentionRecord, thumbnails: bytes
 ) -> dict[str, list[list[NDArray[np.uint8]]]]:
-    """Per stack and layer, the levels of every head's thumbnail: [min(Tq, 32), min(Tk, 32)]."""
-    left = np.frombuffer(thumbnails, np.uint8)
+    """Decode every head's thumbnail [min(Tq, 32), min(Tk, 32)], by stack and layer."""
+    remaining = np.frombuffer(thumbnails, np.uint8)
     stacks = {}
     for name in record.stacks:
         stack = record.stack(name)
@@ -60,7 +60,7 @@ def decode_overview(
         size = (rows * columns + 1) // 2
         layers = []
         for layer in stack.layers:
-            packed, left = np.split(left, [layer.num_heads * size])
+            packed, remaining = np.split(remaining, [layer.num_heads * size])
             cells = np.stack([packed >> 4, packed & 15], axis=1).reshape(layer.num_heads, 2 * size)
             layers.append(list(cells[:, : rows * columns].reshape(-1, rows, columns)))
         stacks[name] = layers
@@ -68,7 +68,7 @@ def decode_overview(
 
 
 def _summaries(stack: Stack, layer: Layer) -> list[HeadSummary]:
-    # What is out of range becomes no number, and is found as such.
+    # Overflows become NaN or infinity, which is checked below.
     with np.errstate(over="ignore", invalid="ignore"):
         heads = summarize_heads(stack, layer)
     if not all(np.isfinite(list(head.metrics.values())).all() for head in heads):
@@ -80,7 +80,7 @@ def _summaries(stack: Stack, layer: Layer) -> list[HeadSummary]:
 
 
 def _axes(stack: Stack) -> dict[str, Any]:
-    # Self-attention has one sequence: it is sent once.
+    # The one sequence of self-attention is sent once.
     keys = None if stack.keys == stack.queries else _tokens(stack.keys)
     return {"queries": _tokens(stack.queries), "keys": keys}
 
@@ -112,14 +112,14 @@ def _layer(layer: Layer) -> dict[str, Any]:
 
 
 def program_json(program: ScoreProgram) -> dict[str, Any]:
-    """The score program without its large arrays, which travel in the block."""
+    """The score program as JSON, without its large arrays, which are in the block."""
     return {
         "scale": list(program.scale) if isinstance(program.scale, tuple) else program.scale,
         "mask": program.mask,
         "window": None if program.window is None else list(program.window),
         "blocks": None if program.blocks is None else list(program.blocks),
         "softcap": program.softcap,
-        # JSON has no infinity: a sink at -inf, which receives nothing, is null.
+        # JSON has no infinity, so a sink at -inf, which receives no weight, is null.
         "sinks": None
         if program.sinks is None
         else [float(sink) if np.isfinite(sink) else None for sink in program.sinks],

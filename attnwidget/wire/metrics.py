@@ -1,4 +1,4 @@
-"""Metrics and patterns of heads on their way to the browser: our own, and those of a user."""
+"""Encoding of metrics and patterns of heads: our own, and a user's."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from attnwidget.record import AttentionRecord, Stack
 from .text import sendable
 
 Metrics = Mapping[str, "ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]"]
-"""By name: numbers [layers, heads]; or, by stack, such numbers."""
+"""Numbers [layers, heads] by name; or, by name, such numbers by stack."""
 
-# A view writes no more decimals.
-_MOST_DIGITS = 20
+# The most decimals that a view can show.
+_MAX_DIGITS = 20
 
 _OTHER_CHOICES = ("model", "pattern", "layer")
 
 
 class SentMetric(TypedDict):
-    """A metric and its values, as JSON; `analysis.Metric` says what the other fields are.
+    """A metric and its values, as JSON; see `analysis.Metric` for the other fields.
 
     Attributes:
-        digits: decimals that are shown.
-        signed: True if zero is the middle of its colours.
-        values: by stack, per layer, of every head; None for no value.
+        digits: the number of decimals shown.
+        signed: True if zero has the middle colour.
+        values: by stack, by layer, of every head; None for no value.
     """
 
     name: str
@@ -44,10 +44,10 @@ class SentMetric(TypedDict):
 
 
 def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> list[SentMetric]:
-    """The metrics of a record, each with the stacks in which it means something.
+    """Encode the metrics of a record, each with the stacks for which it is defined.
 
     Args:
-        summaries: by stack, per layer, of every head.
+        summaries: by stack, by layer, of every head.
     """
     return [
         {
@@ -69,7 +69,7 @@ def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> 
 
 
 def encode_patterns(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> dict[str, Any]:
-    """The kinds of heads, and by stack, per layer, the place of every head's kind among them."""
+    """Encode the patterns, and the index of every head's pattern by stack and layer."""
     return {
         "kinds": [asdict(pattern) for pattern in PATTERNS],
         "values": {
@@ -80,16 +80,16 @@ def encode_patterns(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) ->
 
 
 def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMetric]:
-    """The metrics that a user computed, checked against the record.
+    """Check a user's metrics against the record, and encode them.
 
     Args:
         metrics: by name, an array [layers, heads], or a list with the numbers of each layer, of
-            the record's only stack; or such arrays by stack. NaN is no value, and fills up the
-            rows of layers that have fewer heads.
+            the record's only stack; or such arrays by stack. NaN stands for no value, and fills
+            the rows of layers with fewer heads.
 
     Raises:
-        TypeError: `metrics` is no mapping, a name no text, or an array not of real numbers.
-        ValueError: a name is taken, a stack is not there, an array has another shape, or a number
+        TypeError: `metrics` is no mapping, a name is no string, or an array is not of real numbers.
+        ValueError: a name is taken, a stack does not exist, an array has another shape, or a number
             is infinite.
     """
     if not isinstance(metrics, Mapping):
@@ -97,32 +97,32 @@ def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMe
             f"metrics is {type(metrics).__name__}; expected a dict of names and arrays "
             "[layers, heads], as {'my score': scores}"
         )
-    return [_own_metric(record, name, given) for name, given in metrics.items()]
+    return [_own_metric(record, name, values) for name, values in metrics.items()]
 
 
-def _own_metric(record: AttentionRecord, name: str, given: Any) -> SentMetric:
+def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
     if not isinstance(name, str) or not name:
-        raise TypeError(f"metrics has the name {name!r}; expected a text")
+        raise TypeError(f"metrics has the name {name!r}; expected a non-empty string")
     if name in METRICS or name in _OTHER_CHOICES:
         raise ValueError(f"metric {name!r}: this name is taken; choose another")
-    if not isinstance(given, Mapping):
+    if not isinstance(values, Mapping):
         if len(record.stacks) > 1:
             stacks = ", ".join(f"{stack!r}: ..." for stack in record.stacks)
             raise ValueError(
                 f"metric {name!r} does not say of which stack it is; expected a dict of arrays, "
                 f"as {{{stacks}}}"
             )
-        given = {record.stacks[0]: given}
-    for stack in given:
+        values = {record.stacks[0]: values}
+    for stack in values:
         if stack not in record.stacks:
             raise ValueError(
                 f"metric {name!r} has the stack {stack!r}; this record has "
                 f"{', '.join(record.stacks)}"
             )
     by_stack = {
-        stack: _rows(name, stack, record.stack(stack), given[stack])
+        stack: _rows(name, stack, record.stack(stack), values[stack])
         for stack in record.stacks
-        if stack in given
+        if stack in values
     }
     numbers = np.concatenate([row for rows in by_stack.values() for row in rows] or [np.zeros(0)])
     known = numbers[~np.isnan(numbers)]
@@ -142,10 +142,10 @@ def _own_metric(record: AttentionRecord, name: str, given: Any) -> SentMetric:
     }
 
 
-def _rows(name: str, stack: str, of: Stack, given: Any) -> list[NDArray[np.float64]]:
+def _rows(name: str, stack_name: str, stack: Stack, values: Any) -> list[NDArray[np.float64]]:
     """The numbers of every head, layer by layer."""
-    rows = [_numbers(name, row) for row in _listed(name, given)]
-    heads = [layer.num_heads for layer in of.layers]
+    rows = [_numbers(name, row) for row in _listed(name, values)]
+    heads = [layer.num_heads for layer in stack.layers]
     fits = len(rows) == len(heads) and all(
         row.ndim == 1 and len(row) >= count and np.isnan(row[count:]).all()
         for row, count in zip(rows, heads, strict=True)
@@ -154,7 +154,7 @@ def _rows(name: str, stack: str, of: Stack, given: Any) -> list[NDArray[np.float
         raise ValueError(
             f"metric {name!r} has {_shape([row.shape for row in rows])}; expected "
             f"{_shape([(count,) for count in heads])}: a number for every head of every layer of "
-            f"{stack!r}"
+            f"{stack_name!r}"
         )
     rows = [row[:count] for row, count in zip(rows, heads, strict=True)]
     if any(np.isinf(row).any() for row in rows):
@@ -162,21 +162,21 @@ def _rows(name: str, stack: str, of: Stack, given: Any) -> list[NDArray[np.float
     return rows
 
 
-def _listed(name: str, given: Any) -> list[Any]:
-    # The rows of a tensor are tensors, and those of a table of pandas its columns.
-    given = given.to_numpy() if hasattr(given, "to_numpy") else given
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+def _listed(name: str, values: Any) -> list[Any]:
+    # Iterating over a pandas DataFrame would give the names of its columns.
+    values = values.to_numpy() if hasattr(values, "to_numpy") else values
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise TypeError(
-            f"metric {name!r} is {type(given).__name__}; expected an array [layers, heads]"
+            f"metric {name!r} is {type(values).__name__}; expected an array [layers, heads]"
         )
-    return [given] if getattr(given, "ndim", 2) == 0 else list(given)
+    return [values] if getattr(values, "ndim", 2) == 0 else list(values)
 
 
 def _numbers(name: str, row: Any) -> NDArray[np.float64]:
     row = row.detach().cpu().float() if hasattr(row, "detach") else row
     try:
         numbers = np.asarray(row)
-    except ValueError:  # Of unequal lengths.
+    except ValueError:  # a ragged list
         numbers = np.asarray(None)
     if numbers.dtype.kind not in "biuf":
         raise TypeError(
@@ -186,7 +186,7 @@ def _numbers(name: str, row: Any) -> NDArray[np.float64]:
 
 
 def _shape(shapes: Sequence[tuple[int, ...]]) -> str:
-    """ "the shape [6, 12]", or "rows of 4, 2, 3 numbers"."""
+    """Describe the shapes of rows: "the shape [6, 12]", or "rows of 4, 2, 3 numbers"."""
     if len(set(shapes)) == 1:
         return f"the shape {[len(shapes), *shapes[0]]}"
     counts = ", ".join("×".join(map(str, shape)) or "no" for shape in shapes)
@@ -194,11 +194,11 @@ def _shape(shapes: Sequence[tuple[int, ...]]) -> str:
 
 
 def _digits(numbers: NDArray[np.float64]) -> int:
-    """Decimals with which the largest has three significant digits; none of whole numbers."""
+    """The decimals with which the largest has three significant digits; 0 for whole numbers."""
     if (numbers == np.round(numbers)).all():
         return 0
     exponent = math.floor(math.log10(np.abs(numbers).max()))
-    return min(max(0, 2 - exponent), _MOST_DIGITS)
+    return min(max(0, 2 - exponent), _MAX_DIGITS)
 
 
 def _sent(value: float) -> float | None:

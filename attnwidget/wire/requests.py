@@ -1,4 +1,4 @@
-"""The kernel's side of the conversation: a request comes in, a reply with the same id goes out."""
+"""Replies of the kernel to a view's requests; each reply has its request's id."""
 
 from __future__ import annotations
 
@@ -11,30 +11,28 @@ from attnwidget.record import AttentionRecord, Layer
 from .block import Block, encode_block, encode_combined
 from .columns import Columns, Reply, block_of
 
-# What combines the layers of thousands of tokens is refused before it fills the memory.
+# In bytes; larger blocks that combine all layers are refused before they fill the memory.
 _LARGEST_COMBINED = 1 << 28
-
 
 _LONGEST_ID = 100
 
 
 class Replies:
-    """What a widget answers. Every request with an id gets one reply: {id, error}, or else
+    """The replies of a widget. Every request with an id gets one reply: {id, error}, or else
 
     - to {id, op: "block", stack, layer}: the block of the layer of this number as
       {id, parts, rounding} and buffers; rounding is the block's `BlockError`.
-    - to {id, op: "combined", stack}: the mean and the maximum of every head of every layer,
+    - to {id, op: "combined", stack}: the mean and the maximum over all heads of all layers,
       likewise.
-    - to {id, op: "row", stack, layer, side, position}, of the side "query": the row of this query
-      as {id, parts} and buffers, "scores" [heads, Tk], or "weights" where only those were recorded;
-      of the side "key": the column of this key, "weights" [heads, Tq]. All float32. A column may
-      take long, and comes later.
+    - to {id, op: "row", stack, layer, side, position}, with the side "query": the row of this query
+      as {id, parts} and buffers, "scores" [heads, Tk], or "weights" if only those were recorded;
+      with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column
+      may take long, and is sent later.
 
-    {op: "abort", of: [id, ...]} says that replies are not wanted any more. Those that were still to
-    come become {id, aborted}.
+    {op: "abort", of: [id, ...]} cancels requests; those not yet answered get {id, aborted}.
 
     Args:
-        reply: sends a message with its buffers, from whatever thread.
+        reply: sends a message with its buffers, from any thread.
     """
 
     def __init__(self, reply: Reply) -> None:
@@ -42,7 +40,7 @@ class Replies:
         self._columns = Columns(reply)
 
     def to(self, record: AttentionRecord, request: Any) -> None:
-        """Reply to a request now or later. What has no id is not waited for, and gets no reply.
+        """Reply to a request now or later; a message without an id gets no reply.
 
         Every failure becomes an `error` that the reader of the view can act on.
         """
@@ -52,11 +50,11 @@ class Replies:
             self._columns.abort(id_ for id_ in request["of"] if isinstance(id_, str))
             return
         id_ = request.get("id")
-        # No view has another, and not every text could be sent back.
+        # Views send short printable ids; others could not always be sent back.
         if not isinstance(id_, str) or len(id_) > _LONGEST_ID or not id_.isprintable():
             return
         try:
-            block = self._asked_for(record, request, id_)
+            block = self._block(record, request, id_)
         except Exception as error:
             # A KeyError prints its message in quotes.
             message = error.args[0] if error.args else type(error).__name__
@@ -67,13 +65,11 @@ class Replies:
             self._reply(reply, block.buffers)
 
     def close(self) -> None:
-        """No one is left to reply to."""
+        """Drop all requests."""
         self._columns.close()
 
-    def _asked_for(
-        self, record: AttentionRecord, request: dict[str, Any], id_: str
-    ) -> Block | None:
-        """The block that is the answer; None if the answer comes later."""
+    def _block(self, record: AttentionRecord, request: dict[str, Any], id_: str) -> Block | None:
+        """The block of the reply; None if it is sent later."""
         op, stack, layer = request.get("op"), request.get("stack"), request.get("layer")
         if op not in ("block", "combined", "row"):
             raise ValueError(
@@ -87,30 +83,30 @@ class Replies:
                 f"a {op} is asked for by stack (a name) and layer (a number), not by stack "
                 f"{stack!r:.100} and layer {layer!r:.100}"
             )
-        found = record.layer(layer, stack)
+        recorded = record.layer(layer, stack)
         if op == "block":
-            return encode_block(found)
-        side, position = _place(found, request)
+            return encode_block(recorded)
+        side, position = _place(recorded, request)
         if side == "query":
-            return _row(found, position)
-        if found.program is None:
-            assert found.weights is not None
-            return block_of("weights", found.weights[:, :, position])
-        self._columns.ask(id_, (stack, layer), found, position)
+            return _row(recorded, position)
+        if recorded.program is None:
+            assert recorded.weights is not None
+            return block_of("weights", recorded.weights[:, :, position])
+        self._columns.request(id_, (stack, layer), recorded, position)
         return None
 
 
-def _combined(record: AttentionRecord, stack: Any) -> Block:
-    if not isinstance(stack, str):
-        raise ValueError(f"layers are combined of a stack (a name), not of {stack!r:.100}")
-    found = record.stack(stack)
-    queries, keys = len(found.queries), len(found.keys)
+def _combined(record: AttentionRecord, name: Any) -> Block:
+    if not isinstance(name, str):
+        raise ValueError(f"layers are combined of a stack (a name), not of {name!r:.100}")
+    stack = record.stack(name)
+    queries, keys = len(stack.queries), len(stack.keys)
     if 4 * queries * keys > _LARGEST_COMBINED:
         raise ValueError(
             f"{queries} x {keys} tokens are too many to show all layers as one; capture a shorter "
             "text for that"
         )
-    return encode_combined(found)
+    return encode_combined(stack)
 
 
 def _place(layer: Layer, request: dict[str, Any]) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""How far what the browser computes from a block may lie from the record."""
+"""Rounding of blocks to float16, and the error of the weights that a browser computes from them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from attnwidget.analysis import RowBatches
 from attnwidget.record import Floats, Layer, sample_rows
 
-# Beyond this, float16 has no finite value left.
 _FLOAT16_MAX = float(np.finfo(np.float16).max)
-# Below it, float16 has fewer digits, and a fixed step of 2^-24.
-_LEAST_NORMAL = np.float32(2**-14)
-# So many numbers stay in the processor's cache while they are rounded.
+# Smaller numbers are subnormal in float16, with a fixed step of 2^-24.
+_SMALLEST_NORMAL = np.float32(2**-14)
+# The numbers rounded at a time, which fit into the processor's cache.
 _PIECE = 1 << 14
 
 
@@ -24,13 +23,13 @@ class _BlockError(TypedDict):
 
 
 class BlockError(_BlockError, total=False):
-    """How far what the browser computes from a block lies from the record.
+    """The difference between the weights that the browser computes and those of the record.
 
     largest: the largest difference of a weight.
-    rows: of how many sampled rows; without it, of all.
-    variation: the mean over all rows of half the sum of differences, where a block was rounded
+    rows: the number of sampled rows; missing if all were compared.
+    variation: the mean over all rows of half the sum of differences, if the block was rounded
         further than to float16.
-    vectors: the largest difference of a component of a query or key, where they were, too.
+    vectors: the largest difference of a component of a query or key, if these were.
     """
 
     rows: int
@@ -39,7 +38,7 @@ class BlockError(_BlockError, total=False):
 
 
 def float16_error(layer: Layer) -> BlockError:
-    """The error of `encode_block`."""
+    """Measure the error of `encode_block`."""
     rows = sample_rows(layer.shape[0])
     error: BlockError = {"largest": rounding_error(layer, rows)}
     if len(rows) < layer.shape[0]:
@@ -48,24 +47,24 @@ def float16_error(layer: Layer) -> BlockError:
 
 
 def float_type(array: Floats) -> Literal["f16", "f32"]:
-    """Which floats an array is sent as."""
+    """The type in which an array is sent."""
     largest = max(array.max(initial=0), -array.min(initial=0))
     return "f16" if largest < _FLOAT16_MAX else "f32"
 
 
 def rounding_error(layer: Layer, rows: NDArray[np.intp]) -> float:
-    """The largest difference, in these rows, of any head's weights and those that a block gives.
+    """The largest difference in these rows between any head's weights and those of its block.
 
     Raises:
-        ValueError: rounding takes a score out of the range of single precision.
+        ValueError: a rounded score is out of the range of single precision.
     """
     sent, recorded = RowBatches(received(layer, rows), rows), RowBatches(layer, rows)
-    # What is out of range becomes no number, and is found as such.
+    # Overflows become NaN or infinity, which is checked below.
     with np.errstate(over="ignore", invalid="ignore"):
         errors = [
-            float(np.abs(near.exps / near.totals[:, None] - own.exps / own.totals[:, None]).max())
+            float(np.abs(a.exps / a.totals[:, None] - b.exps / b.totals[:, None]).max())
             for head in range(layer.num_heads)
-            for near, own in zip(sent.of(head), recorded.of(head), strict=True)
+            for a, b in zip(sent.of(head), recorded.of(head), strict=True)
         ]
     if not np.isfinite(errors).all():
         raise ValueError(
@@ -76,7 +75,7 @@ def rounding_error(layer: Layer, rows: NDArray[np.intp]) -> float:
 
 
 def received(layer: Layer, rows: NDArray[np.intp]) -> Layer:
-    """The layer as the browser has it from `encode_block`; of queries, only these rows."""
+    """The layer as the browser decodes it from `encode_block`; of queries, only these rows."""
     if layer.program is None:
         return replace(layer, weights=_rounded(layer.weights, rows), values=None, projection=None)
     bias, relative = _rounded(layer.program.bias, rows), _rounded(layer.program.relative)
@@ -86,12 +85,12 @@ def received(layer: Layer, rows: NDArray[np.intp]) -> Layer:
 
 
 def _rounded(array: Floats | None, rows: NDArray[np.intp] | None = None) -> Floats | None:
-    """An array [heads, tokens, ...] as it is sent; zero in rows other than these."""
+    """The array [heads, tokens, ...] that is sent; zero in rows other than these."""
     if array is None or float_type(array) == "f32":
         return array
     if rows is None:
         return to_float16(array)
-    # Memory of zeros is taken only where they are overwritten.
+    # Zeros take memory only where they are overwritten.
     rounded: Floats = np.zeros(array.shape, np.float32)
     some = np.unique(rows % array.shape[1])
     rounded[:, some] = to_float16(array[:, some])
@@ -99,16 +98,16 @@ def _rounded(array: Floats | None, rows: NDArray[np.intp] | None = None) -> Floa
 
 
 def to_float16(array: Floats) -> Floats:
-    """Float16's nearest numbers, as float32: what two conversions give, at a tenth of the time."""
+    """Round to float16, as float32: the result of two conversions in a tenth of the time."""
     flat = array.reshape(-1)
     near = np.empty_like(flat)
     for start in range(0, len(flat), _PIECE):
-        own, out = flat[start : start + _PIECE], near[start : start + _PIECE]
-        # Veltkamp's splitting: of 24 binary digits, it keeps 11.
-        spread = own * np.float32(2**13 + 1)
-        np.subtract(spread, own, out=out)
+        exact, out = flat[start : start + _PIECE], near[start : start + _PIECE]
+        # Veltkamp's splitting keeps 11 of 24 binary digits.
+        spread = exact * np.float32(2**13 + 1)
+        np.subtract(spread, exact, out=out)
         np.subtract(spread, out, out=out)
-        small = np.flatnonzero(np.abs(own, out=spread) < _LEAST_NORMAL)
-        # Added to this, float32 too has a step of 2^-24.
-        out[small] = (own[small] + np.float32(0.75)) - np.float32(0.75)
+        small = np.flatnonzero(np.abs(exact, out=spread) < _SMALLEST_NORMAL)
+        # Near 0.75, float32 has a step of 2^-24 as well.
+        out[small] = (exact[small] + np.float32(0.75)) - np.float32(0.75)
     return near.reshape(array.shape)

@@ -1,12 +1,12 @@
-"""Text that can travel."""
+"""Text that can be sent as UTF-8."""
 
 from __future__ import annotations
 
 
 def sendable(text: str) -> str:
-    """The text as UTF-8 can hold it: half of a surrogate pair, no character, becomes U+FFFD.
+    """Replace lone surrogates by U+FFFD, because UTF-8 and notebook messages cannot hold them.
 
-    A tokenizer may part a character so, and no notebook's messages could carry it.
+    A tokenizer may split a character into surrogates.
     """
     try:
         text.encode()

@@ -1,4 +1,4 @@
-"""The words that tokens form, with labels that read as the words do."""
+"""Words of several tokens, and their labels."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from attnwidget.record import Tokens
 
 from .text import sendable
 
-# Of a token inside a word, labels keep BERT's sign, and put a circle under a mark that begins it.
-# In a text, BERT parts every "#"; other tokenizers do not.
+# Labels of a token inside a word keep BERT's sign, and begin with a circle under a combining mark.
+# BERT splits every "#" of a text; other tokenizers do not.
 _INSIDE = re.compile("(?:##(?=[^#]))?\u25cc?")
-# Of the tokens that share a character, each label says which share it is: "🦜 1/3".
+# Labels of tokens that share a character have its number among them: "🦜 1/3".
 _FIRST_SHARE = re.compile(r"(.+) 1/\d+")
 _LATER_SHARE = re.compile(r".+ (?!1/)\d+/\d+")
 _SHARES = " + "
@@ -21,9 +21,9 @@ _SPACE = "\u2423"
 
 
 def words(tokens: Tokens) -> dict[str, Any] | None:
-    """The words' labels in order, and of each token the number of its word.
+    """The words' labels in order, and the number of each token's word; None if unknown.
 
-    A token of no word, such as [CLS], stands alone, as a word would. None if words are unknown.
+    A token of no word, such as [CLS], counts as a word of its own.
     """
     if tokens.words is None:
         return None
@@ -40,7 +40,7 @@ def words(tokens: Tokens) -> dict[str, Any] | None:
 
 
 def _joined(labels: list[str]) -> str:
-    """One label of several; of a single one, itself."""
+    """The label of a word from those of its tokens."""
     if len(labels) == 1:
         return labels[0]
     first, *rest = labels
@@ -49,7 +49,7 @@ def _joined(labels: list[str]) -> str:
 
 
 def _whole(label: str) -> str:
-    """What a token adds to a word: a shared character counts for the first of its tokens."""
+    """The text that a token adds to a word; a shared character belongs to its first token."""
     shown = []
     for part in label.split(_SHARES):
         if first := _FIRST_SHARE.fullmatch(part):

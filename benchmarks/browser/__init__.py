@@ -1,1 +1,1 @@
-"""BertViz, attnwidget and pages that do next to nothing, side by side in one browser."""
+"""Side-by-side benchmark of BertViz, attnwidget and almost empty pages in one browser."""

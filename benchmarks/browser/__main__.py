@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-# Everything lies on this machine; nothing is to be looked for on the network.
+# All files are local; nothing may be downloaded.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 os.environ.setdefault("TQDM_DISABLE", "1")
@@ -84,7 +84,7 @@ def _pages(
         )
         files |= {(view, "bare"): bare, (view, "same"): same}
         for number in range(options.rounds):
-            # There and back, so that none always follows the same other.
+            # Forwards and backwards, so that no page always follows the same other page.
             for subject in SUBJECTS[:: -1 if number % 2 else 1]:
                 file = files.get((view, subject.name))
                 before = found.of(case, subject.name)

@@ -1,4 +1,4 @@
-"""What is measured: which view of which model at which length."""
+"""The measured cases: a view of a model at a length."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ PAGES = [
 ]
 QUICK = [Case(view, "minilm", 32) for view in ("head", "model", "neuron")]
 
-# Of these, only the bytes are counted.
+# Cases in which only the bytes are counted.
 BYTES = [("smollm2", 32), ("smollm2", 512), ("mpnet", 128), ("mpnet", 512)]

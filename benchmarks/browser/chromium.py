@@ -1,4 +1,4 @@
-"""A browser of its own for every page, under a time limit, with the files of the CDN at hand."""
+"""A separate browser for every page, with a time limit and local copies of the CDN's files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .rival import SERVED
 
 WIDTH, HEIGHT = 1100, 800
 
-# Frames are then drawn as soon as they can be, so that a delay is work and not waiting.
+# Draw frames as soon as possible, so that a delay is work, not waiting.
 UNLIMITED = ("--disable-frame-rate-limit", "--disable-gpu-vsync")
 
 # Quiet is when the renderers use less than this share of a processor for this many looks in a row.
@@ -28,7 +28,7 @@ QUIET_SHARE, QUIET_LOOKS, LOOK_SECONDS = 0.1, 3, 0.2
 
 @dataclass
 class Window:
-    """One page in a browser that holds nothing else."""
+    """One page alone in a browser."""
 
     browser: Browser
     page: Page
@@ -37,7 +37,7 @@ class Window:
     requests: list[str]
 
     def wait_until_quiet(self) -> None:
-        """Until the page answers and no thread of a renderer has much to do."""
+        """Wait until the page responds and all renderer threads are almost idle."""
         looks, before = 0, self.renderer_seconds()
         while looks < QUIET_LOOKS:
             self.page.wait_for_timeout(LOOK_SECONDS * 1000)
@@ -47,7 +47,7 @@ class Window:
         self.page.evaluate("0")
 
     def renderer_seconds(self) -> float:
-        """What every thread of the renderers has used of the processors."""
+        """The processor time of every renderer thread."""
         return sum(
             process["cpuTime"] for process in self._processes() if process["type"] == "renderer"
         )
@@ -58,7 +58,7 @@ class Window:
 
     @contextmanager
     def at_most(self, seconds: float) -> Iterator[None]:
-        """Ends the browser when the time is over: a page that hangs answers to nothing else."""
+        """Ends the browser at its time limit; nothing else stops a page that hangs."""
         [browser] = [process["id"] for process in self._processes() if process["type"] == "browser"]
         timer = threading.Timer(seconds, os.kill, (browser, signal.SIGKILL))
         timer.start()
@@ -107,7 +107,7 @@ def _serve(route: Route) -> None:
 
 
 def private_mb(process: int) -> float:
-    """The memory that a process shares with no other."""
+    """The memory that a process shares with no other process."""
     rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
     return (
         sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Private_"))

@@ -1,4 +1,4 @@
-"""Pages that do next to nothing, so that what the browser takes for itself is known."""
+"""Almost empty pages, which measure the browser's own cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ addEventListener("pointermove", ({ clientX, clientY }) =>
 
 
 def as_long_as(size: int) -> str:
-    """A page of `size` bytes, one line of which is seen."""
+    """A page of `size` bytes, with one visible line."""
     start, end = (
         '<!doctype html>\n<html><head><meta charset="utf-8"><title>Nothing</title></head>'
         '<body><p>Nothing</p><script type="application/json">',

@@ -1,4 +1,4 @@
-"""The pages of one model and length, made by a process that may be ended."""
+"""The pages of one model and length, written by a process with a time limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 
-# Seconds for loading and capturing, and for making every page.
+# Seconds for loading and capturing, and for writing every page.
 SECONDS = 600
 
 
@@ -25,7 +25,7 @@ def make(
     rival: bool,
     options: argparse.Namespace,
 ) -> Iterator[dict[str, Any]]:
-    """What `benchmarks.browser.make` says of each page, and of those it did not get to."""
+    """The output of `benchmarks.browser.make` for each page, and the pages it did not reach."""
     command = [sys.executable, "-m", "benchmarks.browser.make", model, str(tokens), str(folder),
                "--views", *views, "--models-folder", str(options.models_folder),
                "--rounds", str(options.rounds), *(["--rival"] if rival else [])]  # fmt: skip

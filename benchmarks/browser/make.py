@@ -1,4 +1,4 @@
-"""Makes pages of one model and length, in a process of its own: one line of JSON for each.
+"""Writes the pages of one model and length in a separate process, and prints one line of JSON each.
 
 python -m benchmarks.browser.make MODEL TOKENS FOLDER [--views head ...] [--rival]
 """
@@ -25,7 +25,7 @@ from .stated import stated_error
 
 # Seconds of making a page after which it is not made again for the spread.
 ENOUGH = 10
-# Weights that are written out for their bytes to be counted.
+# The most weights that are written out to count their bytes.
 COUNTED = 1 << 25
 
 
@@ -86,7 +86,7 @@ def _rival(view: str, options: argparse.Namespace, loaded: Loaded, given: Any) -
 
 
 def _make(make: Callable[[], str], rounds: int) -> dict[str, Any]:
-    """The page, and what making it took each time."""
+    """Write the page several times, and measure each time."""
     page = ""
 
     def run() -> None:
@@ -104,7 +104,7 @@ def _make(make: Callable[[], str], rounds: int) -> dict[str, Any]:
 
 
 def _counted(record: AttentionRecord) -> dict[str, Any]:
-    """What BertViz's data would take, whether or not its page can be made."""
+    """The size of BertViz's data, even if its page cannot be written."""
     stack = record.stack()
     every = -(-_weights(record) // COUNTED)
     each = (_stacked(record, layer.number, layer.num_heads) for layer in stack.layers)
@@ -138,7 +138,7 @@ def _available() -> int:
 
 
 def _limit_memory() -> None:
-    """A rival that wants more than there is fails here, and does not take the machine with it."""
+    """Limit the memory, so that a rival that needs too much fails without stopping the machine."""
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     most = mapped + _available()
     resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -1,4 +1,4 @@
-"""One page in one browser: what it takes to paint, to change layers, to answer the pointer."""
+"""Measurement of one page in one browser: painting, changing layers, following the pointer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .trace import MARK_INPUT, traced
 
 # Seconds that a page may take to paint, and again for all that follows.
 LIMIT = 120
-# A page that took as many in all is opened once, and not in every round.
+# A page that takes longer in all is opened in one round only.
 SLOW = 100
 
 LAYERS = 3
@@ -29,7 +29,7 @@ FRAME_MS = 1000 / 60
 # The pointer rests as long after each frame, so that what comes late is seen to come.
 REST_MS = 40
 
-# After four frames, what the first one showed is rastered too.
+# After four frames, the content of the first one is rastered as well.
 _FOUR_FRAMES = """() => new Promise((done) => {
   let left = 4;
   const next = () => (left-- ? requestAnimationFrame(next) : done());
@@ -48,7 +48,7 @@ _WATCH_FRAMES = """() => {
 
 @dataclass
 class Run:
-    """What one page showed. Times in ms, memory in MB; None where it did not get so far."""
+    """The measurements of one page. Times in ms, memory in MB; None if it did not get so far."""
 
     drew: bool = False
     why: str = ""
@@ -65,7 +65,7 @@ class Run:
 
 
 def measure(file: Path, subject: Subject, case: Case, limit: float) -> Run:
-    """Paint, and all that follows, each end after `limit` seconds."""
+    """Measure painting and interaction; each ends after `limit` seconds."""
     run = Run()
     for part, flags in ((_limited, ()), (_unlimited, UNLIMITED)):
         try:
@@ -104,7 +104,7 @@ def _unlimited(
 
 
 def _paint(run: Run, window: Window, file: Path, subject: Subject, case: Case) -> int:
-    """From the start of the navigation to the frame after which nothing changed any more."""
+    """The time from the start of the navigation to the last frame with a change."""
     window.page.add_init_script(MARK_INPUT)
     with traced(window) as trace:
         window.page.goto(file.as_uri())
@@ -117,7 +117,7 @@ def _paint(run: Run, window: Window, file: Path, subject: Subject, case: Case) -
 
 
 def _settle(run: Run, window: Window, process: int) -> None:
-    """What the page holds on to once it has painted."""
+    """The memory of the page after its first paint."""
     window.cdp.send("HeapProfiler.collectGarbage")
     window.page.wait_for_timeout(300)
     run.memory = private_mb(process)
@@ -135,7 +135,7 @@ def _switch_layers(run: Run, window: Window, process: int, subject: Subject) -> 
 
 
 def _hover(run: Run, window: Window, file: Path, subject: Subject, case: Case) -> None:
-    """Token after token, each to the last change of the picture before the next."""
+    """Hover over token after token, and measure each until the last change before the next."""
     page = window.page
     page.add_init_script(MARK_INPUT)
     with traced(window) as opening:
@@ -158,7 +158,7 @@ def _hover(run: Run, window: Window, file: Path, subject: Subject, case: Case) -
 
 
 def _sweep(run: Run, window: Window, subject: Subject, case: Case) -> None:
-    """The pointer moves once per frame of a 60 Hz screen, to another token each time."""
+    """Move the pointer to another token in every frame of a 60 Hz screen."""
     page = window.page
     points = _there_and_back(window, subject, case)
     page.evaluate(_WATCH_FRAMES)

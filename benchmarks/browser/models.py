@@ -1,4 +1,4 @@
-"""The models whose attention is shown, and a text of exactly so many tokens."""
+"""The benchmark's models, and texts of an exact number of tokens."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ TITLES = {
     "smollm2-layer": "one layer of SmolLM2",
     "mpnet": "mpnet",
 }
-# In the middle of SmolLM2.
+# Layers in the middle of SmolLM2.
 _LAYER = 15
 
 
 def load(name: str, folder: Path | None = None) -> Loaded:
-    """`folder` is where mpnet lies, which no package carries."""
+    """Load a model and its tokenizer; `folder` has mpnet, which is in no package."""
     if name == "mpnet":
         if folder is None:
             raise ValueError("mpnet needs the folder of trained models")
@@ -68,7 +68,7 @@ def layers(name: str) -> list[int] | None:
 
 
 def inputs(tokenizer: Any, tokens: int) -> Any:
-    """The first `tokens` tokens of the prose, read again from its start where it is too short."""
+    """The first `tokens` tokens of the prose, which is repeated if it is too short."""
     text = PROSE.read_text("utf-8") * (1 + tokens // 2048)
     found = tokenizer(text, truncation=True, max_length=tokens, return_tensors="pt")
     length = found["input_ids"].shape[1]
@@ -78,7 +78,7 @@ def inputs(tokenizer: Any, tokens: int) -> Any:
 
 
 def eager_attentions(model: Any, given: Any) -> tuple[Any, ...]:
-    """What BertViz wants: the weights of every layer, as the model itself returns them."""
+    """The input of BertViz: the weights of every layer, as the model returns them."""
     import torch
 
     before = model.config._attn_implementation

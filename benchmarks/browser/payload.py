@@ -1,4 +1,4 @@
-"""The bytes of BertViz's data, counted without BertViz and without holding them all.
+"""The size of BertViz's data, computed without BertViz and in little memory.
 
 Its head and model views write every weight as a decimal number into JSON. How many bytes that takes
 depends on the weights alone, so it can be known where the page itself would fill the memory.

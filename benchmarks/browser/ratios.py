@@ -1,4 +1,4 @@
-"""Numbers of several rounds as one, with their spread."""
+"""Summaries of several rounds, with their spread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 Row = Mapping[str, Any]
 
-# What is less, of a time in ms or of memory in MB, is not told from so much.
+# Smaller times in ms, or memory in MB, are reported as this much.
 RESOLUTION = 0.5
 
 
@@ -24,7 +24,7 @@ def spread(values: Iterable[float | None]) -> Spread | None:
 
 
 def above(runs: Sequence[Row], name: str, floor: Sequence[Row]) -> dict[int, float]:
-    """A number minus that of the floor in the same round, by round."""
+    """The difference to the floor of the same round, by round."""
     below = {run["round"]: run[name] for run in floor}
     return {
         run["round"]: run[name] - below[run["round"]]
@@ -40,7 +40,7 @@ def plain(runs: Sequence[Row], name: str) -> dict[int, float]:
 def ratio(
     theirs: Mapping[int, float], ours: Mapping[int, float], least: float = RESOLUTION
 ) -> Spread | None:
-    """How many times ours it is, round by round; ours counts as `least` at least."""
+    """The ratio to our number, by round; ours counts as at least `least`."""
     return spread(
         theirs[number] / max(ours[number], least) for number in theirs.keys() & ours.keys()
     )

@@ -1,4 +1,4 @@
-"""The tables: docs/benchmarks.md, and what is printed at the end."""
+"""The tables in docs/benchmarks.md and on the terminal."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ has every round. Times depend on the machine; the ratios of one run are what can
 
 
 def markdown(found: Results) -> str:
-    """docs/benchmarks.md."""
+    """The text of docs/benchmarks.md."""
     loads = [run["load"] for run in found.runs]
     machine = [
         *(f"- {name.capitalize()}: {value}" for name, value in found.machine.items()),
@@ -187,7 +187,7 @@ def _numbers(runs: Sequence[Row], bare: Sequence[Row]) -> list[str]:
 
 
 def _floor(bare: Sequence[Row]) -> list[str]:
-    """What is taken off elsewhere is stated here."""
+    """The row of the floor, with the absolute numbers that other rows subtract."""
     absolute = {
         "first paint, ms": "paint",
         "CPU per hover, ms": "hover_cpu",

@@ -1,4 +1,4 @@
-"""What a run of the benchmark found, and the file it is kept in."""
+"""The results of a benchmark run, and their file."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Results:
         return [run for run in self.runs if wanted.items() <= run.items()]
 
     def page(self, **wanted: Any) -> Row:
-        """What is known of the first page that is like this; nothing if there is none."""
+        """The results of the first page that matches; empty if there is none."""
         return next((page for page in self.pages if wanted.items() <= page.items()), {})
 
     def counted(self, model: str, tokens: int) -> Row:
-        """What BertViz's data would take, and the sizes of the model."""
+        """The size of BertViz's data, and the sizes of the model."""
         where = {"model": model, "tokens": tokens}
         return next((p for p in self.pages if where.items() <= p.items() and "counted" in p), {})
 
@@ -70,7 +70,7 @@ def load(path: Path) -> Results:
 
 
 def machine() -> dict[str, str]:
-    """What the numbers depend on, without names or places."""
+    """The hardware and versions behind the numbers, without names or paths."""
     about = Path("/proc/cpuinfo").read_text()
     name = next((line.split(": ")[1] for line in about.splitlines() if "model name" in line), "?")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

@@ -1,4 +1,4 @@
-"""Pages of BertViz, made by BertViz."""
+"""Pages written by BertViz."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def attention_page(view: str, attention: Sequence[Any], labels: Sequence[str]) -
 
 
 def neuron_page(model: Any, tokenizer: Any, text: str) -> str:
-    """The neuron view, which takes no model but BertViz's own copies of some old ones."""
+    """The neuron view, which supports only BertViz's own copies of some old models."""
     from bertviz.neuron_view import show
 
     return _page(show(model, "bert", tokenizer, text, html_action="return").data)
@@ -74,5 +74,5 @@ def data_of(page: str) -> tuple[int, int]:
 
 
 def _page(data: str) -> str:
-    """What a notebook's export puts around an output."""
+    """The HTML that a notebook's export puts around an output."""
     return f'<!doctype html>\n<html><head><meta charset="utf-8"></head><body>{data}</body></html>\n'

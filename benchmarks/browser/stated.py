@@ -1,4 +1,4 @@
-"""What an exported page of ours says of its own numbers."""
+"""The errors stated in an exported page of ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 
 def stated_error(page: str) -> dict[str, float | None]:
-    """The largest error of a weight, and the mean over its layers of what moved in a row.
+    """The largest error of a weight, and the mean share of attention that moved.
 
     A page that carries queries and keys in float16 states the former alone.
     """

@@ -1,4 +1,4 @@
-"""How each page is driven: by what a reader sees and does."""
+"""Drivers of the pages, which use visible elements and a reader's input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SOME_DRAWN = """canvases => canvases.some(canvas => {
 
 
 def visible(elements: Locator) -> list[Point]:
-    """The middles of those that are in the window."""
+    """The centres of the elements in the window."""
     points: list[list[float]] = elements.evaluate_all(_MIDDLES)
     return [(x, y) for x, y in points if 0 < x < WIDTH and 0 < y < HEIGHT]
 
@@ -36,22 +36,22 @@ class Subject(Protocol):
 
     @property
     def hovers(self) -> bool:
-        """Whether it answers to the pointer."""
+        """True if the page reacts to the pointer."""
 
     def drew(self, page: Page, case: Case) -> bool:
-        """Whether there is a picture."""
+        """True if the page shows a picture."""
 
     def prepare(self, page: Page, case: Case) -> None:
-        """Bring the tokens into sight that are to be hovered."""
+        """Scroll to the tokens to hover."""
 
     def targets(self, page: Page, case: Case) -> list[Point]:
-        """The tokens in sight."""
+        """The visible tokens."""
 
     def has_layers(self, case: Case) -> bool:
-        """Whether a reader can go from layer to layer."""
+        """True if a reader can change the layer."""
 
     def switch(self, page: Page, layer: int) -> str:
-        """Go to a layer, coming from the one before, and say which kind of input did it."""
+        """Go to a layer from the one before, and return the kind of input used."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class BertViz:
 
 @dataclass(frozen=True)
 class Floor:
-    """A page that is no view."""
+    """A page without a view."""
 
     name: str
     hovers: bool
@@ -128,7 +128,7 @@ class Floor:
         return page.locator("canvas, p").count() > 0
 
     def prepare(self, page: Page, case: Case) -> None:
-        """There is nothing to open."""
+        """Do nothing, because the page opens nothing."""
 
     def targets(self, page: Page, case: Case) -> list[Point]:
         return [(100, y) for y in range(50, HEIGHT - 50, 24)]

@@ -1,4 +1,4 @@
-"""What is aimed at, and whether this run reached it."""
+"""The targets of the benchmark, and their check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ONE_FRAME = 18
 
 
 def targets(found: Results) -> list[tuple[str, str, str, str]]:
-    """(what, wanted, measured, met or missed) of what was measured."""
+    """The rows (name, target, measured, "met" or "missed") of all measured targets."""
     return [*_bytes(found), *_against_bertviz(found), *_hover_floor(found), *_sixty(found),
             *_long(found)]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""When the compositor drew a frame that changed something, as the browser itself notes it.
+"""The times of frames with changes, from the browser's own trace.
 
 What is measured thus needs no help of the page: a frame counts whoever asked for it, on whichever
 thread it was computed, and only after it was rastered.
@@ -15,7 +15,7 @@ from .chromium import Window
 
 _CATEGORIES = ["disabled-by-default-devtools.timeline.frame", "blink.user_timing"]
 
-# Notes when the browser got an input, before anything of the page hears of it.
+# Records the time of every input before the page's own handlers.
 MARK_INPUT = """
 for (const type of ["keydown", "change", "click", "pointermove"])
   addEventListener(
@@ -35,12 +35,12 @@ class Trace:
     inputs: list[tuple[str, float]] = field(default_factory=list)
 
     def last_frame(self, since: float, until: float = float("inf")) -> float | None:
-        """How long after `since` the picture was last changed, if it was."""
+        """The time from `since` to the last change of the picture, or None."""
         found = [time for time in self.frames if since < time < until]
         return max(found) - since if found else None
 
     def of_inputs(self, kind: str) -> list[float | None]:
-        """For every input of a kind, how long until the last change before the next one."""
+        """The time from each input of a kind to the last change before the next input."""
         times = [time for type, time in self.inputs if type == kind]
         ends = [*times[1:], float("inf")]
         return [self.last_frame(since, until) for since, until in zip(times, ends, strict=True)]

@@ -1,4 +1,4 @@
-"""One architecture: build, capture as it loads by default, compare."""
+"""Examination of one architecture: build it, capture it as loaded by default, compare."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .match import Captured, Match, match
 from .result import Category, Result
 from .watched import capture_watched, run
 
-# From here on two passes of one model count as different.
+# Larger differences between two passes of one model count as a change.
 EAGER_APART = 1e-6
 
 
 def examine(name: str) -> Result:
-    """Says everything that can be said of an architecture; raises nothing of its own."""
+    """Examine an architecture; errors become results."""
     try:
         built = zoo.build(name)
     except zoo.CannotBuild as error:
@@ -29,7 +29,7 @@ def examine(name: str) -> Result:
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         said = _compare(built, said)
-    # Capture's own warnings point to who called it.
+    # Capture's own warnings point to the caller.
     own = (one_line(w.message) for w in raised if w.filename == watched.__file__)
     return replace(said, warnings=tuple(dict.fromkeys(own)))
 
@@ -51,7 +51,7 @@ def _compare(built: zoo.Built, said: Result) -> Result:
 
 
 def _has_none(error: Exception) -> bool:
-    """Whether capture says that there is nothing to capture."""
+    """True if capture reports that the model has no attention."""
     nothing, _, modules = str(error).partition("could be captured: ")
     return isinstance(error, ValueError) and (
         "has no attention" in nothing or all(NO_SOFTMAX in m for m in modules.split("; ") if m)
@@ -77,7 +77,7 @@ def _judged(
 
 
 def _references(name: str) -> tuple[zoo.Built | None, list[Reference], str]:
-    """The eager model, what it returns, and why it returns nothing."""
+    """The eager model, its attentions, and the reason if there are none."""
     try:
         eager = zoo.build(name, "eager")
         return eager, references(name, eager), ""
@@ -88,7 +88,7 @@ def _references(name: str) -> tuple[zoo.Built | None, list[Reference], str]:
 def _second_opinion(
     first: Result, built: zoo.Built, eager: zoo.Built, returned: list[Reference]
 ) -> Result:
-    """Where eager attention computes something else than the default, captures that instead.
+    """Capture the eager model if its attention differs from the default's.
 
     A few models lose a mask with one of the two, and in some others rounding grows from layer to
     layer: then a difference says nothing about capture.

@@ -1,4 +1,4 @@
-"""Examines each architecture in a process of its own, under limits."""
+"""Examines each architecture in a separate process with limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BYTES = 8 << 30
 
 
 def examine_all(names: Iterable[str], jobs: int) -> Iterator[Result]:
-    """In the order of the names, whatever a name does to its process."""
+    """Examine architectures in the order of their names, even if a process fails."""
     with ThreadPoolExecutor(jobs) as pool:
         yield from pool.map(_examine_apart, names)
 

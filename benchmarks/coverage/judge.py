@@ -1,4 +1,4 @@
-"""What the comparison of a record with the model's own attention comes to."""
+"""The verdict on a comparison of a record with the model's own attention."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.reference import not_a_softmax
 from .match import Captured, Match
 from .result import Category
 
-# How a record says of a module that it is no softmax attention.
+# The reason in a record for a module without softmax attention.
 NO_SOFTMAX = "no softmax"
 
 
@@ -80,7 +80,7 @@ def _unsure(record: AttentionRecord, compared: set[str]) -> list[str]:
 
 def one_line(error: object) -> str:
     text = " ".join(str(error).split())
-    # Where a package lies on one machine is of no use on another.
+    # Paths of packages differ between machines.
     text = re.sub(r"'[^']*site-packages/", "'", text)
     plain = isinstance(error, (zoo.CannotBuild, Warning)) or not isinstance(error, Exception)
     return (text if plain else f"{type(error).__name__}: {text}")[:300]

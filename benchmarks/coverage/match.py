@@ -1,4 +1,4 @@
-"""Which captured layer is which of the model's own attention tensors."""
+"""Matching of captured layers to the model's own attention tensors."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class Match:
 
 
 def match(references: Sequence[Reference], captured: Sequence[Captured]) -> list[Match]:
-    """Each layer stands for at most one reference; of equally good ones, the first is taken."""
+    """Match each reference to a layer; the first of equally good ones."""
     left = list(captured)
     matches: dict[int, Match] = {}
-    # Those that fit go first, so that one that does not fit takes no other's layer.
+    # References that fit are matched first, so that others do not take their layers.
     for tolerance in (EXACT, np.inf):
         for index, reference in enumerate(references):
             if index in matches:
@@ -70,7 +70,7 @@ def match(references: Sequence[Reference], captured: Sequence[Captured]) -> list
 
 
 def difference(blocks: np.ndarray, weights: np.ndarray) -> float:
-    """max |reference - captured|; infinite where their shapes do not fit.
+    """max |reference - captured|; infinite if their shapes differ.
 
     Blocks [blocks, heads, q, k] lie on the diagonal of the captured [heads, blocks q, blocks k],
     which is zero elsewhere.

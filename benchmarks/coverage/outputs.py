@@ -1,4 +1,4 @@
-"""Whether capture changes what a model computes."""
+"""Check that capture does not change a model's output."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def tensors(value: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def changed(before: Any, after: Any) -> str:
-    """The first tensor that is not bit for bit the same, with the difference; "" if none is."""
+    """The first tensor that is not bitwise equal, with the difference; "" if all are."""
     expected, found = dict(tensors(before)), dict(tensors(after))
-    # Capture may turn a cache off, but must leave everything else there.
+    # Capture may turn off a cache, but must keep all other outputs.
     if lost := sorted(name for name in expected.keys() - found.keys() if "past_key" not in name):
         return f"{lost[0]} is gone"
     for name, tensor in expected.items():

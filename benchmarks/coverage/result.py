@@ -1,16 +1,16 @@
-"""What is said about one architecture."""
+"""The result of one architecture."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
-# How far a captured weight may lie from the model's own.
+# The largest allowed difference of a captured weight to the model's own.
 EXACT = 1e-5
 
 
 class Category(str, Enum):
-    """From best to worst; the value is how it is written."""
+    """The categories from best to worst; the values are their labels."""
 
     EXACT = "exact"
     PARTIAL = "partial"

@@ -1,4 +1,4 @@
-"""Captures a model, and watches that this changes nothing of what it computes."""
+"""Capture of a model, with a check that its output does not change."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Built:
 
 
 def build(name: str, attention: str | None = None) -> Built:
-    """The same weights and inputs at each call with the same name, whatever the attention.
+    """Build a model; the same name always gives the same weights and inputs.
 
     Args:
         name: one of `names()`.

@@ -1,4 +1,4 @@
-"""Which architectures there are, and which class stands for each."""
+"""The architectures of transformers, with a class for each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from transformers.models.auto import modeling_auto
 from transformers.models.auto.auto_factory import _LazyAutoMapping
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-# Where a base model cannot be had, the mapping nearest to it is used.
+# Without a base model, the nearest mapping is used.
 _FIRST = (
     "MODEL_MAPPING",
     "MODEL_FOR_CAUSAL_LM_MAPPING",
@@ -34,7 +34,7 @@ def config_class(name: str) -> type[PreTrainedConfig]:
 
 
 def model_class(name: str) -> type[PreTrainedModel]:
-    """The base model, or else the first task's."""
+    """The class of the base model, or of the first task."""
     for mapping in MAPPINGS:
         if name in mapping._model_mapping:
             found = mapping._load_attr_from_module(name, mapping._model_mapping[name])

@@ -1,4 +1,4 @@
-"""Few layers, but one of each kind."""
+"""Reduction of the number of layers, with one of each kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A configuration's defaults, made tiny in a way that keeps its parts fitting each other."""
+"""Reduction of a configuration's defaults to tiny sizes that still fit each other."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _special(name: str, value: Any, specials: dict[str, int]) -> Any:
 
 
 def _shared_heads(config: PreTrainedConfig) -> dict[str, int]:
-    """Query heads share key heads only where they do so by default."""
+    """Let query heads share key heads only if they do so by default."""
     names = {field.name for field in dataclasses.fields(config)}
     if not {"num_attention_heads", "num_key_value_heads"} <= names:
         return {}

@@ -1,4 +1,4 @@
-"""How large a field of a configuration may stay, by its name.
+"""Limits of a configuration's fields, by name.
 
 Sizes that have to agree or divide each other have few values: every width is 64, so that it
 divides into 4 heads of 16, and everything that is counted in layers is 2.
@@ -39,7 +39,7 @@ _LARGEST = [
         ),
     ]
 ]
-# What the data has rather than the model, and what other sizes are derived from.
+# Sizes of the data, and sizes from which others are derived.
 _KEPT = re.compile(
     r"num_channels|in_channels|.*kernel.*|.*stride.*|.*(chunk|sampling|hop|frame|step|merge)_size"
     r"|num_mel_bins|n_mels|type_vocab_size|input_size|spatial_merge_size|temporal_patch_size"

@@ -12,7 +12,7 @@ GAIN = 1.4
 
 
 def randomize(model: torch.nn.Module, seed: int) -> None:
-    """Draws every matrix, bias and table of positions anew; the usual 0.02 leaves attention flat.
+    """Redraw all matrices, biases and position tables; the usual 0.02 leaves attention flat.
 
     What scales or shifts alone stays as it is: models keep much in vectors that has to stay in a
     range (decays, time steps, norms).
@@ -27,7 +27,7 @@ def randomize(model: torch.nn.Module, seed: int) -> None:
 
 
 def _spread(module: torch.nn.Module, name: str, parameter: torch.nn.Parameter) -> float | None:
-    """The standard deviation to draw with, or None for what stays."""
+    """The standard deviation to draw with, or None to keep the values."""
     if not parameter.is_floating_point() or not parameter.numel():
         return None
     if parameter.ndim >= 2:

@@ -69,7 +69,8 @@ def claims(content: Content) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"), [(bomb, "incomplete or damaged"), (claims, "do not have the shape that its record says")]
+    ("change", "said"),
+    [(bomb, "incomplete or damaged"), (claims, "do not have the shape that its record says")],
 )
 def test_a_layer_that_is_a_bomb(
     open_page: OpenPage, html: str, change: Callable[[Content], Any], said: str

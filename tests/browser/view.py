@@ -25,7 +25,7 @@ FRAME = 1
 
 @dataclass(frozen=True)
 class View:
-    """The view on a page, or in one place of it."""
+    """The view on a page, or in one element of it."""
 
     within: Page | Locator
 
@@ -100,7 +100,7 @@ class View:
         return self.body.locator("canvas").last
 
     def drawn(self) -> list[str]:
-        """Every picture of the view, bit by bit, wherever on the screen it is."""
+        """The pixels of every picture of the view, on the screen or not."""
         images: list[str] = self.body.locator("canvas").evaluate_all(
             "canvases => canvases.map(canvas => canvas.toDataURL())"
         )
@@ -129,7 +129,7 @@ class View:
 
 
 def cells(width: float, height: float, rows: int, columns: int) -> tuple[float, float, float]:
-    """Where the cells of a matrix begin in its picture, and the side of one.
+    """The first cell's place in the picture of a matrix, and the side of a cell.
 
     They are square, and have a frame. Names stand above them, and where there is room to the left
     of them. Cells too small for all their names have some of them on both sides.
@@ -155,7 +155,7 @@ def numbers(text: str) -> list[float]:
 
 
 def names(labels: Sequence[str]) -> list[str]:
-    """What the view calls tokens: a label that stands twice has its position with it."""
+    """The view's names of tokens: a repeated label has its position added."""
     small = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
     return [
         label if labels.count(label) == 1 else label + str(position).translate(small)
@@ -187,7 +187,7 @@ def strongest_as_said(
         parsed = re.fullmatch(r"(.*) (<?\d\.\d{3})(?: \(head (\d+)\))?", part)
         assert parsed, said
         name, value, head = parsed.groups()
-        # Of one head alone, its number is in the start already.
+        # For one head alone, the prefix already has its number.
         of = next(iter(weights)) if len(weights) == 1 else int(head)
         [shown] = numbers(value)
         expected = weights[of][known.index(name)]
@@ -198,7 +198,7 @@ def strongest_as_said(
 
 
 def look(place: Locator) -> np.ndarray:
-    """What is on the screen at a place: RGB, [height, width, 3], 0 to 255."""
+    """The pixels of a place on the screen: RGB, [height, width, 3], 0 to 255."""
     png = place.screenshot(animations="disabled", timeout=PATIENCE_MS)
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(float)
 
@@ -212,12 +212,12 @@ def background(picture: np.ndarray) -> np.ndarray:
 
 
 def brightness(picture: np.ndarray) -> float:
-    """Of the background: 0 for black to 255 for white."""
+    """The brightness of the background, from 0 for black to 255 for white."""
     return float(background(picture).mean())
 
 
 def ink(picture: np.ndarray) -> np.ndarray:
-    """How far each pixel is from the background: [height, width]."""
+    """The distance of each pixel to the background: [height, width]."""
     distance: np.ndarray = np.abs(picture - background(picture)).max(axis=2)
     return distance
 

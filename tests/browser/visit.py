@@ -1,4 +1,4 @@
-"""Pages that show texts made to be taken for something else."""
+"""Pages that show hostile texts."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class Visit:
 
     @property
     def events(self) -> list[str]:
-        # One more turn, for what was about to happen.
+        # One more turn, for pending events.
         self.page.wait_for_timeout(50)
         return self._dialogs + self.watch.problems()
 

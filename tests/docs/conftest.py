@@ -1,4 +1,4 @@
-"""The site of the documents, made once as `make docs` makes it."""
+"""The site of the documents, built once as `make docs` does."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a page of the site points at."""
+"""The links of a page of the site."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Many inputs, each made of a number that makes it again."""
+"""Campaigns of many inputs, each reproducible from a number."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ BYTES = 1 << 30
 # Inputs that once went wrong, by campaign: each is tried again before anything else.
 PAST = Path(__file__).parent / "past.json"
 
-# What the campaigns of the test that runs have done, a line each.
+# A line for every campaign of the running test.
 done: list[str] = []
 
 
@@ -52,7 +52,7 @@ def campaign(
         f"{name}: {count} inputs (seeds {SEED} to {last}) and {len(past)} past ones, "
         f"{accepted} accepted, {count - accepted} refused, 0 crashes, 0 hangs"
     )
-    # Where all are refused, or none, damage is not what is tried.
+    # If all inputs are refused, or none, the campaign does not test damage.
     assert 0 < accepted < count
 
 

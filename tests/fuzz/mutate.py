@@ -15,7 +15,7 @@ VALUES: list[Any] = [*NUMBERS, None, True, False, "", [], {}, [[]], [0, 0], "non
 
 
 def bytes_of(seed: bytes, others: list[bytes], random: Random) -> bytes:
-    """One to four times: bits flipped, bytes put in or out, a part of another seed."""
+    """Damage data one to four times: flip bits, insert, delete, or copy from another seed."""
     data = bytearray(seed)
     for _ in range(random.randint(1, 4)):
         at = random.randrange(len(data) + 1)

@@ -1,4 +1,4 @@
-"""What hosts load from the network, answered from the same packages on disk."""
+"""Answers to hosts' network requests, from the same packages on disk."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -34,7 +34,7 @@ MANAGER = Path(__file__).with_name("colab.js")
 # The loader's own check of its own schema.
 NOISE = [r"console warning: strict mode: use allowUnionTypes"]
 
-# Nothing in it is its own: it may run scripts, and that is all.
+# The frame may run scripts, and has no other rights.
 ADD_OUTPUT = """(url) => {
   const frame = document.createElement("iframe");
   frame.sandbox = "allow-scripts";
@@ -105,7 +105,7 @@ class Colab:
         return View(self.page.frame_locator(f"iframe[src='{url}']").locator("body"))
 
     def _run(self, code: str) -> list[dict[str, Any]]:
-        """What the code shows, by media type, or prints, as {"text": …}."""
+        """The output of code: displayed data by media type, or printed text as {"text": …}."""
         # Otherwise what is run soon after an error is left out without a word.
         own = self._kernel.execute(code, stop_on_error=False)
         outputs: list[dict[str, Any]] = []
@@ -129,7 +129,7 @@ class Colab:
         return outputs
 
     def _take(self, message: dict[str, Any]) -> None:
-        """Keep what a message says to a widget."""
+        """Keep a message to a widget."""
         content, buffers = message["content"], message["buffers"]
         if message["msg_type"] not in ("comm_open", "comm_msg"):
             return
@@ -145,7 +145,7 @@ class Colab:
                 if comm in comms:
                     self._heard[output].append(said)
 
-    # What the outputs call.
+    # The functions that outputs call.
 
     def _state(self, output: str, comm: str) -> str:
         self._of[output].append(comm)

@@ -21,7 +21,7 @@ PREFERENCES = {
     "datareporting.policy.dataSubmissionEnabled": False,
     # The page's colours are the light ones, whatever the machine's are.
     "layout.css.prefers-color-scheme.content-override": 1,
-    # Nothing listens there, so nothing gets out.
+    # A port without a listener, so that no request leaves the machine.
     "network.proxy.type": 1,
     "network.proxy.http": "127.0.0.1",
     "network.proxy.http_port": 9,

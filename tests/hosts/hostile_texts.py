@@ -1,4 +1,4 @@
-"""That texts made to be taken for code stay text in a host, in each of the three views."""
+"""A check that hostile texts stay text in a host, in each of the three views."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def save_hostile(folder: Path) -> None:
 
 
 def expect_text_alone(view: View, watch: Watch, *, vectors: bool = True) -> None:
-    """Every token is shown as it is, and nothing of them runs, loads, or is complained of.
+    """Check that every token is shown unchanged, and that none runs, loads or logs an error.
 
     If one ran in this place, `watch` would tell: at the end one is made to.
 
@@ -62,7 +62,7 @@ def expect_text_alone(view: View, watch: Watch, *, vectors: bool = True) -> None
     """
     view.body.evaluate(LISTEN)
     go_through(view, vectors)
-    view.page.wait_for_timeout(50)  # One more turn, for what was about to happen.
+    view.page.wait_for_timeout(50)  # one more turn, for pending events
     assert watch.problems() == []
 
     view.body.evaluate(RUN_ONE)
@@ -95,6 +95,6 @@ def walked(listbox: Locator, key: str, count: int) -> list[str]:
 
 
 def _told(watch: Watch) -> None:
-    """By what ran, or by a policy of the page that did not let it."""
+    """Check that an error reports code that ran, or that the page's policy blocked."""
     told = ("hostile code ran", "Content Security Policy")
     assert any(part in problem for problem in watch.problems() for part in told)

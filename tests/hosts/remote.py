@@ -39,11 +39,11 @@ class Remote(ABC):
 
     @abstractmethod
     def call(self, function: str, *arguments: Any) -> Any:
-        """What a function of the page returns, or the promise of it, by way of JSON."""
+        """The JSON result of a function in the page, or of its promise."""
 
     @abstractmethod
     def act(self, device: dict[str, Any]) -> None:
-        """What a keyboard or a pointer does, as WebDriver writes it."""
+        """An action of a keyboard or a pointer in WebDriver's format."""
 
     @abstractmethod
     def screenshot(self) -> bytes:
@@ -51,7 +51,7 @@ class Remote(ABC):
 
     @abstractmethod
     def problems(self) -> list[str]:
-        """What the page complained of and what it asked the network for, since the last time."""
+        """The page's errors and network requests since the last call."""
 
     # What a reader does.
 
@@ -86,7 +86,7 @@ class Remote(ABC):
         return self._find(found, selector, n, name)
 
     def evaluate(self, selector: str, function: str, *arguments: Any) -> Any:
-        """What a function of the element returns."""
+        """The result of a function of the element."""
         called = f"(selector, ...given) => ({function})(find(selector, 0), ...given)"
         return self._find(called, selector, *arguments)
 
@@ -95,7 +95,7 @@ class Remote(ABC):
         return self._find(counted, selector)
 
     def look(self, selector: str, n: int = 0) -> np.ndarray:
-        """What is on the screen at an element: RGB, [height, width, 3], 0 to 255."""
+        """The pixels of an element on the screen: RGB, [height, width, 3], 0 to 255."""
         x, y, width, height = (round(side) for side in self._find(BOX, selector, n))
         seen = np.asarray(Image.open(io.BytesIO(self.screenshot())).convert("RGB")).astype(float)
         return seen[max(y, 0) : y + height, max(x, 0) : x + width]
@@ -128,4 +128,4 @@ class Remote(ABC):
 
 
 class PageError(Exception):
-    """What a function of the page threw."""
+    """An error that a function of the page threw."""

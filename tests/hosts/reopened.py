@@ -60,7 +60,7 @@ def _write(server: Server, name: str, notebook: dict[str, Any]) -> None:
 
 
 def outputs(server: Server, name: str) -> list[dict[str, Any]]:
-    """What the cells of a saved notebook have as their results, by mimetype."""
+    """The results of a saved notebook's cells, by MIME type."""
     notebook = json.loads((server.root / f"{name}.ipynb").read_text())
     return [
         output["data"]

@@ -1,4 +1,4 @@
-"""What every host has to show of the pair of sentences: three views, with the record's numbers."""
+"""The checks of every host: three views of a pair of sentences, with the record's numbers."""
 
 import os
 
@@ -25,7 +25,7 @@ import attnwidget as aw
 record = aw.AttentionRecord.load("record.safetensors")
 """
 
-# How often a host is asked for a first paint. CONTRIBUTING.md says when it is more.
+# The number of first paints per host; see CONTRIBUTING.md.
 PAINTS = int(os.environ.get("ATTNWIDGET_PAINTS", "1"))
 
 
@@ -50,7 +50,7 @@ def expect_model_view(view: View, record: aw.AttentionRecord) -> None:
 
 
 def metrics_as_said(said: str, record: aw.AttentionRecord) -> None:
-    """What the status line says of layer 1, head 8."""
+    """The status line of layer 1, head 8."""
     found = metrics_of(said)
     weights = record.weights(1, 8).astype(np.float64)
     assert abs(found["entropy"] + (weights * np.log(weights)).sum(axis=1).mean()) <= 0.006
@@ -59,7 +59,7 @@ def metrics_as_said(said: str, record: aw.AttentionRecord) -> None:
 
 
 def expect_neuron_view(view: View, record: aw.AttentionRecord) -> None:
-    """How head 0 of layer 0 comes from "fox" to "dog"."""
+    """Check the neuron view of "fox" and "dog" in head 0 of layer 0."""
     view.open("Neuron")
     view.show(0, 0)
     for picture in view.body.locator("canvas:visible").all():
@@ -75,7 +75,7 @@ def expect_neuron_view(view: View, record: aw.AttentionRecord) -> None:
 
 
 def pair_as_said(said: str, record: aw.AttentionRecord) -> None:
-    """What the status line says of "fox" and "dog" in head 0 of layer 0."""
+    """The status line of the head view for "fox" and "dog" in head 0 of layer 0."""
     dot, scaled, softmax, _ = numbers(said)
     q, k = record.queries(0, 0)[4], record.keys(0, 0)[9]
     # Two decimals are shown, of vectors whose every component was rounded to float16.

@@ -43,13 +43,13 @@ go.on_click(choose)
 # What Voila's own page asks the network for: icons. Answered with nothing.
 ICONS = "https://cdn.jsdelivr.net/npm/@fortawesome/fontawesome-free@"
 
-# Of Voila itself, whatever its notebook holds.
+# Messages of Voila itself, with any notebook.
 NOISE = [
     # It is built of an older JupyterLab than the extensions that are installed beside it.
     r"^console warning: Unsatisfied version [\d.]+ from _JUPYTERLAB\.CORE_OUTPUT of shared ",
     r"^console warning: No satisfying version \S+ of shared module @jupyterlab/",
     r"^console warning: \[ Federation Runtime \] Version [\d.]+ from _JUPYTERLAB\.CORE_OUTPUT ",
-    # For Notebook 7's it is too old.
+    # Notebook 7's extensions are too new for it.
     r"^console warning: Failed to create module: package: @jupyter-notebook/lab-extension;",
     r"^console error: Error: The getter for the shared module is not a function\.[^\0]*"
     r"/@jupyter-notebook/lab-extension/static/remoteEntry\.",
@@ -84,7 +84,7 @@ def serve_voila(folder: Path, record: aw.AttentionRecord) -> Iterator[str]:
             urlopen(f"{url}voila/static/", timeout=5).close()
         except HTTPError:
             return url
-        except OSError:  # It does not listen yet, or is too busy to answer.
+        except OSError:  # not listening yet, or too busy
             return None
         return url
 

@@ -24,7 +24,7 @@ body { background: #1f1f1f; color: #ccc; margin: 0 }
 ANYWIDGET = "https://cdn.jsdelivr.net/npm/anywidget@"
 
 NOISE = [
-    # How it logs its steps.
+    # The format of its log.
     r"^console error: (Load|Activating|call activate in|Initializing) ipywidgets8",
 ]
 

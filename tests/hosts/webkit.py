@@ -51,7 +51,7 @@ class WebKit(Remote):
         self._session = ""
         proxy = {"proxyType": "manual"} | dict.fromkeys(("httpProxy", "sslProxy"), "127.0.0.1:9")
         asked = {
-            # Nothing listens there, so nothing gets out.
+            # A port without a listener, so that no request leaves the machine.
             "proxy": proxy,
             "webkitgtk:browserOptions": {"binary": browser, "args": ["--automation"]},
         }

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.support import PATIENCE_SECONDS, Watch
 
-# Of JupyterLab itself, whatever a notebook does.
+# Messages of JupyterLab itself, with any notebook.
 NOISE = [
     # Its splash screen is taken down twice when a theme is loaded while the page still starts.
     r"'removeChild' on 'Node'.*\n\s+at \S+/static/lab/jlab_core\.\S+$",
@@ -103,7 +103,7 @@ class Lab:
 
     @property
     def errors(self) -> list[str]:
-        """What the page logged as errors and warnings since the test began."""
+        """The errors and warnings that the page logged since the test began."""
         return self.watch.errors
 
     def run(self, code: str, *, seconds: float = PATIENCE_SECONDS) -> Cell:

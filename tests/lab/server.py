@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from tests.support import PATIENCE_SECONDS
 
-# What would be asked of servers elsewhere.
+# Requests that would go to other servers.
 QUIET = {
     "@jupyterlab/apputils-extension:notification": {
         "fetchNews": "false",
@@ -47,7 +47,7 @@ def notebook(*sources: str) -> dict[str, Any]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """For a Jupyter program that leaves the user's own settings and signatures alone."""
+    """The environment of a Jupyter program, apart from the user's settings and signatures."""
     return os.environ | {
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"),
@@ -87,12 +87,12 @@ def serve(
     ]
 
     def address() -> str | None:
-        """Where the server listens, which it writes down when it does."""
+        """The server's address, which it writes to a file when it listens."""
         for info in (folder / "runtime").glob("jpserver-*.json"):
             try:
                 return str(json.loads(info.read_text())["url"])
             except json.JSONDecodeError:
-                pass  # It is being written at this moment.
+                pass  # still being written
         return None
 
     with running(command, folder, address) as url:

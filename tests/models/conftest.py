@@ -56,7 +56,7 @@ def load() -> Load:
 
 @pytest.fixture
 def agree(record_property: Callable[[str, object], None]) -> Agree:
-    """agree(record, stack=attentions, ...): the record holds just these stacks, and is exact."""
+    """Checks that a record has just these stacks and is exact: agree(record, stack=…)."""
 
     def agree(record: AttentionRecord, **own: Any) -> None:
         assert set(record.stacks) == set(own)

@@ -1,4 +1,4 @@
-"""Random weights where the trained ones are not at hand: a notebook's code runs on them alike."""
+"""Models with random weights, on which notebooks run if the trained ones are not available."""
 
 import json
 from pathlib import Path

@@ -28,13 +28,13 @@ COPIED = (
     "pyproject.toml",
     "tests",
 )
-# What runs models: large, and not needed to show a record.
+# The packages that run models: large, and not needed to show a record.
 LEFT_OUT = {"torch", "transformers"}
 
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the checkout, with things lying about in it that must not be packed."""
+    """A copy of the checkout, with stray files that must not be packed."""
     folder = tmp_path_factory.mktemp("release") / "checkout"
     folder.mkdir()
     leave = shutil.ignore_patterns("node_modules", "__pycache__", "__screenshots__")

@@ -1,4 +1,4 @@
-"""Where a release is installed, and where it comes from."""
+"""The environment in which a release is installed."""
 
 import subprocess
 from dataclasses import dataclass

@@ -64,7 +64,7 @@ def smollm2(smollm2_files: tuple[Path, str]) -> Loaded:
 
 @pytest.fixture(scope="session")
 def smollm2_eager(smollm2: Loaded) -> Model:
-    """The same weights in a model of their own; reading the file again takes long."""
+    """A separate model with the same weights, because reading the file again takes long."""
     model, _ = smollm2
     config = copy.deepcopy(model.config)
     eager = AutoModelForCausalLM.from_config(config, attn_implementation="eager")

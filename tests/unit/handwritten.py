@@ -16,7 +16,7 @@ Attention = Callable[
 
 
 class Handwritten(torch.nn.Module):
-    """Embeddings, and what `attention` does with them; `weights` are those it says it used."""
+    """A model of embeddings and an attention function; `weights` are those that it used."""
 
     def __init__(self, attention: Attention) -> None:
         super().__init__()

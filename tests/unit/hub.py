@@ -37,7 +37,7 @@ def put_models(folder: Path) -> None:
     spelled = _byte_level()
     gpt2 = {"vocab_size": len(spelled), "n_embd": 32, "n_head": 4, "n_layer": 2}
     _put(folder / "gpt2", "GPT2Model", spelled, {**sizes, **gpt2})
-    # What GPT2Tokenizer read before transformers 5.
+    # The files of GPT2Tokenizer before transformers 5.
     spelled.backend_tokenizer.model.save(str(folder / "gpt2"))
 
 

@@ -1,4 +1,4 @@
-"""Thumbnails and metrics of weights that a test made by hand."""
+"""Thumbnails and metrics of handmade weights."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What the tests of captures that meet other work have in common."""
+"""Shared code of the tests of captures that overlap other work."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an exported page holds, read without a browser."""
+"""The content of an exported page, read without a browser."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What summaries of heads must find, by its plain definition: from all weights, held at once."""
+"""Reference for head summaries: the plain definitions over all weights at once."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Small records with every kind of score program, made without any model."""
+"""Small records with every kind of score program, without a model."""
 
 from dataclasses import replace
 from typing import Any

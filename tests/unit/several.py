@@ -1,4 +1,4 @@
-"""Weights of a model with self-attention alone, and of an encoder-decoder, as given to BertViz."""
+"""Arguments of BertViz: weights of a model with self-attention alone, and of an encoder-decoder."""
 
 import torch
 

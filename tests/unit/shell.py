@@ -10,7 +10,7 @@ from traitlets.config import Config
 
 
 class Shell(InteractiveShell):
-    """A kernel's shell, as far as a widget asks it: who asked for the cell that runs."""
+    """A stand-in for a kernel's shell, with the request of the running cell."""
 
     request: Any = None
 

@@ -18,7 +18,7 @@ _FUNCTIONAL = dict(vars(torch.nn.functional))
 
 
 class Snapshot:
-    """What a model and the process around it look like now, to be compared with later."""
+    """A snapshot of a model and its process, to compare with later."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -30,7 +30,7 @@ class Snapshot:
         assert weights.keys() == self._weights.keys()
         for name, value in weights.items():
             before = self._weights[name]
-            # What is offloaded is on "meta", and has no numbers there.
+            # Offloaded parameters are on "meta", without numbers.
             assert value.device == before.device, name
             assert value.is_meta or torch.equal(value, before), name
         assert dict(vars(_INTERFACE)) == _BEFORE
@@ -81,7 +81,7 @@ def _modeling_files(modules: dict[str, torch.nn.Module]) -> dict[str, Any]:
 
 
 def torch_compiles() -> bool:
-    """Whether torch.compile does anything in this process."""
+    """True if torch.compile works in this process."""
     compiled: list[bool] = []
 
     def backend(graph: Any, _inputs: Any) -> Any:

@@ -47,7 +47,7 @@ def test_the_last_output(kind: str, attention: str) -> None:
         ((None, None), "attention, or a layer of it, is None.*eager"),
         (torch.zeros(1, 7, 32), r"\[1, 7, 32\].*hidden states"),
         (torch.zeros(1, 2), r"\[1, 2\].*logits of a classifier"),
-        ((torch.zeros(1, 7, 32),) * 3, r"attention\[0\].*as hidden states have"),
+        ((torch.zeros(1, 7, 32),) * 3, r"attention\[0\].*the shape of hidden states"),
         (transformers.DynamicCache(), "past_key_values"),
         (((torch.rand(1, 4, 7, 8),) * 2,) * 3, "past_key_values are no attention"),
         (tuple(layer.repeat(2, 1, 1, 1) for layer in ATTENTION), r"a batch of 2.*layer\[:1\]"),

@@ -37,7 +37,7 @@ def test_several_texts_are_sent_one_after_the_other(minilm: Loaded) -> None:
 
 def test_a_pair_beside_tokenized_inputs(minilm: Loaded) -> None:
     model, tokenizer = minilm
-    with pytest.raises(TypeError, match="text_pair goes with a string"):
+    with pytest.raises(TypeError, match="text_pair needs a string"):
         capture(model, tokenizer, tokenizer("A text.", return_tensors="pt"), "Another.")
 
 

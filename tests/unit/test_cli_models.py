@@ -198,7 +198,7 @@ def _an_image_model(folder: Path) -> None:
         (_other_sizes, "cannot load FOLDER: RuntimeError: .*"),
         (_no_tokenizer, "FOLDER has no tokenizer"),
         (_own_code, "cannot load FOLDER: .*"),
-        (_two_gguf, "FOLDER holds several models, give the path of one: a.gguf, b.gguf"),
+        (_two_gguf, "FOLDER has several models, give the path of one: a.gguf, b.gguf"),
         (_broken_gguf, "cannot load FOLDER: "),
         (_an_image_model, "ViTModel reads pixel_values, not text"),
     ],

@@ -243,7 +243,7 @@ def test_a_terminal_sees_progress(quiet: bool, record: Path, tmp_path: Path) -> 
         assert (run.stdout, seen) == (b"", b"")
         return
     layers = len(record_with_every_program().stack().layers)
-    for what in ("Looking at every head", "Packing"):
+    for what in ("Summarizing heads", "Packing"):
         assert f"{what}:".encode() in seen
         assert f"/{layers} [".encode() in seen
     # At the end, its line is empty again.

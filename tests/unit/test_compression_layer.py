@@ -9,8 +9,8 @@ import pytest
 from attnwidget.record import Layer, ScoreProgram
 from attnwidget.wire import Block, encode_block
 from attnwidget.wire.compression import encode_layer, fitting
-from attnwidget.wire.compression.integers import decode_integers
 from attnwidget.wire.compression.quality import LIMITS
+from tests.decoding import decode_integers
 from tests.unit.records import FIDELITY, floats
 
 HEADS, KEY_HEADS, LENGTH, DIM = 4, 2, 90, 16

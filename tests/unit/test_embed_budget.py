@@ -129,7 +129,7 @@ def test_what_are_no_layers(record: AttentionRecord, layers: Any) -> None:
 def test_a_layer_that_no_page_can_show_is_left_out(
     record: AttentionRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "_MOST_NUMBERS", 1000)
+    monkeypatch.setattr(blocks, "_MAX_NUMBERS", 1000)
     widget = AttentionWidget(record).embed(budget=8_000_000)
     assert widget._blocks == {}
     assert "No layer is saved with this notebook: all 7 layers would take" in widget._note

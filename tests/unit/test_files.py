@@ -130,7 +130,7 @@ def test_a_record_that_cannot_be_written_leaves_the_one_before(
 
 
 def test_a_folder_that_is_not_there(widget: AttentionWidget, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere; make it first"):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere; create it first"):
         widget.save_html(tmp_path / "nowhere" / "page.html")
 
 

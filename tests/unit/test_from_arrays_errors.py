@@ -26,7 +26,7 @@ def _changed(value: float) -> list[np.ndarray]:
         ([floats(HEADS, LENGTH, LENGTH)], "not scores"),
         (_changed(-0.1), "weights between 0 and 1"),
         (_changed(1.1), "weights between 0 and 1"),
-        (_changed(np.nan), r"attentions\[0\] holds NaN, which is no weight"),
+        (_changed(np.nan), r"attentions\[0\] has NaN, which is no weight"),
         (_changed(-np.inf), "weights between 0 and 1"),
         (WEIGHTS[0], r"\[4, 7, 7\], which is either one layer of 4 heads .* or 4 layers of one"),
         (
@@ -35,7 +35,7 @@ def _changed(value: float) -> list[np.ndarray]:
         ),
         (list(WEIGHTS[0]), r"either the heads of one layer .* or layers of one head each"),
         (WEIGHTS[0].transpose(1, 2, 0), r"\[7, 7, 4\], which is either one layer of 4 heads"),
-        (WEIGHTS[0][0], r"\[7, 7\], one matrix; .* it is array\[None, None\]"),
+        (WEIGHTS[0][0], r"\[7, 7\], one matrix; .* give array\[None, None\]"),
         (
             np.stack([WEIGHTS[0]] * 3)[None],
             r"\[1, 3, 4, 7, 7\], which is either one layer of a batch of 3 .* or 3 layers with",

@@ -80,7 +80,7 @@ def test_as_many_heads_as_tokens_in_another_order_are_refused() -> None:
         ([(OUTPUT, None)] * 2, r'None: .*attn_implementation="eager"'),
         (OUTPUT, r"\[1, 7, 32\].*hidden states"),
         (OUTPUT[:, 0], r"\[1, 32\].*pooled output"),
-        ([OUTPUT] * 2, r"\[1, 7, 32\], as hidden states have"),
+        ([OUTPUT] * 2, r"\[1, 7, 32\], the shape of hidden states"),
         (transformers.DynamicCache(), r"DynamicCache, the past_key_values"),
         ([(torch.rand(1, 4, 7, 8),) * 2] * 2, r"past_key_values are no attention"),
         ([(BATCH[0], BATCH[0])] * 2, r"of which 2 can be attention of 7 queries"),

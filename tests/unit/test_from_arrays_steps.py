@@ -29,7 +29,7 @@ def test_of_a_decoder(model: Any, use_cache: bool) -> None:
 
 def test_the_last_token_has_not_been_read(model: Any) -> None:
     output = _generate(model)
-    with pytest.raises(ValueError, match="last token of a generation is not among them"):
+    with pytest.raises(ValueError, match="without the last token of a generation"):
         AttentionRecord.from_arrays(output.attentions, labels(output.sequences.shape[1]))
 
 

@@ -137,7 +137,7 @@ def test_several_kinds_of_attention_whose_names_have_an_n() -> None:
 
 
 def test_a_scale_without_vectors() -> None:
-    with pytest.raises(ValueError, match="scale goes with queries and keys"):
+    with pytest.raises(ValueError, match="scale needs queries and keys"):
         AttentionRecord.from_arrays([some_weights()], labels(), scale=0.5)
 
 

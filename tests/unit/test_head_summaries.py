@@ -78,7 +78,7 @@ LAYERS = {
 def batched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "many batches":
         monkeypatch.setattr(row_batches, "_CELLS", 0)
-        monkeypatch.setattr(row_batches, "_LEAST_ROWS", 3)
+        monkeypatch.setattr(row_batches, "_MIN_ROWS", 3)
 
 
 def stack_of(layer: Layer, pair: bool = False) -> Stack:

@@ -93,7 +93,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"s": [[np.inf] * 4, [1, 2], [1, 2, 3]]}, "'s' has an infinite number"),
     ({"entropy": VALUES}, "'entropy': this name is taken"),
     ({"pattern": VALUES}, "'pattern': this name is taken"),
-    ({"": VALUES}, "the name ''; expected a text"),
+    ({"": VALUES}, "the name ''; expected a non-empty string"),
     ([VALUES], "metrics is list; expected a dict of names and arrays"),
 ]
 

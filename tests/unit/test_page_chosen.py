@@ -176,8 +176,8 @@ def test_without_the_neuron_view_weights_need_no_vectors() -> None:
         ({"layers": []}, ValueError, "layers is empty"),
         ({"layers": 2}, TypeError, r"layers is 2; expected several numbers, as \[0, 5\]"),
         ({"layers": "2"}, TypeError, "layers is '2'; expected several numbers"),
-        ({"layers": [1.0]}, TypeError, "layers holds 1.0; expected layer numbers"),
-        ({"layers": [True]}, TypeError, "layers holds True; expected layer numbers"),
+        ({"layers": [1.0]}, TypeError, "layers has 1.0; expected layer numbers"),
+        ({"layers": [True]}, TypeError, "layers has True; expected layer numbers"),
     ],
 )
 def test_what_cannot_be_chosen(
@@ -191,8 +191,8 @@ def test_what_cannot_be_chosen(
     ("call", "message"),
     [
         (lambda w: aw.to_html(), "at least one AttentionWidget"),
-        (lambda w: aw.to_html([w, w]), "and not list; give them one by one"),
-        (lambda w: aw.to_html(w.record), "and not AttentionRecord"),
+        (lambda w: aw.to_html([w, w]), "not list; give them one by one"),
+        (lambda w: aw.to_html(w.record), "not AttentionRecord"),
         (lambda w: aw.save_html(w, "page.html"), "takes the file's path first"),
     ],
 )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attnwidget import AttentionRecord, AttentionWidget, plot
 from attnwidget.plot.axes import palette_of
 from attnwidget.plot.colors import head_colors
-from attnwidget.plot.figure import picture
+from attnwidget.plot.figure import draw_figure
 from attnwidget.plot.shown import Shown
 from attnwidget.plot.text import shorten
 from attnwidget.view_state import Choices, choice_values
@@ -38,7 +38,7 @@ def record() -> AttentionRecord:
 def axes_of(record: AttentionRecord, **choices: Any) -> list[Axes]:
     """The Axes of what a widget shows."""
     choices = choice_values(AttentionWidget(record, **choices))
-    return picture(Shown(record, **choices)).axes
+    return draw_figure(Shown(record, **choices)).axes
 
 
 def test_a_plot_shows_by_default_what_a_new_widget_shows() -> None:
@@ -151,7 +151,7 @@ def test_words_and_heads_are_combined_as_in_the_widget(
     choices: dict[str, Any] = {"layer": 1, "words": True, "combine": "mean", "query": 3}
     lines, matrix = axes_of(record, orientation=orientation, **choices)
     shown = Shown(record, layer=1, words=True)
-    of = np.array(shown.token_axes.key.of)
+    of = np.array(shown.token_axes.key.unit_of)
     mean = np.mean([record.weights(1, head) for head in range(record.num_heads(1))], axis=0)
     summed = np.stack([mean[:, of == unit].sum(axis=1) for unit in range(of.max() + 1)], axis=1)
     averaged = np.stack([summed[of == unit].mean(axis=0) for unit in range(of.max() + 1)])
@@ -169,7 +169,7 @@ def test_the_model_view_sorts_colours_and_chooses(record: AttentionRecord) -> No
     widget = AttentionWidget(record, view="model", layer=0, sort="entropy", color="layer")
     widget.include_layers = [0, 1]
     overview = widget._manifest, widget._overview
-    [axes] = picture(Shown(record, **choice_values(widget), overview=overview)).axes
+    [axes] = draw_figure(Shown(record, **choice_values(widget), overview=overview)).axes
     [entropy] = [each for each in widget._manifest["metrics"] if each["name"] == "entropy"]
     values = entropy["values"]["self"][0]
     order = sorted(range(len(values)), key=lambda head: -values[head])
@@ -177,7 +177,7 @@ def test_the_model_view_sorts_colours_and_chooses(record: AttentionRecord) -> No
     assert texts(axes)[: len(order)] == [f"{head}" for head in order]
     assert axes.get_title() == "entropy, highest to lowest from left to right"
     # Without the overview the same picture is made of the record.
-    [again] = picture(Shown(record, **choice_values(widget))).axes
+    [again] = draw_figure(Shown(record, **choice_values(widget))).axes
     assert picture_of(again) == pytest.approx(picture_of(axes), abs=1e-6)
     assert len(axes_of(record, view="model", layer=0, opened=True)) == 3
     [lines] = axes_of(record, view="model", thumbnails="lines", segments="ab")

@@ -122,7 +122,7 @@ def test_of_very_many_heads_there_are_words_alone() -> None:
     many = AttentionWidget(AttentionRecord.from_arrays(weights, ["a", "b"]), view="model")
     data = _displayed(many)
     assert set(data) == {VIEW, "text/plain"}
-    assert "No picture of it was saved: it would be of 504 heads" in data["text/plain"]
+    assert "No picture of it was saved: drawing 504 heads would take long" in data["text/plain"]
     assert "at most 500 with include_layers and include_heads" in data["text/plain"]
     many.include_heads = [0, 83]
     assert "image/png" in _displayed(many)

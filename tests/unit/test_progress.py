@@ -3,15 +3,15 @@
 import sys
 
 from attnwidget import AttentionWidget, capture
-from attnwidget.cli.text import _transformers_says_little
-from attnwidget.progress import steps_told
+from attnwidget.cli.text import _quiet_transformers
+from attnwidget.progress import on_step
 from tests.unit.tiny import Loaded
 
 
 def test_every_attention_call_every_layer_seen_and_every_layer_packed(smollm2: Loaded) -> None:
     model, tokenizer = smollm2
     steps: list[None] = []
-    with steps_told(lambda: steps.append(None)):
+    with on_step(lambda: steps.append(None)):
         record = capture(
             model, tokenizer, "The dog", generate={"max_new_tokens": 3, "do_sample": False}
         )
@@ -26,5 +26,5 @@ def test_every_attention_call_every_layer_seen_and_every_layer_packed(smollm2: L
 
 
 def test_what_a_library_says_may_be_any_text() -> None:
-    with _transformers_says_little(bars=False):
+    with _quiet_transformers(bars=False):
         print("loaded \udcff ⏎", file=sys.stderr)

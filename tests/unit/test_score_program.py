@@ -131,7 +131,7 @@ def test_more_keys_than_queries() -> None:
     ],
 )
 def test_a_mask_and_its_parameters_come_together(options: dict) -> None:
-    with pytest.raises(ValueError, match=r"exactly if its mask is"):
+    with pytest.raises(ValueError, match=r"if and only if its mask is"):
         program(**options)
 
 

@@ -55,7 +55,7 @@ def test_each_view_has_its_function(record: aw.AttentionRecord, function: Any, v
 
 @pytest.mark.parametrize("arguments", [("tokenizer",), (None, "A text."), (None, None, "Another.")])
 def test_a_record_takes_no_other_text(record: aw.AttentionRecord, arguments: Any) -> None:
-    with pytest.raises(TypeError, match="a record holds its text already"):
+    with pytest.raises(TypeError, match="a record has its text already"):
         aw.show(record, *arguments)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget.record.storage import FORMAT, LARGEST_HEADER, MOST_BRACKETS, MOST_LAYERS
+from attnwidget.record.storage import FORMAT, LARGEST_HEADER, MAX_BRACKETS, MAX_LAYERS
 from tests.support import PATIENCE_SECONDS
 
 # So much more than before may the process take, files that it maps into memory included.
@@ -140,8 +140,8 @@ def test_layers_without_number(tmp_path: Path) -> None:
     ("label", "layers", "message"),
     [
         ("x" * (LARGEST_HEADER // 2), 1, "too many tokens for a file"),
-        ("[" * MOST_BRACKETS, 1, "more than 2097152 parts, opening brackets in their texts inc"),
-        ("a", MOST_LAYERS + 1, "more than 4096 layers, too many for a file"),
+        ("[" * MAX_BRACKETS, 1, "more than 2097152 parts, opening brackets in their texts inc"),
+        ("a", MAX_LAYERS + 1, "more than 4096 layers, too many for a file"),
     ],
 )
 def test_a_record_that_could_not_be_read_again_is_not_written(

@@ -114,7 +114,7 @@ def test_a_handler_that_changes_nothing_sees_every_call(
     names = [module.replace(".1.", f".{layer}.").replace(".0.", f".{layer}.") for layer in (0, 1)]
     assert list(recorder.outputs) == [Address(name, 0, 0) for name in names]
     assert all(o is not None and o.shape == (2, HEADS, 9, 8) for o in recorder.outputs.values())
-    found = recorder.receivers.found[Address(module, 0, 0)]
+    found = recorder.receivers.by_call[Address(module, 0, 0)]
     assert found[0].module is model.get_submodule(projection)
     assert (found[0].heads, found[0].width) == (HEADS, 8)
 

@@ -10,8 +10,8 @@ import pytest
 from attnwidget.record import AttentionRecord, Fidelity, Layer, ScoreProgram, Stack, Tokens
 from attnwidget.wire import encode_block, encode_combined, encode_overview
 from attnwidget.wire.block import decode_floats
-from attnwidget.wire.compression.integers import decode_integers
 from attnwidget.wire.manifest import program_json
+from tests.decoding import decode_integers
 from tests.vectors import make
 
 TOLERANCE = 1e-5

@@ -161,6 +161,6 @@ def test_columns_that_nobody_takes_back_are_not_all_computed(record: AttentionRe
     # Held, so that nothing is answered in between.
     columns._working = True
     for n in range(256):
-        columns.ask(f"{n}", ("self", 0), record.layer(0), 0)
-    with pytest.raises(ValueError, match="256 columns are on their way"):
-        columns.ask("more", ("self", 0), record.layer(0), 0)
+        columns.request(f"{n}", ("self", 0), record.layer(0), 0)
+    with pytest.raises(ValueError, match="256 columns are being computed"):
+        columns.request("more", ("self", 0), record.layer(0), 0)

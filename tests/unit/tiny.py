@@ -14,7 +14,7 @@ from attnwidget import AttentionRecord
 # Every class of transformers is untyped to us.
 Model = Any
 
-# With its tokenizer.
+# A model with its tokenizer.
 Loaded = tuple[Model, Any]
 
 VOCABULARY = 64
@@ -72,7 +72,7 @@ def bart(kind: str = "Bart", attention: str = "sdpa", **options: Any) -> Model:
     sizes = {"d_model": 32, "encoder_attention_heads": 4, "decoder_attention_heads": 2,
              "encoder_layers": 2, "decoder_layers": 3, "encoder_ffn_dim": 48,
              "decoder_ffn_dim": 48, "init_std": 0.4, "decoder_start_token_id": 2}  # fmt: skip
-    # Its layers have names of their own.
+    # The names of its layers differ from those of other models.
     return tiny(kind, attention, **{**sizes, "num_hidden_layers": 2, **options})
 
 
@@ -99,7 +99,7 @@ class Reference(np.ndarray):
 
 
 def references(model: Model, *args: Any, **inputs: Any) -> dict[str, list[Reference]]:
-    """What a float32 model loaded with eager attention returns of its attention.
+    """The attentions of a float32 model with eager attention.
 
     Args:
         model: is called with `args` and `inputs`, once in float32 and once in float64.
@@ -137,7 +137,7 @@ def references_by_stack(model: Model, **inputs: Any) -> dict[str, list[Reference
 
 
 class Float64(TorchFunctionMode):
-    """Computes in float64 also where a model's code asks for float32, as for a softmax."""
+    """Compute in float64 even where a model's code casts to float32, as for a softmax."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -175,7 +175,7 @@ def eager_attentions(model: Model, inputs: Any) -> list[Reference]:
 
 
 def allowed(own: np.ndarray) -> float:
-    """How far captured weights may lie from those of a reference, or of the same forward pass.
+    """The largest differences of captured weights to a reference, or to the same forward pass.
 
     One float32 computation of a model's weights may lie several times as far from float64 as
     another; a wrong mask, scale or bias moves them by orders of magnitude more.

@@ -28,7 +28,7 @@ def labels_of(tokenizer: Any, text: str) -> tuple[str, ...]:
 
 
 def unigram(split: bool = True) -> Any:
-    """T5's kind; without `split`, it takes a text for one word."""
+    """A tokenizer of T5's kind; without `split`, it reports a text as one word."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.NFKC()
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()

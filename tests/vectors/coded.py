@@ -14,7 +14,7 @@ LEAST = 1 << 16
 
 
 def integers() -> list[Json]:
-    """Of every kind of channel and token, coded one by one, as the format says and no faster."""
+    """Integers of every kind of channel and token, coded one by one as the format says."""
     random = Random("integers")
     wide = [round(random.gauss(0, 40)) for _ in range(60)]
     far = [round(random.gauss(700, 3)) for _ in range(60)]
@@ -140,7 +140,7 @@ def _vectors(
                 if part == "queries":
                     turned.append([sum(vector[i] * w[i][j] for i in range(3)) for j in range(3)])
                 else:
-                    # What is sent is chosen, and the key follows.
+                    # The integers are chosen, and the keys follow from them.
                     turned.append(vector)
                     vector = [sum(w[i][j] * vector[j] for j in range(3)) for i in range(3)]
                 decoded[part] += vector

@@ -21,7 +21,7 @@ def encode(dtype: str, values: Sequence[float]) -> bytes:
 
 
 def decode(dtype: str, values: Sequence[float]) -> list[float]:
-    """What is left of the values after `encode`."""
+    """The values after `encode` and decoding."""
     if dtype == "bits":
         return [float(bool(value)) for value in values]
     letter = {"f16": "e", "f32": "f"}[dtype]

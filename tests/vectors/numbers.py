@@ -17,7 +17,7 @@ def bits(seed: str, count: int) -> list[int]:
 
 
 def flat(matrices: Iterable[Sequence[Sequence[float]]]) -> list[float | None]:
-    """Nine digits, more than single precision holds; null for -inf, which JSON does not have."""
+    """Round to nine digits, more than single precision; null for -inf, which JSON lacks."""
     return [
         None if value == -math.inf else float(f"{value:.9g}")
         for matrix in matrices

@@ -12,7 +12,7 @@ from tests.vectors.numbers import eighths, flat
 from tests.vectors.reference import Json
 from tests.vectors.scores import program
 
-# What a page must never take for markup, and what must not change the direction of a line.
+# Texts that a page could take for markup, or that change the direction of a line.
 LABELS = [
     "[CLS]",
     '<img src=x onerror="globalThis.attacked=true">',
@@ -220,7 +220,7 @@ def _metrics(
 
 
 def _sent_metrics(numbers: Mapping[str, list[list[dict[str, float]]]]) -> list[Json]:
-    """Those that the reference computes, with the names that Python gives them."""
+    """The metrics of the reference, under their names in Python."""
     names = dict.fromkeys(name for [[head, *_], *_] in numbers.values() for name in head)
     return [
         {

@@ -1,4 +1,4 @@
-"""What attnwidget computes, once more: plain loops in double precision.
+"""Reference of attnwidget's computations: plain loops in double precision.
 
 Nothing here comes from attnwidget or numpy, so that agreement with it means something. Arrays are
 flat lists in C order.

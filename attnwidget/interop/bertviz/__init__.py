@@ -1,4 +1,4 @@
-"""BertViz 1.4.1's functions with their arguments, showing attnwidget's views.
+"""The functions of BertViz 1.4.1 with attnwidget's views.
 
 A notebook written for BertViz runs with other imports:
 

@@ -1,4 +1,4 @@
-"""What BertViz does with a view: display it, or return it as HTML."""
+"""BertViz's html_action: display a view, or return it as HTML."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 HtmlAction = Literal["view", "return"]
 DisplayMode = Literal["dark", "light"]
 
-# The page is whole, with a policy of its own, so it goes into a frame: as a file, in a notebook, or
-# in someone else's page, several beside each other. The frame grows with the page; where its host
-# allows no handler, it keeps a height that fits most. All in ASCII, because whoever writes `data`
-# into a file may not say in which encoding.
+# The page is a whole document with its own policy, so it is put into a frame, which works in a
+# file, a notebook or another page. The frame grows with the page; if its host allows no handler, it
+# keeps a height that fits most. All is ASCII, because `data` may be written with any encoding.
 _FRAME = """\
 <div><iframe title="Attention" srcdoc="{page}" onload="{fit}" \
 style="display: block; width: 100%; height: {height}px; border: 0"></iframe></div>
@@ -26,20 +25,22 @@ _FIT = (
     "{ this.style.height = page.offsetHeight + 1 + 'px' }).observe(page)"
 )
 
-# In CSS pixels: what is around the rows of tokens, and these.
-_AROUND, _ROW, _MOST = 340, 28, 900
+# CSS pixels of the header and footer, of a row of tokens, and of the highest frame.
+_AROUND, _ROW, _MAX_HEIGHT = 340, 28, 900
 
 
-def check_action(html_action: Any) -> None:
-    _check("html_action", html_action, get_args(HtmlAction))
-
-
-def check_mode(display_mode: Any) -> None:
-    _check("display_mode", display_mode, get_args(DisplayMode))
+def check_options(html_action: Any, display_mode: Any = "dark") -> None:
+    """Raise a ValueError if there is no such action or mode."""
+    for name, value, allowed in (
+        ("html_action", html_action, get_args(HtmlAction)),
+        ("display_mode", display_mode, get_args(DisplayMode)),
+    ):
+        if value not in allowed:
+            raise ValueError(f"{name} is {value!r}; expected {' or '.join(map(repr, allowed))}")
 
 
 def act(widget: AttentionWidget, html_action: HtmlAction) -> HTML | None:
-    """Display the widget, or return what its `data` can be written to a file or shown as."""
+    """Display the widget, or return its HTML, the `data` of which can be written to a file."""
     from IPython.display import HTML, display
 
     if html_action == "view":
@@ -55,9 +56,5 @@ def _framed(widget: AttentionWidget) -> str:
     stack = widget.record.stack(widget.stack)
     rows = max(len(stack.queries), len(stack.keys))
     page = widget.to_html().encode("ascii", "xmlcharrefreplace").decode()
-    return _FRAME.format(page=html.escape(page), fit=_FIT, height=min(_AROUND + _ROW * rows, _MOST))
-
-
-def _check(name: str, given: Any, allowed: tuple[str, ...]) -> None:
-    if given not in allowed:
-        raise ValueError(f"{name} is {given!r}; expected {' or '.join(map(repr, allowed))}")
+    height = min(_AROUND + _ROW * rows, _MAX_HEIGHT)
+    return _FRAME.format(page=html.escape(page), fit=_FIT, height=height)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnwidget.widget import AttentionWidget
 
-from .action import HtmlAction, act, check_action
+from .action import HtmlAction, act, check_options
 from .indices import checked_heads, checked_layer
 from .record import record_of
 
@@ -30,14 +30,14 @@ def head_view(
     include_layers: Sequence[int] | None = None,
     html_action: HtmlAction = "view",
 ) -> HTML | None:
-    """Lines between tokens, for weights that were computed already.
+    """Show lines between tokens, for computed weights.
 
     Args:
         attention: of a model with self-attention alone: an array [1, heads, T, T] per layer, such
-            as outputs.attentions, or whatever else `AttentionRecord.from_arrays` takes.
+            as outputs.attentions, or any other input of `AttentionRecord.from_arrays`.
         tokens: T tokens, as the tokenizer spells them.
         sentence_b_start: the first position of the second text of a pair, or None.
-        prettify_tokens: whether tokens are shown as readable text, or as they are spelled.
+        prettify_tokens: True to show tokens as readable text, False for their spelling.
         layer: the layer shown first; the first one if None.
         heads: the heads shown first; all of them if None.
         encoder_attention, decoder_attention, cross_attention: of an encoder-decoder, likewise:
@@ -47,9 +47,9 @@ def head_view(
         html_action: "view" displays a widget; "return" returns HTML that needs no kernel.
 
     Raises:
-        ValueError, TypeError: what is given is no attention, or does not fit together.
+        ValueError, TypeError: the arguments are no attention, or do not fit together.
     """
-    check_action(html_action)
+    check_options(html_action)
     record = record_of(
         attention=attention,
         tokens=tokens,
@@ -65,7 +65,7 @@ def head_view(
     stack = record.stacks[0]
     number = checked_layer(layer, record.stack(stack))
     chosen = checked_heads("heads", heads, record.num_heads(number, stack))
-    # The matrix beside the lines is that of a head which is drawn.
+    # The matrix beside the lines shows a head that is drawn.
     head = chosen[0] if chosen else 0
     widget = AttentionWidget(record, stack=stack, layer=number, head=head, heads=chosen)
     return act(widget, html_action)

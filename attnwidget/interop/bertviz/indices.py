@@ -1,4 +1,4 @@
-"""Layers and heads by number, refused with a reason where there is none."""
+"""Checks of layer and head numbers."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def checked_heads(name: str, heads: Sequence[Any] | None, count: int) -> list[in
 
 
 def checked_numbers(name: str, numbers: Any) -> list[int]:
-    """A list of at least one number, in increasing order."""
+    """At least one number, sorted, without duplicates."""
     if not isinstance(numbers, (list, tuple, range, set)) and not hasattr(numbers, "shape"):
         raise TypeError(f"{name} is {numbers!r}; expected a list of numbers, such as [0, 1]")
-    found = sorted({_whole(name, number) for number in numbers})
-    if not found:
+    checked = sorted({_whole(name, number) for number in numbers})
+    if not checked:
         raise ValueError(f"{name} is empty; give at least one, or None for all")
-    return found
+    return checked
 
 
 def _whole(name: str, number: Any) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnwidget.widget import AttentionWidget
 
-from .action import DisplayMode, HtmlAction, act, check_action, check_mode
+from .action import DisplayMode, HtmlAction, act, check_options
 from .indices import checked_heads
 from .record import record_of
 
@@ -30,19 +30,18 @@ def model_view(
     include_heads: Sequence[int] | None = None,
     html_action: HtmlAction = "view",
 ) -> HTML | None:
-    """Every head of every layer, for weights that were computed already.
+    """Show every head of every layer, for computed weights.
 
-    Arguments that `head_view` has as well mean the same here.
+    See `head_view` for the arguments that both have.
 
     Args:
         display_mode: "dark" or "light".
         include_heads: the heads that are shown; all of them if None.
 
     Raises:
-        ValueError, TypeError: what is given is no attention, or does not fit together.
+        ValueError, TypeError: the arguments are no attention, or do not fit together.
     """
-    check_action(html_action)
-    check_mode(display_mode)
+    check_options(html_action, display_mode)
     record = record_of(
         attention=attention,
         tokens=tokens,
@@ -56,8 +55,8 @@ def model_view(
         include_layers=include_layers,
     )
     stack = record.stacks[0]
-    most = max(layer.num_heads for layer in record.stack(stack).layers)
-    heads = checked_heads("include_heads", include_heads, most)
+    count = max(layer.num_heads for layer in record.stack(stack).layers)
+    heads = checked_heads("include_heads", include_heads, count)
     widget = AttentionWidget(
         record, view="model", stack=stack, include_heads=heads, theme=display_mode
     )

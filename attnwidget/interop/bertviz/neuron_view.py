@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attnwidget.capture import capture
 from attnwidget.widget import AttentionWidget
 
-from .action import DisplayMode, HtmlAction, act, check_action, check_mode
+from .action import DisplayMode, HtmlAction, act, check_options
 from .indices import checked_head, checked_layer
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def show(
     head: int | None = None,
     html_action: HtmlAction = "view",
 ) -> HTML | None:
-    """How queries and keys make a head's weights.
+    """Show how the weights of a head follow from queries and keys.
 
     Args:
-        model: any model that `attnwidget.capture` takes, and not only BertViz's own classes.
-        model_type: what BertViz needs to be told; here, the model and its tokenizer say it.
+        model: any model that `attnwidget.capture` takes, not only BertViz's own classes.
+        model_type: a name that BertViz needs; it is ignored here.
         tokenizer: the model's tokenizer.
         sentence_a: the text.
         sentence_b: the second text of a pair, or None.
@@ -41,8 +41,7 @@ def show(
     Raises:
         ValueError, TypeError: see `attnwidget.capture`; or there is no such layer or head.
     """
-    check_action(html_action)
-    check_mode(display_mode)
+    check_options(html_action, display_mode)
     if not isinstance(model_type, str):
         raise TypeError(
             f"model_type is {type(model_type).__name__}; expected a name such as 'bert': the order "
@@ -51,7 +50,7 @@ def show(
     if not sentence_a:
         raise ValueError("sentence_a is empty; give a text")
     record = capture(model, tokenizer, sentence_a, sentence_b or None)
-    # Of an encoder-decoder, the encoder, which reads the sentence.
+    # The first stack of an encoder-decoder is the encoder, which reads the sentence.
     stack = record.stacks[0]
     number = checked_layer(layer, record.stack(stack))
     chosen = checked_head(head, record.num_heads(number, stack))

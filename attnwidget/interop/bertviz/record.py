@@ -1,9 +1,9 @@
-"""A record made of the arguments of BertViz's functions."""
+"""Records from the arguments of BertViz's functions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from attnwidget.view_state.integers import whole_number
 
 from .indices import checked_numbers
 
-# How vocabularies spell what stands for no text: there is no tokenizer here that could say it.
+# Usual spellings of special tokens, because there is no tokenizer that could list them.
 _SPECIAL = re.compile(r"\[(CLS|SEP|PAD)\]|</?(s|pad|cls|sep|bos|eos)>|<\|.+\|>")
 
 
@@ -31,27 +31,27 @@ def record_of(
     decoder_tokens: Sequence[str] | None,
     include_layers: Sequence[int] | None,
 ) -> AttentionRecord:
-    """A record with the stack "self", or with those of "encoder", "decoder" and "cross" given."""
-    parts = {
+    """A record with the stack "self", or with "encoder", "decoder" and "cross" as given."""
+    attentions = {
         "encoder_attention": encoder_attention,
         "decoder_attention": decoder_attention,
         "cross_attention": cross_attention,
     }
     sides = {"encoder_tokens": encoder_tokens, "decoder_tokens": decoder_tokens}
-    several = [name for name, value in (parts | sides).items() if value is not None]
+    others = [name for name, value in (attentions | sides).items() if value is not None]
     if attention is not None:
-        if several:
+        if others:
             raise ValueError(
                 f"attention and tokens are for a model with self-attention alone, but "
-                f"{', '.join(several)} came with them; give encoder_attention, decoder_attention "
+                f"{', '.join(others)} came with them; give encoder_attention, decoder_attention "
                 "and cross_attention with encoder_tokens and decoder_tokens for an encoder-decoder"
             )
-        own = _read("tokens", tokens, "attention")
-        stacks = {"self": _stack("attention", attention, own, own, prettify_tokens)}
+        labels = _checked_tokens("tokens", tokens, "attention")
+        stacks = {"self": _stack("attention", attention, labels, labels, prettify_tokens)}
         if sentence_b_start is not None:
             stacks["self"] = _with_pair(stacks["self"], sentence_b_start)
         return AttentionRecord(_included(stacks, include_layers))
-    if not any(value is not None for value in parts.values()):
+    if all(value is None for value in attentions.values()):
         raise ValueError(
             "attention is None: give attention, or for an encoder-decoder encoder_attention, "
             "decoder_attention or cross_attention. A model's outputs hold None where it returns no "
@@ -70,21 +70,21 @@ def record_of(
         ("decoder_attention", "decoder_tokens", "decoder_tokens"),
         ("cross_attention", "decoder_tokens", "encoder_tokens"),
     ):
-        if parts[name] is not None:
-            texts = {side: _read(side, sides[side], name) for side in (queries, keys)}
+        if (weights := attentions[name]) is not None:
+            texts = {side: _checked_tokens(side, sides[side], name) for side in (queries, keys)}
             try:
-                stack = _stack(name, parts[name], texts[queries], texts[keys], prettify_tokens)
+                stack = _stack(name, weights, texts[queries], texts[keys], prettify_tokens)
             except ValueError as error:
-                raise ValueError(f"{error}{_swapped(name, parts[name], sides)}") from error
+                raise ValueError(f"{error}{_swap_hint(name, weights, sides)}") from error
             stacks[name.removesuffix("_attention")] = stack
     return AttentionRecord(_included(stacks, include_layers))
 
 
-def _read(name: str, tokens: Sequence[str] | None, attention: str) -> list[str]:
+def _checked_tokens(name: str, tokens: Sequence[str] | None, attention: str) -> list[str]:
     if tokens is None:
         raise ValueError(f"{name} is None, but {attention} needs it: give one token per position")
     if isinstance(tokens, str) or hasattr(tokens, "shape"):
-        return tokens  # type: ignore[return-value]  # refused where all labels are
+        return tokens  # type: ignore[return-value]  # refused with all other labels
     if not all(isinstance(token, str) for token in tokens):
         raise TypeError(
             f"{name} are not strings; give a list as tokenizer.convert_ids_to_tokens(input_ids[0]) "
@@ -96,8 +96,9 @@ def _read(name: str, tokens: Sequence[str] | None, attention: str) -> list[str]:
 def _stack(name: str, attention: Any, queries: list[str], keys: list[str], prettify: bool) -> Stack:
     cross = keys is not queries
     stack = stack_from_arrays(attention, queries, keys if cross else None, name=name)
-    own = _labelled(queries, prettify)
-    return replace(stack, queries=own, keys=_labelled(keys, prettify) if cross else own)
+    query_tokens = _labelled(queries, prettify)
+    key_tokens = _labelled(keys, prettify) if cross else query_tokens
+    return replace(stack, queries=query_tokens, keys=key_tokens)
 
 
 def _labelled(tokens: list[str], prettify: bool) -> Tokens:
@@ -121,32 +122,30 @@ def _with_pair(stack: Stack, start: Any) -> Stack:
 
 
 def _included(stacks: dict[str, Stack], include_layers: Any) -> dict[str, Stack]:
-    """The stacks with these layers alone, those of a deeper stack included."""
+    """The stacks with these layers alone; every stack must have one of them."""
     if include_layers is None:
         return stacks
     numbers = checked_numbers("include_layers", include_layers)
-    known = {number for stack in stacks.values() for number in stack.numbers}
-    if unknown := [number for number in numbers if number not in known]:
+    existing = {number for stack in stacks.values() for number in stack.numbers}
+    if unknown := [number for number in numbers if number not in existing]:
         raise ValueError(
             f"include_layers: layer {unknown[0]} does not exist: there are "
-            f"{spans(tuple(sorted(known)))}"
+            f"{spans(tuple(sorted(existing)))}"
         )
-    kept = {name: _only(stack, numbers) for name, stack in stacks.items()}
-    for name, stack in kept.items():
-        if not stack.layers:
+    kept = {}
+    for name, stack in stacks.items():
+        layers = tuple(layer for layer in stack.layers if layer.number in numbers)
+        if not layers:
             raise ValueError(
                 f"include_layers {numbers} leaves nothing of {name}_attention, which has "
-                f"{spans(stacks[name].numbers)}"
+                f"{spans(stack.numbers)}"
             )
+        kept[name] = replace(stack, layers=layers)
     return kept
 
 
-def _only(stack: Stack, numbers: Iterable[int]) -> Stack:
-    return replace(stack, layers=tuple(each for each in stack.layers if each.number in numbers))
-
-
-def _swapped(name: str, attention: Any, sides: dict[str, Any]) -> str:
-    """A hint, where the attention would fit the other tokens."""
+def _swap_hint(name: str, attention: Any, sides: dict[str, Any]) -> str:
+    """A hint if the attention would fit the other tokens, else ""."""
     encoder, decoder = sides["encoder_tokens"], sides["decoder_tokens"]
     if encoder is None or decoder is None:
         return ""

@@ -1,7 +1,7 @@
-"""The classes that BertViz brought along for its neuron view: here, those of transformers.
+"""The model classes of BertViz's neuron view, which are those of transformers here.
 
-BertViz had to change its models so that they return queries and keys. Ours are captured from any
-model, so that `BertModel`, `GPT2Tokenizer` and so on are the classes of the installed transformers.
+BertViz has its own models that return queries and keys. attnwidget captures these from any model,
+so `BertModel`, `GPT2Tokenizer` and so on are the classes of the installed transformers.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import transformers
 
 
 def __getattr__(name: str) -> Any:
-    # What begins with an underscore is the module's own, such as where it was found.
+    # Names with an underscore are attributes of the module, such as __path__.
     if name.startswith("_") or not hasattr(transformers, name):
         raise AttributeError(
             f"{__name__} has the classes of transformers {transformers.__version__}, which has no "

@@ -1,4 +1,4 @@
-"""A stack of layers from the arrays of other tools, in the shapes in which they have them."""
+"""Records from the arrays of other tools, in their own shapes."""
 
 from .stack import stack_from_arrays
 

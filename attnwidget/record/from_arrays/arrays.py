@@ -1,4 +1,4 @@
-"""numpy arrays from those of any library, also inside lists, tuples and proxies."""
+"""Conversion of any library's arrays to numpy, also within lists, tuples and proxies."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 
 from attnwidget.record.scores import Floats
 
-# How much of a row's attention may move where weights are computed anew, by the type that they
-# were computed in.
+# The share of a row's attention that rounding may move, by the type that it was computed in.
 _TOLERANCES = {"float16": 5e-3, "bfloat16": 3e-2}
 _TOLERANCE = 1e-4
 
@@ -18,7 +17,7 @@ class SourceArray(NamedTuple):
     """An array of another tool in float32.
 
     Attributes:
-        tolerance: how much of a row's attention the rounding of its own type can move.
+        tolerance: the share of a row's attention that rounding in its original type can move.
     """
 
     array: Floats
@@ -26,33 +25,37 @@ class SourceArray(NamedTuple):
 
 
 def unwrapped(values: Any) -> Any:
-    """The value inside the proxy in which nnsight before 0.5 leaves what a trace has saved."""
+    """The value inside a proxy of nnsight before 0.5, or the value itself."""
     value = getattr(values, "value", None)
     return values if value is None or callable(value) else value
 
 
 def source_array(values: Any) -> SourceArray:
-    """A copy in float32: the caller's array stays the caller's."""
+    """Copy an array to float32.
+
+    Raises:
+        ValueError: it is no array of numbers.
+    """
     values = unwrapped(values)
     kind = str(getattr(values, "dtype", "")).rpartition(".")[2]
-    # Tensors of any library are asked for numpy by their own methods: torch is not imported here.
+    # Tensors convert themselves, so that torch need not be imported here.
     if hasattr(values, "detach"):
         values = values.detach().cpu().float().numpy()
     try:
         array: Floats = np.array(values, dtype=np.float32, order="C")
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"expected an array of numbers, and not {type(values).__name__}: {error}"
+            f"expected an array of numbers, not {type(values).__name__}: {error}"
         ) from error
     return SourceArray(array, _TOLERANCES.get(kind, _TOLERANCE))
 
 
 def is_group(values: Any) -> TypeGuard[list[Any] | tuple[Any, ...]]:
-    """Whether this is a list of arrays, or of what holds them, and not one array of numbers."""
+    """True for a list of arrays, also a nested one; False for an array or lists of numbers."""
     if not isinstance(values, (list, tuple)):
         return False
     leaf: Any = values
     while isinstance(leaf, (list, tuple)) and leaf:
-        # What a module returned may have nothing in its first places.
-        leaf = next((each for each in leaf if each is not None), None)
+        # The first entries of a module's output may be None.
+        leaf = next((entry for entry in leaf if entry is not None), None)
     return len(getattr(unwrapped(leaf), "shape", ())) > 0

@@ -1,4 +1,4 @@
-"""The attention of the steps of a generation, joined into one matrix per head."""
+"""Joining of a generation's steps into one matrix per head."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from .arrays import SourceArray, source_array
 
 
 def are_steps(groups: list[list[Any]], matrix: tuple[int, int]) -> bool:
-    """Whether these are steps of a generation, each with all its layers, as generate() has them.
+    """True if these are steps of a generation, each with all its layers, as generate() returns.
 
-    Every step attends from its new tokens, to as many keys as the step before or more. Several
-    that each fill the whole matrix of queries and keys are layers.
+    Every step attends from its new tokens, to at least as many keys as the step before. Several
+    groups that each fill the whole matrix (Tq, Tk) are layers.
     """
-    if not all(getattr(part, "ndim", 0) == 4 for group in groups for part in group):
+    arrays = [array for group in groups for array in group]
+    if not all(getattr(array, "ndim", 0) == 4 for array in arrays):
         return False
     if len({len(group) for group in groups}) > 1:
         return False
-    if len(groups) > 1 and all(tuple(p.shape[2:]) == matrix for group in groups for p in group):
+    if len(groups) > 1 and all(tuple(array.shape[2:]) == matrix for array in arrays):
         return False
     rows = [group[0].shape[2] for group in groups]
     columns = [group[0].shape[3] for group in groups]
@@ -31,7 +32,7 @@ def are_steps(groups: list[list[Any]], matrix: tuple[int, int]) -> bool:
 
 
 def joined(steps: list[list[Any]], name: str, num_keys: int) -> list[SourceArray]:
-    """One array [heads, rows, keys] per layer.
+    """Join steps into one array [heads, rows, keys] per layer.
 
     Raises:
         ValueError: several sequences were generated at once, or the steps do not fit each other.
@@ -42,8 +43,8 @@ def joined(steps: list[list[Any]], name: str, num_keys: int) -> list[SourceArray
     ]
 
 
-def _join(pieces: list[SourceArray], name: str, num_keys: int) -> SourceArray:
-    arrays = [piece.array for piece in pieces]
+def _join(steps: list[SourceArray], name: str, num_keys: int) -> SourceArray:
+    arrays = [step.array for step in steps]
     if any(len(array) != 1 for array in arrays):
         raise ValueError(
             f"{name} are steps of a generation of {len(arrays[0])} sequences, or beams, at once; "
@@ -51,34 +52,32 @@ def _join(pieces: list[SourceArray], name: str, num_keys: int) -> SourceArray:
             "outputs.beam_indices says which), or use attnwidget.capture(..., generate=...), which "
             "follows the best"
         )
-    pieces_of_one = [array[0] for array in arrays]
-    last = pieces_of_one[-1]
-    if len(pieces_of_one) > 1 and last.shape[1] > 1:
+    last = arrays[-1][0]
+    if len(arrays) > 1 and last.shape[1] > 1:
         # Without a cache, each step attends from all tokens anew.
-        return SourceArray(last, pieces[-1].tolerance)
-    return SourceArray(
-        _rows(pieces_of_one, name, num_keys), max(piece.tolerance for piece in pieces)
-    )
+        return SourceArray(last, steps[-1].tolerance)
+    rows = _rows([array[0] for array in arrays], name, num_keys)
+    return SourceArray(rows, max(step.tolerance for step in steps))
 
 
-def _rows(pieces: list[Floats], name: str, num_keys: int) -> Floats:
-    """Rows of all steps: [heads, rows, keys]."""
-    length = sum(piece.shape[1] for piece in pieces)
-    widths = [piece.shape[2] for piece in pieces]
-    # The keys are those of another sequence, or the places of a static cache.
+def _rows(steps: list[Floats], name: str, num_keys: int) -> Floats:
+    """The rows of all steps: [heads, rows, keys]."""
+    length = sum(step.shape[1] for step in steps)
+    widths = [step.shape[2] for step in steps]
+    # Steps of one width have the keys of another sequence, or the places of a static cache.
     fixed = len(set(widths)) == 1
-    whole = np.zeros((len(pieces[0]), length, max(*widths, length)), np.float32)
+    whole = np.zeros((len(steps[0]), length, max(*widths, length)), np.float32)
     end = 0
-    for piece in pieces:
-        start, end = end, end + piece.shape[1]
-        # A sliding window holds the latest keys only.
-        offset = 0 if fixed else end - piece.shape[2]
+    for step in steps:
+        start, end = end, end + step.shape[1]
+        # A sliding window has the latest keys only.
+        offset = 0 if fixed else end - step.shape[2]
         if offset < 0:
             raise ValueError(
-                f"{name} are steps of a generation whose prompt is missing: {piece.shape[2]} keys "
+                f"{name} are steps of a generation whose prompt is missing: {step.shape[2]} keys "
                 f"at token {end}; give all steps, the first with the prompt"
             )
-        whole[:, start:end, offset : offset + piece.shape[2]] = piece
+        whole[:, start:end, offset : offset + step.shape[2]] = step
     width = max(num_keys if fixed else length, 1)
     if whole[:, :, width:].any():
         width = whole.shape[2]

@@ -1,4 +1,4 @@
-"""A stack of layers from attention weights, and perhaps queries and keys, of any source."""
+"""Stacks from attention weights of any source, with queries and keys if there are any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def stack_from_arrays(
     scale: float | None = None,
     name: str = "attentions",
 ) -> Stack:
-    """See `AttentionRecord.from_arrays`. `name` is what errors call the attentions."""
+    """Make a stack as `AttentionRecord.from_arrays` says; errors call the attentions `name`."""
     query_axis = _tokens("tokens", tokens)
     key_axis = query_axis if key_tokens is None else _tokens("key_tokens", key_tokens)
     if (queries is None) != (keys is None):
@@ -37,25 +37,23 @@ def stack_from_arrays(
         attentions, queries, keys = cached.weights, cached.queries, cached.keys
         scores, numbers = cached.scores, cached.numbers
     if scale is not None and queries is None:
-        raise ValueError("a scale goes with queries and keys, and there are none")
+        raise ValueError("a scale needs queries and keys, and there are none")
     axes = Axes(name, len(query_axis), len(key_axis))
     weights = layers_of_weights(attentions, axes)
     numbers = numbers or tuple(range(len(weights)))
     _check_lengths(weights, numbers, axes)
     if queries is None:
-        layers = [_alone(own, number) for own, number in zip(weights, numbers, strict=True)]
+        layers = [_weights_layer(w, number) for w, number in zip(weights, numbers, strict=True)]
     else:
         count = len(weights)
-        every_score: list[SourceArray] | list[None] = [None] * count
-        if scores is not None:
-            every_score = layers_of_vectors(scores, "scores", count)
+        no_scores: list[SourceArray | None] = [None] * count
         layers = [
-            explained_layer(own, q, k, logits, scale, number)
-            for own, q, k, logits, number in zip(
+            explained_layer(w, q, k, s, scale, number)
+            for w, q, k, s, number in zip(
                 weights,
                 layers_of_vectors(queries, "queries", count),
                 layers_of_vectors(keys, "keys", count),
-                every_score,
+                no_scores if scores is None else layers_of_vectors(scores, "scores", count),
                 numbers,
                 strict=True,
             )
@@ -76,7 +74,8 @@ def _tokens(name: str, labels: Sequence[str]) -> Tokens:
     return Tokens(tuple(str(label) for label in labels))
 
 
-def _alone(weights: SourceArray, number: int) -> Layer:
+def _weights_layer(weights: SourceArray, number: int) -> Layer:
+    """A layer of weights alone."""
     fidelity = Fidelity("given", "", "weights", None, None, weights.tolerance, 0)
     return Layer(None, None, None, weights.array, fidelity, number)
 
@@ -88,7 +87,7 @@ def _check_lengths(weights: list[SourceArray], numbers: tuple[int, ...], axes: A
             continue
         advice = "give as many tokens as the attention has positions"
         if (axes.queries - rows, axes.keys - columns) in ((1, 1), (1, 0)):
-            advice += " (the last token of a generation is not among them: no model has read it)"
+            advice += " (without the last token of a generation, which the model has not read)"
         raise ValueError(
             f"{axes.name}: layer {number} attends from {rows} to {columns} tokens, but there are "
             f"{axes.queries} query and {axes.keys} key tokens; {advice}"

@@ -1,35 +1,39 @@
-"""The score program that makes the weights of the queries and keys that came beside them."""
+"""The score program that computes given weights from given queries and keys."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnwidget.record.layer import Fidelity, Layer
-from attnwidget.record.scores import MASKED, Floats, MaskKind, ScoreProgram
+from attnwidget.record.scores import MASKED, Bools, Floats, MaskKind, ScoreProgram
 
 from .arrays import SourceArray, source_array
 
-# A scale found in the numbers must give the weights so much better than a usual one, where this
-# is further off than a part of the tolerance.
+# A fitted scale must have a smaller error than a usual one by this factor. Errors below this share
+# of the tolerance count as equal.
 _BETTER = 2
-_CLOSE = 0.1
+_NEGLIGIBLE = 0.1
 
-# The logarithm of a weight that is a smaller part of its row's largest is mostly rounding.
-_TELLING = 1e-4
+# Logarithms of weights below this share of the row's largest are mostly rounding.
+_SMALLEST_SHARE = 1e-4
+
+# Candidate layers are not compared with a model.
+_NO_FIDELITY = Fidelity("given", "", "", None, None, 0, 0)
 
 
 def layers_of_vectors(arrays: Any, name: str, count: int) -> list[SourceArray]:
-    """Arrays with three axes, one per layer."""
+    """Convert one array with three axes per layer."""
     arrays = None if arrays is None else list(arrays)
-    if arrays is None or any(each is None for each in arrays):
+    if arrays is None or any(values is None for values in arrays):
         raise ValueError(f"{name}, or a layer of it, is None; give one array per layer")
     layers = []
-    for index, each in enumerate(arrays):
-        array, tolerance = source_array(each)
+    for index, values in enumerate(arrays):
+        array, tolerance = source_array(values)
         shape = array.shape
         if array.ndim == 4 and shape[0] == 1:
             array = array[0]
@@ -55,54 +59,50 @@ def explained_layer(
     scale: float | None,
     number: int,
 ) -> Layer:
-    """A layer of queries and keys if these give the weights, else of all three.
+    """Make a layer of queries and keys if these give the weights, or else of all three.
 
     Args:
         weights: [heads, Tq, Tk].
-        queries, keys: [heads, Tq, d] and [key heads, Tk, d], or either with its first two axes
-            the other way round, as TransformerLens has them.
-        scores: what went into the softmax, [heads, Tq, Tk], or None if unknown.
-        scale: the factor on q.k; found from the numbers if None.
+        queries, keys: [heads, Tq, d] and [key heads, Tk, d], or with the first two axes of either
+            swapped, as in TransformerLens.
+        scores: the softmax's input, [heads, Tq, Tk], or None if unknown.
+        scale: the factor on q.k; estimated from the numbers if None.
     """
-    tolerance = max(part.tolerance for part in (weights, queries, keys))
+    tolerance = max(source.tolerance for source in (weights, queries, keys))
     if scores is not None and scores.array.shape != weights.array.shape:
         raise ValueError(
             f"the scores of layer {number} have shape {list(scores.array.shape)}, its weights "
             f"{list(weights.array.shape)}; they must agree"
         )
-    if scores is not None and not _makes(scores.array, weights.array, tolerance):
-        # TransformerLens has weights at this hook of some models.
-        scores = None
-    tried = [
-        (*_best(weights.array, q, k, scores, scale, tolerance), q, k)
-        for q, k in _readings(weights.array, queries.array, keys.array)
+    if scores is not None:
+        softmax = ScoreProgram(1.0).softmax(scores.array, 0)
+        # TransformerLens has weights in place of scores at this hook of some models.
+        if _moved(softmax, weights.array) > tolerance:
+            scores = None
+    candidates = [
+        (*_best_program(weights.array, q, k, scores, scale, tolerance), q, k)
+        for q, k in _orders(weights.array, queries.array, keys.array)
     ]
-    error, program, q, k = min(tried, key=lambda each: each[0])
+    error, program, q, k = min(candidates, key=lambda candidate: candidate[0])
     rows = weights.array.shape[1]
     if error <= tolerance:
         kept = Fidelity("given", "", "queries and keys", error, None, tolerance, rows)
         return Layer(q, k, program, None, kept, number)
-    # The weights are what was given; that the vectors do not give them is said.
+    # The weights are kept, and the fidelity has the error of the vectors.
     kept = Fidelity("given", "", "weights", error, None, tolerance, rows)
     return Layer(q, k, None, weights.array, kept, number)
 
 
-def _makes(scores: Floats, weights: Floats, tolerance: float) -> bool:
-    """Whether the softmax of these scores is these weights."""
-    own = ScoreProgram(1.0).softmax(scores, 0)
-    return _moved(own, weights) <= tolerance
+def _moved(computed: Floats, weights: Floats) -> float:
+    """The largest share of a row's attention that goes to other keys.
 
-
-def _moved(own: Floats, weights: Floats) -> float:
-    """How much of a row's attention goes to other keys, in the row of which the most does.
-
-    In a row over many keys every weight is small, and so is its difference from any other.
+    Over many keys every weight is small, so that the largest difference would be small as well.
     """
-    change = own - weights
+    change = computed - weights
     return float((np.abs(change).sum(axis=-1) + np.abs(change.sum(axis=-1))).max() / 2)
 
 
-def _best(
+def _best_program(
     weights: Floats,
     queries: Floats,
     keys: Floats,
@@ -110,58 +110,51 @@ def _best(
     scale: float | None,
     tolerance: float,
 ) -> tuple[float, ScoreProgram]:
-    """The score program that comes closest, behind how much attention it moves."""
-    tried = []
-    for program, usual in _programs(weights, queries, keys, scores, scale):
-        layer = Layer(queries, keys, program, None, _unmeasured("queries and keys"))
-        error = max(_moved(layer.head_weights(head), own) for head, own in enumerate(weights))
-        rank = max(error, _CLOSE * tolerance) * (1 if usual else _BETTER)
-        tried.append((rank, error, program))
-    _, error, program = min(tried, key=lambda each: each[0])
+    """(error, score program) of the program that moves the least attention."""
+    candidates = []
+    for program, is_usual in _programs(weights, queries, keys, scores, scale):
+        layer = Layer(queries, keys, program, None, _NO_FIDELITY)
+        error = max(_moved(layer.head_weights(head), given) for head, given in enumerate(weights))
+        rank = max(error, _NEGLIGIBLE * tolerance) * (1 if is_usual else _BETTER)
+        candidates.append((rank, error, program))
+    _, error, program = min(candidates, key=lambda candidate: candidate[0])
     return error, program
 
 
-def _unmeasured(kept: str) -> Fidelity:
-    """The fidelity of a layer that is only tried."""
-    return Fidelity("given", "", kept, None, None, 0, 0)
+def _orders(weights: Floats, queries: Floats, keys: Floats) -> list[tuple[Floats, Floats]]:
+    """(queries, keys) with the heads in front, in every order of axes that fits the weights.
 
-
-def _readings(weights: Floats, queries: Floats, keys: Floats) -> Sequence[tuple[Floats, Floats]]:
-    """(queries, keys) with the heads in front, in every way that their shapes allow.
-
-    The documented order comes first. What fits none is left to the layer to refuse.
+    The documented order comes first. If none fits, the arrays are returned as they are, and
+    the layer refuses them.
     """
-    heads, *lengths = weights.shape
+    heads, num_queries, num_keys = weights.shape
 
-    def ways(array: Floats, length: int, whole: bool) -> Iterator[Floats]:
-        for found in (array, array.transpose(1, 0, 2)):
-            count = len(found)
-            if found.shape[1] == length and (count == heads if whole else heads % count == 0):
-                yield np.ascontiguousarray(found)
+    def orders(array: Floats, length: int, shared: bool) -> list[Floats]:
+        fitting = [
+            np.ascontiguousarray(ordered)
+            for ordered in (array, array.transpose(1, 0, 2))
+            if ordered.shape[1] == length
+            and (heads % len(ordered) == 0 if shared else len(ordered) == heads)
+        ]
+        return fitting or [array]
 
-    found = product(
-        list(ways(queries, lengths[0], True)) or [queries],
-        list(ways(keys, lengths[1], False)) or [keys],
-    )
-    return list(found)
+    return list(product(orders(queries, num_queries, False), orders(keys, num_keys, True)))
 
 
 def _programs(
     weights: Floats, queries: Floats, keys: Floats, scores: SourceArray | None, scale: float | None
 ) -> Iterator[tuple[ScoreProgram, bool]]:
-    """Score programs to try, and whether they are usual."""
-    # Refused here, where their shapes do not fit, and not by numpy.
-    Layer(queries, keys, None, weights, _unmeasured("weights"))
+    """Candidates of score programs, and True for those with a usual scale."""
+    # The layer refuses shapes that do not fit, with a better message than numpy's.
+    Layer(queries, keys, None, weights, _NO_FIDELITY)
+    visible = None
     if scores is not None:
         seen = scores.array > MASKED
-        shown = np.tril(np.ones(seen.shape[1:], bool))
-        visible = None
         mask: MaskKind = "none" if seen.all() else "causal"
-        if mask == "causal" and not (seen == shown).all():
+        if mask == "causal" and not (seen == np.tril(np.ones(seen.shape[1:], bool))).all():
             mask, visible = "explicit", seen
     else:
-        seen = weights > _TELLING * weights.max(axis=2, keepdims=True)
-        visible = None
+        seen = weights > _SMALLEST_SHARE * weights.max(axis=2, keepdims=True)
         causal = not np.triu(weights, 1).any() and weights.shape[1] > 1
         mask = "causal" if causal else "none"
     if scale is not None:
@@ -170,23 +163,24 @@ def _programs(
     for usual in (queries.shape[2] ** -0.5, 1.0):
         yield ScoreProgram(usual, mask, visible=visible), True
     logits = scores.array if scores is not None else np.log(np.where(seen, weights, 1))
-    if found := _slope(logits, queries, keys, seen):
-        yield ScoreProgram(found, mask, visible=visible), False
+    if fitted := _fitted_scale(logits, queries, keys, seen):
+        yield ScoreProgram(fitted, mask, visible=visible), False
 
 
-def _slope(logits: Floats, queries: Floats, keys: Floats, seen: np.ndarray) -> float | None:
-    """The factor on q.k that gives these logits best, whatever is added to a row of them."""
-    above, below = 0.0, 0.0
+def _fitted_scale(logits: Floats, queries: Floats, keys: Floats, seen: Bools) -> float | None:
+    """The factor on q.k that fits the logits best, up to a constant per row (least squares)."""
+    product, square = 0.0, 0.0
     shared = len(queries) // len(keys)
-    for head, own in enumerate(queries):
-        products = (own @ keys[head // shared].T).astype(np.float64)
-        cells = seen[head]
-        count = np.maximum(cells.sum(axis=1, keepdims=True), 1)
+    for head, vectors in enumerate(queries):
+        x = _centred(vectors @ keys[head // shared].T, seen[head])
+        product += float((x * _centred(logits[head], seen[head])).sum())
+        square += float((x * x).sum())
+    return product / square if square else None
 
-        def centred(values: np.ndarray) -> np.ndarray:
-            values = np.where(cells, values, 0)  # noqa: B023
-            return np.where(cells, values - values.sum(axis=1, keepdims=True) / count, 0)  # noqa: B023
 
-        x, y = centred(products), centred(logits[head].astype(np.float64))
-        above, below = above + float((x * y).sum()), below + float((x * x).sum())
-    return above / below if below else None
+def _centred(values: Floats, seen: Bools) -> NDArray[np.float64]:
+    """The values less the mean of each row, over the cells seen; zero elsewhere."""
+    masked = np.where(seen, values.astype(np.float64), 0)
+    means = masked.sum(axis=1, keepdims=True) / np.maximum(seen.sum(axis=1, keepdims=True), 1)
+    centred: NDArray[np.float64] = np.where(seen, masked - means, 0)
+    return centred

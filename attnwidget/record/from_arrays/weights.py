@@ -1,4 +1,4 @@
-"""Attention weights, in the shapes in which others have them: float32 [heads, Tq, Tk] per layer."""
+"""Attention weights in the shapes of other tools, read as float32 [heads, Tq, Tk] per layer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ from attnwidget.record.scores import Floats
 from .arrays import SourceArray, is_group, source_array, unwrapped
 from .generation_steps import are_steps, joined
 
-# Rows of bfloat16 sum to one no better than this.
-_SUM = 2e-2
+# The largest error of the sum of a row in bfloat16.
+_SUM_TOLERANCE = 2e-2
+
+# Other outputs of models, by their number of axes.
+_LIKELY_ARRAYS = {
+    2: " (a pooled output, or the logits of a classifier, have such a shape)",
+    3: " (hidden states, as last_hidden_state, or logits have such a shape)",
+}
 
 
 @dataclass(frozen=True)
 class Axes:
-    """How many queries and keys there are, and what the argument is called."""
+    """The number of queries and keys, and the name of the argument in messages."""
 
     name: str
     queries: int
@@ -31,18 +37,19 @@ class Axes:
 
 
 def layers_of_weights(attentions: Any, axes: Axes) -> list[SourceArray]:
-    """One array [heads, Tq, Tk] per layer, wherever shapes and numbers leave no doubt.
+    """Read one array [heads, Tq, Tk] per layer.
 
-    What fits no reading is returned as it is: it is for the stack to say by how many tokens.
+    Arrays of other lengths are returned as they are, and the stack reports the lengths.
 
     Raises:
-        ValueError: this is no attention, or can be read in several ways.
+        ValueError: this is no attention, or its shape is ambiguous.
     """
     name, attentions = axes.name, unwrapped(attentions)
     _refuse_outputs(attentions, name)
     if hasattr(attentions, "shape"):
-        return [_layer(each, number, axes) for number, each in enumerate(_split(attentions, axes))]
-    layers = [unwrapped(each) for each in attentions]
+        arrays = _split(attentions, axes)
+        return [_layer(array, number, axes) for number, array in enumerate(arrays)]
+    layers = [unwrapped(layer) for layer in attentions]
     if not layers:
         raise ValueError(
             f"{name} is empty, it has no layers. Some models return an empty tuple in place of "
@@ -51,19 +58,19 @@ def layers_of_weights(attentions: Any, axes: Axes) -> list[SourceArray]:
             'with attn_implementation="eager" and called with output_attentions=True, or give the '
             "model itself to attnwidget.show"
         )
-    if all(is_group(each) for each in layers):
-        groups = [[unwrapped(part) for part in each] for each in layers]
+    if all(is_group(layer) for layer in layers):
+        groups = [[unwrapped(output) for output in layer] for layer in layers]
         if are_steps(groups, axes.matrix):
             steps = joined(groups, name, axes.keys)
-            return [_layer(each, number, axes) for number, each in enumerate(steps)]
-        layers = [_among(group, number, axes) for number, group in enumerate(groups)]
-    if any(each is None for each in layers):
-        raise ValueError(_none(name))
-    return [_layer(source_array(each), number, axes) for number, each in enumerate(layers)]
+            return [_layer(layer, number, axes) for number, layer in enumerate(steps)]
+        layers = [_weights_of_outputs(group, number, axes) for number, group in enumerate(groups)]
+    if any(layer is None for layer in layers):
+        raise _none_error(name)
+    return [_layer(source_array(layer), number, axes) for number, layer in enumerate(layers)]
 
 
-def _none(name: str) -> str:
-    return (
+def _none_error(name: str) -> ValueError:
+    return ValueError(
         f"{name}, or a layer of it, is None: a model returns no weights unless it is loaded with "
         'attn_implementation="eager" and called with output_attentions=True; or use '
         "attnwidget.capture, which needs neither"
@@ -71,16 +78,16 @@ def _none(name: str) -> str:
 
 
 def _refuse_outputs(attentions: Any, name: str) -> None:
-    """Say what it is, where it is another part of a model's outputs."""
+    """Raise an error that explains what this is if it is another part of a model's outputs."""
     if attentions is None:
-        raise ValueError(_none(name))
+        raise _none_error(name)
     if isinstance(attentions, str):
         raise TypeError(f"{name} is a string; expected arrays of attention weights")
     if isinstance(attentions, Mapping):
-        known = [key for key in attentions if str(key).endswith("attentions")]
+        fields = [key for key in attentions if str(key).endswith("attentions")]
         raise ValueError(
             f"{name} is a whole output with {', '.join(map(str, attentions)) or 'nothing'}; pass "
-            + (f"its {' or '.join(known)}" if known else "one array per layer, in a list")
+            + (f"its {' or '.join(fields)}" if fields else "one array per layer, in a list")
         )
     if hasattr(attentions, "get_seq_length"):
         raise ValueError(
@@ -96,7 +103,7 @@ def _refuse_outputs(attentions: Any, name: str) -> None:
 
 
 def _split(attentions: Any, axes: Axes) -> list[SourceArray]:
-    """The layers of one array for all of them."""
+    """Split one array into its layers."""
     array, tolerance = source_array(attentions)
     shape = array.shape
     if array.ndim == 5 and shape[0] == 1 < shape[1] and shape[3:] == axes.matrix:
@@ -108,44 +115,34 @@ def _split(attentions: Any, axes: Axes) -> list[SourceArray]:
     if array.ndim == 5 and 1 in shape[:2]:
         array = array[:, 0] if shape[1] == 1 else array[0]
     if array.ndim == 4:
-        return [SourceArray(layer, tolerance) for layer in _all_layers(array, axes)]
-    if array.ndim == 3 and shape[1:] == axes.matrix:
+        return [SourceArray(layer, tolerance) for layer in _heads_before_tokens(array, axes)]
+    if array.ndim == 3 and axes.matrix in (shape[1:], shape[:2]):
+        heads_first = shape[1:] == axes.matrix
+        count = shape[0] if heads_first else shape[2]
+        by_layer = "array[:, None]" if heads_first else "array.transpose(2, 0, 1)[:, None]"
         raise ValueError(
-            f"{axes.name} has shape {list(shape)}, which is either one layer of {shape[0]} heads "
-            f"(then give it in a list: [array]) or {shape[0]} layers of one head (array[:, None])"
-        )
-    if array.ndim == 3 and shape[:2] == axes.matrix:
-        raise ValueError(
-            f"{axes.name} has shape {list(shape)}, which is either one layer of {shape[2]} heads "
-            f"(then give it in a list: [array]) or {shape[2]} layers of one head "
-            "(array.transpose(2, 0, 1)[:, None])"
+            f"{axes.name} has shape {list(shape)}, which is either one layer of {count} heads "
+            f"(then give it in a list: [array]) or {count} layers of one head ({by_layer})"
         )
     if array.ndim == 2 and shape == axes.matrix:
         raise ValueError(
-            f"{axes.name} has shape {list(shape)}, one matrix; of the only head of the only layer, "
-            "it is array[None, None]"
+            f"{axes.name} has shape {list(shape)}, one matrix; if it is the only head of the only "
+            "layer, give array[None, None]"
         )
     raise ValueError(
         f"{axes.name} is one array of shape {list(shape)}, which is no attention of "
-        f"{axes.queries} queries over {axes.keys} keys{_perhaps(shape)}; expected one array "
+        f"{axes.queries} queries over {axes.keys} keys{_LIKELY_ARRAYS.get(len(shape), '')}; "
+        "expected one array "
         "[heads, queries, keys] per layer, as outputs.attentions of a transformers model loaded "
         'with attn_implementation="eager" and called with output_attentions=True'
     )
 
 
-def _perhaps(shape: tuple[int, ...]) -> str:
-    if len(shape) == 3:
-        return " (hidden states, as last_hidden_state, or logits have such a shape)"
-    if len(shape) == 2:
-        return " (a pooled output, or the logits of a classifier, have such a shape)"
-    return ""
-
-
-def _all_layers(array: Floats, axes: Axes) -> Floats:
-    """[layers, heads, Tq, Tk], or Inseq's [Tk, Tq, layers, heads], in which NaN is nothing."""
+def _heads_before_tokens(array: Floats, axes: Axes) -> Floats:
+    """[layers, heads, Tq, Tk], from Inseq's [Tk, Tq, layers, heads] with NaN for no attention."""
     documented = array.shape[2:] == axes.matrix
-    turned = array.shape[:2] == axes.matrix[::-1]
-    if not turned or (documented and _sum_to_one(array, 3)):
+    reversed_axes = array.shape[:2] == axes.matrix[::-1]
+    if not reversed_axes or (documented and _sum_to_one(array, 3)):
         return array
     other = np.nan_to_num(array.transpose(2, 3, 1, 0), nan=0)
     if documented:
@@ -163,7 +160,7 @@ def _all_layers(array: Floats, axes: Axes) -> Floats:
 
 
 def _layer(layer: SourceArray, number: int, axes: Axes) -> SourceArray:
-    """[heads, Tq, Tk] of one layer; [Tq, Tk, heads] becomes it."""
+    """Check one layer [heads, Tq, Tk], or [Tq, Tk, heads], whose axes are reordered."""
     array, tolerance = layer
     shape, place = array.shape, f"{axes.name}[{number}]"
     if array.ndim == 4 and shape[0] == 1:
@@ -198,12 +195,11 @@ def _layer(layer: SourceArray, number: int, axes: Axes) -> SourceArray:
         )
     if len(shape) == 3 and shape[:2] == (1, axes.queries) and shape[2] != axes.keys:
         raise ValueError(
-            f"{place} has shape {list(shape)}, as hidden states have, and not one row per head and "
-            "query; pass outputs.attentions"
+            f"{place} has shape {list(shape)}, the shape of hidden states; pass outputs.attentions"
         )
     if np.isnan(array).any():
         raise ValueError(
-            f"{place} holds NaN, which is no weight: the softmax gives it to a query that sees no "
+            f"{place} has NaN, which is no weight: a softmax gives NaN for a query that sees no "
             "key, and where half precision overflows. Set such rows to zero, or run the model in "
             "float32"
         )
@@ -215,23 +211,21 @@ def _layer(layer: SourceArray, number: int, axes: Axes) -> SourceArray:
     return SourceArray(array, tolerance)
 
 
-def _among(parts: list[Any], number: int, axes: Axes) -> Any:
-    """The attention among what a layer's module returned: (output, weights), or more.
+def _weights_of_outputs(outputs: list[Any], number: int, axes: Axes) -> Any:
+    """The weights among the outputs of a layer's module: (output, weights), or more.
 
-    Or the layer itself, where it is a list of the matrices of its heads.
+    A list of the matrices of a layer's heads is stacked.
     """
-    arrays = [part for part in parts if hasattr(part, "shape")]
-    if len(arrays) == len(parts) and all(tuple(part.shape) == axes.matrix for part in arrays):
-        return np.stack([source_array(part).array for part in parts])
-    if len(parts) == 1:
-        return parts[0]
-    fitting = [
-        part for part in arrays if len(part.shape) == 4 and tuple(part.shape[2:]) == axes.matrix
-    ]
+    arrays = [output for output in outputs if hasattr(output, "shape")]
+    if len(arrays) == len(outputs) and all(tuple(a.shape) == axes.matrix for a in arrays):
+        return np.stack([source_array(array).array for array in arrays])
+    if len(outputs) == 1:
+        return outputs[0]
+    fitting = [a for a in arrays if len(a.shape) == 4 and tuple(a.shape[2:]) == axes.matrix]
     if len(fitting) == 1:
         return fitting[0]
-    shapes = ", ".join(str(list(part.shape)) for part in arrays)
-    if fitting or not any(part is None for part in parts):
+    shapes = ", ".join(str(list(array.shape)) for array in arrays)
+    if fitting or not any(output is None for output in outputs):
         raise ValueError(
             f"{axes.name}[{number}] is several arrays, of shapes {shapes}, of which {len(fitting)} "
             f"can be attention of {axes.queries} queries over {axes.keys} keys; give one array "
@@ -242,15 +236,15 @@ def _among(parts: list[Any], number: int, axes: Axes) -> Any:
 
 
 def _sum_to_one(array: Floats, axis: int) -> bool:
-    return bool((np.abs(array.sum(axis=axis) - 1) <= _SUM).all())
+    return bool((np.abs(array.sum(axis=axis) - 1) <= _SUM_TOLERANCE).all())
 
 
 def _refuse_ambiguous(
-    place: str, shape: tuple[int, ...], documented: str, other: str, fits: bool, turned: str
+    place: str, shape: tuple[int, ...], documented: str, other: str, fits: bool, reordered: str
 ) -> None:
-    """What fits the documented axes by shape alone is refused if its numbers fit other ones."""
+    """Refuse an array whose shape fits the documented axes, but whose numbers fit other axes."""
     if fits:
         raise ValueError(
             f"{place} has shape {list(shape)}, which can be {documented} or {other}, and only of "
-            f"the latter do rows sum to one; if it is that, give {turned}"
+            f"the latter do rows sum to one; if it is that, give {reordered}"
         )

@@ -1,4 +1,4 @@
-"""A layer's block in few bytes, and the error that this makes. `js/src/data` reads it."""
+"""Compression of a layer's block, with its error. `js/src/data` decodes it."""
 
 from .layer import encode_layer
 from .pack import pack

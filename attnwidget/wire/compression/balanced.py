@@ -1,12 +1,12 @@
-"""Queries and keys as integers that cost the least for the error that they make.
+"""Quantization of queries and keys to the integers that cost the fewest bits for their error.
 
-Scores are q · k, and do not change if queries are turned by any matrix W and keys by its inverse,
-transposed. Of all W, one makes the components of both uncorrelated with equal variances, as
-balanced coordinates of a linear system are (Moore 1981, doi:10.1109/TAC.1981.1102568). There
-one step for all components of both costs the fewest bits.
+Scores are q · k, and do not change if queries are multiplied by any matrix W and keys by its
+inverse, transposed. One W makes the components of both uncorrelated with equal variances, like the
+balanced coordinates of a linear system (Moore 1981, doi:10.1109/TAC.1981.1102568). With it, one
+step for all components of both costs the fewest bits.
 
 W is A R C: two diagonals of powers of 2**(1/4), and between them a matrix R of small integers, or
-none. What rounds W costs no accuracy, because queries and keys are turned by what was rounded.
+none. Rounding W costs no accuracy, because queries and keys are multiplied by the rounded matrix.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Doubles = NDArray[np.float64]
 
 # Exponents of the diagonals count quarters of an octave.
 _PER_OCTAVE = 4
-# Entries of R are rounded to this share of what they typically are.
+# Entries of R are rounded to this share of their typical magnitude.
 _COARSENESS = 3 / 8
 # Variances below this share of the largest are noise of float32.
 _FLOOR = 1e-6
@@ -30,7 +30,7 @@ _FLOOR = 1e-6
 
 @dataclass(frozen=True)
 class Basis:
-    """W of every group, the query heads of one key head.
+    """The matrices W of all groups; a group has the query heads of one key head.
 
     Attributes:
         outer: int8 [groups, d], exponents of A.
@@ -43,7 +43,7 @@ class Basis:
     inner: NDArray[np.int8]
 
     def matrices(self) -> Doubles:
-        """[groups, d, d]."""
+        """The matrices W [groups, d, d]."""
         outer, inner = (np.exp2(e / _PER_OCTAVE) for e in (self.outer, self.inner))
         turns = np.eye(outer.shape[1])[None] if self.turns is None else self.turns.astype(float)
         matrices: Doubles = outer[:, :, None] * turns * inner[:, None, :]
@@ -52,7 +52,7 @@ class Basis:
 
 @dataclass(frozen=True)
 class Coefficients:
-    """What is sent: integers [heads, d, Tq] and [key heads, d, Tk], and what they mean."""
+    """The integers that are sent, [heads, d, Tq] and [key heads, d, Tk], with step and basis."""
 
     queries: NDArray[np.int64]
     keys: NDArray[np.int64]
@@ -60,7 +60,7 @@ class Coefficients:
     basis: Basis
 
     def vectors(self) -> tuple[Floats, Floats]:
-        """(queries, keys) as the browser has them."""
+        """(queries, keys) as the browser decodes them."""
         matrices = self.basis.matrices()
         inverses = np.linalg.inv(matrices)
         share = len(self.queries) // len(self.keys)
@@ -122,21 +122,22 @@ def bases(queries: Floats, keys: Floats) -> list[Basis]:
 
 
 class _Moments:
-    """What of a group's queries [heads, Tq, d] and keys [Tk, d] its basis follows from."""
+    """The second moments of a group's queries [heads, Tq, d] and keys [Tk, d]."""
 
     def __init__(self, queries: Doubles, keys: Doubles) -> None:
         dim = keys.shape[1]
-        # Softmax does not see what all keys share; a key's error meets all of a query.
+        # A softmax does not see a mean of all keys, but a key's error is multiplied with the whole
+        # query.
         centred = (queries - queries.mean(axis=1, keepdims=True)).reshape(-1, dim)
         flat = queries.reshape(-1, dim)
         self.queries = _floored(centred.T @ centred / len(centred))
         self.power = _floored(flat.T @ flat / len(flat))
         self.keys = _floored(np.cov(keys, rowvar=False, bias=True).reshape(dim, dim))
-        # Where queries outnumber keys, finer keys are the cheaper way to the same error.
+        # If queries outnumber keys, finer keys are the cheaper way to the same error.
         self.ratio = len(keys) / len(flat)
 
     def scale(self, matrix: Doubles) -> Doubles:
-        """What the columns of `matrix` are to be multiplied by, for the least error."""
+        """The factors of the columns of `matrix` that give the smallest error."""
         inverse = np.linalg.inv(matrix)
         power = np.einsum("ij,ik,kj->j", matrix, self.power, matrix, optimize=True)
         keys = np.einsum("ji,ik,jk->j", inverse, self.keys, inverse, optimize=True)
@@ -145,7 +146,7 @@ class _Moments:
 
 
 def _floored(covariance: Doubles) -> Doubles:
-    """Positive definite, so that constant components are no division by zero."""
+    """Make a covariance positive definite, so that constant components do not divide by zero."""
     largest = max(float(np.diag(covariance).max()), np.finfo(np.float32).tiny)
     floored: Doubles = covariance + _FLOOR * largest * np.eye(len(covariance))
     return floored
@@ -158,7 +159,7 @@ def _exponents(scale: Doubles) -> NDArray[np.int8]:
 
 
 def _turns(group: _Moments, outer: Doubles) -> NDArray[np.int32]:
-    """R: the balanced basis behind the diagonal `outer`, its columns scaled and rounded."""
+    """R: the balanced basis after the diagonal `outer`, with columns scaled and rounded."""
     queries = np.linalg.cholesky(outer[:, None] * group.queries * outer)
     keys = np.linalg.cholesky(group.keys / outer[:, None] / outer)
     _, values, right = np.linalg.svd(queries.T @ keys)

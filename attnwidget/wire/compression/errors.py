@@ -1,4 +1,4 @@
-"""How far attention that follows from what is sent lies from the record's."""
+"""Errors of the attention weights that follow from a compressed layer."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from attnwidget.record import Layer
 from attnwidget.wire.rounding import BlockError, received
 
-# Rows of one head at a time: about so many weights are held, however long the text is.
+# The weights of one head that are computed at a time.
 _WEIGHTS_AT_ONCE = 1 << 20
 
 
 def weights_error(layer: Layer, sent: Layer, rows: NDArray[np.intp] | None = None) -> BlockError:
-    """Of the layer as it is sent, over these query rows of every head; all of them if None."""
+    """Measure the error of a layer as it is sent, over these query rows; over all if None."""
     num_queries, num_keys = layer.shape
     rows = np.arange(num_queries) if rows is None else rows
     pieces = np.array_split(rows, math.ceil(len(rows) * num_keys / _WEIGHTS_AT_ONCE))
@@ -30,6 +30,6 @@ def weights_error(layer: Layer, sent: Layer, rows: NDArray[np.intp] | None = Non
 
 
 def float16_is_within(layer: Layer, limit: float) -> bool:
-    """Whether the layer's exact block keeps the mean total variation within a limit."""
+    """True if the layer's float16 block keeps the mean total variation within a limit."""
     sent = received(layer, np.arange(layer.shape[0]))
     return weights_error(layer, sent)["variation"] <= limit

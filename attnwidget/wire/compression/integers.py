@@ -1,12 +1,12 @@
-"""Small integers as bytes near their entropy: `js/src/data/integers.ts` reads them.
+"""Entropy coding of small integers; `js/src/data/integers.ts` decodes them.
 
 Integers come in channels, runs that share a centre and a spread, such as one component of one
-head over all tokens. What is left of an integer after its channel's centre becomes a token: itself
-(in zigzag, so that signs alternate) while it is small, else its magnitude to within a quarter,
-whose lower bits follow apart, as they are. This is JPEG XL's hybrid integer (ISO/IEC 18181-1).
-Tokens are coded by rANS (Duda 2013, arXiv:1311.2540) with one of a few frequency tables, the one
-that suits the channel. The coder's states are interleaved: token n belongs to state n modulo
-their number, so that numpy codes as many tokens at a time.
+head over all tokens. The difference of an integer to its channel's centre becomes a token: itself
+(in zigzag, so that signs alternate) if it is small, else its magnitude to within a quarter, whose
+lower bits are stored apart. This is JPEG XL's hybrid integer (ISO/IEC 18181-1). Tokens are coded by
+rANS (Duda 2013, arXiv:1311.2540) with one of a few frequency tables, the best for the channel. The
+coder's states are interleaved: token n belongs to state n modulo their number, so that numpy codes
+as many tokens at a time.
 
 The bytes, little-endian: u32 channel length, u16 states, u8 tables, u8 tokens per table, u32
 words, u8 shift of the centres; then per channel its table (u8), and per channel its centre (i8);
@@ -23,49 +23,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int32]
-
 _HEADER = struct.Struct("<IHBBIB")
-# Frequencies of a table add up to this.
+# The frequencies of a table add up to _TOTAL.
 _BITS = 12
 _TOTAL = 1 << _BITS
-# A state lies between this and 2**32, and moves 16 bits at a time.
-_LEAST = 1 << 16
-# Tokens below this are integers; beyond, four of them share a power of two.
+# A state is from here to 2**32, and moves 16 bits at a time.
+_LOWEST_STATE = 1 << 16
+# Tokens below this are integers; from here on, each power of two has four tokens.
 _SMALL = 16
-# What the browser's 32 bits can assemble: a reader of bits holds up to 7 more than it needs.
+# The browser's bit reader has 32 bits, and holds up to 7 more than it needs.
 LARGEST = (1 << 22) - 1
 
-# Of a table: the last is that of twice LARGEST, as far as an integer can lie from its centre.
-_MOST_TOKENS = 96
-# A channel of equal integers takes no bytes, however long it is: what is coded may be huge.
-MOST = 1 << 27
+# A long channel of equal integers takes no bytes, so the number of integers has to be limited.
+MAX_INTEGERS = 1 << 27
 
 _SYMBOLS_PER_STATE = 1024
-_MOST_STATES = 4096
-# A table is worth its bytes if as many symbols use it.
+_MAX_STATES = 4096
+# Fewer symbols are not worth the bytes of a table.
 _SYMBOLS_PER_TABLE = 8192
-_MOST_TABLES = 8
+_MAX_TABLES = 8
 _ROUNDS = 4
-# About so many integers are taken apart at a time.
+# The number of integers that are processed at a time.
 _AT_ONCE = 1 << 16
 
 
 def encode_integers(values: NDArray[Any], length: int | None = None) -> bytes:
-    """The integers, in C order.
+    """Encode integers in C order.
 
     Args:
         length: of a channel (the last may be shorter); the last axis if None.
 
     Raises:
-        OverflowError: one is beyond ±LARGEST, or they are more than MOST.
+        OverflowError: an integer is beyond ±LARGEST, or there are more than MAX_INTEGERS.
     """
     length = values.shape[-1] if length is None else length
     flat = values.reshape(-1)
     if max(flat.max(initial=0), -flat.min(initial=0)) > LARGEST:
         raise OverflowError(f"integers beyond ±{LARGEST} cannot be coded")
-    if len(flat) > MOST:
-        raise OverflowError(f"{len(flat)} integers are more than the {MOST} that can be coded")
+    if len(flat) > MAX_INTEGERS:
+        raise OverflowError(
+            f"{len(flat)} integers are more than the {MAX_INTEGERS} that can be coded"
+        )
     shift, centres = _centres(flat, length)
     offsets = centres << shift
     tokens, bits = np.empty(len(flat), np.uint8), _Bits()
@@ -89,49 +87,8 @@ def encode_integers(values: NDArray[Any], length: int | None = None) -> bytes:
     return header + b"".join(array.astype(kind).tobytes() for array, kind in arrays)
 
 
-def decode_integers(data: bytes, count: int) -> Integers:
-    """The first `count` integers that `encode_integers` was given.
-
-    Raises:
-        ValueError: the bytes are not those of as many integers.
-    """
-    if count > MOST:
-        raise ValueError(f"{count} integers are more than the {MOST} that are coded together")
-    try:
-        length, lanes, tables, size, num_words, shift = _HEADER.unpack_from(data)
-        channels = -(-count // length)
-        at = _HEADER.size
-        taken = []
-        for kind, items in (
-            ("u1", channels),
-            ("i1", channels),
-            ("<u2", tables * size),
-            ("<u4", lanes),
-            ("<u2", num_words),
-        ):
-            taken.append(np.frombuffer(data, kind, items, at).astype(np.int64))
-            at += taken[-1].size * np.dtype(kind).itemsize
-        low = np.frombuffer(data, ">u4", -1, at).astype(np.uint64)
-    except (struct.error, ZeroDivisionError, ValueError) as error:
-        raise ValueError(f"coded integers are cut short: {error}") from error
-    table, centres, frequencies, states, words = taken
-    frequencies = frequencies.reshape(tables, size)
-    if (frequencies.sum(axis=1) != _TOTAL).any() or table.max(initial=0) >= tables:
-        raise ValueError("coded integers have damaged tables")
-    if shift > 22 or size > _MOST_TOKENS or not lanes:
-        raise ValueError("coded integers have a damaged header")
-    channel = np.arange(count) // length
-    tokens = _decode_tokens(frequencies, table[channel], states, words)
-    widths = _widths(tokens)
-    mantissa = np.where(tokens < _SMALL, tokens, 4 | tokens & 3)
-    zigzag = mantissa << widths | _unpack(low, widths)
-    left = np.where(zigzag & 1, -(zigzag + 1) // 2, zigzag // 2)
-    values: Integers = (left + (centres << shift)[channel]).astype(np.int32)
-    return values
-
-
 def _pieces(count: int, length: int) -> Iterator[tuple[slice, NDArray[np.intp]]]:
-    """(whole channels, the channel of each of their integers): what is held of many at a time."""
+    """Split integers at channels into pieces of about `_AT_ONCE`: (slice, channel of each)."""
     size = max(1, _AT_ONCE // length) * length
     for start in range(0, count, size):
         end = min(start + size, count)
@@ -139,14 +96,14 @@ def _pieces(count: int, length: int) -> Iterator[tuple[slice, NDArray[np.intp]]]
 
 
 def _centres(flat: NDArray[Any], length: int) -> tuple[int, NDArray[np.int64]]:
-    """(shift, centres): each channel's mean, in units of 2**shift that are fine for its spread."""
+    """(shift, centres): each channel's mean in units of 2**shift, finer than the usual spread."""
     means, spread = np.empty((2, -(-len(flat) // length)))
     for piece, channel in _pieces(len(flat), length):
         first, integers = channel[0], flat[piece]
-        own = channel - first
-        counts, some = np.bincount(own), slice(first, channel[-1] + 1)
-        means[some] = np.bincount(own, integers) / counts
-        spread[some] = np.bincount(own, np.abs(integers - means[channel])) / counts
+        index, channels = channel - first, slice(first, channel[-1] + 1)
+        lengths = np.bincount(index)
+        means[channels] = np.bincount(index, integers) / lengths
+        spread[channels] = np.bincount(index, np.abs(integers - means[channel])) / lengths
     typical = float(np.median(spread[spread > 0])) if spread.any() else 1.0
     shift = max(0, int(np.log2(max(1.0, typical))) - 1)
     centres = np.clip(np.rint(means / (1 << shift)), -128, 127).astype(np.int64)
@@ -154,7 +111,7 @@ def _centres(flat: NDArray[Any], length: int) -> tuple[int, NDArray[np.int64]]:
 
 
 def _tokens(zigzag: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(tokens, how many lower bits each leaves)."""
+    """(tokens, the number of lower bits of each)."""
     _, exponent = np.frexp(zigzag.astype(np.float64))
     widths = np.maximum(exponent.astype(np.int64) - 3, 0)
     widths[zigzag < _SMALL] = 0
@@ -162,32 +119,26 @@ def _tokens(zigzag: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     return tokens, widths
 
 
-def _widths(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
-    widths: NDArray[np.int64] = np.where(tokens < _SMALL, 0, (tokens - _SMALL) // 4 + 2)
-    return widths
-
-
 def _counts(tokens: NDArray[np.uint8], length: int) -> NDArray[np.int32]:
-    """How often each token occurs, [channels, tokens]."""
+    """The counts of tokens by channel, [channels, tokens]."""
     size = int(tokens.max(initial=0)) + 1
     counts = np.empty((-(-len(tokens) // length), size), np.int32)
     for piece, channel in _pieces(len(tokens), length):
         first, end = channel[0], channel[-1] + 1
-        found = np.bincount(
-            (channel - first) * size + tokens[piece], minlength=(end - first) * size
-        )
-        counts[first:end] = found.reshape(-1, size)
+        cells = (channel - first) * size + tokens[piece]
+        flat = np.bincount(cells, minlength=(end - first) * size)
+        counts[first:end] = flat.reshape(-1, size)
     return counts
 
 
 def _tables(counts: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """(table of each channel, frequencies [tables, tokens]) from counts [channels, tokens].
 
-    As in k-means, channels go to the table that codes them in the fewest bits, and tables become
-    those of their channels.
+    As in k-means, channels are assigned to the table that codes them in the fewest bits, and tables
+    are computed from their channels.
     """
     channels, size = counts.shape
-    wanted = int(np.clip(counts.sum() // _SYMBOLS_PER_TABLE, 1, min(_MOST_TABLES, channels)))
+    wanted = int(np.clip(counts.sum() // _SYMBOLS_PER_TABLE, 1, min(_MAX_TABLES, channels)))
     mean = counts @ np.arange(size) / counts.sum(axis=1)
     table = np.empty(channels, np.intp)
     table[np.argsort(mean, kind="stable")] = np.arange(channels) * wanted // channels
@@ -195,7 +146,7 @@ def _tables(counts: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int
         _, table = np.unique(table, return_inverse=True)
         sums = np.zeros((int(table.max()) + 1, size))
         np.add.at(sums, table, counts)
-        # A token that a table lacks costs much, but not everything.
+        # Tokens that a table lacks get a high but finite cost.
         sums += 1 / size
         cost = -np.log2(sums / sums.sum(axis=1, keepdims=True))
         table = (counts @ cost.T).argmin(axis=1)
@@ -206,7 +157,7 @@ def _tables(counts: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int
 
 
 def _frequencies(counts: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Counts scaled to add up to `_TOTAL`, none of a token that occurs becoming zero."""
+    """Scale counts to add up to `_TOTAL`; positive counts stay positive."""
     scaled: NDArray[np.int64] = np.rint(counts * (_TOTAL / counts.sum())).astype(np.int64)
     scaled[(counts > 0) & (scaled == 0)] = 1
     while (excess := int(scaled.sum()) - _TOTAL) != 0:
@@ -217,11 +168,11 @@ def _frequencies(counts: NDArray[np.float64]) -> NDArray[np.int64]:
 def _encode_tokens(
     frequencies: NDArray[np.int64], table: NDArray[np.uint8], tokens: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """(states, words). The decoder goes forwards, so this goes backwards."""
+    """(states, words) of rANS, which encodes backwards and decodes forwards."""
     starts = (np.cumsum(frequencies, axis=1) - frequencies).astype(np.uint64)
     frequencies = frequencies.astype(np.uint64)
-    lanes = int(np.clip(len(tokens) // _SYMBOLS_PER_STATE, 1, _MOST_STATES))
-    states = np.full(lanes, _LEAST, np.uint64)
+    lanes = int(np.clip(len(tokens) // _SYMBOLS_PER_STATE, 1, _MAX_STATES))
+    states = np.full(lanes, _LOWEST_STATE, np.uint64)
     words = []
     for first in range((len(tokens) - 1) // lanes * lanes, -1, -lanes):
         at = table[first : first + lanes], tokens[first : first + lanes]
@@ -235,43 +186,12 @@ def _encode_tokens(
     return states, np.concatenate([*words[::-1], np.zeros(0, np.uint16)])
 
 
-def _decode_tokens(
-    frequencies: NDArray[np.int64],
-    table: NDArray[np.int64],
-    states: NDArray[np.int64],
-    words: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    starts = np.cumsum(frequencies, axis=1) - frequencies
-    size = frequencies.shape[1]
-    token_at = np.stack([np.repeat(np.arange(size), row) for row in frequencies])
-    tokens = np.empty(len(table), np.int64)
-    lanes, at = len(states), 0
-    states = states.copy()
-    for first in range(0, len(table), lanes):
-        own = table[first : first + lanes]
-        state = states[: len(own)]
-        slot = state & (_TOTAL - 1)
-        token = token_at[own, slot]
-        tokens[first : first + lanes] = token
-        state = frequencies[own, token] * (state >> _BITS) + slot - starts[own, token]
-        empty = np.flatnonzero(state < _LEAST)
-        if at + len(empty) > len(words):
-            raise ValueError("coded integers are cut short")
-        state[empty] = state[empty] << 16 | words[at : at + len(empty)]
-        at += len(empty)
-        states[: len(own)] = state
-    # Where the encoder began.
-    if at != len(words) or (states != _LEAST).any():
-        raise ValueError("coded integers are damaged")
-    return tokens
-
-
 class _Bits:
-    """Values of given widths in bits, one after the other, in words of 32 bits."""
+    """A stream of bits in words of 32 bits, to which values of several widths are added."""
 
     def __init__(self) -> None:
         self._full: list[NDArray[np.uint32]] = []
-        # The word that is not full, and how many of its bits are.
+        # The last word, and the number of bits in it.
         self._last, self._used = np.uint32(0), 0
 
     def add(self, values: NDArray[np.int64], widths: NDArray[np.int64]) -> None:
@@ -280,7 +200,7 @@ class _Bits:
         placed = values.astype(np.uint64) << (64 - (starts & 31) - widths).astype(np.uint64) % 64
         placed[widths == 0] = 0
         full, used = divmod(int(ends[-1]), 32)
-        # No two share a bit, so that sums are unions, and doubles hold them.
+        # No two values share a bit, so sums are unions, and exact in float64.
         high = np.bincount(starts >> 5, (placed >> np.uint64(32)).astype(np.float64), full + 2)
         low = np.bincount(
             (starts >> 5) + 1, (placed & np.uint64(0xFFFFFFFF)).astype(np.float64), full + 2
@@ -291,18 +211,6 @@ class _Bits:
         self._last, self._used = words[full], used
 
     def words(self) -> NDArray[np.uint32]:
-        """All of them, the last one padded with zeros."""
+        """All words; the last one is padded with zeros."""
         last = np.array([self._last], np.uint32)
         return np.concatenate([*self._full, last[: self._used]])
-
-
-def _unpack(words: NDArray[np.uint64], widths: NDArray[np.int64]) -> NDArray[np.int64]:
-    ends = np.cumsum(widths)
-    starts = ends - widths
-    if len(words) != -(-(int(ends[-1]) if len(ends) else 0) // 32):
-        raise ValueError("coded integers are cut short")
-    words = np.append(words, np.zeros(2, np.uint64))
-    window = words[starts >> 5] << np.uint64(32) | words[(starts >> 5) + 1]
-    window >>= (64 - (starts & 31) - widths).astype(np.uint64) % 64
-    values: NDArray[np.int64] = window.astype(np.int64) & ((1 << widths) - 1)
-    return values

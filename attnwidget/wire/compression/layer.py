@@ -1,4 +1,4 @@
-"""A layer's block at a quality, with its error measured on what the browser will have."""
+"""Encoding of a layer at a quality, with the error of the weights that the browser computes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .weights import rounded_weights
 
 
 def encode_layer(layer: Layer, quality: Quality = "default") -> Block:
-    """The block of a layer.
+    """Encode a layer at a quality.
 
     "exact" is `encode_block`. Otherwise queries and keys, or the weights of a layer that was
-    recorded as weights alone, are rounded as far as the quality allows and entropy-coded. Where
-    that makes nothing smaller, as in a short text, and float16 moves attention no further, the
-    block is the exact one; and so it is where numbers are too far apart to be coded.
+    recorded as weights alone, are rounded as far as the quality allows and entropy-coded. The block
+    is still the exact one if it is no larger, as for a short text, and float16 is within the limit,
+    or if the range of the numbers is too large for the coder.
     """
     check_quality(quality)
     block = _encoded(layer, quality)
@@ -30,8 +30,9 @@ def _encoded(layer: Layer, quality: Quality) -> Block:
     exact = encode_block(layer)
     if quality == "exact":
         return exact
-    rounded = rounded_weights if layer.program is None else rounded_vectors
-    found = rounded(layer, LIMITS[quality])
-    if found is None or (found.size >= exact.size and float16_is_within(layer, LIMITS[quality])):
+    encode = rounded_weights if layer.program is None else rounded_vectors
+    limit = LIMITS[quality]
+    rounded = encode(layer, limit)
+    if rounded is None or (rounded.size >= exact.size and float16_is_within(layer, limit)):
         return exact
-    return found
+    return rounded

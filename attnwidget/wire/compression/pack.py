@@ -1,4 +1,4 @@
-"""A block in compressed form, as a page or a widget's state keeps it until it is opened."""
+"""Packed blocks, as pages and widget states keep them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnwidget.wire.block import Block
 
 
 def pack(block: Block) -> tuple[dict[str, Any], bytes]:
-    """({parts, error}, the parts' bytes one after the other, as zlib writes them)."""
-    # Coded integers are as small as they get; float16, masks and biases are not.
+    """Pack a block as ({parts, error}, its concatenated buffers compressed by zlib)."""
+    # zlib does not shrink coded integers, but float16, masks and biases.
     data = zlib.compress(b"".join(block.buffers), 9)
     return {"parts": block.parts, "error": block.error}, data

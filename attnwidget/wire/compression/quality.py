@@ -1,4 +1,4 @@
-"""How far attention may move when a layer is made small."""
+"""Qualities of compression: bounds of the attention that rounding may move."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .errors import float16_is_within
 
 Quality = Literal["draft", "default", "exact"]
 
-# As much as all layers of a record may take as float16 for rounding to be left out by default: it
-# would save little of a page that holds the views as well.
+# In bytes; by default, layers that take less in all are sent as float16, because rounding would
+# save little of a page, which has the views as well.
 _SMALL = 1 << 19
 
-# The mean total variation of a row: the share of its attention that goes elsewhere. "exact" has
-# none, because it is float16.
+# The mean total variation of a row: the share of its attention that moves to other keys. "exact",
+# which is float16, has no limit.
 LIMITS: dict[str, float] = {"draft": 0.02, "default": 0.0075}
 
 
 def fitting(quality: Quality, layers: Sequence[Layer]) -> Quality:
-    """The quality, or "exact" instead of "default" where these layers are small all together.
+    """The quality, or "exact" instead of "default" if the layers are small in all.
 
-    Not if float16 would move attention further: that of keys with a large offset is coarse.
+    "default" is kept if float16 has a larger error, as for keys with a large offset.
     """
     if quality != "default" or sum(map(block_size, layers)) > _SMALL:
         return quality
@@ -33,7 +33,7 @@ def fitting(quality: Quality, layers: Sequence[Layer]) -> Quality:
 
 
 def check_quality(quality: str) -> None:
-    """Raise a ValueError unless there is such a quality."""
-    known = get_args(Quality)
-    if quality not in known:
-        raise ValueError(f"quality is {quality!r}; expected one of {', '.join(map(repr, known))}")
+    """Raise a ValueError if there is no such quality."""
+    names = get_args(Quality)
+    if quality not in names:
+        raise ValueError(f"quality is {quality!r}; expected one of {', '.join(map(repr, names))}")

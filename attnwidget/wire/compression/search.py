@@ -1,4 +1,4 @@
-"""The coarsest step that keeps a layer's attention within a bound."""
+"""Search for the coarsest rounding step that keeps a layer's attention within a limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Sent = TypeVar("_Sent")
 _SAMPLE_ROWS = 24
 _SAMPLE_ROUNDS = 4
 _ROUNDS = 6
-# Of the bound: what is aimed at, and what is near enough.
+# The target of the search, and the error at which it ends, as shares of the limit.
 _AIM = 0.993
 _NEAR = 0.985
 
@@ -29,18 +29,18 @@ def coarsest(
     largest: float,
     sent: Callable[[float], tuple[_Sent, Layer]],
 ) -> tuple[_Sent, Layer, BlockError] | None:
-    """What is sent at the largest step found whose mean total variation is within `limit`.
+    """Find the largest step whose mean total variation over all rows is within `limit`.
 
-    The bound holds over all rows. The error grows about as the step does, so that each round
-    corrects the step by what the one before measured: first on sample rows, then on all.
+    The error is about proportional to the step, so each round corrects the step by the measured
+    error: first on sample rows, then on all.
 
     Args:
-        first: the step to begin with.
-        largest: no step is larger than this.
-        sent: (what is sent, the layer as received) at a step.
+        first: the first step to try.
+        largest: the largest step allowed.
+        sent: step -> (the encoded layer, the layer as received).
 
     Returns:
-        None if no step tried is fine enough.
+        (the encoded layer, the layer as received, its error), or None if every step is too coarse.
     """
     rows = np.unique(np.linspace(0, layer.shape[0] - 1, _SAMPLE_ROWS).round().astype(np.intp))
     step = min(first, largest)
@@ -50,10 +50,10 @@ def coarsest(
     best: tuple[_Sent, Layer, BlockError] | None = None
     fine, coarse = 0.0, float("inf")
     for _ in range(_ROUNDS):
-        what, received = sent(step)
+        encoded, received = sent(step)
         error = weights_error(layer, received)
         if error["variation"] <= limit:
-            best, fine = (what, received, error), step
+            best, fine = (encoded, received, error), step
             if step == largest or error["variation"] >= _NEAR * limit:
                 break
         else:

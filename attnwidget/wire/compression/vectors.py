@@ -1,4 +1,4 @@
-"""Queries and keys, rounded in the basis that makes them small."""
+"""Compression of queries and keys: rounding in the basis that costs the fewest bytes."""
 
 from __future__ import annotations
 
@@ -7,32 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget.record import Floats, Layer, ScoreProgram
+from attnwidget.record import Layer, ScoreProgram
 from attnwidget.wire.block import Block, add_program, decode_floats
 
 from .balanced import Coefficients, Turned, bases, turned
 from .integers import LARGEST, encode_integers
 from .search import coarsest
 
-# A score's standard deviation of one moves about this share of attention; where the search begins.
+# The share of attention that an error of the scores with a standard deviation of 1 moves, about.
 _MOVED = 0.4
-# The neuron view shows the vectors, so that even where attention would not need it they are no
-# coarser than this share of what they typically are.
+# The neuron view shows the vectors, so the step is at most this share of their typical magnitude.
 _COARSEST = 1 / 4
 
 
 def rounded_vectors(layer: Layer, limit: float) -> Block | None:
-    """The smaller block of those that the bases give, its mean total variation within `limit`.
+    """The smallest block over all bases, with a mean total variation within `limit`.
 
-    None if there is none, because the numbers are too far apart.
+    None if the range of the numbers is too large for the coder.
     """
     queries, keys = layer.queries, layer.keys
     assert queries is not None
     assert keys is not None
-    found = [
+    candidates = (
         _in_basis(layer, turned(queries, keys, basis), limit) for basis in bases(queries, keys)
-    ]
-    blocks = [block for block in found if block is not None]
+    )
+    blocks = (block for block in candidates if block is not None)
     return min(blocks, key=lambda block: block.size, default=None)
 
 
@@ -50,15 +49,15 @@ def _in_basis(layer: Layer, vectors: Turned, limit: float) -> Block | None:
     finest = max(float(np.abs(array).max()) for array in both) / LARGEST
     if not finest < largest:
         return None
-    # A score's error is that of d products: of one side's rounding with the other side's numbers.
+    # A score's error is the sum of d products of one side's rounding with the other side's numbers.
     norm = np.sqrt(sum(float(np.square(array).sum(axis=1).mean()) for array in both))
     scale = max(abs(layer.program.head_scale(head)) for head in range(layer.num_heads))
     deviation = scale * float(norm) / np.sqrt(12)
     first = limit / (_MOVED * deviation) if deviation > 0 else largest
-    found = coarsest(layer, limit, max(first, finest), largest, sent)
-    if found is None:
+    best = coarsest(layer, limit, max(first, finest), largest, sent)
+    if best is None:
         return None
-    coefficients, received, error = found
+    coefficients, received, error = best
     block = Block([], [], {**error, "vectors": _vectors_error(layer, received)})
     try:
         _add(block, coefficients)
@@ -77,13 +76,13 @@ def _add(block: Block, coefficients: Coefficients) -> None:
     block.add("inner", "i8", basis.inner, basis.inner.tobytes())
     if basis.turns is not None:
         block.add("outer", "i8", basis.outer, basis.outer.tobytes())
-        # All entries of a group are alike.
+        # One channel per group.
         length = basis.turns[0].size
         block.add_integers("turns", basis.turns, encode_integers(basis.turns, length))
 
 
 def _received(program: ScoreProgram) -> ScoreProgram:
-    """The program with its arrays as the browser has them."""
+    """The program with its arrays as the browser decodes them."""
     block = Block([], [])
     add_program(block, program)
     arrays: dict[str, Any] = {
@@ -96,10 +95,9 @@ def _received(program: ScoreProgram) -> ScoreProgram:
 
 def _vectors_error(layer: Layer, received: Layer) -> float:
     """The largest difference of a component."""
-
-    def largest(own: Floats | None, other: Floats | None) -> float:
-        assert own is not None
-        assert other is not None
-        return float(np.abs(own - other).max())
-
-    return max(largest(layer.queries, received.queries), largest(layer.keys, received.keys))
+    sides = (layer.queries, received.queries), (layer.keys, received.keys)
+    return max(
+        float(np.abs(recorded - sent).max())
+        for recorded, sent in sides
+        if recorded is not None and sent is not None
+    )

@@ -1,4 +1,4 @@
-"""What single architectures need beyond the rules that fit all of them."""
+"""Details of single architectures, beyond the rules for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one architecture needs beyond the rules that fit all of them."""
+"""The details of one architecture, beyond the rules for all."""
 
 from __future__ import annotations
 

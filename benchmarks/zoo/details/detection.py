@@ -1,10 +1,10 @@
-"""Models that find, outline or measure what is in an image."""
+"""Models of detection, segmentation and depth."""
 
 from __future__ import annotations
 
 from .detail import Detail, normal
 
-# Instead of one of timm's backbones.
+# Replaces one of timm's backbones.
 _RESNET = Detail(
     {
         "backbone_config": {

@@ -19,7 +19,7 @@ def make(model: PreTrainedModel, given: dict[str, Any]) -> dict[str, Any]:
     """
     takes = inspect.signature(model.forward).parameters
     inputs = dict(given)
-    # Text comes last: how many image and audio tokens it holds follows from the rest.
+    # Text is last, because its image and audio tokens depend on the other inputs.
     for name, maker in {**IMAGES, **SOUND, **TEXT}.items():
         if name in takes and name not in inputs:
             inputs[name] = maker(model, inputs)

@@ -55,7 +55,7 @@ IMAGES = {
     "pixel_values": _pixels,
     "pixel_values_videos": _video,
     "image_grid_thw": _grid,
-    # What the vision towers of such models call their patches.
+    # The names of patches in the vision towers of such models.
     "hidden_states": _patches,
     "grid_thw": _grid,
 }

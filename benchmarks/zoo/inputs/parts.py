@@ -9,12 +9,12 @@ _SOUND = ("audio_config", "encoder_config", "encoder", "speech_config")
 
 
 def vision(config: PreTrainedConfig) -> PreTrainedConfig:
-    """Of what takes images, or of the whole model."""
+    """The configuration of the image tower, or of the whole model."""
     return _inside(config, _VISION)
 
 
 def sound(config: PreTrainedConfig) -> PreTrainedConfig:
-    """Of what takes sound, or of the whole model."""
+    """The configuration of the audio tower, or of the whole model."""
     return _inside(config, _SOUND)
 
 

@@ -18,7 +18,7 @@ def _features(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tensor:
     config = sound(model.config)
     bins = next((size for name in _BINS if (size := getattr(config, name, None))), 80)
     positions = getattr(config, "max_source_positions", None)
-    # Whisper and its kin halve a number of frames that is fixed.
+    # Whisper and its derivatives halve a fixed number of frames.
     if hasattr(config, "num_mel_bins") and positions is not None:
         return torch.randn(1, bins, 2 * positions)
     return torch.randn(1, FRAMES, bins)

@@ -1,4 +1,4 @@
-"""Token ids, and what goes with each of them."""
+"""Token ids, and the inputs that have an entry per token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.zoo.ids import ids
 
 LENGTH = 12
 DECODER_LENGTH = 7
-# How many tokens of text stand before an image or a sound.
+# The number of text tokens before an image or a sound.
 _BEFORE = 4
 _MEDIA = {"image": "pixel_values", "audio": "input_features"}
 
@@ -30,7 +30,7 @@ def _text(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tensor:
 
 
 def _token(model: PreTrainedModel, kind: str) -> int | None:
-    """The token that holds an image's or a sound's place."""
+    """The placeholder token of an image or a sound."""
     for name in (f"{kind}_token_id", f"{kind}_token_index"):
         token = getattr(model.config, name, None)
         if isinstance(token, int):
@@ -39,7 +39,7 @@ def _token(model: PreTrainedModel, kind: str) -> int | None:
 
 
 def _count(model: PreTrainedModel, kind: str, inputs: dict[str, Any]) -> int:
-    """How many such tokens the model expects: as many as it makes features."""
+    """The number of placeholders that the model expects, one per feature."""
     get = getattr(model, f"get_{kind}_features", None)
     if get is None:
         return 0
@@ -67,7 +67,7 @@ def _decoder_text(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tenso
 
 
 def _boxes(model: PreTrainedModel, inputs: dict[str, Any]) -> torch.Tensor:
-    """Where each token stands on a page: left, top, right, bottom."""
+    """The box of each token on a page: left, top, right, bottom."""
     corner = torch.randint(0, 50, (1, inputs["input_ids"].shape[1], 2))
     return torch.cat([corner, corner + torch.randint(1, 50, corner.shape)], dim=-1)
 

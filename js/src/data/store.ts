@@ -174,7 +174,7 @@ export class Store {
     checkParts(sent.parts, sent.error, combinedShapes(this.stack(stack)));
     const arrays = decodeBlock(sent);
     const [mean, max] = [arrays.get("mean"), arrays.get("max")];
-    if (!mean || !max) throw new Error("What combines all layers came incomplete.");
+    if (!mean || !max) throw new Error("The combination of all layers came incomplete.");
     return { mean: mean.values, max: max.values, rounding: FLOAT16 };
   }
 

@@ -165,7 +165,7 @@ const everyHead = Array.from({ length: 81 }, (_, at) =>
   RECORD.weights.flatMap((layer) => layer.filter((_weight, n) => n % 81 === at).map(Number)),
 );
 
-describe("what combines all layers", () => {
+describe("the combination of all layers", () => {
   const combinedBlock = () => blockOf(RECORD.blocks["self.combined"]);
 
   test("is asked for once, and is of every head of every layer", async () => {

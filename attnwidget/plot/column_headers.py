@@ -1,4 +1,4 @@
-"""Headings of the neuron view's columns: their names, and the formula of this head."""
+"""Column headers of the neuron view: names, and the formula of the head."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ _GAP = 4
 
 
 @dataclass(frozen=True)
-class Heading:
-    """Names and details, each in full and then ever shorter: the first that has room is shown."""
+class ColumnHeader:
+    """A column's name and detail, each as a list from long to short: the first that fits is shown.
+
+    Attributes:
+        altered: True if the numbers are not the model's own.
+    """
 
     names: Sequence[str]
     details: Sequence[str]
@@ -26,7 +30,7 @@ class Heading:
     altered: bool = False
 
     def text(self, letter: float) -> str:
-        """Name and detail below each other, as far as there is room for letters so wide."""
+        """Name and detail below each other, as they fit with letters of this width."""
         name = next((n for n in self.names if self._fits(n, letter)), self.names[-1])
         detail = next((d for d in self.details if self._fits(d, letter)), "")
         return f"{name}\n{detail}"
@@ -35,16 +39,19 @@ class Heading:
         return num_letters(text) * letter <= self.width
 
 
-def headings_of(head: HeadExplanation, columns: NeuronColumns, expanded: bool) -> list[Heading]:
-    bars = _of_bars(head, columns)
+def column_headers(
+    head: HeadExplanation, columns: NeuronColumns, expanded: bool
+) -> list[ColumnHeader]:
+    """The headers of all columns, from left to right."""
+    bars = _bar_headers(head, columns)
     if expanded:
-        return [*_of_vectors(head, columns), *bars]
+        return [*_vector_headers(head, columns), *bars]
     left, right = columns.curves
     detail = ["the model’s own"] if head.muted else []
-    return [Heading(["Attention"], detail, left, right - left), *bars]
+    return [ColumnHeader(["Attention"], detail, left, right - left), *bars]
 
 
-def _of_vectors(head: HeadExplanation, columns: NeuronColumns) -> list[Heading]:
+def _vector_headers(head: HeadExplanation, columns: NeuronColumns) -> list[ColumnHeader]:
     names = [clean(name) for name in head.axes.query.names]
     dim, muted = head.dim, len(head.muted)
     details = []
@@ -58,14 +65,14 @@ def _of_vectors(head: HeadExplanation, columns: NeuronColumns) -> list[Heading]:
         details = [f"{count} of {dim} make 80%", f"{count} of {dim}", count]
     after = (columns.bias or columns.scores or columns.weights).left
     return [
-        Heading(["Query q"], [names[head.query]], columns.queries, columns.strip),
-        Heading(
+        ColumnHeader(["Query q"], [names[head.query]], columns.queries, columns.strip),
+        ColumnHeader(
             ["Key k"],
-            _sharing(head.layer, head.head),
+            _shared_with(head.layer, head.head),
             columns.keys,
             columns.products - columns.keys - _GAP,
         ),
-        Heading(
+        ColumnHeader(
             ["q × k"],
             details,
             columns.products,
@@ -75,20 +82,20 @@ def _of_vectors(head: HeadExplanation, columns: NeuronColumns) -> list[Heading]:
     ]
 
 
-def _of_bars(head: HeadExplanation, columns: NeuronColumns) -> list[Heading]:
+def _bar_headers(head: HeadExplanation, columns: NeuronColumns) -> list[ColumnHeader]:
     program, muted = head.layer.program, len(head.muted)
-    heads = []
+    headers = []
     if columns.bias is not None:
         bias = columns.bias
-        heads.append(Heading(["+ bias"], [], bias.left, bias.end - bias.left))
+        headers.append(ColumnHeader(["+ bias"], [], bias.left, bias.end - bias.left))
     if columns.scores is not None:
         scale, *steps = scaling(program, head.head, head.dim) if program else [""]
         rules = [*steps, masking(program)] if program else ["scores not recorded"]
-        said = [one for one in (f"{muted} muted" if muted else "", *rules) if one]
-        details = [", ".join(said[: len(said) - n]) for n in range(len(said))]
+        rules = [rule for rule in (f"{muted} muted" if muted else "", *rules) if rule]
+        details = [", ".join(rules[:count]) for count in range(len(rules), 0, -1)]
         width = columns.weights.left - columns.scores.left - _GAP
         name = f"q·k {scale}".strip()
-        heads.append(Heading([name, "q·k"], details, columns.scores.left, width, muted > 0))
+        headers.append(ColumnHeader([name, "q·k"], details, columns.scores.left, width, muted > 0))
     details = [] if head.sink is None else ["with a sink", "sink"]
     if muted:
         details = ["not the model’s own", "not model’s own", "altered"]
@@ -97,16 +104,18 @@ def _of_bars(head: HeadExplanation, columns: NeuronColumns) -> list[Heading]:
     weights = columns.weights
     altered = muted > 0 and program is not None
     return [
-        *heads,
-        Heading(["Softmax"], details, weights.left, weights.end - weights.left, altered),
+        *headers,
+        ColumnHeader(["Softmax"], details, weights.left, weights.end - weights.left, altered),
     ]
 
 
 def scaling(program: ScoreProgram, head: int, dim: int) -> list[str]:
-    """What makes a score of q.k, step by step; the first, "", where the scale is 1."""
+    """The steps from q.k to a score; the first, the scale, is "" for a scale of 1."""
     scale = program.head_scale(head)
-    root = abs(scale * math.sqrt(dim) - 1) < 1e-6
-    steps = [f"÷ √{dim}" if root else "" if scale == 1 else f"× {precise(scale)}"]
+    if abs(scale * math.sqrt(dim) - 1) < 1e-6:
+        steps = [f"÷ √{dim}"]
+    else:
+        steps = ["" if scale == 1 else f"× {precise(scale)}"]
     if program.softcap is not None:
         cap = f"{program.softcap:g}"
         steps.append(f"softcap {cap}·tanh(x/{cap})")
@@ -114,17 +123,16 @@ def scaling(program: ScoreProgram, head: int, dim: int) -> list[str]:
 
 
 def masking(program: ScoreProgram) -> str:
-    """Which keys a query sees: "" where all."""
+    """A description of the mask; "" if a query sees all keys."""
     rule = {"none": "", "causal": "causal mask", "explicit": "mask"}.get(program.mask, "")
     if program.window is not None:
         rule = f"window {program.window[0]} back, {program.window[1]} ahead"
-    blocks = program.blocks
-    own = f"blocks of {blocks[0]} × {blocks[1]}" if blocks else ""
-    return ", ".join(filter(None, (rule, own)))
+    blocks = "blocks of {} × {}".format(*program.blocks) if program.blocks else ""
+    return ", ".join(filter(None, (rule, blocks)))
 
 
-def _sharing(layer: Layer, head: int) -> list[str]:
-    """With grouped keys, the other heads that use the same."""
+def _shared_with(layer: Layer, head: int) -> list[str]:
+    """The other heads that use the same keys, with grouped-query attention."""
     group = layer.num_heads // layer.num_kv_heads
     if group <= 1:
         return []
