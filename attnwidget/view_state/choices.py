@@ -27,7 +27,7 @@ Side = Literal["query", "key"]
 
 
 class Combination(NamedTuple):
-    """What is shown as one matrix: the heads that are drawn, or every head of all layers."""
+    """The heads that are combined into one matrix: those that are drawn, or all of every layer."""
 
     how: Literal["mean", "max"]
     over: Literal["heads", "layers"]
@@ -43,7 +43,7 @@ _COMBINATIONS: dict[Combine, Combination | None] = {
 
 
 def combination(combine: Combine) -> Combination | None:
-    """What is shown as one matrix; None where each head has its own."""
+    """The combination that a choice stands for; None for single heads."""
     return _COMBINATIONS[combine]
 
 

@@ -9,7 +9,7 @@ from attnwidget.record import Layer, Stack, Tokens
 
 
 def following(stack: Stack, before: Mapping[str, Any], name: str, value: object) -> dict[str, Any]:
-    """What other choices become when one changes, so that none names what is not there.
+    """Choices that change with another one, so that all name existing layers, heads and tokens.
 
     Stacks differ in layers and tokens, and layers in heads.
 
@@ -41,7 +41,7 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
 
 
 def following_metrics(before: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
-    """What choices of a metric become when only metrics of these names are left."""
+    """Choices of a metric that change when only metrics of these names are left."""
     return {
         "sort": before["sort"] if before["sort"] in metrics else "model",
         "color": before["color"] if before["color"] in ("layer", *metrics) else "pattern",
@@ -55,7 +55,7 @@ def layer_of(stack: Stack, number: int) -> Layer:
 
 
 def _kept(numbers: Sequence[int] | None, there: Container[int]) -> list[int] | None:
-    """Those that are still there; None, which is all, if none is."""
+    """The numbers that still exist; None, which means all, if none does."""
     return [number for number in numbers or () if number in there] or None
 
 

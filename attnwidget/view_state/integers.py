@@ -23,7 +23,7 @@ def whole_number(value: Any) -> int:
 
 # Older versions of traitlets, as Colab's, cannot be asked for TraitType[Any, Any].
 class Integer(traitlets.TraitType):  # type: ignore[type-arg]
-    """What `whole_number` takes.
+    """The type of numbers that `whole_number` accepts.
 
     `traitlets.Int` takes True, and in older versions no number of numpy.
     """

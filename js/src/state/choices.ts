@@ -92,5 +92,5 @@ const COMBINATIONS: Readonly<Record<Choices["combine"], Combination | null>> = {
   layers_max: { how: "max", over: "layers" },
 };
 
-/** What is shown as one matrix; null where each head has its own. */
+/** The combination that a choice stands for; null for single heads. */
 export const combination = (combine: Choices["combine"]) => COMBINATIONS[combine];

@@ -9,7 +9,7 @@ export type StackShape = Pick<StackInfo, "layers"> & {
 };
 
 /**
- * What other choices become when one changes, so that none names what is not there.
+ * Choices that change with another one, so that all name existing layers, heads and tokens.
  *
  * Stacks differ in layers and tokens, and layers in heads.
  *
@@ -50,7 +50,7 @@ export function following<Name extends keyof Choices>(
   return follow;
 }
 
-/** Those that are still there; null, which is all, if none is. */
+/** The numbers that still exist; null, which means all, if none does. */
 function kept(
   numbers: readonly number[] | null,
   isThere: (number: number) => boolean,

@@ -1,4 +1,4 @@
-/** From one layer, head or stack to another; what the reader keeps in sight goes along. */
+/** Navigation to another layer, head or stack, which keeps the reader's choices as far as it can. */
 
 import { batch } from "@preact/signals-core";
 import { layerOf, type Side, type Tokens } from "../data/manifest.ts";

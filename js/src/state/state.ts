@@ -41,7 +41,7 @@ export interface State extends ChoiceSignals {
     readonly stack: ReadonlySignal<StackInfo>;
     readonly layer: ReadonlySignal<LayerInfo>;
     readonly head: ReadonlySignal<number>;
-    /** Those that mean something in this stack. */
+    /** The metrics that apply to this stack. */
     readonly metrics: ReadonlySignal<readonly Metric[]>;
   };
   /** Under the pointer or the keyboard's cursor; never leaves the browser. */
