@@ -151,6 +151,16 @@ def special(batch: RowBatch, keys: Tokens) -> RowValues:
     return batch.exps[:, places].sum(axis=1) / batch.totals, batch.seen
 
 
+@metric("entropy of the first token", "nats", digits=2)
+def entropy_first(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Entropy of the first token's row: how widely [CLS] spreads its attention.
+
+    -Σj w[0, j] log w[0, j], in nats, from 0 to log Tk. Clark et al. 2019, section 3.3.
+    """
+    values, seen = entropy(batch, keys)
+    return np.where(batch.rows == 0, values, 0), seen & (batch.rows == 0)
+
+
 def _neighbours(batch: RowBatch, keys: Tokens, offset: int) -> RowValues:
     """The weight of the key at this offset from the query, over queries that have such a key."""
     rows = batch.rows

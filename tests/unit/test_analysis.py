@@ -110,6 +110,13 @@ def test_a_uniform_head() -> None:
     assert found["special"] == pytest.approx([2 / length], abs=1e-4)
 
 
+def test_the_entropy_of_the_first_token_is_of_its_row_alone() -> None:
+    rows = np.eye(4)
+    rows[0] = 1 / 4
+    found = _of(rows, np.eye(4))
+    assert found["entropy_first"] == pytest.approx([math.log(4), 0], abs=1e-4)
+
+
 def test_distance_is_negative_to_the_left() -> None:
     back, ahead = np.eye(6)[[0, 0, 0, 1, 2, 3]], np.eye(6)[[1, 2, 3, 4, 5, 5]]
     found = _of(back, ahead)
