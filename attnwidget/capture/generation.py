@@ -11,9 +11,9 @@ import torch
 
 from attnwidget.tracing import can_generate
 
-from .assemble import assembled
 from .inputs import Inputs, labelled
 from .items import Item, Items
+from .join_steps import assembled
 from .model import is_encoder_decoder
 from .recorder import RecordedCall
 from .sequences import Sequences

@@ -31,7 +31,7 @@ from .rotary import Rotations
 
 
 class Check(Enum):
-    """The texts whose calls are compared with the results of the model's attention functions.
+    """How much is checked: the texts whose calls are compared with the model's own attention.
 
     A model's own softmax is always compared with its score program, because its weights are kept
     if the program does not give them.

@@ -17,7 +17,7 @@ import torch
 from attnwidget.record import Rotary
 from attnwidget.tracing import Call, FunctionCall, is_attention
 
-from .pairs import Doubles, turned_pairs
+from .rotary_pairs import Doubles, turned_pairs
 
 # A rotation changes all tokens, so a sample is enough.
 _MAX_TOKENS = 16

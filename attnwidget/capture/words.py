@@ -25,9 +25,9 @@ def word_spans(
 ) -> tuple[Words, Offsets]:
     """(words, offsets) of the tokens at `positions` of one item of a batch.
 
-    Words are numbered from 0, on through the second text of a pair. Offsets are (start, end) in
-    the token's own text, in code points. Tokens that the tokenizer added, such as [CLS], have
-    neither. Both are None without the encoding of a fast tokenizer.
+    Words are numbered from 0, continuing through the second text of a pair. Offsets are (start,
+    end) in the token's own text, in code points. Tokens that the tokenizer added, such as [CLS],
+    have neither. Both are None without the encoding of a fast tokenizer.
 
     Args:
         texts: the texts that were tokenized. Some tokenizers (Llama's, Gemma's) report a whole

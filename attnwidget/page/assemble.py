@@ -23,7 +23,7 @@ class ShownRecord:
     """A record, and the choices with which a page shows it.
 
     Attributes:
-        record: the record. A page has the layers of the same object only once.
+        record: the record. Widgets of the same record share its layers in a page.
         manifest, overview: as `attnwidget.wire.encode_overview` returns them.
         choices: the value of every choice, see `attnwidget.view_state`.
         metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.

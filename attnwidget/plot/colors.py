@@ -1,10 +1,12 @@
-"""Colours, light and dark: those of `js/src/styles/theme.ts`, `head-colors.ts` and `ramp.ts`."""
+"""Colours of plots: those of the front end, light and dark."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
 
 import numpy as np
 from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
@@ -25,54 +27,24 @@ class Palette:
     positive: str
     negative: str
     neutral: str
-    patterns: tuple[str, ...]
+    patterns: Sequence[str]
 
 
-LIGHT = Palette(
-    dark=False,
-    background="#ffffff",
-    border="#dfe2e8",
-    text="#1c2026",
-    muted="#646b78",
-    accent="#2f6fe0",
-    highlight="#e2ecfd",
-    ink="#2357ad",
-    paper="#f9fafc",
-    positive="#2166ac",
-    negative="#cf6f0c",
-    neutral="#878c95",
-    patterns=("#2f8a35", "#0b7f8c", "#a04f99", "#2357ad", "#8a6800", "#6b6f76"),
-)
-DARK = Palette(
-    dark=True,
-    background="#16181c",
-    border="#363a42",
-    text="#e8eaed",
-    muted="#9ca3ae",
-    accent="#6ea5fd",
-    highlight="#25385c",
-    ink="#75a8ff",
-    paper="#1b1e22",
-    positive="#5b9fe8",
-    negative="#f0983a",
-    neutral="#777d87",
-    patterns=("#62bd68", "#4fc1cc", "#cf84c8", "#75a8ff", "#d6b545", "#a3a8b0"),
-)
+# The front end has the same file.
+_COLORS = json.loads(Path(__file__).with_name("colors.json").read_text(encoding="utf-8"))
 
-_FEW = (
-    "#4e79a7", "#d9760f", "#59a14f", "#e15759", "#3e989d", "#b08b18", "#b07aa1", "#e8607a",
-    "#9c755f", "#79706e", "#6d8bf0", "#329f7f",
-)  # fmt: skip
-_MORE_LIGHT = (
-    "#002400", "#0c009c", "#6c0048", "#006000", "#9030c0", "#a81800", "#304860", "#3048d8",
-    "#c00078", "#241848", "#c060f0", "#603000", "#542490", "#48000c", "#843c6c", "#607800",
-    "#845400", "#186c60", "#e448b4", "#48549c",
-)  # fmt: skip
-_MORE_DARK = (
-    "#c0f0f0", "#a8e400", "#fca8fc", "#fcc06c", "#00ccfc", "#9c48d8", "#00d89c", "#a8b4a8",
-    "#cc78fc", "#cc309c", "#fc9c9c", "#006cf0", "#008400", "#a8b4fc", "#78fcb4", "#c0b400",
-    "#fce424", "#60c000", "#fccccc", "#fc6ccc",
-)  # fmt: skip
+
+def _palette(name: str) -> Palette:
+    colors = _COLORS[name]
+    known = {field.name: colors[field.name] for field in fields(Palette) if field.name in colors}
+    return Palette(**known, dark=name == "dark")
+
+
+LIGHT, DARK = _palette("light"), _palette("dark")
+
+_FEW = tuple(_COLORS["heads"]["few"])
+_MORE_LIGHT = tuple(_COLORS["heads"]["moreLight"])
+_MORE_DARK = tuple(_COLORS["heads"]["moreDark"])
 # The share of white or black in the last shade of a family.
 _FAMILY_RANGE = 0.45
 

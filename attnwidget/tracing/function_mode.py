@@ -77,7 +77,7 @@ class AttentionMode(TorchFunctionMode):
     def _run_within(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Run multi_head_attention_forward so that the mode sees the functions within it.
 
-        It would dispatch to the mode again, as one function, so its first check is answered False.
+        If its first check for a mode were answered True, it would go to the mode as one function.
         """
         functions: Any = F
         original = functions.has_torch_function

@@ -44,7 +44,7 @@ def interface_calls(
     Functions and their observation run within `paused()`. The lookups belong to the whole process,
     so only one such context can be active.
     """
-    # True while a function runs: one that calls another of the registry is one attention call.
+    # True while a function runs. If it calls another function of the registry, both are one call.
     inside = False
     # True after the trace, in which a model may have kept a wrapped function.
     over = False

@@ -213,10 +213,10 @@ class Choices(traitlets.HasTraits):
         return [_in_range("neuron", neuron, vectors.shape[2]) for neuron in neurons]
 
     def notify_change(self, change: Any) -> None:
-        """Tell of a choice, and then of those that had to follow it.
+        """Notify observers of a choice, and then of the choices that follow from it.
 
-        All have their values before the first is told of: who hears of a stack finds one of its
-        layers, and who passes it on, as `ipywidgets.link` does, passes it on before the layer.
+        All values are set before the first notification, so that an observer of the stack finds a
+        layer of that stack, and a linked widget gets the stack before the layer.
         """
         changes = [change]
         self.notify_change = changes.append  # type: ignore[method-assign, assignment]
@@ -225,13 +225,13 @@ class Choices(traitlets.HasTraits):
                 self.set_trait(name, value)
         finally:
             del self.notify_change
-        # All are told of, even if one of those who hear of them raises.
-        with ExitStack() as told:
-            for each in reversed(changes):
-                told.callback(self._tell, each)
+        # An observer that raises does not keep the others from being notified.
+        with ExitStack() as notifications:
+            for follower in reversed(changes):
+                notifications.callback(self._notify, follower)
 
-    def _tell(self, change: Any) -> None:
-        # Whoever heard of the one before may have chosen anew.
+    def _notify(self, change: Any) -> None:
+        # An observer of an earlier change may have set this choice again.
         change.new = getattr(self, change.name)
         super().notify_change(change)
 
@@ -239,7 +239,7 @@ class Choices(traitlets.HasTraits):
         name, values = change.name, choice_values(self)
         if name == "_metrics":
             return following_metrics(values, self._metric_names)
-        # Of changes that were held back, an earlier one may have changed this choice once more.
+        # Under hold_trait_notifications, the value may differ from that of the change.
         return following(self._shown, values | {name: change.old}, name, getattr(self, name))
 
     @property

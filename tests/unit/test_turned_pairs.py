@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnwidget.capture.pairs import Doubles, turned_pairs
+from attnwidget.capture.rotary_pairs import Doubles, turned_pairs
 from attnwidget.record import Rotary
 
 WIDTH, TOKENS, HEADS = 16, 9, 4

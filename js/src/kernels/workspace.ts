@@ -16,7 +16,7 @@ interface Memory {
 
 let idle: Memory | null = null;
 
-/** A memory more times larger than needed is left to the garbage collector. */
+/** A memory that is larger than needed by more than this factor is not reused. */
 const WASTE = 4;
 
 /** @param numbers the total length of all arrays */

@@ -1,4 +1,4 @@
-/** Work at most once per frame: in the next frame, or at once and then not before the next. */
+/** Limits work to once per frame. */
 
 /** The longest delay, since hidden pages have no frames. */
 const AT_LATEST_MS = 100;

@@ -6,7 +6,10 @@ const EVERY_MS = 150;
 /** The time spent on showing is at most 1 / SHARE of the total. */
 const SHARE = 5;
 
-/** Returns a function that tells when to show; the time until its next call is spent showing. */
+/**
+ * Returns a function that is true when it is time to show the picture. The time from then until its
+ * next call counts as spent on showing.
+ */
 export function pacer(): () => boolean {
   let next = performance.now() + FIRST_MS;
   let since: number | null = null;

@@ -2,10 +2,10 @@
 
 import * as check from "../data/check.ts";
 
-/** One choice: its default, and a check of what a page or a saved notebook has in its place. */
+/** A choice: its default, and the check of a value from a page or a notebook. */
 interface Choice<Value> {
   readonly value: Value;
-  /** By type alone: the code that uses a choice sees if this record has it. */
+  /** Checks the type only. Whether this record has the value is seen where it is used. */
   readonly check: check.Check;
 }
 

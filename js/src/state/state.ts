@@ -36,7 +36,7 @@ export type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[N
 export interface State extends ChoiceSignals {
   /** The views that can be chosen: a page may have only some of them. */
   readonly views: readonly ViewName[];
-  /** The choices as this record has them: a trait may name, if only for a moment, what it has not. */
+  /** The choices limited to this record: a choice may briefly name a layer or head it lacks. */
   readonly shown: {
     readonly stack: ReadonlySignal<StackInfo>;
     readonly layer: ReadonlySignal<LayerInfo>;
@@ -54,7 +54,7 @@ export interface State extends ChoiceSignals {
   readonly zoom: Signal<Zoom | null>;
   /** The scroll position of either column of a long text, in tokens; null until it is known. */
   readonly begin: { query: number | null; key: number | null };
-  /** The place that find, jump and the like went to: what shows a part of a text scrolls there. */
+  /** The place that a search or a jump went to, to which views of long texts scroll. */
   readonly sought: Signal<Place | null>;
   /** The text to find among the tokens; "" for none. */
   readonly find: Signal<string>;
@@ -144,7 +144,7 @@ export function choose<Name extends keyof Choices>(
 /** The nearest index of `count`. */
 export const within = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1);
 
-/** Point at a place, or at none. Within it nothing changes, and a sum of many heads is work. */
+/** Point at a place, or at none. The same place again changes nothing, to save work. */
 export function pointAt({ hover }: State, place: Place | null): void {
   const last = hover.peek();
   if (place?.query !== last?.query || place?.key !== last?.key) hover.value = place;

@@ -1,5 +1,7 @@
 /** The light and the dark palette, and calculations with colours. */
 
+import colors from "../../../attnwidget/plot/colors.json";
+
 export type RGB = readonly [number, number, number];
 
 export interface Palette {
@@ -24,41 +26,8 @@ export interface Palette {
   readonly patterns: readonly string[];
 }
 
-const LIGHT: Palette = {
-  dark: false,
-  background: "#ffffff",
-  panel: "#f4f6f9",
-  border: "#dfe2e8",
-  text: "#1c2026",
-  muted: "#646b78",
-  accent: "#2f6fe0",
-  onAccent: "#ffffff",
-  highlight: "#e2ecfd",
-  ink: "#2357ad",
-  paper: "#f9fafc",
-  positive: "#2166ac",
-  negative: "#cf6f0c",
-  neutral: "#878c95",
-  patterns: ["#2f8a35", "#0b7f8c", "#a04f99", "#2357ad", "#8a6800", "#6b6f76"],
-};
-
-const DARK: Palette = {
-  dark: true,
-  background: "#16181c",
-  panel: "#1e2126",
-  border: "#363a42",
-  text: "#e8eaed",
-  muted: "#9ca3ae",
-  accent: "#6ea5fd",
-  onAccent: "#0c1524",
-  highlight: "#25385c",
-  ink: "#75a8ff",
-  paper: "#1b1e22",
-  positive: "#5b9fe8",
-  negative: "#f0983a",
-  neutral: "#777d87",
-  patterns: ["#62bd68", "#4fc1cc", "#cf84c8", "#75a8ff", "#d6b545", "#a3a8b0"],
-};
+const LIGHT: Palette = { dark: false, ...colors.light };
+const DARK: Palette = { dark: true, ...colors.dark };
 
 export const palette = (dark: boolean): Palette => (dark ? DARK : LIGHT);
 
