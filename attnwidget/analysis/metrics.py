@@ -83,9 +83,7 @@ def entropy(batch: RowBatch, keys: Tokens) -> RowValues:
     -Σj w[i, j] log w[i, j], in nats, from 0 (one key) to log Tk (all keys alike). Clark et al.
     2019, section 3.3.
     """
-    # log w = log exp - log total.
-    products = np.einsum("ij,ij->i", batch.exps, batch.logs)
-    return batch.mass * np.log(batch.totals) - products / batch.totals, batch.seen
+    return _entropies(batch, len(batch.rows)), batch.seen
 
 
 @metric("distance", "tokens", digits=1, directions=("to the left", "to the right"), self_only=True)
@@ -153,12 +151,22 @@ def special(batch: RowBatch, keys: Tokens) -> RowValues:
 
 @metric("entropy of the first token", "nats", digits=2)
 def entropy_first(batch: RowBatch, keys: Tokens) -> RowValues:
-    """Entropy of the first token's row: how widely [CLS] spreads its attention.
+    """Entropy of the first row: how widely the first token, as [CLS], spreads its attention.
 
     -Σj w[0, j] log w[0, j], in nats, from 0 to log Tk. Clark et al. 2019, section 3.3.
     """
-    values, seen = entropy(batch, keys)
-    return np.where(batch.rows == 0, values, 0), seen & (batch.rows == 0)
+    is_first = batch.rows == 0
+    return _entropies(batch, int(is_first[0])), batch.seen & is_first
+
+
+def _entropies(batch: RowBatch, count: int) -> Floats:
+    """The entropy of the first rows of the batch, zero for the others."""
+    entropies = np.zeros_like(batch.totals)
+    totals = batch.totals[:count]
+    # log w = log exp - log total.
+    products = np.einsum("ij,ij->i", batch.exps[:count], batch.logs[:count])
+    entropies[:count] = batch.mass[:count] * np.log(totals) - products / totals
+    return entropies
 
 
 def _neighbours(batch: RowBatch, keys: Tokens, offset: int) -> RowValues:

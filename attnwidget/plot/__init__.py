@@ -111,10 +111,10 @@ def model(
     """Draw every head of every layer: its thumbnail in its pattern's colour, or a metric.
 
     Args:
-        metric: a number per head, drawn as a heat map with a colour bar: "entropy" (nats),
-            "distance" (tokens), a share on the "previous", "same", "next", "first" or "special"
-            token, or an array [layers, heads] (NaN where a layer has fewer heads). Negative numbers
-            get colours that diverge from zero. None for thumbnails.
+        metric: a number per head, drawn as a heat map with a colour bar: the name of a metric of
+            `attnwidget.analysis.METRICS`, such as "entropy", or an array [layers, heads] (NaN where
+            a layer has fewer heads). Negative numbers get colours that diverge from zero. None for
+            thumbnails.
         stack, ax: as in `head`.
 
     Returns:

@@ -117,8 +117,10 @@ def _draw_lengths(
     colors: Sequence[str],
     look: _Row,
 ) -> None:
-    """Draw bars, and outlines of the model's own where these are others."""
-    own, lengths = (np.where(np.isfinite(values), values, 0) for values in (own, lengths))
+    """Draw the bars of finite numbers, and outlines of the model's own where these differ."""
+    finite = np.isfinite(lengths)
+    y, own, lengths = y[finite], np.nan_to_num(own[finite], posinf=0, neginf=0), lengths[finite]
+    colors = [color for color, is_finite in zip(colors, finite, strict=True) if is_finite]
     drawn = axes.barh(y, lengths, left=left, height=look.height, color=colors, linewidth=0)
     if look.hatched:
         for color, patch in zip(colors, drawn.patches, strict=True):

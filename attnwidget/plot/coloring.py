@@ -42,17 +42,22 @@ class LayerRow:
 def layer_rows(shown: Shown) -> list[LayerRow]:
     """The included layers and heads, sorted as chosen; all of them if none is included."""
     layers, heads = shown.include_layers, shown.include_heads
+    return _included_rows(shown, layers, heads) or _included_rows(shown, None, None)
+
+
+def _included_rows(
+    shown: Shown, layers: Sequence[int] | None, heads: Sequence[int] | None
+) -> list[LayerRow]:
     sort = shown.stack_metrics.get(shown.sort)
-    all_rows = all_layers(shown)
     rows = []
-    for row in all_rows:
+    for row in all_layers(shown):
         included = [head for head in row.heads if heads is None or head in heads]
         if sort is not None:
             values = dict(zip(row.heads, metric_values(sort, row, shown), strict=True))
             included.sort(key=lambda head: (math.isnan(values[head]), -values[head], head))
         if included and (layers is None or row.layer.number in layers):
             rows.append(replace(row, heads=included))
-    return rows or all_rows
+    return rows
 
 
 def all_layers(shown: Shown) -> list[LayerRow]:
@@ -83,8 +88,19 @@ def valid_choices(shown: Shown) -> tuple[str, str, SentMetric]:
 
 
 def brief(metric: SentMetric, value: float) -> str:
-    """Format a value without its unit, in as few digits as a narrow column holds."""
-    return "\u2013" if math.isnan(value) else number(value, min(metric["digits"], 2))
+    """Format a value for a narrow column: with at most two decimals, unless they would be zero."""
+    digits = metric["digits"]
+    return (
+        "\u2013" if math.isnan(value) else number(value, digits if digits > 3 else min(digits, 2))
+    )
+
+
+def of_means(metric: SentMetric, means: Sequence[float]) -> SentMetric:
+    """The metric with the digits of its means: means of whole numbers have three significant."""
+    largest = max((abs(mean) for mean in means if not math.isnan(mean)), default=0)
+    if metric["digits"] or not largest:
+        return metric
+    return {**metric, "digits": max(0, 2 - math.floor(math.log10(largest)))}
 
 
 def in_full(metric: SentMetric, value: float) -> str:
@@ -130,7 +146,11 @@ def _metric_inks(
     if metric["signed"]:
         highest = max(abs(lowest), abs(highest))
         lowest = -highest
-    scale = Normalize(lowest, highest if highest > lowest else lowest + 1)
+    # Where all values are zero, a signed one has the middle colour.
+    if metric["signed"] and highest == 0:
+        scale = Normalize(-1, 1)
+    else:
+        scale = Normalize(lowest, highest if highest > lowest else lowest + 1)
     colormap = diverging(palette, palette.neutral) if metric["signed"] else ramp(palette.dark)
 
     def ink(value: float) -> str:

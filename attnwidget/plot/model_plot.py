@@ -23,6 +23,7 @@ from .coloring import (
     head_inks,
     layer_rows,
     metric_values,
+    of_means,
     valid_choices,
 )
 from .colors import Palette, diverging, ramp
@@ -209,6 +210,7 @@ def _draw_means(
     for n, row in enumerate(rows):
         table[n, : len(row.heads)] = metric_values(metric, row, shown)
     by_column, by_row = (np.ma.masked_invalid(table).mean(axis=n).filled(np.nan) for n in (0, 1))
+    metric = of_means(metric, [*by_row, *by_column])
 
     # Four letters fit below a thumbnail.
     size = font_size(cell_points / (4 * LETTER))

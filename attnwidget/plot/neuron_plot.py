@@ -34,8 +34,8 @@ _FAINTEST = 0.01
 # The height of the marks above the neurons, in rows.
 _MARKS = 0.7
 WEIGHTS_ALONE = (
-    "This layer was recorded as attention weights alone, without the query and key vectors that "
-    "this view explains them by."
+    "This layer was recorded as attention weights alone. This view needs its query and key "
+    "vectors, too."
 )
 
 

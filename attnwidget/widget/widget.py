@@ -78,8 +78,8 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         metrics: your own numbers, by which the model view can sort and colour heads: by name, an
             array [layers, heads]; for a record of several stacks, such arrays by stack. NaN stands
             for no value. Layers with different numbers of heads are filled up with NaN, or are a
-            list of one array per layer. A new value replaces all metrics; changes of an array in
-            place are not seen.
+            list of one array per layer. A new value replaces all metrics; an array that was changed
+            in place has to be set again.
 
     Raises:
         TypeError: `record` is no record, or no such choice exists.
@@ -142,12 +142,15 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
 
     @traitlets.validate("metrics")
     def _valid_metrics(self, proposal: Any) -> Any:
-        self._encoded(proposal.value)
+        # Not in an observer, which is not notified if the same arrays, changed in place, are set.
+        self._metrics = self._encoded(proposal.value)
         return dict(proposal.value)
 
     @traitlets.observe("metrics")
-    def _send_metrics(self, change: Any) -> None:
-        self._metrics = self._encoded(change.new)
+    def _remove_metrics(self, change: Any) -> None:
+        # None is not validated.
+        if change.new is None:
+            self._metrics = []
 
     @property
     def record(self) -> AttentionRecord:

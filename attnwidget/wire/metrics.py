@@ -13,13 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from attnwidget.analysis import METRICS, PATTERNS, HeadSummary, pattern_of
 from attnwidget.record import AttentionRecord, Stack
 
-from .text import sendable
-
 Metrics = Mapping[str, "ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]"]
 """Numbers [layers, heads] by name; or, by name, such numbers by stack."""
 
 # The most decimals that a view can show.
 _MAX_DIGITS = 20
+
+# A view lists all of them.
+_MAX_METRICS = 256
+_MAX_NAME = 200
 
 _OTHER_CHOICES = ("model", "pattern", "layer")
 
@@ -97,12 +99,18 @@ def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMe
             f"metrics is {type(metrics).__name__}; expected a dict of names and arrays "
             "[layers, heads], as {'my score': scores}"
         )
+    if len(metrics) > _MAX_METRICS:
+        raise ValueError(f"metrics has {len(metrics)} metrics; at most {_MAX_METRICS} can be shown")
     return [_own_metric(record, name, values) for name, values in metrics.items()]
 
 
 def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"metrics has the name {name!r}; expected a non-empty string")
+    if not isinstance(name, str):
+        raise TypeError(f"metrics has the name {name!r:.100}; expected a string")
+    if not (0 < len(name) <= _MAX_NAME and name.isprintable()):
+        raise ValueError(
+            f"metrics has the name {name!r:.100}; expected 1 to {_MAX_NAME} printable characters"
+        )
     if name in METRICS or name in _OTHER_CHOICES:
         raise ValueError(f"metric {name!r}: this name is taken; choose another")
     if not isinstance(values, Mapping):
@@ -126,10 +134,9 @@ def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
     }
     numbers = np.concatenate([row for rows in by_stack.values() for row in rows] or [np.zeros(0)])
     known = numbers[~np.isnan(numbers)]
-    shown = sendable(name)
     return {
-        "name": shown,
-        "label": shown,
+        "name": name,
+        "label": name,
         "unit": "",
         "digits": _digits(known),
         "signed": bool((known < 0).any()),
@@ -175,8 +182,8 @@ def _listed(name: str, values: Any) -> list[Any]:
 def _numbers(name: str, row: Any) -> NDArray[np.float64]:
     row = row.detach().cpu().float() if hasattr(row, "detach") else row
     try:
-        numbers = np.asarray(row)
-    except ValueError:  # a ragged list
+        numbers = np.ma.filled(row.astype(float), np.nan) if np.ma.isMA(row) else np.asarray(row)
+    except (ValueError, RuntimeError):  # a ragged list, or tensors that need a gradient
         numbers = np.asarray(None)
     if numbers.dtype.kind not in "biuf":
         raise TypeError(
@@ -202,4 +209,6 @@ def _digits(numbers: NDArray[np.float64]) -> int:
 
 
 def _sent(value: float) -> float | None:
-    return None if math.isnan(value) else float(f"{value:.6g}")
+    if math.isnan(value):
+        return None
+    return float(value) if value.is_integer() else float(f"{value:.9g}")

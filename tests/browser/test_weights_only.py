@@ -49,7 +49,7 @@ def test_the_model_view(view: View, weights_only: aw.AttentionRecord) -> None:
 
 def test_the_neuron_view_says_what_it_lacks(view: View) -> None:
     view.open("Neuron")
-    expect(view.body).to_contain_text("without the query and key vectors")
+    expect(view.body).to_contain_text("This view needs its query and key vectors")
     expect(view.body).to_contain_text("attnwidget.capture")
     # Nothing is wrong, so nothing alarms.
     expect(view.alert).to_have_count(0)

@@ -120,7 +120,8 @@ class View:
 
     def point_at_cell(self, row: int, column: int, rows: int, columns: int) -> None:
         """Move the pointer to the middle of a cell of the matrix."""
-        self.matrix.scroll_into_view_if_needed()
+        # A head that is opened in the model view replaces its matrix.
+        eventually(self.page, self.matrix.scroll_into_view_if_needed)
         box = self.matrix.bounding_box()
         assert box
         left, top, side = cells(box["width"], box["height"], rows, columns)

@@ -1,5 +1,6 @@
 """What the reader does is known in Python, and what Python sets is seen."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,16 @@ def test_a_python_callback_hears_of_a_click(lab: Lab, view: View) -> None:
         assert lab.evaluate("heard") == [4, 5]
 
     eventually(lab.page, there)
+
+
+def test_metrics_set_in_python_sort_heads(lab: Lab, view: View) -> None:
+    view.open("Model")
+    lab.run(
+        "import numpy as np; w.metrics = {'mine': np.arange(72).reshape(6, 12)}; w.sort = 'mine'"
+    )
+    first = view.grid.get_by_role("gridcell").first
+    expect(first).to_have_attribute("aria-label", "Layer 0, head 11")
+    expect(first).to_have_attribute("aria-description", re.compile("mine 11$"))
 
 
 def test_a_layer_set_in_python_is_shown(lab: Lab, view: View) -> None:

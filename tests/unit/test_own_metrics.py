@@ -10,7 +10,7 @@ from traitlets import TraitError
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.plot.coloring import head_inks, layer_rows
+from attnwidget.plot.coloring import brief, head_inks, layer_rows, of_means
 from attnwidget.plot.colors import LIGHT
 from attnwidget.plot.shown import Shown
 from attnwidget.wire import encode_own_metrics
@@ -67,6 +67,38 @@ def test_three_significant_digits_are_shown(
     assert metric["digits"] == digits
 
 
+def test_whole_numbers_are_sent_as_they_are(record: AttentionRecord) -> None:
+    [metric] = encode_own_metrics(record, {"s": [[1234567, 1234571, 0, 0], [0, 0], [0, 0, 0]]})
+    assert metric["values"]["self"][0] == [1234567, 1234571, 0, 0]
+
+
+def test_masked_numbers_are_no_values(record: AttentionRecord) -> None:
+    row = np.ma.array([1, 2, 3, 4], mask=[0, 1, 0, 0])
+    [metric] = encode_own_metrics(record, {"s": [row, [0, 0], [0, 0, 0]]})
+    assert metric["values"]["self"][0] == [1, None, 3, 4]
+
+
+def test_means_of_whole_numbers_have_decimals(record: AttentionRecord) -> None:
+    [metric] = encode_own_metrics(record, {"s": [[1, 0, 0, 1], [0, 1], [0, 0, 1]]})
+    assert (brief(metric, 0.4), brief(of_means(metric, [0.4, 0.25]), 0.4)) == ("0", "0.40")
+
+
+def test_an_array_changed_in_place_shows_when_it_is_set_again(record: AttentionRecord) -> None:
+    scores = [[1, 2, 3, 4], [1, 2], [1, 2, 3]]
+    widget = aw.show(record, metrics={"s": scores})
+    scores[0][0] = 9
+    widget.metrics = {"s": scores}
+    assert widget._metrics[0]["values"]["self"][0] == [9, 2, 3, 4]
+
+
+def test_metrics_and_a_choice_of_them_are_set_together(record: AttentionRecord) -> None:
+    widget = aw.show(record)
+    with widget.hold_trait_notifications():
+        widget.metrics = {"t": VALUES}
+        widget.sort = "t"
+    assert (widget.sort, widget._metrics[0]["name"]) == ("t", "t")
+
+
 def test_metrics_of_several_stacks(stacks: AttentionRecord) -> None:
     shape = [layer.num_heads for layer in stacks.stack("cross").layers]
     scores = [np.ones(count) for count in shape]
@@ -93,7 +125,10 @@ WRONG: list[tuple[Any, str]] = [
     ({"s": [[np.inf] * 4, [1, 2], [1, 2, 3]]}, "'s' has an infinite number"),
     ({"entropy": VALUES}, "'entropy': this name is taken"),
     ({"pattern": VALUES}, "'pattern': this name is taken"),
-    ({"": VALUES}, "the name ''; expected a non-empty string"),
+    ({"": VALUES}, "the name ''; expected 1 to 200 printable characters"),
+    ({"a\nb": VALUES}, "expected 1 to 200 printable characters"),
+    ({7: VALUES}, "the name 7; expected a string"),
+    ({f"s{n}": VALUES for n in range(257)}, "metrics has 257 metrics; at most 256"),
     ([VALUES], "metrics is list; expected a dict of names and arrays"),
 ]
 

@@ -18,6 +18,8 @@ import type { LayerInfo, SentMetric, SentPatterns, StackInfo, Tokens } from "./m
 /** The most heads of a record: each is a cell of the model view. */
 const MOST_HEADS = 2 ** 15;
 const MOST_DIMENSIONS = 2 ** 14;
+/** A view lists all metrics. */
+const MOST_METRICS = 256;
 
 const MOST_DIGITS = 20;
 
@@ -131,15 +133,16 @@ const byHead =
 export const metrics = (stacks: readonly StackInfo[]): Check =>
   list(
     fields({
-      name: text(1),
-      label: text(),
-      unit: text(),
+      name: text(1, 200),
+      label: text(0, 200),
+      unit: text(0, 200),
       digits: integer(0, MOST_DIGITS),
       signed: flag,
       directions: orNull(list(text(), exactly(2))),
       description: text(),
       values: byHead(orNull(number), stacks, false),
     }),
+    integer(0, MOST_METRICS),
   );
 
 const kinds = list(fields({ label: text(), description: text() }), count);

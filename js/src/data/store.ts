@@ -100,7 +100,7 @@ export class Store {
 
   /** The combination of all layers of a stack, asked for likewise. */
   combined(stack: string): ReadonlySignal<Loaded<Combined>> {
-    return this.#cache.get(stack, async (signal) => {
+    return this.#cache.get(keyOf(stack, "combined"), async (signal) => {
       const asked = this.source.combined?.(stack, signal);
       const data = asked
         ? this.#readCombined(stack, await asked)
@@ -194,4 +194,4 @@ export class Store {
   }
 }
 
-const keyOf = (stack: string, layer: number) => `${stack}.${layer}`;
+const keyOf = (stack: string, layer: number | "combined") => `${stack}.${layer}`;

@@ -9,8 +9,8 @@
 export async function copyText(text: string, within: HTMLElement): Promise<void> {
   try {
     // `navigator.clipboard` is missing in insecure contexts.
-    if (!navigator.clipboard || isForbidden())
-      throw new Error("this page may not use the clipboard");
+    if (!navigator.clipboard) throw new Error("the page is not served securely");
+    if (isForbidden()) throw new Error("the frame of the view may not use the clipboard");
     await navigator.clipboard.writeText(text);
   } catch (error) {
     // Forbidden, as in a frame without permission.

@@ -63,6 +63,8 @@ test.for([undefined, null, "", "text", 7, [], {}, { version: "2", stacks: [] }])
 );
 
 interface Whole {
+  metrics: { digits: unknown; values: Record<string, unknown[][]> }[];
+  patterns: { kinds: unknown[]; values: Record<string, unknown[][]> };
   stacks: {
     name: string;
     sampled?: unknown;
@@ -101,6 +103,21 @@ test.for<[string, (stack: Whole["stacks"][0], manifest: Whole) => void]>([
     ".stacks[0].queries.words.of",
     ({ queries }) => Object.assign(queries, { words: { labels: ["a"], of: [0] } }),
   ],
+  [".metrics[0].digits", (_, { metrics }) => Object.assign(metrics[0], { digits: 21 })],
+  [
+    ".metrics[0].values.encoder[0][1]",
+    (_, { metrics }) => Object.assign(metrics[0].values.encoder[0], { 1: "high" }),
+  ],
+  [".metrics[0].values.encoder[1]", (_, { metrics }) => metrics[0].values.encoder[1].pop()],
+  [".metrics[0].values.encoder", (_, { metrics }) => metrics[0].values.encoder.pop()],
+  [".metrics", (_, { metrics }) => metrics.map(({ values }) => delete values.cross)],
+  [".metrics", (_, { metrics }) => metrics.push(...Array(256).fill(metrics[0]))],
+  [".patterns.kinds", (_, { patterns }) => patterns.kinds.splice(0)],
+  [
+    ".patterns.values.encoder[0][0]",
+    (_, { patterns }) => Object.assign(patterns.values.encoder[0], { 0: patterns.kinds.length }),
+  ],
+  [".patterns.values.cross", (_, { patterns }) => delete patterns.values.cross],
   [".stacks[0].layers", ({ layers }) => layers.splice(0)],
   [".stacks[0].layers[1].number", ({ layers }) => Object.assign(layers[1], { number: 0 })],
   [".stacks[0].layers[0].number", ({ layers }) => Object.assign(layers[0], { number: -1 })],

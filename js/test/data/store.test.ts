@@ -186,6 +186,14 @@ describe("the combination of all layers", () => {
     });
   });
 
+  test("is not taken for a layer of a stack whose name has the other's in it", () => {
+    const [stack] = (RECORD.manifest as { stacks: SentStack[] }).stacks;
+    const manifest = withStacks([stack, { ...stack, name: "self.0" }]);
+    const source: Source = { block: () => new Promise(() => {}) };
+    const store = new Store(readManifest(manifest), null, source);
+    expect(store.combined("self.0")).not.toBe(store.layer("self", 0));
+  });
+
   test("may fail, and is then asked for again like a layer", async () => {
     const { store, requests } = asked();
     const combined = store.combined("self");

@@ -58,7 +58,9 @@ function metricColoring(metric: Metric, rows: readonly Row[], palette: Palette):
     colorOf: (head) => {
       const value = metricValue(metric, head);
       if (value === null) return palette.border;
-      return colors((value - lowest) / (highest - lowest || 1), palette);
+      // Where all values are zero, a signed one has the middle colour.
+      const range = highest - lowest;
+      return colors(range ? (value - lowest) / range : metric.signed ? 0.5 : 0, palette);
     },
     legend: [
       `${metric.label} `,

@@ -13,9 +13,9 @@ export function inFull({ digits, unit, directions }: Metric, value: number | nul
   return `${text}${unit && ` ${unit}`}${side ? ` (${side})` : ""}`;
 }
 
-/** A value with at most two decimals, for narrow columns. */
+/** A value for narrow columns: with at most two decimals, unless they would all be zero. */
 export const briefly = ({ digits }: Metric, value: number | null): string =>
-  value === null ? "–" : number(value, Math.min(digits, 2));
+  value === null ? "–" : number(value, digits > 3 ? digits : Math.min(digits, 2));
 
 export function metricTable(metrics: readonly Metric[], head: Head): HTMLElement {
   const rows = metrics.map((metric) =>

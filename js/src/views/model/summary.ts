@@ -7,6 +7,7 @@ import { briefly, inFull } from "./metrics.ts";
 import type { Row } from "./order.ts";
 
 export interface Means {
+  /** The metric, with the digits of its means. */
   readonly metric: Metric;
   /** Null for no value. */
   readonly rows: readonly (number | null)[];
@@ -21,7 +22,11 @@ export function meansOf(rows: readonly Row[], metric: Metric): Means {
   const columns = Array.from({ length: longest }, (_, column) =>
     mean(table.filter((values) => column < values.length).map((values) => values[column])),
   );
-  return { metric, rows: table.map(mean), columns };
+  const rowMeans = table.map(mean);
+  const largest = Math.max(...[...rowMeans, ...columns].map((value) => Math.abs(value ?? 0)));
+  // Means of whole numbers have three significant digits.
+  const digits = metric.digits || (largest && Math.max(0, 2 - Math.floor(Math.log10(largest))));
+  return { metric: { ...metric, digits }, rows: rowMeans, columns };
 }
 
 function mean(values: readonly (number | null)[]): number | null {

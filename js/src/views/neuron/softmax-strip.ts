@@ -107,13 +107,11 @@ function stripElement(
     return largest;
   }
 
-  const point = perFrame(({ y, pressed }: { y: number; pressed: boolean }) => {
-    const { height } = canvas.getBoundingClientRect();
-    const row = (at: number) => Math.floor((at / height) * rows.count);
-    if (pressed) rows.centre(row(y));
+  const rowAt = (y: number) => Math.floor((y / canvas.getBoundingClientRect().height) * rows.count);
+  const point = perFrame((y: number) => {
     const { weights } = analysis.explanation.peek().shown;
     // Of the keys that share a pixel, the strongest.
-    const near = shown.keys.slice(Math.max(0, row(y - NEAR)), row(y + NEAR) + 1);
+    const near = shown.keys.slice(Math.max(0, rowAt(y - NEAR)), rowAt(y + NEAR) + 1);
     if (!near.length) return;
     const key = near.reduce((best, at) => (weights[at] > weights[best] ? at : best));
     if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
@@ -121,7 +119,10 @@ function stripElement(
   scope.onEnd(point.cancel);
   bindStripPointer(
     canvas,
-    (_, y, pressed) => point({ y, pressed }),
+    (_, y, pressed) => {
+      if (pressed) rows.centre(rowAt(y));
+      point(y);
+    },
     () => {
       point.cancel();
       state.hover.value = null;
