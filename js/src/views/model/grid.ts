@@ -28,7 +28,7 @@ export function modelGrid(
   means: Means,
 ): ModelGrid {
   const headOfCell = new Map<Element | null, Head>();
-  const rowMeans = layout.summary ? meanBars(means.metric, means.rows) : [];
+  const rowMeans = layout.summary ? meanBars(means.ofMeans, means.rows) : [];
   const canvases: HTMLCanvasElement[] = [];
   const cells: HTMLElement[][] = [];
 
@@ -39,7 +39,7 @@ export function modelGrid(
       {
         role: "rowheader",
         title,
-        "aria-description": meanText(means.metric, means.rows[index]),
+        "aria-description": meanText(means.ofMeans, means.rows[index]),
       },
       `${layer.number}`,
     );
@@ -74,7 +74,7 @@ export function modelGrid(
     "div",
     { class: "column-means", "aria-hidden": "true" },
     meanName(means.metric),
-    ...meanBars(means.metric, means.columns, layout.across + layout.gap),
+    ...meanBars(means.ofMeans, means.columns, layout.across + layout.gap),
   );
   const element = el(
     "div",
@@ -116,7 +116,7 @@ function columnHeaders(
   rows: readonly Row[],
   { columns, summary }: ModelLayout,
   sort: Metric | null,
-  { metric, columns: means }: Means,
+  { metric, ofMeans, columns: means }: Means,
 ): HTMLElement {
   const longest = rows.find(({ heads }) => heads.length === columns)?.heads ?? [];
   const heads = longest.map((head, column) =>
@@ -125,7 +125,7 @@ function columnHeaders(
       {
         role: "columnheader",
         "aria-label": sort ? `Rank ${column + 1}` : `Head ${head}`,
-        "aria-description": meanText(metric, means[column]),
+        "aria-description": meanText(ofMeans, means[column]),
       },
       sort ? "" : `${head}`,
     ),

@@ -7,8 +7,9 @@ import { briefly, inFull } from "./metrics.ts";
 import type { Row } from "./order.ts";
 
 export interface Means {
-  /** The metric, with the digits of its means. */
   readonly metric: Metric;
+  /** The metric, with the digits of its means. */
+  readonly ofMeans: Metric;
   /** Null for no value. */
   readonly rows: readonly (number | null)[];
   readonly columns: readonly (number | null)[];
@@ -26,7 +27,7 @@ export function meansOf(rows: readonly Row[], metric: Metric): Means {
   const largest = Math.max(...[...rowMeans, ...columns].map((value) => Math.abs(value ?? 0)));
   // Means of whole numbers have three significant digits.
   const digits = metric.digits || (largest && Math.max(0, 2 - Math.floor(Math.log10(largest))));
-  return { metric: { ...metric, digits }, rows: rowMeans, columns };
+  return { metric, ofMeans: { ...metric, digits }, rows: rowMeans, columns };
 }
 
 function mean(values: readonly (number | null)[]): number | null {
