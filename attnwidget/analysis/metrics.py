@@ -149,7 +149,7 @@ def special(batch: RowBatch, keys: Tokens) -> RowValues:
     return batch.exps[:, places].sum(axis=1) / batch.totals, batch.seen
 
 
-@metric("entropy of the first token", "nats", digits=2)
+@metric("entropy of first token", "nats", digits=2)
 def entropy_first(batch: RowBatch, keys: Tokens) -> RowValues:
     """Entropy of the first row: how widely the first token, as [CLS], spreads its attention.
 
