@@ -20,7 +20,7 @@ def _files(*patterns: str) -> set[str]:
 
 
 def _package() -> set[str]:
-    return _files("attnwidget/**/*.py", "attnwidget/py.typed") | BUNDLES
+    return _files("attnwidget/**/*.py", "attnwidget/py.typed", "attnwidget/plot/*.json") | BUNDLES
 
 
 def test_the_wheel(wheel: Path) -> None:
