@@ -31,7 +31,7 @@ from .rotary import Rotations
 
 
 class Check(Enum):
-    """How much is checked: the texts whose calls are compared with the model's own attention.
+    """Extent of the checks: the texts whose calls are compared with the model's own attention.
 
     A model's own softmax is always compared with its score program, because its weights are kept
     if the program does not give them.

@@ -34,7 +34,7 @@ def choices() -> Json:
 
 
 def follows() -> list[Json]:
-    """Of each case: the stack after a change, values before it, the change, and all that changes.
+    """Cases: the stack after a change, the values before it, the change, and all that changes.
 
     Values that are not named are defaults, and the stack is the encoder.
     """

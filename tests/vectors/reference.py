@@ -136,6 +136,6 @@ PATTERNS = ["previous", "same", "next", "special", "first"]
 
 
 def pattern(metrics: dict[str, float]) -> int:
-    """What gets at least half of the attention; the first one of equals, and 5 where none does."""
+    """The index of the share of at least half; the first of equal ones, and 5 if there is none."""
     shares = [metrics.get(name, 0) for name in PATTERNS]
     return shares.index(max(shares)) if max(shares) >= 0.5 else 5

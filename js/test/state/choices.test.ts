@@ -12,7 +12,7 @@ test("the choices and their defaults are those of Python", () => {
   expect(defaults("")).toEqual(Object.fromEntries(expected));
 });
 
-/** Of each type, what a choice takes, and what it refuses. */
+/** Values that a choice of each type accepts, and values that it refuses. */
 const VALUES = {
   option: { right: [], wrong: ["", "none of them", 0] },
   flag: { right: [true, false], wrong: [0, 1, "true"] },

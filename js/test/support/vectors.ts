@@ -58,11 +58,11 @@ export interface ChoiceCase {
   readonly type: "option" | "flag" | "index" | "indices" | "text";
   readonly default: unknown;
   readonly nullable: boolean;
-  /** Of type "option" alone. */
+  /** Given for the type "option" only. */
   readonly options: readonly string[];
 }
 
-/** What follows from a change; what `before` does not name has its default. */
+/** The consequences of a change. Choices that `before` does not name have their default. */
 export interface FollowingCase {
   /** The stack after the change: its numbers of queries and keys, and heads by layer number. */
   readonly stack: {

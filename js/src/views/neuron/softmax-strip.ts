@@ -110,7 +110,7 @@ function stripElement(
   const rowAt = (y: number) => Math.floor((y / canvas.getBoundingClientRect().height) * rows.count);
   const point = perFrame((y: number) => {
     const { weights } = analysis.explanation.peek().shown;
-    // Of the keys that share a pixel, the strongest.
+    // The strongest of the keys that share a pixel.
     const near = shown.keys.slice(Math.max(0, rowAt(y - NEAR)), rowAt(y + NEAR) + 1);
     if (!near.length) return;
     const key = near.reduce((best, at) => (weights[at] > weights[best] ? at : best));

@@ -150,7 +150,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     }
   }
 
-  /** Of the units that share a pixel, the strongest. */
+  /** The strongest of the units that share a pixel. */
   function strongestNear(place: number): number {
     const nearest = ends.at(place);
     const met = options.weights.peek();

@@ -1,4 +1,4 @@
-/** What is said in place of numbers that are not there yet. */
+/** The status line while numbers are still missing. */
 
 import { computed, signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
