@@ -57,6 +57,7 @@ main > * + * {{ margin-top: 24px }}
 .waiting {{ visibility: hidden; animation: late 0s 2s forwards }}
 @keyframes late {{ to {{ visibility: visible }} }}
 @media (max-width: 700px) {{ body {{ padding: 0 }} }}
+.framed body {{ padding: 0; max-width: none }}
 </style>
 </head>
 <body>

@@ -14,6 +14,7 @@ import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
 import { type Choices, VIEWS, type ViewName } from "../state/choices.ts";
 import { createState } from "../state/state.ts";
+import { followFrame } from "./frame.ts";
 
 interface Content {
   views: readonly ViewName[];
@@ -44,6 +45,7 @@ function start(): void {
   const fail = (error: unknown) =>
     main.append(el("p", { role: "alert" }, `This page is damaged: ${error}`));
   main.replaceChildren();
+  followFrame(main);
   try {
     const content = read<Content>(document.querySelector("[data-content]"));
     const wrong = CONTENT(content);
