@@ -13,9 +13,9 @@ from attnwidget.view_state import View
 from attnwidget.wire import SentMetric
 from attnwidget.wire.compression import Quality, check_quality, fitting
 
-from .blocks import PackedLayer, bare_layer, packed_layer
+from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer
 from .document import PageRecord, PageWidget, document
-from .included import included_layers, included_views, opening_choices
+from .included import VIEWS, included_layers, included_views, opening_choices
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,10 @@ def page_html(
             places[id(widget.record)] = len(distinct)
             distinct.append(widget)
     numbers = included_layers(layers, [widget.record for widget in distinct])
-    records = [_page_record(widget, names, numbers, quality) for widget in distinct]
+    records = [
+        _page_record(widget, names, _packed(widget.record, names, numbers, quality))
+        for widget in distinct
+    ]
     widgets = [
         PageWidget(
             places[id(widget.record)],
@@ -65,7 +68,7 @@ def page_html(
         )
         for widget in shown
     ]
-    return document(records, widgets, names, numbers)
+    return document(records, widgets, names, complete=numbers is None)
 
 
 def save_page(
@@ -86,13 +89,26 @@ def save_page(
     write_whole(path, html.encode())
 
 
-def _page_record(
-    shown: ShownRecord,
+def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
+    """The HTML of a page that shows one record with some of its layers.
+
+    Args:
+        packed: the layers, by stack and number.
+        note: for the reader; "" for none.
+    """
+    record = shown.record
+    widget = PageWidget(0, dict(shown.choices), shown.metrics, note)
+    total = sum(len(record.stack(name).layers) for name in record.stacks)
+    page_record = _page_record(shown, VIEWS, packed)
+    return document([page_record], [widget], VIEWS, complete=len(packed) == total)
+
+
+def _packed(
+    record: AttentionRecord,
     views: Sequence[View],
     numbers: Sequence[int] | None,
     quality: Quality,
-) -> PageRecord:
-    record = shown.record
+) -> PackedLayers:
     included = [
         (name, layer)
         for name in record.stacks
@@ -100,14 +116,17 @@ def _page_record(
         if numbers is None or layer.number in numbers
     ]
     fitted = fitting(quality, [layer for _, layer in included])
-    packed = {
+    return {
         (name, layer.number): packed_layer(layer, fitted, vectors="neuron" in views)
         for name, layer in included
     }
+
+
+def _page_record(shown: ShownRecord, views: Sequence[View], packed: PackedLayers) -> PageRecord:
     # Only the model view has thumbnails.
     overview = shown.overview if "model" in views else None
     # The manifest's name has no lone surrogates, which could not be written.
-    model = shown.manifest["model"] if record.model else ""
+    model = shown.manifest["model"] if shown.record.model else ""
     return PageRecord(model, _manifest(shown.manifest, packed), overview, packed)
 
 

@@ -32,6 +32,10 @@ class PackedLayer:
     bare: bool = False
 
 
+PackedLayers = dict[tuple[str, int], PackedLayer]
+"""Layers by stack and number."""
+
+
 def packed_layer(layer: Layer, quality: Quality, *, vectors: bool = True) -> PackedLayer:
     """Pack a layer; without vectors, as weights alone if that is smaller.
 

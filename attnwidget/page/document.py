@@ -96,28 +96,31 @@ class PageWidget:
         record: the index of its record.
         choices: the value of every choice when the page opens.
         metrics: the user's own metrics.
+        note: a note for the reader; "" for none.
     """
 
     record: int
     choices: Mapping[str, Any]
     metrics: Sequence[SentMetric]
+    note: str = ""
 
 
 def document(
     records: Sequence[PageRecord],
     widgets: Sequence[PageWidget],
     views: Sequence[str],
-    layers: Sequence[int] | None,
+    *,
+    complete: bool,
 ) -> str:
     """The HTML of a page.
 
     Args:
         views: the names of the included views.
-        layers: the numbers of the included layers, or None for all.
+        complete: True if all layers of the records are included.
     """
     content = {
         "views": views,
-        "layers": layers,
+        "complete": complete,
         "records": [
             {
                 "manifest": record.manifest,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 
-from attnwidget.record import Stack
+from .assemble import ShownRecord, page_within
+from .blocks import PackedLayers
 
 # The frame may run its own scripts and save files, and has an origin of its own: it sees nothing of
 # the page around it. In ASCII, because whoever writes this into a file may not say in which
@@ -52,21 +53,26 @@ _SCRIPT = """
 _REST, _ROW, _MOST = 340, 28, 900
 
 
-def framed(page: str, title: str, height: int | None, stack: Stack) -> str:
-    """The HTML of a frame with the page in it, in ASCII.
+def frame_html(
+    shown: ShownRecord, packed: PackedLayers, note: str = "", height: int | None = None
+) -> str:
+    """The HTML of a frame with a page in it, in ASCII.
 
     Args:
-        page: a self-contained HTML document.
-        title: of the frame, for screen readers.
+        packed: the layers of the page, by stack and number.
+        note: for the reader; "" for none.
         height: in CSS pixels; None to follow the content.
-        stack: the one shown, from whose tokens the height is guessed until the content is known.
     """
+    stack = shown.record.stack(shown.choices["stack"])
     rows = max(len(stack.queries), len(stack.keys))
-    ascii_page = page.encode("ascii", "xmlcharrefreplace").decode()
-    return _FRAME.format(
+    # Until the height of the content is known.
+    estimate = min(_REST + _ROW * rows, _MOST)
+    model = shown.manifest["model"]
+    frame = _FRAME.format(
         sizing="auto" if height is None else "fixed",
-        title=html.escape(title),
-        page=html.escape(ascii_page),
-        height=min(_REST + _ROW * rows, _MOST) if height is None else height,
+        title=html.escape(f"Attention of {model}" if model else "Attention"),
+        page=html.escape(page_within(shown, packed, note)),
+        height=estimate if height is None else height,
         script=_SCRIPT,
     )
+    return frame.encode("ascii", "xmlcharrefreplace").decode()

@@ -10,11 +10,11 @@ from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.view_state import View
 from attnwidget.wire.compression import Quality
 
-from .widget import AttentionWidget
+from .record_view import RecordView
 
 
 def to_html(
-    *widgets: AttentionWidget,
+    *widgets: RecordView,
     views: Iterable[View] | None = None,
     layers: Iterable[SupportsIndex] | None = None,
     quality: Quality = "default",
@@ -45,7 +45,7 @@ def to_html(
 
 def save_html(
     path: str | PathLike[str],
-    *widgets: AttentionWidget,
+    *widgets: RecordView,
     views: Iterable[View] | None = None,
     layers: Iterable[SupportsIndex] | None = None,
     quality: Quality = "default",
@@ -56,20 +56,20 @@ def save_html(
         TypeError, ValueError, IndexError: see `to_html`.
         OSError: the file cannot be written, for example because there is no such folder.
     """
-    if isinstance(path, AttentionWidget):
+    if isinstance(path, RecordView):
         raise TypeError("save_html takes the file's path first, as save_html('page.html', widget)")
     save_page(path, _shown(widgets), views=views, layers=layers, quality=quality)
 
 
-def _shown(widgets: Iterable[AttentionWidget]) -> list[ShownRecord]:
+def _shown(widgets: Iterable[RecordView]) -> list[ShownRecord]:
     shown = []
     for widget in widgets:
-        if not isinstance(widget, AttentionWidget):
+        if not isinstance(widget, RecordView):
             raise TypeError(
-                f"a page shows AttentionWidgets, not {type(widget).__name__}; give them one "
+                f"a page shows RecordViews, not {type(widget).__name__}; give them one "
                 "by one, as save_html(path, a, b)"
             )
         shown.append(widget._shown_record())
     if not shown:
-        raise TypeError("a page needs at least one AttentionWidget")
+        raise TypeError("a page needs at least one RecordView")
     return shown

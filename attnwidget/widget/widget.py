@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import anywidget
 import traitlets
-from traitlets import TraitError
 
-from attnwidget.page import ShownRecord, page_html, save_page
-from attnwidget.plot import require_matplotlib
+from attnwidget.page import layers_within
 from attnwidget.record import AttentionRecord
-from attnwidget.record.files import write_whole
-from attnwidget.view_state import (
-    CHOICES,
-    ChoiceOptions,
-    Choices,
-    View,
-    check_names,
-    choice_values,
-)
-from attnwidget.wire import Metrics, Replies, SentMetric, encode_overview, encode_own_metrics
+from attnwidget.view_state import CHOICES, ChoiceOptions, View
+from attnwidget.wire import Metrics, Replies
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
-from .embedding import embedded_layers
-from .png_fallback import with_picture
-from .selection import Selection, select
+from .record_view import RecordView
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from attnwidget.plot.figure import Figure, FigureKind, FigureQuality
 
-
-class AttentionWidget(Choices, anywidget.AnyWidget):
+class AttentionWidget(RecordView, anywidget.AnyWidget):
     """Three linked views of an AttentionRecord.
 
     Every choice is a trait that follows the view, and can be set from Python, observed, and linked
@@ -88,13 +73,8 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
 
     _esm = Path(__file__).parents[1] / "static" / "widget.js"
 
-    metrics = traitlets.Any()
-
-    _manifest = traitlets.Dict().tag(sync=True)
-    _overview = traitlets.Bytes().tag(sync=True)
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
-    _metrics: Any = traitlets.List().tag(sync=True)
 
     def __init__(
         self,
@@ -106,61 +86,9 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
     ) -> None:
         # Set first, because close() runs even if the constructor fails.
         self._replies = Replies(self.send)
-        if not isinstance(record, AttentionRecord):
-            raise TypeError(
-                f"record is {type(record).__name__}; expected an AttentionRecord, as "
-                "attnwidget.capture or AttentionRecord.from_arrays gives it"
-            )
-        check_names(choices)
-        self._record = record
-        manifest, overview = encode_overview(record)
-        # Readers of a translation look at its attention to the source first.
-        first = "cross" if "cross" in record.stacks else record.stacks[0]
-        chosen = choices.get("stack")
-        stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
-        if choices.get("layer") is None:
-            choices["layer"] = record.stack(stack).numbers[0]
-        # These are reset when another query or head is chosen, so they are set last.
-        also, muted = choices.pop("also", []), choices.pop("muted", [])
-        super().__init__(
-            view=view,
-            metrics={} if metrics is None else metrics,
-            _metrics=self._encoded(metrics),
-            _manifest=manifest,
-            _overview=overview,
-            **choices,
-        )
-        self.also, self.muted = also, muted
+        super().__init__(record, view=view, metrics=metrics, **choices)
         self.on_msg(lambda _widget, request, _buffers: self._replies.to(self._record, request))
         embed_after_cell(self)
-
-    def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
-        try:
-            return encode_own_metrics(self._record, {} if metrics is None else metrics)
-        except (TypeError, ValueError) as error:
-            raise TraitError(str(error)) from error
-
-    @traitlets.validate("metrics")
-    def _valid_metrics(self, proposal: Any) -> Any:
-        # Not in an observer, which is not notified if the same arrays, changed in place, are set.
-        self._metrics = self._encoded(proposal.value)
-        return dict(proposal.value)
-
-    @traitlets.observe("metrics")
-    def _remove_metrics(self, change: Any) -> None:
-        # None is not validated.
-        if change.new is None:
-            self._metrics = []
-
-    @property
-    def record(self) -> AttentionRecord:
-        """The record shown."""
-        return self._record
-
-    @property
-    def selection(self) -> Selection:
-        """The head shown, at its locked query and key: weights, scores, q and k as arrays."""
-        return select(self._record, self.stack, self.layer, self.head, self.query, self.key)
 
     def embed(
         self,
@@ -188,77 +116,23 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
         """
-        blocks, note = embedded_layers(
-            self._record, self.stack, self.layer, layers=layers, quality=quality, budget=budget
+        packed, note = layers_within(
+            self._record,
+            self.stack,
+            self.layer,
+            layers=layers,
+            quality=quality,
+            budget=budget,
+            method="embed",
         )
+        blocks = {
+            f"{stack}.{number}": layer.content | {"data": layer.data}
+            for (stack, number), layer in packed.items()
+        }
         with self.hold_sync():
             self._blocks, self._note = blocks, note
         do_not_embed(self)
         return self
-
-    def to_html(
-        self,
-        *,
-        views: Iterable[View] | None = None,
-        layers: Iterable[SupportsIndex] | None = None,
-        quality: Quality = "default",
-    ) -> str:
-        """One self-contained HTML page: no kernel, no network.
-
-        See `attnwidget.to_html` for the arguments; it makes a page of several widgets.
-        """
-        return page_html([self._shown_record()], views=views, layers=layers, quality=quality)
-
-    def save_html(
-        self,
-        path: str | PathLike[str],
-        *,
-        views: Iterable[View] | None = None,
-        layers: Iterable[SupportsIndex] | None = None,
-        quality: Quality = "default",
-    ) -> None:
-        """Write `to_html(…)` to a file, whole or not at all."""
-        save_page(path, [self._shown_record()], views=views, layers=layers, quality=quality)
-
-    def _shown_record(self) -> ShownRecord:
-        return ShownRecord(
-            self._record, self._manifest, self._overview, choice_values(self), self._metrics
-        )
-
-    def figure(self) -> Figure:
-        """Draw the widget's view as a PNG that a notebook displays and keeps.
-
-        Raises:
-            ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
-        """
-        require_matplotlib()
-        from attnwidget.plot.figure import Figure
-
-        return Figure(self._drawn("png", "print"))
-
-    def save_figure(self, path: str | PathLike[str]) -> None:
-        """Draw the widget's view to a file, whole or not at all: .svg, .pdf or .png.
-
-        SVG and PDF have lines and text; a PDF embeds its fonts.
-
-        Raises:
-            ValueError: the path has another suffix.
-            OSError: the file cannot be written.
-            ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
-        """
-        require_matplotlib()
-        from attnwidget.plot.figure import kind_of
-
-        write_whole(path, self._drawn(kind_of(path), "print"))
-
-    def _drawn(self, kind: FigureKind, quality: FigureQuality) -> bytes:
-        require_matplotlib()
-        from attnwidget.plot.figure import figure_bytes
-        from attnwidget.plot.shown import Shown
-
-        overview = self._manifest, self._overview
-        shown = Shown(self._record, **choice_values(self), overview=overview, metrics=self._metrics)
-        return figure_bytes(shown, kind, quality)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Apply the reader's choices. An error, for example of an observer, shows in the view."""
@@ -281,11 +155,7 @@ class AttentionWidget(Choices, anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         if self.comm is None:
             return None  # closed
-        shown = super()._repr_mimebundle_(**kwargs)
-        choices = choice_values(self)
-        return with_picture(
-            shown, self._record, choices, draw=lambda: self._drawn("png", "preview")
-        )
+        return self._with_picture(anywidget.AnyWidget._repr_mimebundle_(self, **kwargs))
 
     if hasattr(anywidget.AnyWidget, "_ipython_display_"):
         # ipywidgets 7, as in Colab, calls this instead of _repr_mimebundle_.

@@ -1,7 +1,7 @@
 /** The entry point of self-contained pages, which `attnwidget/page/document.py` writes. */
 
 import { mount } from "../app.ts";
-import { fields, integer, list, oneOf, orNull, text } from "../data/check.ts";
+import { fields, flag, integer, list, oneOf, orNull, text } from "../data/check.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
 import { readManifest, readMetrics } from "../data/read-manifest.ts";
@@ -18,19 +18,19 @@ import { followFrame } from "./frame.ts";
 
 interface Content {
   views: readonly ViewName[];
-  /** The numbers of the layers included; null for all. */
-  layers: readonly number[] | null;
+  /** True if all layers of the records are included. */
+  complete: boolean;
   /** Records are shared by widgets. */
   records: readonly { manifest: unknown; overview: string | null }[];
-  widgets: readonly { record: number; choices: Choices; metrics: unknown }[];
+  widgets: readonly { record: number; choices: Choices; metrics: unknown; note: string }[];
 }
 
 /** Manifests, choices and metrics are checked when they are read. */
 const CONTENT = fields({
   views: list(oneOf(VIEWS), integer(1)),
-  layers: orNull(list(integer(0))),
+  complete: flag,
   records: list(fields({ overview: orNull(text()) })),
-  widgets: list(fields({ record: integer(0), choices: fields({}) })),
+  widgets: list(fields({ record: integer(0), choices: fields({}), note: text() })),
 });
 
 interface Embedded extends PackedHeader {
@@ -64,7 +64,7 @@ function start(): void {
 }
 
 function show(main: HTMLElement, content: Content, widget: Content["widgets"][number]): void {
-  const { record, choices, metrics } = widget;
+  const { record, choices, metrics, note } = widget;
   const recorded = content.records[record];
   if (!recorded) throw new Error(`it has no record ${record}`);
   const { manifest: sent, overview } = recorded;
@@ -73,6 +73,7 @@ function show(main: HTMLElement, content: Content, widget: Content["widgets"][nu
   const store = new Store(manifest, thumbnails, sourceOf(content, record, manifest));
   const state = createState(manifest, choices, content.views);
   state.ownMetrics.value = readMetrics(metrics, manifest);
+  state.note.value = note;
   mount(new Scope(), main, store, state);
   const host = main.lastElementChild as Element;
   // All errors in this page come from its widgets.
@@ -80,20 +81,23 @@ function show(main: HTMLElement, content: Content, widget: Content["widgets"][nu
 }
 
 /** The source of blocks, which stay text until a layer is opened. */
-function sourceOf({ layers }: Content, record: number, { stacks }: Manifest): Source {
-  const scripts = [...document.querySelectorAll(`[data-record="${record}"]`)];
+function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): Source {
+  const scripts = new Map(
+    [...document.querySelectorAll(`[data-record="${record}"]`)].map((script) => [
+      script.getAttribute("data-block"),
+      script,
+    ]),
+  );
   return {
     async block(stack, layer) {
-      const key = `${stack}.${layer}`;
-      const script = scripts.find((candidate) => candidate.getAttribute("data-block") === key);
+      const script = scripts.get(`${stack}.${layer}`);
       if (!script) {
-        if (!layers || layers.includes(layer)) {
-          throw new Error(`Layer ${layer} is not in this page.`);
-        }
-        const numbers = stacks.find(({ name }) => name === stack)?.layers ?? [];
+        if (complete) throw new Error(`Layer ${layer} is not in this page.`);
+        const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
+        const numbers = layers.map(({ number }) => number);
         throw leftOut(
           layer,
-          layers.filter((number) => numbers.some((of) => of.number === number)),
+          numbers.filter((number) => scripts.has(`${stack}.${number}`)),
         );
       }
       const { data, ...packed } = read<Embedded>(script);

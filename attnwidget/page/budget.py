@@ -1,48 +1,47 @@
-"""Selection of the layers that a widget saves with its notebook, within a budget."""
+"""Selection of the layers that a notebook keeps of a widget, within a budget."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
-from attnwidget.page.blocks import is_shown_whole, packed_layer
-from attnwidget.page.included import layer_numbers
 from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import Quality, check_quality, fitting
+
+from .blocks import PackedLayers, is_shown_whole, packed_layer
+from .included import layer_numbers
 
 # Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
 # differ in size, so a smaller excess may still turn out to fit.
 _HOPELESS = 1.25
 
-_ADVICE = "Change it with widget.embed(layers=…, quality=…, budget=…)."
-
 
 @dataclass
 class Saved:
-    """The layers in a widget's state.
+    """The layers that a notebook keeps.
 
     Attributes:
         quality: of all of them.
         chosen: (stack, layer) in the order of their importance.
-        blocks: the packed layers that fit, by "stack.number".
+        packed: the layers that fit, by stack and number.
         size: of these in the notebook, in bytes.
         expected: the estimated size of all chosen layers.
     """
 
     quality: Quality
     chosen: list[tuple[str, Layer]]
-    blocks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    packed: PackedLayers = field(default_factory=dict)
     size: int = 0
     expected: float = 0
 
     @property
     def complete(self) -> bool:
-        return len(self.blocks) == len(self.chosen)
+        return len(self.packed) == len(self.chosen)
 
 
-def embedded_layers(
+def layers_within(
     record: AttentionRecord,
     stack: str,
     layer: int,
@@ -50,12 +49,14 @@ def embedded_layers(
     layers: Iterable[SupportsIndex] | None,
     quality: Quality | None,
     budget: float | None,
-) -> tuple[dict[str, dict[str, Any]], str]:
-    """Pack layers for a widget's state: (blocks by "stack.number", a note for the reader).
+    method: str,
+) -> tuple[PackedLayers, str]:
+    """Pack layers for a notebook: (layers by stack and number, a note for the reader).
 
     Args:
         stack, layer: the current stack and layer.
         layers, quality, budget: see `AttentionWidget.embed`.
+        method: the widget's method that the note recommends for another selection.
 
     Raises:
         TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
@@ -69,7 +70,10 @@ def embedded_layers(
     else:
         chosen = [(stack, record.layer(number, stack)) for number in layer_numbers(layers)]
     saved, finer = _fitted(chosen, quality, budget)
-    return saved.blocks, "" if budget is None else _note(saved, finer, budget, record)
+    if budget is None:
+        return saved.packed, ""
+    advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
+    return saved.packed, _note(saved, finer, budget, record, advice)
 
 
 def _fitted(
@@ -90,9 +94,11 @@ def _fitted(
     return attempts[-1], attempts[0] if len(attempts) > 1 else None
 
 
-def _note(saved: Saved, finer: Saved | None, budget: float, record: AttentionRecord) -> str:
+def _note(
+    saved: Saved, finer: Saved | None, budget: float, record: AttentionRecord, advice: str
+) -> str:
     """The note on the saved layers; "" if all are saved at the requested quality."""
-    size, why = _size(saved.size), f"and the budget is {_size(budget)}. {_ADVICE}"
+    size, why = _size(saved.size), f"and the budget is {_size(budget)}. {advice}"
     if saved.complete:
         if finer is None:
             return ""
@@ -102,7 +108,7 @@ def _note(saved: Saved, finer: Saved | None, budget: float, record: AttentionRec
             f"{why}"
         )
     whole = f"all {_counted(saved)} would take about {_size(saved.expected)}"
-    if not saved.blocks:
+    if not saved.packed:
         return f"No layer is saved with this notebook: {whole}, {why}"
     kept = f"{_named(saved, record)}, at {saved.quality} quality, in {size}"
     return f"Saved with this notebook: {kept}; {whole}, {why}"
@@ -134,7 +140,7 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
         if budget is not None and saved.size + size > budget:
             break
         saved.size += size
-        saved.blocks[f"{stack}.{layer.number}"] = packed.content | {"data": packed.data}
+        saved.packed[stack, layer.number] = packed
         if budget is not None and not last and saved.expected > _HOPELESS * budget:
             break
     return saved
@@ -149,10 +155,10 @@ def _named(saved: Saved, record: AttentionRecord) -> str:
     """Name the saved layers: "layers 2–4", or "layers 0–5 of cross, 0 of encoder"."""
     parts = []
     for name in dict.fromkeys(stack for stack, _ in saved.chosen):
-        numbers = [n for n in record.stack(name).numbers if f"{name}.{n}" in saved.blocks]
+        numbers = [n for n in record.stack(name).numbers if (name, n) in saved.packed]
         if numbers:
             parts.append(runs(numbers) + (f" of {name}" if len(record.stacks) > 1 else ""))
-    return f"{'layer' if len(saved.blocks) == 1 else 'layers'} {', '.join(parts)}"
+    return f"{'layer' if len(saved.packed) == 1 else 'layers'} {', '.join(parts)}"
 
 
 def _size(size: float) -> str:

@@ -1,0 +1,235 @@
+"""A record with the choices of a view: what widgets and static views have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+
+import traitlets
+from traitlets import TraitError
+
+from attnwidget.page import ShownRecord, frame_html, layers_within, page_html, save_page
+from attnwidget.plot import require_matplotlib
+from attnwidget.record import AttentionRecord
+from attnwidget.record.files import write_whole
+from attnwidget.view_state import ChoiceOptions, Choices, View, check_names, choice_values
+from attnwidget.wire import Metrics, SentMetric, encode_overview, encode_own_metrics
+from attnwidget.wire.compression import Quality
+
+from .autoembed import BUDGET
+from .png_fallback import with_picture
+from .selection import Selection, select
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from attnwidget.plot.figure import Figure, FigureKind, FigureQuality
+
+
+@dataclass(frozen=True)
+class StaticCell:
+    """A cell's output that needs no kernel: a sandboxed frame with a view.
+
+    Attributes:
+        html: the frame, for any page.
+    """
+
+    html: str
+    _data: dict[str, Any] = field(repr=False)
+    _metadata: dict[str, Any] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"StaticCell({len(self.html):,} characters of HTML)"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return self._data, self._metadata
+
+
+class RecordView(Choices):
+    """A record with the choices of a view, which can be saved as a page and drawn as a figure.
+
+    See `AttentionWidget` for the choices and `metrics`.
+
+    Raises:
+        TypeError: `record` is no record, or no such choice exists.
+        traitlets.TraitError: a value that this record does not have, or metrics of another shape.
+    """
+
+    metrics = traitlets.Any()
+
+    _manifest = traitlets.Dict().tag(sync=True)
+    _overview = traitlets.Bytes().tag(sync=True)
+    _metrics: Any = traitlets.List().tag(sync=True)
+
+    def __init__(
+        self,
+        record: AttentionRecord,
+        *,
+        view: View = "head",
+        metrics: Metrics | None = None,
+        **choices: Unpack[ChoiceOptions],
+    ) -> None:
+        if not isinstance(record, AttentionRecord):
+            raise TypeError(
+                f"record is {type(record).__name__}; expected an AttentionRecord, as "
+                "attnwidget.capture or AttentionRecord.from_arrays gives it"
+            )
+        check_names(choices)
+        self._record = record
+        manifest, overview = encode_overview(record)
+        # Readers of a translation look at its attention to the source first.
+        first = "cross" if "cross" in record.stacks else record.stacks[0]
+        chosen = choices.get("stack")
+        stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
+        if choices.get("layer") is None:
+            choices["layer"] = record.stack(stack).numbers[0]
+        # These are reset when another query or head is chosen, so they are set last.
+        also, muted = choices.pop("also", []), choices.pop("muted", [])
+        super().__init__(
+            view=view,
+            metrics={} if metrics is None else metrics,
+            _metrics=self._encoded(metrics),
+            _manifest=manifest,
+            _overview=overview,
+            **choices,
+        )
+        self.also, self.muted = also, muted
+
+    def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
+        try:
+            return encode_own_metrics(self._record, {} if metrics is None else metrics)
+        except (TypeError, ValueError) as error:
+            raise TraitError(str(error)) from error
+
+    @traitlets.validate("metrics")
+    def _valid_metrics(self, proposal: Any) -> Any:
+        # Not in an observer, which is not notified if the same arrays, changed in place, are set.
+        self._metrics = self._encoded(proposal.value)
+        return dict(proposal.value)
+
+    @traitlets.observe("metrics")
+    def _remove_metrics(self, change: Any) -> None:
+        # None is not validated.
+        if change.new is None:
+            self._metrics = []
+
+    @property
+    def record(self) -> AttentionRecord:
+        """The record shown."""
+        return self._record
+
+    @property
+    def selection(self) -> Selection:
+        """The head shown, at its locked query and key: weights, scores, q and k as arrays."""
+        return select(self._record, self.stack, self.layer, self.head, self.query, self.key)
+
+    def to_html(
+        self,
+        *,
+        views: Iterable[View] | None = None,
+        layers: Iterable[SupportsIndex] | None = None,
+        quality: Quality = "default",
+    ) -> str:
+        """One self-contained HTML page: no kernel, no network.
+
+        See `attnwidget.to_html` for the arguments; it makes a page of several widgets.
+        """
+        return page_html([self._shown_record()], views=views, layers=layers, quality=quality)
+
+    def save_html(
+        self,
+        path: str | PathLike[str],
+        *,
+        views: Iterable[View] | None = None,
+        layers: Iterable[SupportsIndex] | None = None,
+        quality: Quality = "default",
+    ) -> None:
+        """Write `to_html(…)` to a file, whole or not at all."""
+        save_page(path, [self._shown_record()], views=views, layers=layers, quality=quality)
+
+    def static(
+        self,
+        height: int | Literal["auto"] = "auto",
+        *,
+        layers: Iterable[SupportsIndex] | None = None,
+        quality: Quality | None = None,
+        budget: float | None = BUDGET,
+    ) -> StaticCell:
+        """The view as a cell's output that needs no kernel, widget manager or network.
+
+        The output is a sandboxed frame with the whole view and its layers. It works in notebooks
+        that are only read, in exported HTML, and wherever HTML is shown.
+
+        Args:
+            height: in CSS pixels, or "auto" to follow the content where a host allows it.
+            layers, quality, budget: the layers in the output, see `AttentionWidget.embed`.
+
+        Raises:
+            TypeError, ValueError, IndexError: there is no such height, layer or quality.
+        """
+        if height != "auto" and (type(height) is not int or height < 1):
+            raise ValueError(f'height is {height!r}; expected "auto" or pixels, as 600')
+        packed, note = layers_within(
+            self._record,
+            self.stack,
+            self.layer,
+            layers=layers,
+            quality=quality,
+            budget=budget,
+            method="static",
+        )
+        pixels = None if height == "auto" else height
+        html = frame_html(self._shown_record(), packed, note, pixels)
+        return StaticCell(html, *self._with_picture({"text/html": html}))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        return self.static()._repr_mimebundle_()
+
+    def _with_picture(self, shown: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Add a PNG and text to a MIME bundle, as (data, metadata)."""
+        choices = choice_values(self)
+        return with_picture(
+            shown, self._record, choices, draw=lambda: self._drawn("png", "preview")
+        )
+
+    def _shown_record(self) -> ShownRecord:
+        return ShownRecord(
+            self._record, self._manifest, self._overview, choice_values(self), self._metrics
+        )
+
+    def figure(self) -> Figure:
+        """Draw the widget's view as a PNG that a notebook displays and keeps.
+
+        Raises:
+            ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
+        """
+        require_matplotlib()
+        from attnwidget.plot.figure import Figure
+
+        return Figure(self._drawn("png", "print"))
+
+    def save_figure(self, path: str | PathLike[str]) -> None:
+        """Draw the widget's view to a file, whole or not at all: .svg, .pdf or .png.
+
+        SVG and PDF have lines and text; a PDF embeds its fonts.
+
+        Raises:
+            ValueError: the path has another suffix.
+            OSError: the file cannot be written.
+            ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
+        """
+        require_matplotlib()
+        from attnwidget.plot.figure import kind_of
+
+        write_whole(path, self._drawn(kind_of(path), "print"))
+
+    def _drawn(self, kind: FigureKind, quality: FigureQuality) -> bytes:
+        require_matplotlib()
+        from attnwidget.plot.figure import figure_bytes
+        from attnwidget.plot.shown import Shown
+
+        overview = self._manifest, self._overview
+        shown = Shown(self._record, **choice_values(self), overview=overview, metrics=self._metrics)
+        return figure_bytes(shown, kind, quality)
