@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from attnwidget.capture import capture
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View, check_names
-from attnwidget.widget import AttentionWidget
+from attnwidget.widget import AttentionWidget, StaticView, static_by_default
 from attnwidget.wire import Metrics
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Options(CaptureOptions, ChoiceOptions, total=False):
     """The options of `show`: those of `attnwidget.capture`, and traits of `AttentionWidget`."""
 
     metrics: Metrics | None
+    static: bool | None
 
 
 def show(
@@ -40,7 +41,7 @@ def show(
     *,
     view: View = "head",
     **options: Unpack[Options],
-) -> AttentionWidget:
+) -> AttentionWidget | StaticView:
     """Capture the attention of one forward pass, or of a generation, and show it.
 
     Args:
@@ -49,13 +50,20 @@ def show(
         view: "head", "model" or "neuron".
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
             with a record), and any trait of `AttentionWidget` (stack, layer, head, query, ...,
-            and metrics, numbers of your own for the model view).
+            and metrics, numbers of your own for the model view). With `static=True` the result is
+            a StaticView: its display needs no kernel, widget manager or network. None, the
+            default, is True where the environment variable ATTNWIDGET_STATIC is 1, which
+            `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`.
         traitlets.TraitError: a choice that the record does not have, or metrics of another shape.
     """
     choices: dict[str, Any] = dict(options)
+    static = choices.pop("static", None)
+    if static is None:
+        static = static_by_default()
+    displayed = StaticView if static else AttentionWidget
     capture_names = [name for name in CaptureOptions.__annotations__ if name in choices]
     capture_options = {name: choices.pop(name) for name in capture_names}
     if isinstance(model, AttentionRecord):
@@ -64,12 +72,12 @@ def show(
                 "a record has its text already: show(record) takes no text, and no option of "
                 "attnwidget.capture"
             )
-        return AttentionWidget(model, view=view, **choices)
+        return displayed(model, view=view, **choices)
     check_names(set(choices) - {"metrics"})  # a capture may take long
     if text is None:
         raise TypeError("show(model, tokenizer, text) needs a tokenizer and a text")
     record = capture(model, tokenizer, text, text_pair, **capture_options)
-    return AttentionWidget(record, view=view, **choices)
+    return displayed(record, view=view, **choices)
 
 
 def head_view(
@@ -78,7 +86,7 @@ def head_view(
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
     **options: Unpack[Options],
-) -> AttentionWidget:
+) -> AttentionWidget | StaticView:
     """`show` with the head view: lines between tokens, one colour per head."""
     return show(model, tokenizer, text, text_pair, view="head", **options)
 
@@ -89,7 +97,7 @@ def model_view(
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
     **options: Unpack[Options],
-) -> AttentionWidget:
+) -> AttentionWidget | StaticView:
     """`show` with the model view: every head of every layer."""
     return show(model, tokenizer, text, text_pair, view="model", **options)
 
@@ -100,6 +108,6 @@ def neuron_view(
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
     **options: Unpack[Options],
-) -> AttentionWidget:
+) -> AttentionWidget | StaticView:
     """`show` with the neuron view: one head's weights from its queries and keys."""
     return show(model, tokenizer, text, text_pair, view="neuron", **options)

@@ -7,27 +7,31 @@ import html
 from .assemble import ShownRecord, page_within
 from .blocks import PackedLayers
 
+# Only the text inside the frame is left where untrusted HTML is sanitized, as in somebody else's
+# notebook. Browsers do not show it beside a frame.
+_FALLBACK = "{title}. To see the view here, trust this notebook, or run its cell again."
+
 # The frame may run its own scripts and save files, and has an origin of its own: it sees nothing of
 # the page around it. In ASCII, because whoever writes this into a file may not say in which
 # encoding.
 _FRAME = """\
 <div><iframe data-attnwidget="{sizing}" title="{title}" sandbox="allow-scripts allow-downloads" \
 allow="clipboard-write" srcdoc="{page}" \
-style="display: block; width: 100%; height: {height}px; border: 0"></iframe>
-<script>{script}</script></div>
+onload="{script}" style="display: block; width: 100%; height: {height}px; border: 0">\
+{fallback}</iframe></div>
 """
 
-# Gives frames the height of their content and tells them the colour of what they lie on. Where a
-# host runs no scripts of outputs, a frame keeps its height and follows the system's theme. The
-# counterpart in the frame is js/src/host/frame.ts.
+# Gives frames the height of their content and tells them the colour of what they lie on, in a page
+# of which nothing else is known. It is a handler because a script would not run in HTML that a page
+# inserts later; bare names in a handler may be properties of the frame. Where a host allows no
+# handlers, a frame keeps its height and follows the system's theme. The counterpart in the frame is
+# js/src/host/frame.ts.
 _SCRIPT = """
-(() => {
-  if (window.attnwidgetFrames) return;
-  window.attnwidgetFrames = true;
-  const frames = () => [...document.querySelectorAll("iframe[data-attnwidget]")];
+((loaded) => {
   const backgroundOf = (element) => {
-    for (let place = element; place; place = place.parentElement) {
-      const { backgroundColor } = getComputedStyle(place);
+    // Hosts may put outputs into shadow trees.
+    for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
+      const { backgroundColor } = getComputedStyle(at);
       if (!/^transparent$|, 0\\)$/.test(backgroundColor)) return backgroundColor;
     }
     const { colorScheme } = getComputedStyle(document.documentElement);
@@ -35,18 +39,27 @@ _SCRIPT = """
   };
   const tell = (frame) =>
     frame.contentWindow?.postMessage({ attnwidget: { background: backgroundOf(frame) } }, "*");
-  const tellAll = () => requestAnimationFrame(() => frames().forEach(tell));
-  addEventListener("message", ({ source, data }) => {
-    const frame = frames().find(({ contentWindow }) => contentWindow === source);
-    const height = data?.attnwidget?.height;
-    if (!frame || !(height > 0)) return;
-    if (frame.dataset.attnwidget === "auto") frame.style.height = `${Math.min(height, 4000)}px`;
-    tell(frame);
+  const others = window.attnwidgetFrames;
+  const frames = (window.attnwidgetFrames ??= new Set());
+  frames.add(loaded);
+  tell(loaded);
+  if (others) return;
+  const tellAll = () =>
+    requestAnimationFrame(() => {
+      for (const frame of frames) frame.isConnected ? tell(frame) : frames.delete(frame);
+    });
+  window.addEventListener("message", ({ source, data }) => {
+    const frame = [...frames].find(({ contentWindow }) => source && contentWindow === source);
+    if (!frame || !data?.attnwidget) return;
+    const { height, ready } = data.attnwidget;
+    if (frame.dataset.attnwidget === "auto" && height > 0)
+      frame.style.height = `${Math.min(height, 4000)}px`;
+    if (ready) tell(frame);
   });
   for (const element of [document.documentElement, document.body])
     new MutationObserver(tellAll).observe(element, { attributes: true });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tellAll);
-})();
+})(this);
 """
 
 # In CSS pixels: the frame's height besides rows of tokens, that of a row, and the most in all.
@@ -68,11 +81,13 @@ def frame_html(
     # Until the height of the content is known.
     estimate = min(_REST + _ROW * rows, _MOST)
     model = shown.manifest["model"]
+    title = html.escape(f"Attention of {model}" if model else "Attention")
     frame = _FRAME.format(
         sizing="auto" if height is None else "fixed",
-        title=html.escape(f"Attention of {model}" if model else "Attention"),
+        title=title,
+        fallback=_FALLBACK.format(title=title),
         page=html.escape(page_within(shown, packed, note)),
         height=estimate if height is None else height,
-        script=_SCRIPT,
+        script=html.escape(_SCRIPT),
     )
     return frame.encode("ascii", "xmlcharrefreplace").decode()

@@ -66,10 +66,10 @@ def _shown(widgets: Iterable[RecordView]) -> list[ShownRecord]:
     for widget in widgets:
         if not isinstance(widget, RecordView):
             raise TypeError(
-                f"a page shows RecordViews, not {type(widget).__name__}; give them one "
+                f"a page shows AttentionWidgets, not {type(widget).__name__}; give them one "
                 "by one, as save_html(path, a, b)"
             )
         shown.append(widget._shown_record())
     if not shown:
-        raise TypeError("a page needs at least one RecordView")
+        raise TypeError("a page needs at least one AttentionWidget")
     return shown

@@ -9,7 +9,8 @@ from typing import Any
 from attnwidget.record import AttentionRecord
 from attnwidget.record.printable import printable
 
-Bundle = dict[str, Any]
+MimeBundle = tuple[dict[str, Any], dict[str, Any]]
+"""What a cell displays: (data by MIME type, metadata)."""
 
 # A picture of as many heads takes about a second, and a quarter of a megabyte.
 _MAX_HEADS = 500
@@ -21,7 +22,7 @@ class _TooManyHeads(ValueError):
 
 def with_picture(
     shown: Any, record: AttentionRecord, choices: Mapping[str, Any], draw: Callable[[], bytes]
-) -> tuple[Bundle, Bundle]:
+) -> MimeBundle:
     """Add a PNG and text to a widget's MIME bundle, as (data, metadata).
 
     SVG is left out because untrusted notebooks do not show it, and HTML because it would be shown

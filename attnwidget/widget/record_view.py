@@ -1,9 +1,8 @@
-"""A record with the choices of a view: what widgets and static views have in common."""
+"""A record with the choices of a view, which widgets and static views have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -19,7 +18,7 @@ from attnwidget.wire import Metrics, SentMetric, encode_overview, encode_own_met
 from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
-from .png_fallback import with_picture
+from .png_fallback import MimeBundle, with_picture
 from .selection import Selection, select
 
 if TYPE_CHECKING:
@@ -28,23 +27,22 @@ if TYPE_CHECKING:
     from attnwidget.plot.figure import Figure, FigureKind, FigureQuality
 
 
-@dataclass(frozen=True)
 class StaticCell:
-    """A cell's output that needs no kernel: a sandboxed frame with a view.
+    """A view as the output of a cell that needs no kernel, widget manager or network.
 
     Attributes:
-        html: the frame, for any page.
+        html: a sandboxed frame with the view, for any page of HTML.
     """
 
-    html: str
-    _data: dict[str, Any] = field(repr=False)
-    _metadata: dict[str, Any] = field(repr=False)
+    def __init__(self, html: str, bundle: MimeBundle) -> None:
+        self.html = html
+        self._bundle = bundle
 
     def __repr__(self) -> str:
         return f"StaticCell({len(self.html):,} characters of HTML)"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        return self._data, self._metadata
+    def _repr_mimebundle_(self, **kwargs: Any) -> MimeBundle:
+        return self._bundle
 
 
 class RecordView(Choices):
@@ -182,12 +180,9 @@ class RecordView(Choices):
         )
         pixels = None if height == "auto" else height
         html = frame_html(self._shown_record(), packed, note, pixels)
-        return StaticCell(html, *self._with_picture({"text/html": html}))
+        return StaticCell(html, self._with_picture({"text/html": html}))
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        return self.static()._repr_mimebundle_()
-
-    def _with_picture(self, shown: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _with_picture(self, shown: Any) -> MimeBundle:
         """Add a PNG and text to a MIME bundle, as (data, metadata)."""
         choices = choice_values(self)
         return with_picture(

@@ -124,12 +124,12 @@ def test_positions_as_numpy_has_them(shown: list[AttentionWidget]) -> None:
 def test_no_widget_is_left_where_there_is_no_html(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[AttentionWidget] = []
 
-    def fail(widget: AttentionWidget) -> str:
+    def fail(widget: AttentionWidget) -> None:
         assert widget.comm is not None
         made.append(widget)
         raise MemoryError("no room for a page")
 
-    monkeypatch.setattr(AttentionWidget, "to_html", fail)
+    monkeypatch.setattr(AttentionWidget, "_shown_record", fail)
     with pytest.raises(MemoryError, match="no room for a page"):
         head_view(ATTENTION, TOKENS, html_action="return")
     assert made[0].comm is None

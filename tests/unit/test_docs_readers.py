@@ -116,7 +116,7 @@ def test_pages(quality: Any, captured: AttentionRecord, page_reader: Reader) -> 
     for record in (captured, *_records()):
         text = show(record).to_html(quality=quality)
         content = page_reader["read_page"](text)
-        assert content.keys() == {"views", "layers", "records", "widgets"}
+        assert content.keys() == {"views", "complete", "records", "widgets"}
         assert content["widgets"][0]["choices"]["view"] == "head"
         [found] = content["records"]
         manifest, blocks = found["manifest"], found["blocks"]
@@ -139,7 +139,7 @@ def test_a_page_of_two_widgets_without_the_neuron_view(
     other = capture(t5(), None, {"input_ids": token_ids(9), "decoder_input_ids": token_ids(5)})
     widgets = show(captured, layer=1), show(other), show(captured, layer=0)
     content = page_reader["read_page"](to_html(*widgets, views=["head"], layers=[0, 1]))
-    assert (content["views"], content["layers"]) == (["head"], [0, 1])
+    assert (content["views"], content["complete"]) == (["head"], False)
     assert [widget["record"] for widget in content["widgets"]] == [0, 1, 0]
     assert [widget["choices"]["layer"] for widget in content["widgets"]] == [1, 0, 0]
     for record, found in zip((captured, other), content["records"], strict=True):
@@ -271,4 +271,4 @@ def test_every_field_of_the_protocol_is_named() -> None:
     # Numbers of heads go by the names of stacks.
     found -= {stack for record in _records() for stack in record.stacks}
     assert {field for field in found if f"`{field}`" not in text} == set()
-    assert _named("protocol.md") <= found | {"views", "layers", "records", "widgets"}
+    assert _named("protocol.md") <= found | {"views", "complete", "records", "widgets"}

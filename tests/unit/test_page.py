@@ -192,7 +192,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
     [(_, text)] = Elements(page).all("script", "data-content")
     content = json.loads(text)
     manifest, overview = encode_overview(record)
-    assert content["widgets"] == [{"record": 0, "choices": choices, "metrics": []}]
+    assert content["widgets"] == [{"record": 0, "choices": choices, "metrics": [], "note": ""}]
     [recorded] = content["records"]
     assert recorded["manifest"] == manifest
     assert base64.b64decode(recorded["overview"]) == overview

@@ -75,8 +75,8 @@ def test_layers_that_were_chosen(record: AttentionRecord) -> None:
     for layers in ([2, 0], (0, 2, 2), np.array([0, 2]), {0, 2}):
         page = AttentionWidget(record).to_html(layers=layers)
         assert list(_blocks(page)) == [("0", "self.0"), ("0", "self.2")]
-        assert _content(page)["layers"] == [0, 2]
-    assert _content(AttentionWidget(record).to_html())["layers"] is None
+        assert not _content(page)["complete"]
+    assert _content(AttentionWidget(record).to_html())["complete"]
 
 
 @pytest.mark.parametrize(("shown", "opened"), [(0, 1), (1, 1), (3, 3)])

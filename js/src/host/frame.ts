@@ -5,13 +5,17 @@ export function followFrame(content: HTMLElement): void {
   if (parent === window) return;
   const { documentElement } = document;
   documentElement.classList.add("framed");
-  new ResizeObserver(() => {
+  const tellHeight = () => {
     parent.postMessage({ attnwidget: { height: content.offsetHeight } }, "*");
-  }).observe(content);
+  };
+  new ResizeObserver(tellHeight).observe(content);
   addEventListener("message", ({ source, data }) => {
     const background: unknown = data?.attnwidget?.background;
     // The theme follows from the background, as in every host.
-    if (source === parent && typeof background === "string")
-      documentElement.style.backgroundColor = background;
+    if (source !== parent || background === undefined) return;
+    if (typeof background === "string") documentElement.style.backgroundColor = background;
+    tellHeight();
   });
+  // Whichever of the two pages comes to this first, the other one answers.
+  parent.postMessage({ attnwidget: { ready: true } }, "*");
 }

@@ -1,0 +1,61 @@
+"""Views that are displayed without a kernel, and the setting that asks for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, SupportsIndex
+
+from attnwidget.wire.compression import Quality
+
+from .autoembed import BUDGET
+from .png_fallback import MimeBundle
+from .record_view import RecordView
+
+STATIC_VARIABLE = "ATTNWIDGET_STATIC"
+
+
+def static_by_default() -> bool:
+    """True if views are static unless a call says otherwise.
+
+    Raises:
+        ValueError: the environment variable ATTNWIDGET_STATIC is neither 0 nor 1.
+    """
+    value = os.environ.get(STATIC_VARIABLE, "")
+    if value not in ("", "0", "1"):
+        raise ValueError(f"{STATIC_VARIABLE} is {value!r}; expected 1 for static views, or 0")
+    return value == "1"
+
+
+class StaticView(RecordView):
+    """Three linked views of an AttentionRecord, displayed as `AttentionWidget.static` shows them.
+
+    It has the choices of an AttentionWidget, which hold at the time when it is displayed: a view on
+    display neither follows them nor sends what its reader chooses.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._options: dict[str, Any] = {}
+
+    def embed(
+        self,
+        layers: Iterable[SupportsIndex] | None = None,
+        *,
+        quality: Quality | None = None,
+        budget: float | None = BUDGET,
+    ) -> StaticView:
+        """Choose the layers in the output, as `AttentionWidget.embed` does for a notebook's state.
+
+        Returns:
+            The view, so that `view.embed(...)` can end a cell.
+
+        Raises:
+            TypeError, ValueError, IndexError: when it is displayed, see `AttentionWidget.embed`.
+        """
+        chosen = None if layers is None else list(layers)
+        self._options = {"layers": chosen, "quality": quality, "budget": budget}
+        return self
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> MimeBundle:
+        return self.static(**self._options)._repr_mimebundle_()
