@@ -24,7 +24,7 @@ record.weights("first", 0)
 # Line by line, what is said.
 REVEALED = {
     4: "ndarray[",
-    6: 'Revealed type is "attnwidget.widget.widget.AttentionWidget | attnwidget.widget.static_view.StaticView"',
+    6: "attnwidget.widget.widget.AttentionWidget | attnwidget.widget.static_view.StaticView",
     7: 'Revealed type is "str"',
     8: "int | None",
     9: 'error: Argument "view" to "show" has incompatible type',
