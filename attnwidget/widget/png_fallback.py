@@ -9,8 +9,7 @@ from typing import Any
 from attnwidget.record import AttentionRecord
 from attnwidget.record.printable import printable
 
-MimeBundle = tuple[dict[str, Any], dict[str, Any]]
-"""What a cell displays: (data by MIME type, metadata)."""
+Bundle = dict[str, Any]
 
 # A picture of as many heads takes about a second, and a quarter of a megabyte.
 _MAX_HEADS = 500
@@ -22,7 +21,7 @@ class _TooManyHeads(ValueError):
 
 def with_picture(
     shown: Any, record: AttentionRecord, choices: Mapping[str, Any], draw: Callable[[], bytes]
-) -> MimeBundle:
+) -> tuple[Bundle, Bundle]:
     """Add a PNG and text to a widget's MIME bundle, as (data, metadata).
 
     SVG is left out because untrusted notebooks do not show it, and HTML because it would be shown

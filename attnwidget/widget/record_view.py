@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -18,7 +19,6 @@ from attnwidget.wire import Metrics, SentMetric, encode_overview, encode_own_met
 from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
-from .png_fallback import MimeBundle, with_picture
 from .selection import Selection, select
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from attnwidget.plot.figure import Figure, FigureKind, FigureQuality
 
 
+@dataclass(frozen=True)
 class StaticCell:
     """A view as the output of a cell that needs no kernel, widget manager or network.
 
@@ -34,15 +35,13 @@ class StaticCell:
         html: a sandboxed frame with the view, for any page of HTML.
     """
 
-    def __init__(self, html: str, bundle: MimeBundle) -> None:
-        self.html = html
-        self._bundle = bundle
+    html: str
 
     def __repr__(self) -> str:
         return f"StaticCell({len(self.html):,} characters of HTML)"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> MimeBundle:
-        return self._bundle
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 class RecordView(Choices):
@@ -158,7 +157,8 @@ class RecordView(Choices):
         """The view as a cell's output that needs no kernel, widget manager or network.
 
         The output is a sandboxed frame with the whole view and its layers. It works in notebooks
-        that are only read, in exported HTML, and wherever HTML is shown.
+        that are only read, in exported HTML, and wherever HTML is shown. Where HTML of others is
+        sanitized, as on GitHub, there is only a sentence in its place.
 
         Args:
             height: in CSS pixels, or "auto" to follow the content where a host allows it.
@@ -179,15 +179,7 @@ class RecordView(Choices):
             method="static",
         )
         pixels = None if height == "auto" else height
-        html = frame_html(self._shown_record(), packed, note, pixels)
-        return StaticCell(html, self._with_picture({"text/html": html}))
-
-    def _with_picture(self, shown: Any) -> MimeBundle:
-        """Add a PNG and text to a MIME bundle, as (data, metadata)."""
-        choices = choice_values(self)
-        return with_picture(
-            shown, self._record, choices, draw=lambda: self._drawn("png", "preview")
-        )
+        return StaticCell(frame_html(self._shown_record(), packed, note, pixels))
 
     def _shown_record(self) -> ShownRecord:
         return ShownRecord(

@@ -9,7 +9,6 @@ from typing import Any, SupportsIndex
 from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
-from .png_fallback import MimeBundle
 from .record_view import RecordView
 
 STATIC_VARIABLE = "ATTNWIDGET_STATIC"
@@ -57,5 +56,5 @@ class StaticView(RecordView):
         self._options = {"layers": chosen, "quality": quality, "budget": budget}
         return self
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> MimeBundle:
-        return self.static(**self._options)._repr_mimebundle_()
+    def _repr_html_(self) -> str:
+        return self.static(**self._options).html

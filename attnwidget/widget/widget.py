@@ -11,11 +11,12 @@ import traitlets
 
 from attnwidget.page import layers_within
 from attnwidget.record import AttentionRecord
-from attnwidget.view_state import CHOICES, ChoiceOptions, View
+from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
 from attnwidget.wire import Metrics, Replies
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
+from .png_fallback import with_picture
 from .record_view import RecordView
 
 if TYPE_CHECKING:
@@ -155,7 +156,12 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         if self.comm is None:
             return None  # closed
-        return self._with_picture(anywidget.AnyWidget._repr_mimebundle_(self, **kwargs))
+        return with_picture(
+            anywidget.AnyWidget._repr_mimebundle_(self, **kwargs),
+            self._record,
+            choice_values(self),
+            draw=lambda: self._drawn("png", "preview"),
+        )
 
     if hasattr(anywidget.AnyWidget, "_ipython_display_"):
         # ipywidgets 7, as in Colab, calls this instead of _repr_mimebundle_.

@@ -2,7 +2,7 @@
 
 import { computed, signal, untracked } from "@preact/signals-core";
 import type { Store } from "./data/store.ts";
-import { type FigureKind, figure } from "./painting/figure.ts";
+import { canvasFigure, type FigureOptions, figure } from "./painting/figure.ts";
 import { alertBar } from "./parts/alert.ts";
 import { copyMenu } from "./parts/copy.ts";
 import { el } from "./parts/dom.ts";
@@ -11,6 +11,7 @@ import { footer, printed } from "./parts/footer.ts";
 import { header } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
 import { notes } from "./parts/notes.ts";
+import { printAsFigure } from "./parts/print.ts";
 import { saveMenu } from "./parts/save.ts";
 import { bindKeys } from "./parts/shortcuts.ts";
 import { themeMenu } from "./parts/theme-menu.ts";
@@ -88,12 +89,14 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
     message.value = text;
   });
   const save = saveMenu(scope, {
-    figure: savedAs,
+    figure: (kind) =>
+      withFigure((options) => ({ name: options.name, file: figure(kind, options) })),
     say: (text) => {
       message.value = text;
     },
   });
-  function savedAs(kind: FigureKind) {
+  printAsFigure(scope, root, () => withFigure(canvasFigure));
+  function withFigure<Result>(use: (options: FigureOptions) => Result): Result | null {
     const shown = view.peek();
     const details = shown?.figure();
     if (!shown || !details) return null;
@@ -101,7 +104,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
     try {
       const { model } = store.manifest;
       const notes = [shown.status.value, shown.legend.value, [details.note]];
-      const file = figure(kind, {
+      return use({
         root,
         body,
         heading: el("div", { class: "figure-heading" }, details.heading),
@@ -111,7 +114,6 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
         title: model ? `Attention of ${model}` : "Attention",
         name: details.name,
       });
-      return { name: details.name, file };
     } finally {
       onPaper.value = false;
     }

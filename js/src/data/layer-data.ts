@@ -4,6 +4,7 @@ import { signal } from "@preact/signals-core";
 import { kernelsFor } from "../kernels/compiled.ts";
 import type { Kernels } from "../kernels/kernels.ts";
 import { typescript } from "../kernels/typescript.ts";
+import { nextFrame } from "../scheduling/frame.ts";
 import { sliced } from "../scheduling/slices.ts";
 import type { Arrays, NumberArray } from "./arrays.ts";
 import type { BlockError } from "./codec.ts";
@@ -226,11 +227,11 @@ export class LayerData {
   #begin(): () => void {
     let stopWork = () => {};
     // Later: a computed signal must not change its own dependencies.
-    const frame = requestAnimationFrame(() => {
+    const cancel = nextFrame(() => {
       stopWork = sliced(this.#completed());
     });
     return () => {
-      cancelAnimationFrame(frame);
+      cancel();
       stopWork();
       this.#wanted.clear();
       this.#stop = null;

@@ -28,10 +28,48 @@ const SHARPNESS = { svg: 1.5, png: 2.5 } as const;
 
 /** Paint the current view now; the file may be ready later. */
 export function figure(kind: FigureKind, options: FigureOptions): Promise<Blob> {
+  if (kind === "svg") {
+    return painted(kind, options, (width, height, paint) => {
+      const painter = new SvgPainter(width, height, options.title, options.name);
+      paint(painter);
+      return Promise.resolve(new Blob([painter.toString()], { type: "image/svg+xml" }));
+    });
+  }
+  // Not drawn from an SVG, which a page whose policy allows no images could not load.
+  const canvas = canvasFigure(options);
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => {
+      if (blob) resolve(blob);
+      else reject(new Error("the picture is too large for this browser"));
+    });
+  });
+}
+
+/** Paint the current view on a canvas, at the sharpness of a PNG. */
+export function canvasFigure(options: FigureOptions): HTMLCanvasElement {
+  return painted("png", options, (width, height, paint) => {
+    const ratio = canvasRatio(width, height, SHARPNESS.png);
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.width = `${width}px`;
+    const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+    context.scale(ratio, ratio);
+    paint(context);
+    return canvas;
+  });
+}
+
+/** Call `use` with the figure's size and a function that paints it. */
+function painted<Result>(
+  kind: FigureKind,
+  options: FigureOptions,
+  use: (width: number, height: number, paint: (painter: Painter) => void) => Result,
+): Result {
   return arranged(options, (blocks) => {
     const width = Math.max(...blocks.map((block) => block.width));
     const height = blocks.reduce((sum, block) => sum + block.height, 0);
-    const paint = (painter: Painter) => {
+    return use(width, height, (painter) => {
       painter.fillStyle = options.background;
       painter.fillRect(0, 0, width, height);
       let top = 0;
@@ -39,27 +77,6 @@ export function figure(kind: FigureKind, options: FigureOptions): Promise<Blob> 
         paintBlock(painter, block, top, options.background, SHARPNESS[kind]);
         top += block.height;
       }
-    };
-    if (kind === "png") return paintPng(width, height, paint);
-    const painter = new SvgPainter(width, height, options.title, options.name);
-    paint(painter);
-    return Promise.resolve(new Blob([painter.toString()], { type: "image/svg+xml" }));
-  });
-}
-
-/** Not drawn from an SVG, which a page whose policy allows no images could not load. */
-function paintPng(width: number, height: number, paint: (painter: Painter) => void): Promise<Blob> {
-  const ratio = canvasRatio(width, height, SHARPNESS.png);
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
-  context.scale(ratio, ratio);
-  paint(context);
-  return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => {
-      if (blob) resolve(blob);
-      else reject(new Error("the picture is too large for this browser"));
     });
   });
 }

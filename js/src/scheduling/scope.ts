@@ -1,6 +1,7 @@
 /** The lifetime of a part of the page, whose end stops its effects and listeners. */
 
 import { effect } from "@preact/signals-core";
+import { nextFrame } from "./frame.ts";
 
 export class Scope {
   readonly #controller = new AbortController();
@@ -38,6 +39,12 @@ export class Scope {
     const observer = new ResizeObserver(() => requestAnimationFrame(changed));
     observer.observe(element);
     this.onEnd(() => observer.disconnect());
+    // Browsers do not observe frames that are out of sight, but print them.
+    this.onEnd(
+      nextFrame(() => {
+        if (element.clientWidth > 0) changed();
+      }),
+    );
   }
 
   /** Call `run` once when the scope ends; at once if it has ended. */

@@ -1,11 +1,13 @@
 /** Long work in short slices, so that the page stays responsive. */
 
+import { nextFrame } from "./frame.ts";
+
 /** The longest duration of a slice. */
 const SLICE_MS = 8;
 
 /** Do work that yields often, its first slice at once. Returns a function that stops it. */
 export function sliced(work: Iterator<void>): () => void {
-  let frame = 0;
+  let cancel = () => {};
   let [busy, stopped] = [false, false];
   const slice = () => {
     const until = performance.now() + SLICE_MS;
@@ -16,12 +18,12 @@ export function sliced(work: Iterator<void>): () => void {
     busy = false;
     // The work itself may have stopped it.
     if (stopped) work.return?.();
-    else if (!done) frame = requestAnimationFrame(slice);
+    else if (!done) cancel = nextFrame(slice);
   };
   slice();
   return () => {
     stopped = true;
-    cancelAnimationFrame(frame);
+    cancel();
     if (!busy) work.return?.();
   };
 }

@@ -13,4 +13,6 @@ export const FIGURE = `
 .figure-heading:empty, .figure-caption:empty { display: none }
 .figure-caption { color: var(--muted); font-size: 13px }
 .figure-caption bdi { display: inline }
+.printing { position: absolute; visibility: hidden; height: 0; border: 0 }
+.paper canvas { display: block; max-width: 100%; height: auto }
 `;
