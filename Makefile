@@ -84,7 +84,8 @@ check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of impor
 bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (an hour, Linux)
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
-	$(PY) -m benchmarks.browser --models-folder "$(ATTNWIDGET_MODELS)" $(BENCH)
+	$(PY) -m benchmarks.browser --models-folder "$(ATTNWIDGET_MODELS)" $(BENCH) && \
+	$(PY) -m benchmarks.notebook
 
 docs: $(VENV)/.docs $(BUNDLE) ## Make the site of the documents, offline
 	rm -rf build/docs

@@ -88,10 +88,10 @@ NETWORK = {
 NOISE = [r"^console warning: The resource \S+ was preloaded using link preload but not used "]
 
 
-def write_notebook(folder: Path, record: aw.AttentionRecord) -> None:
+def write_notebook(folder: Path, record: aw.AttentionRecord, source: str = NOTEBOOK) -> None:
     record.save(folder / "record.safetensors")
     save_hostile(folder)
-    (folder / "notebook.py").write_text(NOTEBOOK)
+    (folder / "notebook.py").write_text(source)
     settings = folder / "marimo" / "marimo.toml"
     settings.parent.mkdir()
     settings.write_text(SETTINGS)

@@ -22,6 +22,8 @@ CELLS = [
     "bare = aw.show(record); bare",
     "aw.show(record, view='neuron').embed([0])",
     LOAD_HOSTILE + "; aw.show(hostile).embed()",
+    "aw.show(record, static=True)",
+    "aw.show(hostile, static=True)",
 ]
 
 

@@ -126,12 +126,37 @@ def test_hostile_texts_stay_text(open_: Callable[[str], Lab], name: str) -> None
     expect_text_alone(View(results(lab).nth(3)), lab.watch)
 
 
+def static(lab: Lab, number: int) -> View:
+    place = results(lab).nth(number)
+    place.scroll_into_view_if_needed()
+    return View(place.frame_locator("iframe").locator("main"))
+
+
 def test_it_turns_with_the_theme(trusted: Lab) -> None:
     view = embedded(trusted)
     trusted.set_theme("dark")
     expect_brightness(view.body, dark=True)
+    expect_brightness(static(trusted, 4).body, dark=True)
     trusted.set_theme("light")
-    expect_brightness(view.body, dark=False)
+    expect_brightness(static(trusted, 4).body, dark=False)
+
+
+@pytest.mark.parametrize("name", ["trusted", "trusted-bare"])
+def test_static_cells(open_: Callable[[str], Lab], record: aw.AttentionRecord, name: str) -> None:
+    lab = open_(name)
+    view = static(lab, 4)
+    for _ in range(PAINTS):
+        lab.reload()
+        expect_lines(view)
+    expect_three_views(view, record)
+    # The keys of a view in a frame are not the notebook's.
+    view.layer.press("ArrowUp")
+    expect(view.layer).to_have_text("1")
+    frame = results(lab).nth(4).locator("iframe")
+    assert frame.evaluate("frame => frame.offsetHeight") == view.within.evaluate(
+        "main => main.offsetHeight"
+    )
+    expect_text_alone(static(lab, 5), lab.watch)
 
 
 def test_while_its_kernel_runs_it_is_live(
@@ -164,11 +189,16 @@ def test_untrusted_nothing_of_ours_runs(
 ) -> None:
     lab = open_(name)
     assert not lab.page.evaluate(TRUSTED)
-    for place, data in zip(results(lab).all(), outputs(server, name), strict=True):
+    *widgets, frame, hostile = zip(results(lab).all(), outputs(server, name), strict=True)
+    for place, data in widgets:
         assert "application/vnd.jupyter.widget-view+json" in data
         image = place.locator("img")
         png = "".join(data["image/png"]).replace("\n", "")
         expect(image).to_have_attribute("src", f"data:image/png;base64,{png}")
         assert image.evaluate("image => image.naturalWidth") > 300
+    for place, data in (frame, hostile):
+        assert data.keys() == {"text/html", "text/plain"}
+        expect(place).to_contain_text("To see the view here, trust this notebook")
+        expect(place.locator("iframe")).to_have_count(0)
     expect(lab.page.get_by_role("tablist", name="View")).to_have_count(0)
     assert lab.page.locator(".jupyter-widgets").count() == 0

@@ -3,7 +3,7 @@
 import json
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import HTTPError
@@ -59,13 +59,15 @@ NOISE = [
 
 
 @contextmanager
-def serve_voila(folder: Path, record: aw.AttentionRecord) -> Iterator[str]:
+def serve_voila(
+    folder: Path, record: aw.AttentionRecord, cells: Sequence[str] = APP
+) -> Iterator[str]:
     """The address of the app; every visit runs it in a kernel of its own."""
     root = folder / "root"
     root.mkdir()
     record.save(root / "record.safetensors")
     save_hostile(root)
-    (root / "app.ipynb").write_text(json.dumps(notebook(*APP)))
+    (root / "app.ipynb").write_text(json.dumps(notebook(*cells)))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
