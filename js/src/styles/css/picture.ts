@@ -39,9 +39,11 @@ export const PICTURE = `
 .strongest canvas { width: 24px; height: 24px }
 .strongest .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .strongest .number { text-align: right }
-.picture-top:not(.wide) .strongest ol { columns: 2; column-gap: 28px }
+.picture-top:not(.wide) .strongest ol { columns: 230px 2; column-gap: 28px }
+.strongest li { break-inside: avoid }
 /* Two lines for the title of the smaller picture, and as many for the other. */
-.picture-top:not(.wide) .picture-side > .title { height: 2.8em; white-space: normal }
+.long-titles .picture-side > .title { height: 2.8em; white-space: normal }
+.picture-view > section > .title { white-space: normal }
 .maps { display: flex; flex-wrap: wrap; gap: 12px 10px }
 .map { display: block; padding: 0; border: 0; background: none; text-align: left; border-radius: 6px }
 .map canvas { display: block; border-radius: 5px }

@@ -18,7 +18,7 @@ export interface Layout {
 }
 
 /** The least width of the view with the list beside the pictures. */
-const WIDE_FROM = 820;
+const WIDE_FROM = 720;
 const LIST = { least: 200, share: 0.23, most: 260 };
 const QUERY = { share: 0.225, most: 252 };
 const KEY = { share: 0.4, most: 450 };

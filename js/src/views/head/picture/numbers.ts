@@ -7,7 +7,8 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import type { Looking } from "./looking.ts";
 import { summaryOf } from "./shade.ts";
 
-const NAMES = ["entropy", "mean distance", "itself + 8 neighbours", "90% of it on"];
+/** Those that only a patch has come last. */
+const NAMES = ["entropy", "90% of it on", "mean distance", "itself + 8 neighbours"];
 
 /** @param title the matrix that is shown, as "Layer 3 · Head 4" */
 export function numbers(
@@ -33,9 +34,9 @@ export function numbers(
     const { entropy, distance, around, most } = summaryOf(weights.value, patches, from.value[0]);
     const texts = [
       `${number(entropy)} nats`,
+      `${most} of ${patches.of.length} tokens`,
       distance === null ? "" : `${number(distance, 1)} patches`,
       around === null ? "" : weight(around),
-      `${most} of ${patches.of.length} tokens`,
     ];
     texts.forEach((text, at) => {
       values[at].textContent = text;

@@ -44,6 +44,9 @@ export function patchesOn({ manifest }: Store, { queries, keys }: StackInfo): Pa
 /** The number of the strongest patches that are framed. */
 const FRAMED = 3;
 
+/** The width of a picture whose title fits into one line. */
+const ONE_LINE_FROM = 400;
+
 export interface PictureOptions {
   readonly data: Layer;
   readonly axes: Axes;
@@ -105,9 +108,10 @@ export function pictureContent(
   list.style.width = `${layout.list}px`;
 
   const top = el("div", { class: `picture-top ${layout.wide ? "wide" : ""}` }, pair, list);
+  top.classList.toggle("long-titles", layout.key.width < ONE_LINE_FROM);
   const element = el("div", { class: "picture-view" }, top);
   // A single head is chosen by its map; heads that are combined, by swatches.
-  if (matrix.peek().head !== null) element.append(mapsOfHeads());
+  if (state.combine.value === "none") element.append(mapsOfHeads());
   else if (layerLabel) element.prepend(swatches(scope, state, heads, palette));
 
   /** One of the two pictures, and its tokens apart. */
