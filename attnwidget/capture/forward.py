@@ -20,7 +20,7 @@ from .inputs import Inputs, prepare
 from .items import Items
 from .missing import missing_attention, no_attention
 from .model import is_encoder_decoder
-from .patches import placed_tokens
+from .patches import on_image, placed_tokens
 from .picture import picture
 from .recorder import RecordedCall, RecordedCalls, record_pass
 from .stacks import grouped, stacks
@@ -64,7 +64,8 @@ def capture_record(
         calls, called = _calls(model, inputs, generation, _wanted(named), values)
         layers_of = [(c.address.module, c.layers[0] if c.layers else None) for c in calls]
         sequences = inputs.sequences if generation is None else generation.sequences()
-        sequences = replace(sequences, placed=placed)
+        if placed is not None:
+            sequences = on_image(model, inputs, sequences, placed)
         by_name = stacks(grouped(layers_of), sequences.tokens)
         if chosen is None or not 0 <= max(chosen) < len(calls):
             break
@@ -81,7 +82,7 @@ def capture_record(
         )
     kept = _with_layers(by_name, chosen)
     image = None
-    if placed is not None and any(placed.tokens in (s.queries, s.keys) for s in kept.values()):
+    if placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
         image = picture(inputs, tokenizer, placed.tokens)
     return AttentionRecord(kept, model=_name(model), missing=missing, image=image)
 

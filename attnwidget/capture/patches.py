@@ -21,12 +21,15 @@ from .inputs import Inputs
 from .items import Items
 from .model import device_of
 from .recorder import Check, RecordedCall, RecordedCalls, record_pass
-from .sequences import PlacedTokens
+from .sequences import PlacedTokens, Sequences
 from .stacks import is_cross, tower
 
 # Of the largest query component. An unchanged token has the same query to the last bit on most
 # processors; a changed one is far above.
 _UNCHANGED, _CHANGED = 1e-5, 1e-3
+
+# Models of which every image token is a patch of the vision tower, in the same order.
+_ONE_BY_ONE = ("llava", "paligemma")
 
 _NOT_SEEING = ("text", "audio", "decoder", "qformer")
 
@@ -70,6 +73,37 @@ def placed_tokens(
         return None
     name = tower(before.address.module)
     return PlacedTokens(name, _labelled(model, Patches(rows, columns, of)))
+
+
+def on_image(
+    model: torch.nn.Module, inputs: Inputs, sequences: Sequences, placed: PlacedTokens
+) -> Sequences:
+    """The sequences with places on the image: of the tower, and of image tokens among text."""
+    text, patches = sequences.text, placed.tokens.patches
+    if text is not None and patches is not None:
+        text = _with_image_tokens(model, inputs, text, patches)
+    return replace(sequences, text=text, placed=placed)
+
+
+def _with_image_tokens(
+    model: torch.nn.Module, inputs: Inputs, text: Tokens, patches: Patches
+) -> Tokens:
+    """The text with the places of its image tokens, where it is known that each is a patch."""
+    config, ids = getattr(model, "config", None), inputs.tensors.get("input_ids")
+    kept, image_token = inputs.batch.text, getattr(config, "image_token_id", None)
+    known = getattr(config, "model_type", None) in _ONE_BY_ONE
+    if not known or ids is None or kept is None or "image_sizes" in inputs.tensors:
+        return text
+    positions = (ids[inputs.batch.index].cpu()[kept.kept] == image_token).nonzero()[:, 0].tolist()
+    if len(positions) != patches.rows * patches.columns:
+        return text
+    places: list[int | None] = [None] * len(text)
+    labels = list(text.labels)
+    for patch, position in enumerate(positions):
+        places[position] = patch
+        labels[position] = _label(patch, patches)
+    of = replace(patches, of=tuple(places))
+    return replace(text, labels=tuple(labels), patches=of)
 
 
 def _patches(
@@ -176,11 +210,13 @@ def _labelled(model: torch.nn.Module, patches: Patches) -> Tokens:
     """Tokens named by row and column, or by what they are if they stand apart."""
     apart = tuple(position for position, place in enumerate(patches.of) if place is None)
     names = iter(_names_apart(model, len(apart)))
-    labels = (
-        next(names) if place is None else "{},{}".format(*divmod(place, patches.columns))
-        for place in patches.of
-    )
+    labels = (next(names) if place is None else _label(place, patches) for place in patches.of)
     return Tokens(tuple(labels), special=apart, patches=patches)
+
+
+def _label(patch: int, patches: Patches) -> str:
+    row, column = divmod(patch, patches.columns)
+    return f"{row},{column}"
 
 
 def _names_apart(model: torch.nn.Module, count: int) -> list[str]:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 import attnwidget as aw
 from tests.browser.conftest import SavePage
-from tests.browser.view import View, eventually
+from tests.browser.view import View, eventually, look
 from tests.support import OpenPage
 from tests.unit.tiny import tiny
 
@@ -76,12 +76,6 @@ def _expect_image(page: Page) -> None:
 
 def _brightness(page: Page, name: str, column: int) -> float:
     """Of the middle of a patch in the first row, 0 to 255."""
-    canvas = page.get_by_role("grid", name=name, exact=True).locator("canvas")
-    pixel = canvas.evaluate(
-        """(canvas, column) => {
-          const at = [((column + 0.5) / 4) * canvas.width, canvas.height / 8];
-          return [...canvas.getContext("2d").getImageData(...at, 1, 1).data];
-        }""",
-        column,
-    )
-    return float(np.mean(pixel[:3]))
+    seen = look(page.get_by_role("grid", name=name, exact=True))
+    height, width, _ = seen.shape
+    return float(seen[height // 8, int((column + 0.5) * width / 4)].mean())

@@ -151,19 +151,53 @@ def test_a_model_of_ones_own(overlap: int, placed: bool) -> None:
     assert (record.stack().queries.patches is not None) == placed
 
 
-def test_towers() -> None:
-    """Text has no place on the image, and neither has the text that attends to it."""
+def _llava(**options: Any) -> Model:
     config = transformers.LlavaConfig(
         vision_config=transformers.CLIPVisionConfig(**VISION),
         text_config=transformers.LlamaConfig(**TEXT),
         image_token_index=60,
+        **options,
     )
-    model = build(transformers.LlavaForConditionalGeneration, config)
-    ids = torch.tensor([[1, *[60] * 16, 5, 6]])
-    record = capture(model, None, {"input_ids": ids, "pixel_values": _pixels()})
+    return build(transformers.LlavaForConditionalGeneration, config)
+
+
+def test_image_tokens_among_text() -> None:
+    """Their embeddings are those of patches, if the tower passes its first layer's input on."""
+    model, pixels = _llava(vision_feature_layer=0), _pixels()
+    ids = torch.tensor([[1, 7, *[60] * 16, 5, 6]])
+    record = capture(model, None, {"input_ids": ids, "pixel_values": pixels})
     assert record.image is not None
     assert record.stack("vision").queries.patches == Patches(4, 4, (None, *range(16)))
+    tokens = record.stack("text").queries
+    assert tokens.labels[:4] == ("0", "1", "0,0", "0,1")
+    assert tokens.patches is not None
+
+    def embedded(image: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            out = model(input_ids=ids, pixel_values=image, output_hidden_states=True)
+        return out.hidden_states[0][0]
+
+    unchanged = embedded(pixels)
+    for patch in range(16):
+        row, column = divmod(patch, 4)
+        image = pixels.clone()
+        image[:, :, row * PATCH : (row + 1) * PATCH, column * PATCH : (column + 1) * PATCH] += 1
+        changed = (embedded(image) - unchanged).abs().amax(-1) > 1e-6
+        assert changed.nonzero().tolist() == [[tokens.patches.of.index(patch)]]
+
+
+def test_image_tokens_of_which_one_is_no_patch() -> None:
+    model = _llava(vision_feature_select_strategy="full")
+    ids = torch.tensor([[1, *[60] * 17, 5]])
+    record = capture(model, None, {"input_ids": ids, "pixel_values": _pixels()})
     assert record.stack("text").queries.patches is None
+
+
+def test_image_tokens_before_generated_text() -> None:
+    inputs = {"input_ids": torch.tensor([[1, *[60] * 16, 5]]), "pixel_values": _pixels()}
+    record = capture(_llava(), None, inputs, generate={"max_new_tokens": 3, "do_sample": False})
+    of = (None, *range(16), *[None] * (len(record.tokens("text")[0]) - 17))
+    assert record.stack("text").queries.patches == Patches(4, 4, of)
 
 
 def test_a_decoder_that_reads_patches() -> None:

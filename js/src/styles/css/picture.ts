@@ -3,6 +3,7 @@
 export const PICTURE = `
 .picture-view { display: flex; flex-direction: column; gap: 18px; min-width: 0 }
 .picture-view .title { min-height: 1.4em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
+.picture-view > .swatch-row { margin: 0 }
 .picture-top { display: flex; flex-direction: column; gap: 18px }
 .picture-top.wide { flex-direction: row; justify-content: space-between; gap: 32px }
 .picture-pair { position: relative; flex: 1 1 auto; display: flex; justify-content: space-between; min-width: 0 }
@@ -17,6 +18,8 @@ export const PICTURE = `
   display: flex; align-items: center; gap: 6px; height: 26px; padding: 0 10px; border: 1px solid var(--border);
   border-radius: 13px; font-size: 12px; cursor: pointer; white-space: nowrap; -webkit-user-select: none; user-select: none;
 }
+.chips.many { gap: 3px; max-height: 104px; border-radius: 6px }
+.chips.many [role=option] { height: 22px; padding: 0 6px; border-radius: 5px }
 .chips .focused { background: var(--highlight) }
 .chips [aria-selected=true] { background: var(--highlight); border-color: var(--accent); font-weight: 600 }
 .picture-view .number { font-variant-numeric: tabular-nums }
@@ -27,14 +30,14 @@ export const PICTURE = `
 .picture-numbers { margin-top: 14px }
 .picture-numbers > .title { white-space: normal }
 .picture-numbers dl { margin: 0; font-size: 12px; line-height: 21px }
-.picture-numbers dl div { display: flex; justify-content: space-between; gap: 12px }
-.picture-numbers dt { color: var(--muted); white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
+.picture-numbers dl div { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 12px }
+.picture-numbers dt { color: var(--muted); white-space: nowrap }
 .picture-numbers dd { margin: 0; white-space: nowrap; font-variant-numeric: tabular-nums }
 .strongest { flex: none; font-size: 12px }
 .strongest h3 { margin: 2px 0 6px; font-size: 13px; line-height: 1.4; font-weight: 500 }
 .strongest .columns { display: flex; justify-content: space-between; padding-bottom: 4px; border-bottom: 1px solid var(--border); color: var(--muted) }
 .strongest ol { margin: 0; padding: 0; list-style: none }
-.strongest li { display: grid; grid-template-columns: 24px 1fr 84px 3.4em; align-items: center; gap: 10px; height: 30px; cursor: pointer; border-radius: 4px }
+.strongest li { display: grid; grid-template-columns: 24px minmax(70px, 1fr) minmax(20px, 84px) 3.4em; align-items: center; gap: 8px; height: 30px; cursor: pointer; border-radius: 4px }
 .strongest li:hover { background: var(--panel) }
 .strongest canvas { width: 24px; height: 24px }
 .strongest .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }

@@ -5,6 +5,7 @@ import { el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Side } from "../../../state/state.ts";
+import { alpha } from "../../../styles/palette.ts";
 import { GRID_NAMES } from "./stage.ts";
 
 export interface ChipsOptions {
@@ -21,8 +22,12 @@ export interface ChipsOptions {
   toggle(token: number, event: MouseEvent | KeyboardEvent): void;
 }
 
+/** More tokens, as those of a text, have a shade in place of a bar and a number. */
+const MOST_WITH_NUMBERS = 8;
+
 export function chips(scope: Scope, options: ChipsOptions): HTMLElement {
   const { side, tokens, names, weights, focused, locked } = options;
+  const many = tokens.length > MOST_WITH_NUMBERS;
   const rows = tokens.map((token) => {
     const bar = el("span", { class: "weight-bar" }, el("span"));
     const number = el("span", { class: "number" });
@@ -35,7 +40,7 @@ export function chips(scope: Scope, options: ChipsOptions): HTMLElement {
   const list = el(
     "div",
     {
-      class: "chips",
+      class: many ? "chips many" : "chips",
       role: "listbox",
       tabindex: 0,
       "aria-label": `${GRID_NAMES[side]} apart from the picture`,
@@ -64,8 +69,13 @@ export function chips(scope: Scope, options: ChipsOptions): HTMLElement {
     const values = weights.value;
     for (const { token, chip, bar, fill, number } of rows) {
       const text = values ? weight(values[token]) : "";
-      bar.hidden = !values;
-      number.textContent = text;
+      bar.hidden = many || !values;
+      number.textContent = many ? "" : text;
+      if (many) {
+        // The square root, as in the matrix, since most weights are small.
+        const shade = values ? 0.6 * Math.sqrt(Math.min(1, values[token])) : 0;
+        chip.style.background = shade ? alpha(options.color.value, shade) : "";
+      }
       fill.style.width = values ? `${100 * Math.min(1, values[token])}%` : "0";
       fill.style.background = options.color.value;
       const isFocused = focused.value.includes(token);

@@ -35,10 +35,9 @@ export function layoutOf(width: number, { rows, columns }: Patches, heads: numbe
   };
   const wide = width >= WIDE_FROM;
   const inner = width - NARROW.gap;
-  const perLine = Math.max(
-    1,
-    Math.min(heads, Math.floor((width + MAP.gap) / (MAP.least + MAP.gap))),
-  );
+  // Lines of equal lengths, as few as there can be.
+  const fitting = Math.max(1, Math.floor((width + MAP.gap) / (MAP.least + MAP.gap)));
+  const perLine = Math.ceil(heads / Math.ceil(heads / fitting));
   const across = Math.floor((width + MAP.gap) / perLine) - MAP.gap;
   return {
     query: sized(wide ? Math.min(QUERY.most, width * QUERY.share) : inner * NARROW.query),

@@ -12,7 +12,7 @@ export interface Looking {
   readonly names: readonly string[];
   /** The tokens apart from the picture, such as [CLS]. */
   readonly apart: readonly number[];
-  /** The tokens in focus, or else the first: [CLS], or the patch in the middle. */
+  /** The tokens in focus, or else one: [CLS], the patch in the middle, or the last of a text. */
   readonly shown: ReadonlySignal<FocusedUnits>;
   /** The side on which they are: queries that look, or keys that are looked at. */
   readonly side: ReadonlySignal<Side>;
@@ -26,15 +26,17 @@ export interface Looking {
   readonly weights: ReadonlySignal<Float32Array | null>;
 }
 
+/** @param isCausal true if only the last token sees all others */
 export function lookingOf(
   axes: Axes,
   patches: Patches,
   focused: ReadonlySignal<FocusedUnits>,
   matrix: ReadonlySignal<AttentionMatrix>,
+  isCausal: boolean,
 ): Looking {
   const { names } = axes.key;
   const apart = names.flatMap((_, token) => (patches.of[token] === null ? [token] : []));
-  const first = apart[0] ?? patches.of.indexOf(middleOf(patches));
+  const first = isCausal ? names.length - 1 : (apart[0] ?? patches.of.indexOf(middleOf(patches)));
   const shown = computed<FocusedUnits>(() =>
     sideOf(focused.value) ? focused.value : { query: [first], key: [] },
   );

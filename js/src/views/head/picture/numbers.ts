@@ -8,7 +8,7 @@ import type { Looking } from "./looking.ts";
 import { summaryOf } from "./shade.ts";
 
 /** Those that only a patch has come last. */
-const NAMES = ["entropy", "90% of it on", "mean distance", "itself + 8 neighbours"];
+const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + 8 neighbours"];
 
 /** @param title the matrix that is shown, as "Layer 3 · Head 4" */
 export function numbers(
@@ -34,7 +34,7 @@ export function numbers(
     const { entropy, distance, around, most } = summaryOf(weights.value, patches, from.value[0]);
     const texts = [
       `${number(entropy)} nats`,
-      `${most} of ${patches.of.length} tokens`,
+      `${most} of ${patches.of.length}`,
       distance === null ? "" : `${number(distance, 1)} patches`,
       around === null ? "" : weight(around),
     ];

@@ -71,7 +71,8 @@ export function pictureContent(
   const layout = layoutOf(context.width.value, patches, heads);
   const image = imageOf(store.manifest);
   const focused = focusedUnits(state, axes);
-  const looking = lookingOf(axes, patches, focused, matrix);
+  const isCausal = (data.info.program?.mask ?? "none") !== "none";
+  const looking = lookingOf(axes, patches, focused, matrix, isCausal);
   const { names, apart, side, other, from, weights } = looking;
   const colors = computed(() => headColors(heads, palette.value.dark));
   const color = computed(() => {
