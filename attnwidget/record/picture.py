@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 
 # In pixels; a picture lies behind patches, and is no copy of the photograph.
@@ -48,6 +49,7 @@ class Picture:
         )
         return width, height
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, bytes]:
+    def _repr_html_(self) -> str:
         """The picture itself, in a notebook."""
-        return {"image/webp": self.data}
+        encoded = base64.b64encode(self.data).decode()
+        return f'<img alt="the image that the model read" src="data:image/webp;base64,{encoded}">'

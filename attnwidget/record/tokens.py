@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 
+# Each is a pixel of what is laid over the picture.
+_MOST_PATCHES = 1 << 20
+
+
 @dataclass(frozen=True)
 class Patches:
     """The places of tokens on a picture that is cut into a grid.
@@ -25,6 +29,8 @@ class Patches:
             raise ValueError("a picture has at least one row and one column of patches")
         places = [place for place in self.of if place is not None]
         count = self.rows * self.columns
+        if count > _MOST_PATCHES:
+            raise ValueError(f"a picture has at most {_MOST_PATCHES} patches, not {count}")
         if not all(_is_count(place) and place < count for place in places):
             raise ValueError(f"the patches of tokens are numbers from 0 to {count - 1}, or None")
         if not places or len(set(places)) < len(places):

@@ -312,6 +312,7 @@ def test_an_image_that_would_fill_the_memory_is_refused() -> None:
         ((2, 2, (1, 1)), "no two"),
         ((2, 2, (None, None)), "some tokens"),
         ((0, 2, (0,)), "at least one row"),
+        ((10**6, 2, (0,)), "at most"),
     ],
 )
 def test_places_that_cannot_be(patches: tuple[Any, ...], message: str) -> None:

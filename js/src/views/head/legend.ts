@@ -43,11 +43,11 @@ export function headLegend(
 }
 
 /** "14 × 14 patches + [CLS]". */
-function onImage({ patches, special, labels }: Tokens): string | null {
+function onImage({ patches, labels }: Tokens): string | null {
   if (!patches) return null;
-  const apart =
-    special.length > 2 ? `${special.length} tokens` : special.map((at) => labels[at]).join(" + ");
-  return `${patches.rows} × ${patches.columns} patches${apart && ` + ${apart}`}`;
+  const apart = labels.filter((_, token) => patches.of[token] === null);
+  const more = apart.length > 2 ? `${apart.length} tokens` : apart.join(" + ");
+  return `${patches.rows} × ${patches.columns} patches${more && ` + ${more}`}`;
 }
 
 /** "12 heads", or "8–12 heads" if layers differ. */

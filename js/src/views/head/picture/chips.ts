@@ -1,7 +1,7 @@
 /** The tokens that stand apart from the picture, such as [CLS] and registers, with their weights. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { el, setAttributes } from "../../../parts/dom.ts";
+import { el, revealWithin, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Side } from "../../../state/state.ts";
@@ -17,6 +17,8 @@ export interface ChipsOptions {
   /** The colour of the bars. */
   readonly color: ReadonlySignal<string>;
   readonly focused: ReadonlySignal<readonly number[]>;
+  /** The tokens whose attention is shown: those in focus, or the one that stands in for them. */
+  readonly shown: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   pointAt(token: number | null): void;
   toggle(token: number, event: MouseEvent | KeyboardEvent): void;
@@ -78,13 +80,18 @@ export function chips(scope: Scope, options: ChipsOptions): HTMLElement {
       }
       fill.style.width = values ? `${100 * Math.min(1, values[token])}%` : "0";
       fill.style.background = options.color.value;
-      const isFocused = focused.value.includes(token);
-      chip.classList.toggle("focused", isFocused);
+      chip.classList.toggle("focused", options.shown.value.includes(token));
       setAttributes(chip, {
         "aria-label": values ? `${names[token]}, weight ${text}` : names[token],
         "aria-selected": `${locked.value.includes(token)}`,
       });
     }
+    const first = rows.find(({ token }) => options.shown.value.includes(token));
+    const reveal = () => first && revealWithin(list, first.chip);
+    // In the first run, wait until the list is in the page.
+    if (!list.isConnected) queueMicrotask(reveal);
+    // Not below the pointer, which would then be at another token.
+    else if (!list.matches(":hover")) reveal();
     const active = focused.value.find((token) => tokens.includes(token));
     setAttributes(list, {
       "aria-activedescendant": active !== undefined && `${side}-apart-${active}`,

@@ -35,10 +35,13 @@ export function links(scope: Scope, around: HTMLElement, options: LinksOptions):
     const corner = around.getBoundingClientRect();
     const patch = patches.of[token];
     if (patch === null) {
-      const box = around.querySelector(`#${on}-apart-${token}`)?.getBoundingClientRect();
-      if (!box) return null;
+      const chip = around.querySelector(`#${on}-apart-${token}`);
+      const [box, list] = [chip, chip?.parentElement].map((each) => each?.getBoundingClientRect());
+      if (!box || !list) return null;
       const edge = on === "query" ? box.right : box.left;
-      return [edge - corner.left, box.top + box.height / 2 - corner.top];
+      // A chip may be scrolled out of its list.
+      const middle = Math.min(Math.max(box.top + box.height / 2, list.top), list.bottom);
+      return [edge - corner.left, middle - corner.top];
     }
     const stage = stages[on].getBoundingClientRect();
     const box = boxOf(patch, patches, sizes[on]);

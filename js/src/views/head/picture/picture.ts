@@ -122,6 +122,7 @@ export function pictureContent(
     const acting = {
       side: on,
       focused: computed(() => focused.value[on]),
+      shown: computed(() => looking.shown.value[on]),
       locked: computed(() => lockedOn(state, on)),
       weights: weightsHere,
       pointAt(token: number | null) {
