@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-
 # Each is a pixel of what is laid over the picture.
 _MOST_PATCHES = 1 << 20
 
