@@ -84,7 +84,8 @@ function headContent(
   const { heads, number } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
-  const axes = axesOf(state, data.stack);
+  const patches = state.picture.value ? patchesOn(store, data.stack) : null;
+  const axes = axesOf(state, data.stack, state.words.value && !patches);
   const focused = focusedUnits(state, axes);
 
   const allLayers = combined?.matrix(axes) ?? null;
@@ -102,7 +103,6 @@ function headContent(
   const layerLabel = allLayers ? "" : `Layer ${number}`;
   const rounding = (combined ?? data).rounding;
   const detail = combined?.combine ?? `layer-${number}`;
-  const patches = state.picture.value ? patchesOn(store, data.stack) : null;
   if (patches) {
     shown.value = null;
     return pictureContent(scope, context, {

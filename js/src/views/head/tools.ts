@@ -52,10 +52,10 @@ export function headTools(scope: Scope, state: State, store: Store): HTMLElement
   });
   scope.effect(() => {
     const stack = state.shown.stack.value;
-    const onImage = patchesOn(store, stack) !== null;
-    keys.hidden = !onImage;
-    horizontal.hidden = onImage && state.picture.value;
-    words.hidden = !hasWords(stack);
+    keys.hidden = !patchesOn(store, stack);
+    const onImage = !keys.hidden && state.picture.value;
+    horizontal.hidden = onImage;
+    words.hidden = onImage || !hasWords(stack);
   });
   return [keys, show, words, horizontal];
 }

@@ -159,6 +159,17 @@ describe("maps of the heads", () => {
   });
 });
 
+test("tokens of a text around it are single, also where words are chosen", async () => {
+  const record = pictured();
+  const words = { labels: ["a", ...LABELS.slice(2)], of: [0, 0, 1, 2, 3, 4, 5, 6, 7] };
+  Object.assign(record.manifest.stacks[0].queries, { words });
+  await mountApp({ record, choices: { query: 4, words: true } });
+  await expect
+    .element(apart("Keys"))
+    .toHaveAccessibleName(`[CLS], weight ${weight(weightAt(0, 0, 4, 0))}`);
+  expect(page.getByRole("button", { name: "Words" }).elements()).toEqual([]);
+});
+
 test("the lines stay within reach", async () => {
   const app = await mountApp({ record: pictured() });
   await userEvent.selectOptions(page.getByRole("combobox", { name: "Keys" }), "List");
