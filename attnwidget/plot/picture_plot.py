@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -40,6 +41,8 @@ def draw_picture(axes: Axes, shown: Shown, drawn: Side = "key") -> None:
     image, patches = shown.record.image, _patches(shown)
     if image is None or patches is None:
         raise ValueError("this record has no image, or no places of its tokens on it")
+    # Patches are tokens; those of a text around them may be words.
+    shown = replace(shown, words=False)
     palette = palette_of(axes)
     locked: Side = "key" if shown.query is None and shown.key is not None else "query"
     own = shown.locked(locked) or [_first(patches)]
