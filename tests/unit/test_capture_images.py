@@ -172,10 +172,15 @@ def test_image_tokens_among_text() -> None:
     assert tokens.labels[:4] == ("0", "1", "0,0", "0,1")
     assert tokens.patches is not None
 
+    read: list[torch.Tensor] = []
+    model.model.language_model.register_forward_pre_hook(
+        lambda _module, _args, inputs: read.append(inputs["inputs_embeds"][0]), with_kwargs=True
+    )
+
     def embedded(image: torch.Tensor) -> torch.Tensor:
         with torch.no_grad():
-            out = model(input_ids=ids, pixel_values=image, output_hidden_states=True)
-        return out.hidden_states[0][0]
+            model(input_ids=ids, pixel_values=image)
+        return read[-1]
 
     unchanged = embedded(pixels)
     for patch in range(16):
