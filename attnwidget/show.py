@@ -24,6 +24,7 @@ class CaptureOptions(TypedDict, total=False):
     batch_index: int
     layers: Iterable[int] | None
     values: bool
+    image: bool
 
 
 class Options(CaptureOptions, ChoiceOptions, total=False):
@@ -49,11 +50,12 @@ def show(
         tokenizer, text, text_pair: see `attnwidget.capture`; not with a record.
         view: "head", "model" or "neuron".
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
-            with a record), and any trait of `AttentionWidget` (stack, layer, head, query, ...,
-            and metrics, numbers of your own for the model view). With `static=True` the result is
-            a StaticView: its display needs no kernel, widget manager or network. None, the
-            default, is True where the environment variable ATTNWIDGET_STATIC is 1, which
-            `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
+            with a record), image=False to leave out the image of a vision model, and any trait of
+            `AttentionWidget` (stack, layer, head, query, ..., and metrics, numbers of your own for
+            the model view). With `static=True` the result is a StaticView: its display needs no
+            kernel, widget manager or network. None, the default, is True where the environment
+            variable ATTNWIDGET_STATIC is 1, which `%attnwidget static` sets in a notebook that has
+            run `%load_ext attnwidget`.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`.
@@ -67,6 +69,8 @@ def show(
     capture_names = [name for name in CaptureOptions.__annotations__ if name in choices]
     capture_options = {name: choices.pop(name) for name in capture_names}
     if isinstance(model, AttentionRecord):
+        if not capture_options.pop("image", True):
+            model = model.without_image()
         if capture_options or any(value is not None for value in (tokenizer, text, text_pair)):
             raise TypeError(
                 "a record has its text already: show(record) takes no text, and no option of "

@@ -1,4 +1,7 @@
-"""Draws the pictures of the README and the docs into docs/images: python -m scripts.screenshots"""
+"""Draws the pictures of the README and the docs into docs/images: python -m scripts.screenshots
+
+With ATTNWIDGET_MODELS, the folder of trained models, that of the vision transformer is drawn, too.
+"""
 
 import os
 from io import BytesIO
@@ -19,6 +22,8 @@ VIEWS: dict[str, dict[str, Any]] = {
     "model": {"layer": 0, "head": 2},
     "neuron": {"layer": 0, "head": 2, "query": 9},
 }
+# The token of the patch in row 4 and column 6, after [CLS].
+PATCH = 1 + 4 * 14 + 6
 # Width in CSS pixels, pixels per CSS pixel, and the theme. The first are shown in the text.
 LOOKS: dict[str, tuple[int, float, Any]] = {
     "light": (1200, 1.25, "light"),
@@ -39,7 +44,22 @@ def main() -> None:
                 widget = aw.show(record, view=view, theme=theme, **choices)
                 picture = draw(browser, widget.to_html(), width, scale, theme)
                 picture.save(OUT / f"{view}-{look}.png", optimize=True)
+        if models := os.environ.get("ATTNWIDGET_MODELS"):
+            widget = aw.show(vision_record(Path(models)), layer=3, head=4, query=PATCH)
+            picture = draw(browser, widget.to_html(layers=[3]), 1200, 1, "light")
+            picture.save(OUT / "head-picture.png", optimize=True)
         browser.close()
+
+
+def vision_record(models: Path) -> aw.AttentionRecord:
+    """ViT's attention over the photograph that the notebook shows."""
+    from matplotlib.cbook import get_sample_data
+    from transformers import AutoImageProcessor, AutoModelForImageClassification
+
+    model = AutoModelForImageClassification.from_pretrained(models / "vit").eval()
+    processor = AutoImageProcessor.from_pretrained(models / "vit")
+    image = Image.open(get_sample_data("grace_hopper.jpg"))
+    return aw.capture(model, processor, processor(images=image, return_tensors="pt"))
 
 
 def draw(browser: Browser, html: str, width: int, scale: float, theme: Any) -> Image.Image:

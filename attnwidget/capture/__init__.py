@@ -22,6 +22,7 @@ def capture(
     batch_index: int = 0,
     layers: Iterable[int] | None = None,
     values: bool = False,
+    image: bool = True,
 ) -> AttentionRecord:
     """Run `model` once and record the queries and keys of every softmax attention in it.
 
@@ -50,6 +51,10 @@ def capture(
         layers: the layers to record, counted from 0 as the model counts them; all if None.
         values: True to record the values and output projections as well. A projection's matrix is
             found by running its module on further inputs.
+        image: True to keep the image that a vision model read, small, and the places of its tokens
+            on it; False to leave it out. The places are found by running the model as far as its
+            first attention layer on changed images. An image is kept only if every patch has a
+            token of its own, and if Pillow is installed: see `AttentionRecord.image`.
 
     Returns:
         A record with one stack, "self", or several ("encoder", "decoder" and "cross"; "text" and
@@ -78,6 +83,7 @@ def capture(
         batch_index=batch_index,
         layers=layers,
         values=values,
+        with_image=image,
     )
 
 

@@ -20,6 +20,8 @@ from .inputs import Inputs, prepare
 from .items import Items
 from .missing import missing_attention, no_attention
 from .model import is_encoder_decoder
+from .patches import on_image, placed_tokens
+from .picture import picture
 from .recorder import RecordedCall, RecordedCalls, record_pass
 from .stacks import grouped, stacks
 
@@ -35,6 +37,7 @@ def capture_record(
     batch_index: int,
     layers: Iterable[int] | None,
     values: bool,
+    with_image: bool,
 ) -> AttentionRecord:
     """See `attnwidget.capture`."""
     if not isinstance(model, torch.nn.Module):
@@ -52,12 +55,17 @@ def capture_record(
     if generate is None and _must_generate(model, inputs):
         generate = {}
     generation = None if generate is None else Generation(model, tokenizer, inputs, generate)
+    placed = None
+    if with_image:
+        placed = placed_tokens(model, inputs, lambda changed: _call(model, changed))
     # If module names do not number the layers, all of them are needed to count them.
     attempts = [chosen] if chosen is None or generation is not None else [chosen, None]
     for named in attempts:
         calls, called = _calls(model, inputs, generation, _wanted(named), values)
         layers_of = [(c.address.module, c.layers[0] if c.layers else None) for c in calls]
         sequences = inputs.sequences if generation is None else generation.sequences()
+        if placed is not None:
+            sequences = on_image(model, inputs, sequences, placed)
         by_name = stacks(grouped(layers_of), sequences.tokens)
         if chosen is None or not 0 <= max(chosen) < len(calls):
             break
@@ -72,7 +80,11 @@ def capture_record(
             f"attention that is not in this record (see its `missing`): {shown}",
             stacklevel=_callers_level(),
         )
-    return AttentionRecord(_with_layers(by_name, chosen), model=_name(model), missing=missing)
+    kept = _with_layers(by_name, chosen)
+    image = None
+    if placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
+        image = picture(inputs, tokenizer, placed.tokens)
+    return AttentionRecord(kept, model=_name(model), missing=missing, image=image)
 
 
 def _calls(

@@ -33,6 +33,15 @@ class Inputs:
     batch: Batch
     sequences: Sequences
 
+    @property
+    def item_pixels(self) -> torch.Tensor | None:
+        """The one image of the recorded item, [channels, height, width]; None if it has another
+        number of images, or if they come in another form."""
+        pixels = self.tensors.get("pixel_values")
+        if not isinstance(pixels, torch.Tensor) or pixels.ndim != 4:
+            return None
+        return pixels[self.batch.index] if self.batch.media == self.batch.size else None
+
 
 def prepare(
     model: torch.nn.Module,
@@ -87,7 +96,7 @@ def prepare(
         tokens,
         labels,
         image_size(tensors),
-        patch_size(getattr(model, "config", None)),
+        patch_size(model),
         audio_seconds(tensors, tokenizer),
     )
     cached = _cached(tensors, padded, batch_index)

@@ -13,6 +13,25 @@ from .stacks import Group
 
 
 @dataclass(frozen=True)
+class PlacedTokens:
+    """The tokens of a tower, with their places on the image."""
+
+    tower: str
+    tokens: Tokens
+
+    def of(self, group: Group, side: str, length: int) -> Tokens | None:
+        """The tokens, if they are those of one side of a group of layers."""
+        # Windows may have another order in every layer.
+        if group.windows or length != len(self.tokens):
+            return None
+        reads = (
+            group.cross and side == "key" and (group.tower, self.tower) == ("decoder", "encoder")
+        )
+        own = not group.cross and group.tower == self.tower
+        return self.tokens if own or reads else None
+
+
+@dataclass(frozen=True)
 class Sequences:
     """The known properties of the sequences that a model reads.
 
@@ -23,6 +42,7 @@ class Sequences:
         patch: height and width of a patch in pixels, or None.
         seconds: the length of the audio, or None.
         generated: True if the text or target is longer than the tokens that the model has read.
+        placed: the tokens with known places on the image, or None.
     """
 
     text: Tokens | None = None
@@ -31,9 +51,13 @@ class Sequences:
     patch: tuple[int, int] | None = None
     seconds: float | None = None
     generated: bool = False
+    placed: PlacedTokens | None = None
 
     def tokens(self, group: Group, side: str, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions if nothing else is known."""
+        placed = None if self.placed is None else self.placed.of(group, side, length)
+        if placed is not None:
+            return placed
         text = self.text
         if self.target is not None and group.tower == "decoder":
             text = self.target if side == "query" or not group.cross else self.text
@@ -80,14 +104,20 @@ def image_size(tensors: dict[str, Any]) -> tuple[int, int] | None:
     return None
 
 
-def patch_size(config: Any) -> tuple[int, int] | None:
-    """The height and width of a patch, if the model's configuration has them."""
+def patch_size(model: torch.nn.Module) -> tuple[int, int] | None:
+    """The height and width of a patch: of the configuration, or of the first convolution that cuts
+    its input into patches; None without either."""
+    config: Any = getattr(model, "config", None)
     for part in (config, getattr(config, "vision_config", None), getattr(config, "encoder", None)):
         size = getattr(part, "patch_size", None)
         if isinstance(size, (list, tuple)) and len(size) >= 2 and all(type(n) is int for n in size):
             return int(size[-2]), int(size[-1])
         if type(size) is int and size > 0:
             return size, size
+    for module in model.modules():
+        if isinstance(module, torch.nn.Conv2d) and module.stride[0] > 1:
+            height, width = module.kernel_size
+            return (height, width) if module.stride == module.kernel_size else None
     return None
 
 

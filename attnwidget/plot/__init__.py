@@ -13,6 +13,7 @@ The first plot imports matplotlib: `pip install 'attnwidget[figures]'`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.record import AttentionRecord
@@ -32,6 +33,7 @@ def head(
     heads: Iterable[int] | None = None,
     *,
     query: int | None = None,
+    picture: bool = True,
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -41,11 +43,14 @@ def head(
         heads: the heads drawn, each in its colour; all of the layer if None.
         query: a query position, to draw its attention alone, with every head's share beside the
             keys; None for all queries. Over 64 tokens, neighbours then share a line.
+        picture: True to draw the attention of one head from one query on the image of a vision
+            model, if the record has it; False for lines.
         stack: the name of a stack; the record's first if None.
         ax: the Axes to draw into; those of a new figure if None.
 
     Returns:
-        The Axes. Lines are its first collection, with a width and an opacity for each.
+        The Axes. Lines are its first collection, with a width and an opacity for each; on an image,
+        `ax.images` are the image and the veil over it.
 
     Raises:
         IndexError: there is no such layer, head or query.
@@ -55,13 +60,19 @@ def head(
     """
     require_matplotlib()
     from .head_plot import draw_head
-    from .sizes import head_size
+    from .picture_plot import draw_picture, on_picture
+    from .sizes import head_size, picture_size
 
     chosen = None if heads is None else list(dict.fromkeys(heads))
     if chosen == []:
         raise ValueError("heads is empty; give at least one, or None for all")
-    shown = Shown(record, layer=layer, heads=chosen, query=query, stack=stack)
+    shown = Shown(record, layer=layer, heads=chosen, query=query, picture=picture, stack=stack)
     shown.check()
+    if query is not None and len(shown.drawn_heads) == 1 and on_picture(shown):
+        shown = replace(shown, head=shown.drawn_heads[0])
+        ax = ax or _new_axes(picture_size(shown))
+        draw_picture(ax, shown)
+        return ax
     ax = ax or _new_axes(head_size(shown))
     draw_head(ax, shown)
     return ax

@@ -26,8 +26,16 @@ from .head_plot import attention_title, draw_head, matrix_beside_lines
 from .matrix_plot import draw_matrix
 from .model_plot import draw_model
 from .neuron_plot import draw_neuron
+from .picture_plot import draw_picture, on_picture
 from .shown import Shown
-from .sizes import head_and_matrix_size, head_size, matrix_size, model_size, neuron_size
+from .sizes import (
+    head_and_matrix_size,
+    head_size,
+    matrix_size,
+    model_size,
+    neuron_size,
+    picture_size,
+)
 from .text import clean
 
 FigureKind = Literal["svg", "pdf", "png"]
@@ -127,10 +135,16 @@ def figure_bytes(shown: Shown, kind: FigureKind, quality: FigureQuality = "print
 
 
 def draw_figure(shown: Shown) -> MatplotlibFigure:
-    """Draw the view as a matplotlib figure: the head view as lines and a matrix."""
+    """Draw the view as a matplotlib figure: the head view as lines and a matrix, or on an image."""
     if shown.view == "neuron":
         figure = _new_figure(shown, neuron_size(shown))
         draw_neuron(figure.subplots(), shown)
+    elif shown.view == "head" and on_picture(shown):
+        width, height = picture_size(shown)
+        figure = _new_figure(shown, (2 * width, height))
+        queries, keys = figure.subplots(1, 2)
+        draw_picture(queries, shown, "query")
+        draw_picture(keys, shown, "key")
     elif shown.view == "head":
         figure = _new_figure(shown, head_and_matrix_size(shown))
         _draw_head_and_matrix(figure, shown)

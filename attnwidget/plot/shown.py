@@ -45,6 +45,7 @@ class Shown:
     combine: Combine = "none"
     words: bool = False
     orientation: str = "vertical"
+    picture: bool = True
     thumbnails: str = "matrix"
     sort: str = "model"
     color: str = "pattern"

@@ -24,6 +24,9 @@ _LINES_HORIZONTAL = 230
 _LONG = 720
 _LONG_HORIZONTAL = 1000
 
+# The longer side of an image.
+_PICTURE = 400
+
 _MATRIX = (150, 600)
 _LARGEST_CELL = 26
 
@@ -48,6 +51,14 @@ def head_size(shown: Shown) -> Size:
     height = _LONG if count > MAX_SINGLE_TOKENS else count * row_height(count)
     labels = sum(_labels(tokens[side]) for side in SIDES)
     return _inches(_LINES + labels, max(height, 100) + _ABOVE_AND_BELOW)
+
+
+def picture_size(shown: Shown) -> Size:
+    """The size of the record's image, and of the notes below it."""
+    image = shown.record.image
+    width, height = (1, 1) if image is None else image.size
+    scale = _PICTURE / max(width, height)
+    return _inches(width * scale + 20, height * scale + _ABOVE_AND_BELOW)
 
 
 def matrix_size(shown: Shown) -> Size:

@@ -1,12 +1,13 @@
 """AttentionRecord and its parts: stacks, layers, tokens, score programs. Imports numpy only."""
 
 from .layer import Fidelity, Layer
+from .picture import Picture
 from .record import AttentionRecord
 from .rotary import Pairs, Rotary
 from .rows import sample_rows, spread_rows
 from .scores import Floats, ScoreProgram
 from .stack import Stack, runs, spans
-from .tokens import Tokens
+from .tokens import Patches, Tokens
 
 __all__ = [
     "AttentionRecord",
@@ -14,6 +15,8 @@ __all__ = [
     "Floats",
     "Layer",
     "Pairs",
+    "Patches",
+    "Picture",
     "Rotary",
     "ScoreProgram",
     "Stack",

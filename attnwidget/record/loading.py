@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from .layer import Fidelity, Layer
+from .picture import Picture
 from .printable import printable
 from .rotary import Rotary
 from .scores import ScoreProgram
@@ -27,7 +29,7 @@ from .storage import (
     VERSION,
     num_brackets,
 )
-from .tokens import Tokens
+from .tokens import Patches, Tokens
 
 _Record = TypeVar("_Record")
 
@@ -108,7 +110,14 @@ def _read(file: Any) -> dict[str, Any]:
     # AttentionRecord takes any sequence of texts.
     if not isinstance(content["missing"], list):
         raise TypeError("missing is no list of texts")
-    return {"stacks": stacks, "model": content["model"], "missing": content["missing"]}
+    # Early files of the first version lack it.
+    image = content.get("image")
+    return {
+        "stacks": stacks,
+        "model": content["model"],
+        "missing": content["missing"],
+        "image": None if image is None else Picture(base64.b64decode(image, validate=True)),
+    }
 
 
 class _Arrays:
@@ -200,12 +209,15 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
         return None if stored[name] is None else tuple(stored[name])
 
     offsets = optional("offsets")
+    # Early files of the first version lack it.
+    patches = stored.get("patches")
     return Tokens(
         tuple(stored["labels"]),
         optional("segments"),
         tuple(stored["special"]),
         optional("words"),
         None if offsets is None else tuple(None if o is None else tuple(o) for o in offsets),
+        None if patches is None else Patches(**{**patches, "of": tuple(patches["of"])}),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import loading, storage
 from .from_arrays import stack_from_arrays
 from .layer import Fidelity, Layer
+from .picture import Picture
 from .printable import printable
 from .scores import Floats
 from .stack import Stack, check_name
@@ -27,6 +28,7 @@ class AttentionRecord:
         stacks: stack name -> layers and tokens, in the order in which they are shown.
         model: the model's name, for display.
         missing: attention that is not in the record, as "module: reason".
+        image: the image that the model read, on which `Tokens.patches` places tokens; or None.
 
     Raises:
         ValueError: there is no stack, a stack has no layer, or a name is not printable text of 1
@@ -34,7 +36,12 @@ class AttentionRecord:
     """
 
     def __init__(
-        self, stacks: Mapping[str, Stack], *, model: str = "", missing: Sequence[str] = ()
+        self,
+        stacks: Mapping[str, Stack],
+        *,
+        model: str = "",
+        missing: Sequence[str] = (),
+        image: Picture | None = None,
     ) -> None:
         if not stacks or not all(stack.layers for stack in stacks.values()):
             raise ValueError("a record needs at least one stack, and every stack a layer")
@@ -44,7 +51,10 @@ class AttentionRecord:
             check_name(name)
         if not isinstance(model, str):
             raise ValueError(f"model is {type(model).__name__}; expected its name, for display")
+        if image is not None and not isinstance(image, Picture):
+            raise ValueError(f"image is {type(image).__name__}; expected a Picture, or None")
         self._stacks = dict(stacks)
+        self._image = image
         self.model = model
         self.missing = tuple(missing)
 
@@ -102,12 +112,21 @@ class AttentionRecord:
             ValueError: the record has more tokens or layers than `load` takes.
             OSError: the file cannot be written; an existing file is unchanged.
         """
-        storage.save(path, self._stacks, self.model, self.missing)
+        storage.save(path, self._stacks, self.model, self.missing, self.image)
 
     @property
     def stacks(self) -> tuple[str, ...]:
         """Names of the stacks, e.g. ("self",)."""
         return tuple(self._stacks)
+
+    @property
+    def image(self) -> Picture | None:
+        """The image that the model read, if `capture` could place its tokens on it; else None."""
+        return self._image
+
+    def without_image(self) -> AttentionRecord:
+        """The same record without its image; its tokens keep their labels."""
+        return AttentionRecord(self._stacks, model=self.model, missing=self.missing)
 
     @property
     def fidelity(self) -> dict[str, tuple[Fidelity, ...]]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -14,6 +15,7 @@ import numpy as np
 from safetensors.numpy import save as to_bytes
 
 from .files import write_whole
+from .picture import Picture
 from .stack import Stack
 
 FORMAT = "attnwidget-record"
@@ -35,7 +37,11 @@ PROGRAM_TUPLES = ("scale", "window", "blocks")
 
 
 def save(
-    path: str | PathLike[str], stacks: Mapping[str, Stack], model: str, missing: Sequence[str]
+    path: str | PathLike[str],
+    stacks: Mapping[str, Stack],
+    model: str,
+    missing: Sequence[str],
+    image: Picture | None,
 ) -> None:
     """Write stacks to a file.
 
@@ -81,7 +87,13 @@ def save(
                 "layers": layers,
             }
         )
-    content = {"version": VERSION, "model": model, "missing": list(missing), "stacks": description}
+    content = {
+        "version": VERSION,
+        "model": model,
+        "missing": list(missing),
+        "stacks": description,
+        "image": None if image is None else base64.b64encode(image.data).decode(),
+    }
     text = json.dumps(content)
     if num_brackets(text) > MAX_BRACKETS:
         raise ValueError(

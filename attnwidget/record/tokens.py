@@ -3,7 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+# Each is a pixel of what is laid over the picture.
+_MOST_PATCHES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Patches:
+    """The places of tokens on a picture that is cut into a grid.
+
+    Attributes:
+        rows, columns: of the grid.
+        of: the patch of each token, counted from 0 in reading order; None for a token that stands
+            apart from the picture, such as [CLS], a register or a word.
+    """
+
+    rows: int
+    columns: int
+    of: tuple[int | None, ...]
+
+    def __post_init__(self) -> None:
+        if not all(_is_count(side) and side > 0 for side in (self.rows, self.columns)):
+            raise ValueError("a picture has at least one row and one column of patches")
+        places = [place for place in self.of if place is not None]
+        count = self.rows * self.columns
+        if count > _MOST_PATCHES:
+            raise ValueError(f"a picture has at most {_MOST_PATCHES} patches, not {count}")
+        if not all(_is_count(place) and place < count for place in places):
+            raise ValueError(f"the patches of tokens are numbers from 0 to {count - 1}, or None")
+        if not places or len(set(places)) < len(places):
+            raise ValueError("some tokens have a patch each, and no two the same one")
 
 
 @dataclass(frozen=True)
@@ -17,6 +47,7 @@ class Tokens:
         words: the word of each token, counted from 0 (None for special tokens); or None if unknown.
         offsets: the characters (start, end) of the text that each token stands for (None for
             special tokens); or None if unknown.
+        patches: the places of the tokens on the record's image; or None if they have none.
     """
 
     labels: tuple[str, ...]
@@ -24,6 +55,7 @@ class Tokens:
     special: tuple[int, ...] = ()
     words: tuple[int | None, ...] | None = None
     offsets: tuple[tuple[int, int] | None, ...] | None = None
+    patches: Patches | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.labels, str) or not all(isinstance(x, str) for x in self.labels):
@@ -36,6 +68,7 @@ class Tokens:
             "segment": self.segments,
             "word": self.words,
             "offset": self.offsets,
+            "patch": None if self.patches is None else self.patches.of,
         }
         for name, values in lists.items():
             if values is not None and len(values) != len(self.labels):
@@ -67,6 +100,7 @@ class Tokens:
             tuple(position for position in self.special if position < count),
             self.words and self.words[:count],
             self.offsets and self.offsets[:count],
+            self.patches and replace(self.patches, of=self.patches.of[:count]),
         )
 
 

@@ -61,6 +61,7 @@ class ChoiceOptions(TypedDict, total=False):
     combine: Combine
     words: bool
     orientation: Orientation
+    picture: bool
     thumbnails: Thumbnails
     sort: str
     color: str
@@ -117,6 +118,7 @@ class Choices(traitlets.HasTraits):
     combine = _choice(Combine, "none")
     words = _flag(False)
     orientation = _choice(Orientation, "vertical")
+    picture = _flag(True)
     thumbnails = _choice(Thumbnails, "matrix")
     sort = traitlets.Unicode("model").tag(sync=True, choice=True)
     color = traitlets.Unicode("pattern").tag(sync=True, choice=True)

@@ -44,6 +44,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         words: True if the head view joins the tokens of a word: the attention to a word is the
             sum over its tokens, that from a word the mean.
         orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
+        picture: True if the head view shows the patches of a vision model on its image, False if
+            as a list; see `AttentionRecord.image`.
         thumbnails: the thumbnails of the model view, "matrix" or "lines".
         sort: the order of a layer's heads in the model view: "model", or, from the highest to the
             lowest, a metric: "entropy" (nats), "distance" (tokens), the share on the "previous",

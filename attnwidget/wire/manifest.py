@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import asdict
 from typing import Any
 
@@ -42,6 +43,7 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         "model": sendable(record.model),
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
+        "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
         "metrics": encode_metrics(summaries),
         "patterns": encode_patterns(summaries),
     }
@@ -91,6 +93,7 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
         "segments": None if tokens.segments is None else list(tokens.segments),
         "special": list(tokens.special),
         "words": words(tokens),
+        "patches": None if tokens.patches is None else asdict(tokens.patches),
     }
 
 

@@ -288,7 +288,10 @@ def test_a_language_model_that_sees(way: str) -> None:
     record = capture(model, Spelling(), inputs, generate=options)
     sequence = model.generate(**inputs, **options)[:1, :-1]
     assert record.stacks == ("text", "vision")
-    assert record.tokens("text")[0] == [f"t{token}" for token in sequence[0].tolist()]
+    # The image tokens are named after their patches.
+    grid = (f"{row},{column}" for row in range(4) for column in range(4))
+    labels = [next(grid) if token == 3 else f"t{token}" for token in sequence[0].tolist()]
+    assert record.tokens("text")[0] == labels
     text = references(eager, sequence, pixel_values=PIXELS)["attentions"]
     vision = references(eager.model.vision_tower, PIXELS)["attentions"]
     assert_attention(record, [a[0] for a in text], "text")

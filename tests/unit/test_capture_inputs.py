@@ -156,7 +156,7 @@ def test_what_is_no_patch_comes_first() -> None:
     """DeiT has a second token of its own, for distillation."""
     model = tiny("DeiT", image_size=16, patch_size=4)
     record = capture(model, None, {"pixel_values": _pixels(1)})
-    assert record.tokens()[0][:4] == ["[CLS]", "[1]", "0,0", "0,1"]
+    assert record.tokens()[0][:4] == ["[CLS]", "[DIST]", "0,0", "0,1"]
     assert record.stack().queries.special == (0, 1)
 
 

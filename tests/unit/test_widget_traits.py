@@ -40,6 +40,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "combine": ("none", "layers_mean"),
     "words": (False, True),
     "orientation": ("vertical", "horizontal"),
+    "picture": (True, False),
     "thumbnails": ("matrix", "lines"),
     "sort": ("model", "entropy"),
     "color": ("pattern", "layer"),

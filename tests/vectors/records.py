@@ -73,7 +73,13 @@ def _split(tokens: Json) -> int | None:
 def _tokens(
     labels: list[str], segments: list[int] | None = None, special: list[int] | None = None
 ) -> Json:
-    return {"labels": labels, "segments": segments, "special": special or [], "words": None}
+    return {
+        "labels": labels,
+        "segments": segments,
+        "special": special or [],
+        "words": None,
+        "patches": None,
+    }
 
 
 def _layer(
@@ -190,6 +196,7 @@ def _record(
             "model": model,
             "missing": list(missing),
             "stacks": sent,
+            "image": None,
             "metrics": _sent_metrics(numbers),
             "patterns": {
                 "kinds": [asdict(kind) for kind in PATTERNS],

@@ -13,13 +13,26 @@ import {
   orNull,
   text,
 } from "./check.ts";
-import type { LayerInfo, SentMetric, SentPatterns, StackInfo, Tokens } from "./manifest.ts";
+import type {
+  LayerInfo,
+  Patches,
+  SentMetric,
+  SentPatterns,
+  StackInfo,
+  Tokens,
+} from "./manifest.ts";
 
 /** The most heads of a record: each is a cell of the model view. */
 const MOST_HEADS = 2 ** 15;
 const MOST_DIMENSIONS = 2 ** 14;
 /** A view lists all metrics. */
 const MOST_METRICS = 256;
+
+/** Each is a pixel of a veil. */
+const MOST_PATCHES = 2 ** 20;
+/** In letters of base64, and in pixels. */
+const LARGEST_IMAGE = 1.5 * 2 ** 20;
+const LARGEST_SIDE = 512;
 
 const MOST_DIGITS = 20;
 
@@ -48,7 +61,37 @@ const tokens: Check = (value) => {
   return fields({
     segments: orNull(list(integer(0, 1), perToken)),
     special: list(integer(0, length - 1)),
+    patches: optional(orNull(patches(length))),
   })(value);
+};
+
+const patches =
+  (tokens: number): Check =>
+  (value) => {
+    const side = integer(1, MOST_PATCHES);
+    const wrong = fields({ rows: side, columns: side })(value);
+    if (wrong !== null) return wrong;
+    const { rows, columns, of } = value as Patches;
+    if (rows * columns > MOST_PATCHES) return ".rows";
+    const place = orNull(integer(0, rows * columns - 1));
+    if (list(place, exactly(tokens))(of) !== null) return ".of";
+    const placed = of.filter((patch) => patch !== null);
+    return placed.length > 0 && new Set(placed).size === placed.length ? null : ".of";
+  };
+
+/**
+ * A lossy WebP file in base64. Its size stands at its beginning, so that a small file cannot fill
+ * the memory when it is decoded.
+ */
+const image: Check = (value) => {
+  if (text(0, LARGEST_IMAGE)(value) !== null) return "";
+  const head = /^[\w+/]{40}/.exec(value as string);
+  if (!head) return "";
+  const bytes = atob(head[0]);
+  const parts = [bytes.slice(0, 4), bytes.slice(8, 16), bytes.slice(23, 26)];
+  if (parts.join() !== "RIFF,WEBPVP8 ,\u009d\u0001\u002a") return "";
+  const side = (at: number) => (bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8)) & 0x3fff;
+  return [side(26), side(28)].every((pixels) => pixels > 0 && pixels <= LARGEST_SIDE) ? null : "";
 };
 
 function program(heads: number): Check {
@@ -157,7 +200,12 @@ const patterns =
   };
 
 export const manifest: Check = (value) => {
-  const wrong = fields({ model: text(), missing: list(text()), stacks: list(stack, count) })(value);
+  const wrong = fields({
+    model: text(),
+    missing: list(text()),
+    stacks: list(stack, count),
+    image: optional(orNull(image)),
+  })(value);
   if (wrong !== null) return wrong;
   const { stacks } = value as { stacks: readonly StackInfo[] };
   if (new Set(stacks.map(({ name }) => name)).size < stacks.length) return ".stacks";

@@ -2,6 +2,14 @@
 
 export type Side = "query" | "key";
 
+/** The places of tokens on the record's image, which is cut into a grid. */
+export interface Patches {
+  readonly rows: number;
+  readonly columns: number;
+  /** The patch of each token, counted in reading order; null for a token apart from the image. */
+  readonly of: readonly (number | null)[];
+}
+
 export interface Tokens {
   readonly labels: readonly string[];
   /** 0 or 1 for each token of a text pair. */
@@ -10,6 +18,8 @@ export interface Tokens {
   readonly special: readonly number[];
   /** The words in order, and the word of each token; null if they are not known. */
   readonly words: { readonly labels: readonly string[]; readonly of: readonly number[] } | null;
+  /** Missing or null without a place on the image. */
+  readonly patches?: Patches | null;
 }
 
 /** The score program; `ScoreProgram` in Python says what each field means. */
@@ -115,6 +125,8 @@ export interface Manifest {
   /** Attention modules that are not in the record, as "module: reason". */
   readonly missing: readonly string[];
   readonly stacks: readonly StackInfo[];
+  /** The image that the model read: a WebP file in base64; null for none. */
+  readonly image: string | null;
   readonly metrics: readonly Metric[];
   readonly patterns: Patterns;
 }

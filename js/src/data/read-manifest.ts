@@ -42,12 +42,13 @@ export function readManifest(sent: unknown): Manifest {
     keys: stack.keys ?? stack.queries,
     sampled: stack.sampled ?? null,
   }));
-  const { version, model, missing, metrics, patterns } = manifest;
+  const { version, model, missing, image, metrics, patterns } = manifest;
   return {
     version,
     model,
     missing,
     stacks,
+    image: image ?? null,
     metrics: metrics.map((metric) => byLayer(metric, stacks)),
     patterns: byLayer(patterns, stacks),
   };

@@ -36,6 +36,12 @@ const HEAD: Entries = [
   ["Shift+click", "all heads from the last one clicked to this one"],
 ];
 
+const PICTURE: Entries = [
+  ["↑ ↓ ← →", "from patch to patch, while an image has the focus"],
+  ["Shift+C", "to [CLS], or the first token apart from the image"],
+  ["click a map", "show this head"],
+];
+
 const MATRIX: Entries = [
   ["Ctrl+wheel, pinch", "zoom at the pointer (⌘ on a Mac; also a double-click)"],
   ["drag", "move the part that is shown"],
@@ -64,6 +70,7 @@ function sectionsOf(views: readonly ViewName[]): readonly Section[] {
   const sections: Record<ViewName, readonly Section[]> = {
     head: [
       ["Head view", HEAD],
+      ["Image of a vision model", PICTURE],
       ["Matrix of a long text", MATRIX],
     ],
     model: [["Model view", head ? [...MODEL, ...TO_HEAD] : MODEL]],

@@ -45,6 +45,7 @@ export const SCHEMA = {
   combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
   words: flag(false),
   orientation: oneOf("vertical", "horizontal"),
+  picture: flag(true),
   thumbnails: oneOf("matrix", "lines"),
   /** "model", or the name of a metric. */
   sort: text("model"),

@@ -7,9 +7,10 @@ import { HEAD } from "./css/head.ts";
 import { MODEL } from "./css/model.ts";
 import { NEURON } from "./css/neuron.ts";
 import { PARTS } from "./css/parts.ts";
+import { PICTURE } from "./css/picture.ts";
 
 /** In order: later rules override earlier ones. */
-const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, ADAPT, FIGURE].join("");
+const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, PICTURE, ADAPT, FIGURE].join("");
 
 /** The padding of ".body" in css/frame.ts, in CSS pixels. */
 export const BODY_PADDING = { x: 20, y: 16 };

@@ -21,6 +21,7 @@ import { pairs } from "../shared/pairs.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
 import { jump, type ShownMatrix } from "./jump.ts";
 import { headLegend } from "./legend.ts";
+import { patchesOn, pictureContent } from "./picture/picture.ts";
 import { headTools } from "./tools.ts";
 
 /** The least width of the view in CSS pixels with the lines and the matrix side by side. */
@@ -35,7 +36,7 @@ const GAP = 32;
 
 export function headView(context: Context): View {
   const { scope, state, store } = context;
-  const tools = headTools(scope, state);
+  const tools = headTools(scope, state, store);
   const shown = signal<ShownMatrix | null>(null);
   const links = jump(scope, state, shown);
   // A computed of its own, so that a failed answer does not cause another request.
@@ -83,7 +84,8 @@ function headContent(
   const { heads, number } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
-  const axes = axesOf(state, data.stack);
+  const patches = state.picture.value ? patchesOn(store, data.stack) : null;
+  const axes = axesOf(state, data.stack, state.words.value && !patches);
   const focused = focusedUnits(state, axes);
 
   const allLayers = combined?.matrix(axes) ?? null;
@@ -98,8 +100,22 @@ function headContent(
     const [first] = matrices.value;
     return first.head === null ? first : shownMatrix(state, data, axes, headIn(state, data));
   });
-  shown.value = { axes, matrix };
   const layerLabel = allLayers ? "" : `Layer ${number}`;
+  const rounding = (combined ?? data).rounding;
+  const detail = combined?.combine ?? `layer-${number}`;
+  if (patches) {
+    shown.value = null;
+    return pictureContent(scope, context, {
+      data,
+      axes,
+      patches,
+      matrix,
+      layerLabel,
+      rounding,
+      detail,
+    });
+  }
+  shown.value = { axes, matrix };
   const title = computed(() => [layerLabel, matrix.value.name].filter(Boolean).join(" · "));
 
   const sideBySide = !horizontal && width >= SIDE_BY_SIDE_FROM;
@@ -133,7 +149,6 @@ function headContent(
     picture,
   );
 
-  const rounding = (combined ?? data).rounding;
   const { strips, share } = lines;
   const content = { state, data, axes, layerLabel, focused, matrices, matrix, strips };
   return {
@@ -143,7 +158,6 @@ function headContent(
     tables: computed(() => headTables(content)),
     figure() {
       const [{ name, head }] = matrices.peek();
-      const detail = combined?.combine ?? `layer-${number}`;
       return {
         name: figureName(store.manifest, "head", data.stack, detail),
         heading: [layerLabel, head === null ? name : ""].filter(Boolean).join(" · "),

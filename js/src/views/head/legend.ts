@@ -1,7 +1,7 @@
 /** The legend of the head view: what is drawn, and how exact the numbers are. */
 
 import { largestOf } from "../../data/extremes.ts";
-import type { StackInfo } from "../../data/manifest.ts";
+import type { StackInfo, Tokens } from "../../data/manifest.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
 import type { Phrase } from "../../parts/text.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
@@ -35,10 +35,19 @@ export function headLegend(
     weightsWithin(error, whole ? null : data.roundingRows),
     (whole ? stack.layers : [info]).map(halfPrecision).find(Boolean) ?? "",
     store.manifest.model,
-    `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
+    onImage(stack.keys) ??
+      `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
     `${counted(stack.layers.length, "layer")} × ${headCount(stack)}`,
   ];
   return [parts.filter(Boolean).join(" · ")];
+}
+
+/** "14 × 14 patches + [CLS]". */
+function onImage({ patches, labels }: Tokens): string | null {
+  if (!patches) return null;
+  const apart = labels.filter((_, token) => patches.of[token] === null);
+  const more = apart.length > 2 ? `${apart.length} tokens` : apart.join(" + ");
+  return `${patches.rows} × ${patches.columns} patches${more && ` + ${more}`}`;
 }
 
 /** "12 heads", or "8–12 heads" if layers differ. */

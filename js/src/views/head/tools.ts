@@ -1,9 +1,11 @@
 /** The controls of the head view: combination of heads, words, orientation. */
 
+import type { Store } from "../../data/store.ts";
 import { hasWords } from "../../data/units.ts";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
+import { patchesOn } from "./picture/picture.ts";
 
 const COMBINE = {
   none: "Single heads",
@@ -13,7 +15,12 @@ const COMBINE = {
   layers_max: "Max of all layers",
 };
 
-export function headTools(scope: Scope, state: State): HTMLElement[] {
+const KEYS = [
+  { value: "picture", label: "Picture", title: "Patches on the image" },
+  { value: "list", label: "List", title: "Patches as a list of tokens, with lines" },
+];
+
+export function headTools(scope: Scope, state: State, store: Store): HTMLElement[] {
   const { combine, orientation } = state;
   const show = choice(scope, "Show", optionsOf<"combine">(COMBINE), combine);
   const words = toggle(
@@ -35,8 +42,20 @@ export function headTools(scope: Scope, state: State): HTMLElement[] {
       },
     },
   );
-  scope.effect(() => {
-    words.hidden = !hasWords(state.shown.stack.value);
+  const keys = choice(scope, "Keys", KEYS, {
+    get value() {
+      return state.picture.value ? "picture" : "list";
+    },
+    set value(as) {
+      state.picture.value = as === "picture";
+    },
   });
-  return [show, words, horizontal];
+  scope.effect(() => {
+    const stack = state.shown.stack.value;
+    keys.hidden = !patchesOn(store, stack);
+    const onImage = !keys.hidden && state.picture.value;
+    horizontal.hidden = onImage;
+    words.hidden = onImage || !hasWords(stack);
+  });
+  return [keys, show, words, horizontal];
 }

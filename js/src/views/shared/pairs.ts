@@ -13,6 +13,7 @@ import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
 import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
+import { stripsOf } from "./strips.ts";
 import { namesInSight, windowsOf } from "./windows.ts";
 
 export interface PairsOptions extends AttentionOptions, ColumnsOptions {
@@ -31,13 +32,7 @@ export interface Pairs {
 
 export function pairs(scope: Scope, options: PairsOptions): Pairs {
   const { state, axes, horizontal, matrices, focused, palette, colors } = options;
-  const strips = computed(() => {
-    const side = sideOf(focused.value);
-    if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
-    const rows = stripsOf(matrices.value, side, focused.value[side]);
-    // A missing row is NaN.
-    return rows.some((row) => Number.isNaN(row[0])) ? null : rows;
-  });
+  const strips = stripsOf(matrices, focused);
   const strongest = computed(() => strips.value && maxima(strips.value));
   const emphasis = (side: Side) =>
     computed(() => {
@@ -171,23 +166,6 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
   });
 
   return { element, strips, share: drawn.share, named: () => namesInSight(windows, axes) };
-}
-
-/** True if columns of every matrix can be had; asks every matrix, so that all begin their work. */
-const columnsIn = (matrices: readonly AttentionMatrix[]) =>
-  matrices.map((matrix) => matrix.hasColumns()).every(Boolean);
-
-/** The attention from these queries to every key, or from every query to these keys. */
-function stripsOf(
-  matrices: readonly AttentionMatrix[],
-  side: Side,
-  units: readonly number[],
-): readonly Float32Array[] {
-  return matrices.map((matrix) => {
-    const rows = units.map((unit) => (side === "query" ? matrix.row(unit) : matrix.column(unit)));
-    if (rows.length === 1) return rows[0];
-    return rows[0].map((_, n) => rows.reduce((sum, row) => sum + row[n], 0));
-  });
 }
 
 function maxima(rows: readonly Float32Array[]): Float32Array {

@@ -1,0 +1,235 @@
+"""The places of a vision model's tokens on its image, found by changing parts of the image.
+
+No list of architectures could say them for every model. A token stands for a patch if the query of
+the first attention layer, where tokens have not mixed yet, changes with this patch and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain, combinations, islice
+from math import comb
+
+import numpy as np
+import torch
+
+from attnwidget.record import Floats, Patches, Tokens
+
+from .inputs import Inputs
+from .items import Items
+from .model import device_of
+from .recorder import Check, RecordedCall, RecordedCalls, record_pass
+from .sequences import PlacedTokens, Sequences
+from .stacks import is_cross, tower
+
+# Of the largest query component. An unchanged token has the same query to the last bit on most
+# processors; a changed one is far above.
+_UNCHANGED, _CHANGED = 1e-5, 1e-3
+
+# Models of which every image token is a patch of the vision tower, in the same order.
+_ONE_BY_ONE = ("llava", "paligemma")
+
+_NOT_SEEING = ("text", "audio", "decoder", "qformer")
+
+# The parameters of tokens that stand for no patch, in the order in which models place them.
+_APART = (
+    (("cls_token", "class_token", "class_embedding"), "[CLS]"),
+    (("distillation_token", "dist_token"), "[DIST]"),
+    (("register_tokens", "reg_token"), "[REG {}]"),
+    (("detection_tokens", "det_token"), "[DET {}]"),
+)
+
+
+def placed_tokens(
+    model: torch.nn.Module, inputs: Inputs, run: Callable[[Inputs], object]
+) -> PlacedTokens | None:
+    """Find the places of the tokens; None if a token mixes patches, or a patch has no token.
+
+    Args:
+        run: calls the model with inputs. It is stopped after the first attention layer.
+    """
+    pixels, patch = inputs.item_pixels, inputs.sequences.patch
+    if pixels is None or patch is None:
+        return None
+    rows, columns = (side // of for side, of in zip(pixels.shape[-2:], patch, strict=True))
+    if rows < 1 or columns < 1:
+        return None
+
+    def first(changed: np.ndarray) -> RecordedCall | None:
+        images = inputs.tensors["pixel_values"].clone()
+        images[inputs.batch.index] = _changed(pixels, changed, patch)
+        return _first_call(
+            model, replace(inputs, tensors={**inputs.tensors, "pixel_values": images}), run
+        )
+
+    device = device_of(model)
+    # A random order of tokens differs from pass to pass, and so is not taken for a place.
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        before = first(np.zeros((rows, columns), bool))
+        of = None if before is None else _patches(_queries(before), rows, columns, first)
+    if before is None or of is None:
+        return None
+    name = tower(before.address.module)
+    return PlacedTokens(name, _labelled(model, Patches(rows, columns, of)))
+
+
+def on_image(
+    model: torch.nn.Module, inputs: Inputs, sequences: Sequences, placed: PlacedTokens
+) -> Sequences:
+    """The sequences with places on the image: of the tower, and of image tokens among text."""
+    text, patches = sequences.text, placed.tokens.patches
+    if text is not None and patches is not None:
+        text = _with_image_tokens(model, inputs, text, patches)
+    return replace(sequences, text=text, placed=placed)
+
+
+def _with_image_tokens(
+    model: torch.nn.Module, inputs: Inputs, text: Tokens, patches: Patches
+) -> Tokens:
+    """The text with the places of its image tokens, where it is known that each is a patch."""
+    config, ids = getattr(model, "config", None), inputs.tensors.get("input_ids")
+    kept, image_token = inputs.batch.text, getattr(config, "image_token_id", None)
+    known = getattr(config, "model_type", None) in _ONE_BY_ONE
+    if not known or ids is None or kept is None or "image_sizes" in inputs.tensors:
+        return text
+    positions = (ids[inputs.batch.index].cpu()[kept.kept] == image_token).nonzero()[:, 0].tolist()
+    if len(positions) != patches.rows * patches.columns:
+        return text
+    places: list[int | None] = [None] * len(text)
+    labels = list(text.labels)
+    for patch, position in enumerate(positions):
+        places[position] = patch
+        labels[position] = _label(patch, patches)
+    of = replace(patches, of=tuple(places))
+    return replace(text, labels=tuple(labels), patches=of)
+
+
+def _patches(
+    before: Floats,
+    rows: int,
+    columns: int,
+    first: Callable[[np.ndarray], RecordedCall | None],
+) -> tuple[int | None, ...] | None:
+    """The patch of each token, by the passes in which the token changes.
+
+    Every patch changes in passes of its own, always the same number of them. A token that mixes
+    patches changes in more passes, and so is not taken for that of one patch.
+
+    Args:
+        before: the queries of the unchanged image.
+        first: changes these patches [rows, columns], and returns the first call.
+    """
+    count = rows * columns
+    passes = next(n for n in range(2, 99) if comb(n, n // 2) >= count)
+    codes = list(islice(combinations(range(passes), passes // 2), count))
+    observed: list[tuple[int, ...]] = [()] * before.shape[1]
+    for number in range(passes):
+        changed = np.array([number in code for code in codes]).reshape(rows, columns)
+        differing = _differing(before, first(changed))
+        if differing is None:
+            return None
+        observed = [
+            (*code, number) if differs else code
+            for code, differs in zip(observed, differing, strict=True)
+        ]
+    places = {code: patch for patch, code in enumerate(codes)}
+    found = [code for code in observed if code]
+    if len(found) != count or set(found) != set(places):
+        return None
+    return tuple(places[code] if code else None for code in observed)
+
+
+class _FirstLayerRan(BaseException):
+    """Ends a forward pass after the first attention layer over the image.
+
+    No Exception, which a model might catch.
+    """
+
+
+class _UntilFirst(RecordedCalls):
+    def add(self, call: RecordedCall) -> None:
+        if call.layers:
+            super().add(call)
+            raise _FirstLayerRan
+
+
+def _first_call(
+    model: torch.nn.Module, inputs: Inputs, run: Callable[[Inputs], object]
+) -> RecordedCall | None:
+    """The first self-attention over the image, if it has queries and no windows."""
+    sink = _UntilFirst()
+    items = Items(inputs.batch, two=False)
+    # A model that fails here says why in the pass that is recorded.
+    with suppress(_FirstLayerRan, Exception):
+        record_pass(
+            model,
+            lambda: run(inputs),
+            items.of,
+            sink,
+            wanted=lambda name: not is_cross(name) and tower(name) not in _NOT_SEEING,
+            values=False,
+            check=Check.NONE,
+        )
+    if not sink.calls:
+        return None
+    layer = sink.calls[0].layers[0]
+    windows = layer.program is not None and layer.program.blocks is not None
+    return None if layer.queries is None or windows else sink.calls[0]
+
+
+def _queries(call: RecordedCall) -> Floats:
+    queries = call.layers[0].queries
+    assert queries is not None  # `_first_call` sees to it
+    return queries
+
+
+def _changed(pixels: torch.Tensor, patches: np.ndarray, patch: tuple[int, int]) -> torch.Tensor:
+    """An image [channels, height, width] with other pixels in these patches."""
+    mask = torch.zeros(pixels.shape[-2:], dtype=torch.bool)
+    covered = np.kron(patches, np.ones(patch, bool)).astype(bool)
+    mask[: covered.shape[0], : covered.shape[1]] = torch.from_numpy(covered)
+    noise = torch.rand(pixels.shape, generator=torch.Generator().manual_seed(0)) + 0.5
+    return torch.where(mask.to(pixels.device), pixels + noise.to(pixels), pixels)
+
+
+def _differing(before: Floats, call: RecordedCall | None) -> np.ndarray | None:
+    """True for the tokens whose queries [heads, T, d] changed; None if one may have."""
+    after = None if call is None else _queries(call)
+    if after is None or after.shape != before.shape:
+        return None
+    change = np.abs(after - before).max(axis=(0, 2)) / max(float(np.abs(before).max()), 1e-30)
+    if ((change > _UNCHANGED) & (change < _CHANGED)).any() or not np.isfinite(change).all():
+        return None
+    differing: np.ndarray = change >= _CHANGED
+    return differing
+
+
+def _labelled(model: torch.nn.Module, patches: Patches) -> Tokens:
+    """Tokens named by row and column, or by what they are if they stand apart."""
+    apart = tuple(position for position, place in enumerate(patches.of) if place is None)
+    names = iter(_names_apart(model, len(apart)))
+    labels = (next(names) if place is None else _label(place, patches) for place in patches.of)
+    return Tokens(tuple(labels), special=apart, patches=patches)
+
+
+def _label(patch: int, patches: Patches) -> str:
+    row, column = divmod(patch, patches.columns)
+    return f"{row},{column}"
+
+
+def _names_apart(model: torch.nn.Module, count: int) -> list[str]:
+    parameters = {
+        name.rsplit(".", 1)[-1]: parameter for name, parameter in model.named_parameters()
+    }
+    kinds = (
+        [label.format(n + 1) for n in range(parameters[name].numel() // parameters[name].shape[-1])]
+        for names, label in _APART
+        for name in names
+        if name in parameters
+    )
+    named = list(chain.from_iterable(kinds))
+    if len(named) == count:
+        return named
+    return ["[CLS]", *(f"[{n}]" for n in range(1, count))][:count]

@@ -1,0 +1,75 @@
+/** The sizes of the picture view's parts, in CSS pixels. */
+
+import type { Patches } from "../../../data/manifest.ts";
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Layout {
+  readonly query: Size;
+  readonly key: Size;
+  /** The width of the list of the strongest keys. */
+  readonly list: number;
+  /** True if the list is beside the pictures, not below them. */
+  readonly wide: boolean;
+  readonly map: Size;
+}
+
+/** The least width of the view with the list beside the pictures. */
+const WIDE_FROM = 720;
+const LIST = { least: 200, share: 0.23, most: 260 };
+const QUERY = { share: 0.225, most: 252 };
+const KEY = { share: 0.4, most: 450 };
+/** The query's share of a narrow view, and the distance between the pictures there. */
+const NARROW = { query: 0.36, gap: 28 };
+/** The highest picture. */
+const TALLEST = 520;
+const MAP = { least: 76, most: 112, gap: 10 };
+
+export function layoutOf(width: number, { rows, columns }: Patches, heads: number): Layout {
+  const sized = (wanted: number): Size => {
+    const across = Math.min(wanted, (TALLEST * columns) / rows);
+    return { width: Math.round(across), height: Math.round((across * rows) / columns) };
+  };
+  const wide = width >= WIDE_FROM;
+  const inner = width - NARROW.gap;
+  // Lines of equal lengths, as few as there can be.
+  const fitting = Math.max(1, Math.floor((width + MAP.gap) / (MAP.least + MAP.gap)));
+  const perLine = Math.ceil(heads / Math.ceil(heads / fitting));
+  const across = Math.floor((width + MAP.gap) / perLine) - MAP.gap;
+  return {
+    query: sized(wide ? Math.min(QUERY.most, width * QUERY.share) : inner * NARROW.query),
+    key: sized(
+      wide ? Math.min(KEY.most, width * KEY.share) : Math.min(KEY.most, inner * (1 - NARROW.query)),
+    ),
+    list: wide ? Math.round(Math.min(LIST.most, Math.max(LIST.least, width * LIST.share))) : width,
+    wide,
+    map: sized(Math.min(MAP.most, across)),
+  };
+}
+
+export interface Box extends Size {
+  readonly left: number;
+  readonly top: number;
+}
+
+/** The place of a patch on a picture of this size. */
+export function boxOf(patch: number, { rows, columns }: Patches, { width, height }: Size): Box {
+  const [across, down] = [width / columns, height / rows];
+  const row = Math.floor(patch / columns);
+  return { left: (patch % columns) * across, top: row * down, width: across, height: down };
+}
+
+/** The patch at a point of a picture of this size, or the nearest. */
+export function patchAt(
+  x: number,
+  y: number,
+  { rows, columns }: Patches,
+  { width, height }: Size,
+): number {
+  const at = (place: number, length: number, count: number) =>
+    Math.max(0, Math.min(count - 1, Math.floor((place / length) * count)));
+  return at(y, height, rows) * columns + at(x, width, columns);
+}

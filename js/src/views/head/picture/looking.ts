@@ -1,0 +1,64 @@
+/** Who looks at whom on the picture, as signals that all of its parts share. */
+
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import type { Patches, Side } from "../../../data/manifest.ts";
+import { otherSide } from "../../../state/locks.ts";
+import { type Axes, type FocusedUnits, sideOf } from "../../shared/axes.ts";
+import { stripsOf } from "../../shared/strips.ts";
+
+export interface Looking {
+  readonly patches: Patches;
+  readonly names: readonly string[];
+  /** The tokens apart from the picture, such as [CLS]. */
+  readonly apart: readonly number[];
+  /** The tokens in focus, or else one: [CLS], the patch in the middle, or the last of a text. */
+  readonly shown: ReadonlySignal<FocusedUnits>;
+  /** The side on which they are: queries that look, or keys that are looked at. */
+  readonly side: ReadonlySignal<Side>;
+  readonly other: ReadonlySignal<Side>;
+  readonly from: ReadonlySignal<readonly number[]>;
+  /** Their names. */
+  readonly name: ReadonlySignal<string>;
+  /** True if one of them is a patch, whose attention to itself is kept out of the scale. */
+  readonly onPicture: ReadonlySignal<boolean>;
+  /** The weights between them and each token of the other side; null while they are missing. */
+  readonly weights: ReadonlySignal<Float32Array | null>;
+}
+
+/** @param isCausal true if only the last token sees all others */
+export function lookingOf(
+  axes: Axes,
+  patches: Patches,
+  focused: ReadonlySignal<FocusedUnits>,
+  matrix: ReadonlySignal<AttentionMatrix>,
+  isCausal: boolean,
+): Looking {
+  const { names } = axes.key;
+  const apart = names.flatMap((_, token) => (patches.of[token] === null ? [token] : []));
+  const first = isCausal ? names.length - 1 : (apart[0] ?? patches.of.indexOf(middleOf(patches)));
+  const shown = computed<FocusedUnits>(() =>
+    sideOf(focused.value) ? focused.value : { query: [first], key: [] },
+  );
+  const side = computed<Side>(() => sideOf(shown.value) ?? "query");
+  const from = computed(() => shown.value[side.value]);
+  const strips = stripsOf(
+    computed(() => [matrix.value]),
+    shown,
+  );
+  return {
+    patches,
+    names,
+    apart,
+    shown,
+    side,
+    other: computed(() => otherSide(side.value)),
+    from,
+    name: computed(() => from.value.map((token) => names[token]).join(" + ")),
+    onPicture: computed(() => from.value.some((token) => patches.of[token] !== null)),
+    weights: computed(() => strips.value?.[0] ?? null),
+  };
+}
+
+export const middleOf = ({ rows, columns }: Patches): number =>
+  Math.floor(rows / 2) * columns + Math.floor(columns / 2);

@@ -1,0 +1,77 @@
+/** Small maps of all heads of the layer, for the tokens in focus; a click chooses the head. */
+
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { paintCanvas } from "../../../painting/canvas.ts";
+import { button, el, setAttributes } from "../../../parts/dom.ts";
+import { weight } from "../../../parts/text.ts";
+import type { Scope } from "../../../scheduling/scope.ts";
+import { goTo } from "../../../state/navigation.ts";
+import type { State } from "../../../state/state.ts";
+import type { Palette } from "../../../styles/palette.ts";
+import type { Size } from "./layout.ts";
+import type { Looking } from "./looking.ts";
+import { paintImage, paintMarks, veilOf } from "./paint.ts";
+import { shadesOf, tokensOf } from "./shade.ts";
+
+export interface MapsOptions {
+  readonly state: State;
+  readonly looking: Looking;
+  readonly size: Size;
+  readonly image: ReadonlySignal<HTMLCanvasElement | null>;
+  readonly palette: ReadonlySignal<Palette>;
+  readonly colors: ReadonlySignal<readonly string[]>;
+  /** The weights of tokens, by head; null while they are missing. */
+  readonly weights: ReadonlySignal<readonly Float32Array[] | null>;
+}
+
+export function maps(scope: Scope, heads: number, options: MapsOptions): HTMLElement {
+  const { state, size, image, palette, colors, weights } = options;
+  const { patches, names, from, apart } = options.looking;
+  const first = apart.at(0);
+  const tokens = tokensOf(patches);
+  const group = el("div", { class: "maps", role: "group", "aria-label": "Heads" });
+  for (let head = 0; head < heads; head++) {
+    const canvas = el("canvas", { "aria-hidden": "true" });
+    const line = el("span", { class: "line" });
+    const number = el("span", { class: "number" });
+    const caption = el("span", { class: "caption" }, el("span", {}, `${head}`), number);
+    const element = button({ class: "map" }, "", () => goTo(state, { head }));
+    element.style.width = `${size.width}px`;
+    element.append(canvas, line, caption);
+    group.append(element);
+    const row = computed(() => weights.value?.[head] ?? null);
+    scope.effect(() => {
+      const shades = row.value && shadesOf(row.value, tokens, from.value);
+      const veil = shades && veilOf(shades.values, patches, palette.value);
+      const marks = from.value.flatMap((token) => {
+        const patch = patches.of[token];
+        return patch === null ? [] : [{ patch, color: palette.value.accent, line: 1.5 }];
+      });
+      paintCanvas(canvas, size.width, size.height, (painter) => {
+        paintImage(painter, image.value, veil, size, palette.value);
+        paintMarks(painter, marks, patches, size, palette.value);
+      });
+      const values = row.value;
+      const onFirst = values && first !== undefined ? values[first] : null;
+      const largest = shades ? `largest ${weight(shades.largest)}` : "";
+      const label = names[first ?? 0];
+      number.textContent =
+        onFirst === null ? largest.replace("largest 0", "max ") : short(label, onFirst);
+      const named = onFirst === null ? "" : `${label} ${weight(onFirst)}`;
+      const name = [`Head ${head}`, named, largest].filter(Boolean).join(", ");
+      setAttributes(element, { "aria-label": name, title: name });
+    });
+    scope.effect(() => {
+      const current = state.shown.head.value === head;
+      setAttributes(element, { "aria-pressed": `${current}` });
+      line.style.background = colors.value[head];
+    });
+  }
+  return group;
+}
+
+/** "CLS .04", for a caption: two decimals, and never zero for a number above it. */
+function short(name: string, value: number): string {
+  const text = value > 0 && value < 0.005 ? "<.01" : value.toFixed(2).replace(/^0/, "");
+  return `${name.replace(/[[\]]/g, "")} ${text}`;
+}

@@ -1,0 +1,47 @@
+/** The numbers that sum up where one query looks. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import { el } from "../../../parts/dom.ts";
+import { number, weight } from "../../../parts/text.ts";
+import type { Scope } from "../../../scheduling/scope.ts";
+import type { Looking } from "./looking.ts";
+import { summaryOf } from "./shade.ts";
+
+/** Those that only a patch has come last. */
+const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + 8 neighbours"];
+
+/** @param title the matrix that is shown, as "Layer 3 · Head 4" */
+export function numbers(
+  scope: Scope,
+  { patches, side, from, weights }: Looking,
+  title: ReadonlySignal<string>,
+): HTMLElement {
+  const heading = el("strong", {});
+  const values = NAMES.map(() => el("dd", {}));
+  const rows = NAMES.map((name, at) => el("div", {}, el("dt", {}, name), values[at]));
+  const element = el(
+    "div",
+    { class: "picture-numbers" },
+    el("div", { class: "title" }, heading, " from this query"),
+    el("dl", {}, ...rows),
+  );
+  scope.effect(() => {
+    heading.textContent = title.value;
+    const single = side.value === "query" && from.value.length === 1;
+    // Its place is kept, so that nothing below moves.
+    element.style.visibility = single && weights.value ? "" : "hidden";
+    if (!single || !weights.value) return;
+    const { entropy, distance, around, most } = summaryOf(weights.value, patches, from.value[0]);
+    const texts = [
+      `${number(entropy)} nats`,
+      `${most} of ${patches.of.length}`,
+      distance === null ? "" : `${number(distance, 1)} patches`,
+      around === null ? "" : weight(around),
+    ];
+    texts.forEach((text, at) => {
+      values[at].textContent = text;
+      rows[at].style.visibility = text ? "" : "hidden";
+    });
+  });
+  return element;
+}

@@ -1,0 +1,86 @@
+/** Paints the image, with a veil over the patches that get little attention. */
+
+import type { Patches } from "../../../data/manifest.ts";
+import { imageCanvas } from "../../../painting/canvas.ts";
+import type { Painter } from "../../../painting/painter.ts";
+import { alpha, type Palette, rgb } from "../../../styles/palette.ts";
+import { boxOf, type Size } from "./layout.ts";
+
+/** The opacity of the veil over a patch without attention: the image still shows where one is. */
+const DENSEST = 0.88;
+
+/** A frame around a patch. */
+export interface Mark {
+  readonly patch: number;
+  readonly color: string;
+  readonly line: number;
+}
+
+/** The veil for shades by patch, a pixel each. */
+export function veilOf(
+  shades: Float32Array,
+  { rows, columns }: Patches,
+  { background }: Palette,
+): HTMLCanvasElement {
+  const pixels = new ImageData(columns, rows);
+  const [red, green, blue] = rgb(background);
+  shades.forEach((shade, patch) => {
+    pixels.data.set([red, green, blue, 255 * DENSEST * (1 - shade)], 4 * patch);
+  });
+  return imageCanvas(pixels);
+}
+
+export function paintImage(
+  painter: Painter,
+  image: HTMLCanvasElement | null,
+  veil: HTMLCanvasElement | null,
+  { width, height }: Size,
+  palette: Palette,
+): void {
+  painter.imageSmoothingEnabled = true;
+  painter.fillStyle = palette.ink;
+  if (image) painter.drawImage(image, 0, 0, width, height);
+  else painter.fillRect(0, 0, width, height);
+  if (!veil) return;
+  painter.imageSmoothingEnabled = false;
+  painter.drawImage(veil, 0, 0, width, height);
+}
+
+/** Hairlines between the patches. */
+export function paintGrid(painter: Painter, { rows, columns }: Patches, size: Size): void {
+  painter.strokeStyle = GRID;
+  painter.lineWidth = 1;
+  painter.beginPath();
+  for (let row = 1; row < rows; row++) {
+    painter.moveTo(0, (row * size.height) / rows);
+    painter.lineTo(size.width, (row * size.height) / rows);
+  }
+  for (let column = 1; column < columns; column++) {
+    painter.moveTo((column * size.width) / columns, 0);
+    painter.lineTo((column * size.width) / columns, size.height);
+  }
+  painter.stroke();
+}
+
+/** Visible on dark and light images alike, and faint on both. */
+const GRID = "rgb(160 160 160 / 0.35)";
+
+/** Frames with a rim, so that they show on an image of their own colour. */
+export function paintMarks(
+  painter: Painter,
+  marks: readonly Mark[],
+  patches: Patches,
+  size: Size,
+  { background }: Palette,
+): void {
+  for (const { patch, color, line } of marks) {
+    const { left, top, width, height } = boxOf(patch, patches, size);
+    const box: [number, number, number, number] = [left, top, width, height];
+    painter.strokeStyle = alpha(background, 0.9);
+    painter.lineWidth = line + 2;
+    painter.strokeRect(...box);
+    painter.strokeStyle = color;
+    painter.lineWidth = line;
+    painter.strokeRect(...box);
+  }
+}

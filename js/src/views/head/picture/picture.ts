@@ -1,0 +1,241 @@
+/**
+ * The head view of a vision model: the image twice, queries on the left and keys on the right, with
+ * a veil over what gets little attention.
+ */
+
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import type { Layer } from "../../../data/layer.ts";
+import type { Patches, Side, StackInfo } from "../../../data/manifest.ts";
+import type { Store } from "../../../data/store.ts";
+import { el } from "../../../parts/dom.ts";
+import { matches } from "../../../parts/find.ts";
+import { swatches } from "../../../parts/swatches.ts";
+import { cursorOf } from "../../../parts/tokens.ts";
+import type { Scope } from "../../../scheduling/scope.ts";
+import { lock, lockedOn, toggleAlso, togglePair } from "../../../state/locks.ts";
+import { type Place, pointAt } from "../../../state/state.ts";
+import { headColors } from "../../../styles/head-colors.ts";
+import { type Axes, focusedUnits } from "../../shared/axes.ts";
+import { figureName } from "../../shared/figure.ts";
+import { shownMatrix } from "../../shared/heads/matrices.ts";
+import { headStatus } from "../../shared/heads/status.ts";
+import { headTables } from "../../shared/heads/tables.ts";
+import { stripsOf } from "../../shared/strips.ts";
+import type { Context, ViewContent } from "../../shared/view.ts";
+import { headLegend } from "../legend.ts";
+import { chips } from "./chips.ts";
+import { imageOf } from "./image.ts";
+import { layoutOf } from "./layout.ts";
+import { links } from "./links.ts";
+import { lookingOf } from "./looking.ts";
+import { maps } from "./maps.ts";
+import { numbers } from "./numbers.ts";
+import type { Mark } from "./paint.ts";
+import { shadesOf, strongestOf, tokensOf } from "./shade.ts";
+import { stage } from "./stage.ts";
+import { strongest } from "./strongest.ts";
+
+/** The places of a stack's tokens on the record's image; null if there are none to show. */
+export function patchesOn({ manifest }: Store, { queries, keys }: StackInfo): Patches | null {
+  return (manifest.image && queries === keys && queries.patches) || null;
+}
+
+/** The number of the strongest patches that are framed. */
+const FRAMED = 3;
+
+/** The width of a picture whose title fits into one line. */
+const ONE_LINE_FROM = 400;
+
+export interface PictureOptions {
+  readonly data: Layer;
+  readonly axes: Axes;
+  readonly patches: Patches;
+  /** The matrix shown: of the current head, or of several combined. */
+  readonly matrix: ReadonlySignal<AttentionMatrix>;
+  /** "Layer 2", or "" if all layers are combined. */
+  readonly layerLabel: string;
+  readonly rounding: number;
+  /** The name of what is drawn, for a file. */
+  readonly detail: string;
+}
+
+export function pictureContent(
+  scope: Scope,
+  context: Context,
+  options: PictureOptions,
+): ViewContent {
+  const { state, palette, store } = context;
+  const { data, axes, patches, matrix, layerLabel } = options;
+  const { heads } = data.info;
+  const layout = layoutOf(context.width.value, patches, heads);
+  const image = imageOf(store.manifest);
+  const focused = focusedUnits(state, axes);
+  const isCausal = (data.info.program?.mask ?? "none") !== "none";
+  const looking = lookingOf(axes, patches, focused, matrix, isCausal);
+  const { names, apart, side, other, from, weights } = looking;
+  const colors = computed(() => headColors(heads, palette.value.dark));
+  const color = computed(() => {
+    const { head } = matrix.value;
+    return head === null ? palette.value.ink : colors.value[head];
+  });
+  const titleOf = computed(() => [layerLabel, matrix.value.name].filter(Boolean).join(" · "));
+
+  const query = half("query");
+  const key = half("key");
+  const pair = el("div", { class: "picture-pair" }, query.element, key.element);
+  query.element.append(numbers(scope, looking, titleOf));
+  const lines = links(scope, pair, {
+    looking,
+    sizes: layout,
+    stages: { query: query.grid, key: key.grid },
+    palette,
+    color,
+  });
+  pair.append(lines);
+
+  /** The pair of the token in focus and another one. */
+  function pairWith(token: number): Place {
+    const [own] = from.peek();
+    return side.peek() === "query" ? { query: own, key: token } : { query: token, key: own };
+  }
+  const list = strongest(scope, {
+    looking,
+    image,
+    color,
+    pointAt: (token) => pointAt(state, token === null ? null : pairWith(token)),
+    lock: (token) => lock(state, pairWith(token)),
+  });
+  list.style.width = `${layout.list}px`;
+
+  const top = el("div", { class: `picture-top ${layout.wide ? "wide" : ""}` }, pair, list);
+  top.classList.toggle("long-titles", layout.key.width < ONE_LINE_FROM);
+  const element = el("div", { class: "picture-view" }, top);
+  // A single head is chosen by its map; heads that are combined, by swatches.
+  if (state.combine.value === "none") element.append(mapsOfHeads());
+  else if (layerLabel) element.prepend(swatches(scope, state, heads, palette));
+
+  /** One of the two pictures, and its tokens apart. */
+  function half(on: Side): { element: HTMLElement; grid: HTMLElement } {
+    const tokens = tokensOf(patches);
+    const weightsHere = computed(() => (other.value === on ? weights.value : null));
+    const acting = {
+      side: on,
+      focused: computed(() => focused.value[on]),
+      shown: computed(() => looking.shown.value[on]),
+      locked: computed(() => lockedOn(state, on)),
+      weights: weightsHere,
+      pointAt(token: number | null) {
+        pointAt(state, token === null ? null : { query: null, key: null, [on]: token });
+      },
+      toggle(token: number, event: MouseEvent | KeyboardEvent) {
+        if (event.shiftKey) togglePair(state, on, token);
+        else toggleAlso(state, on, token);
+      },
+    };
+    const heading = title(() => {
+      if (side.value === on) {
+        const what = on === "query" ? "Query" : "Key";
+        return [what, `${looking.onPicture.value ? "patch " : ""}${looking.name.value}`];
+      }
+      return on === "query"
+        ? ["Queries", `bright: look at ${looking.name.value}`]
+        : ["Keys", `bright: attended · shade: ${scaleOf()}`];
+    });
+    const row = chips(scope, { ...acting, tokens: apart, names, color });
+    const grid = stage(scope, {
+      ...acting,
+      patches,
+      size: layout[on],
+      image,
+      palette,
+      shades: computed(() => weightsHere.value && shadesOf(weightsHere.value, tokens, from.value)),
+      marks: computed(() => marksOn(on)),
+      cursor: cursorOf(state, on),
+      leave() {
+        if (!apart.length) return;
+        row.focus();
+        acting.pointAt(apart[0]);
+      },
+    });
+    row.hidden = !apart.length;
+    const element = el("div", { class: "picture-side" }, heading, row, grid);
+    element.style.width = `${layout[on].width}px`;
+    return { element, grid };
+  }
+
+  function marksOn(on: Side): readonly Mark[] {
+    const { accent } = palette.value;
+    const frames = (tokens: readonly number[], color: string, line: number) =>
+      tokens.flatMap((token) => {
+        const patch = patches.of[token];
+        return patch === null ? [] : [{ patch, color, line }];
+      });
+    const others =
+      other.value === on && weights.value
+        ? strongestOf(weights.value, FRAMED + from.value.length)
+        : [];
+    const best = others.filter((token) => !from.value.includes(token)).slice(0, FRAMED);
+    return [
+      ...frames(matches(names, state.find.value), accent, 1),
+      ...frames(best, color.value, 2),
+      // On both pictures, or readers look for it on the other one.
+      ...frames([...from.value, ...looking.shown.value[on]], accent, 2.5),
+    ];
+  }
+
+  function mapsOfHeads(): HTMLElement {
+    const all = computed(() =>
+      Array.from({ length: heads }, (_, head) => shownMatrix(state, data, axes, head)),
+    );
+    const heading = title(() => [
+      `All heads of layer ${data.info.number}`,
+      `${side.value === "query" ? "from" : "to"} ${looking.name.value} · shade of each: ${scaleOf("its ")}`,
+    ]);
+    const group = maps(scope, heads, {
+      state,
+      looking,
+      size: layout.map,
+      image,
+      palette,
+      colors,
+      weights: stripsOf(all, looking.shown),
+    });
+    return el("section", {}, heading, group);
+  }
+
+  function scaleOf(whose = ""): string {
+    return `√(weight ÷ ${whose}largest${looking.onPicture.value ? " but itself" : ""})`;
+  }
+
+  function title(text: () => readonly [what: string, more: string]): HTMLElement {
+    const [what, more] = [el("strong", {}), el("span", {})];
+    scope.effect(() => {
+      [what.textContent, more.textContent] = text();
+    });
+    return el("div", { class: "title" }, what, " ", more);
+  }
+
+  const content = {
+    state,
+    data,
+    axes,
+    layerLabel,
+    focused,
+    matrices: computed(() => [matrix.value]),
+    matrix,
+    strips: computed(() => (weights.value ? [weights.value] : null)),
+  };
+  return {
+    element,
+    status: computed(() => headStatus(content)),
+    legend: computed(() => headLegend(context, content, options.rounding, 100)),
+    tables: computed(() => headTables(content)),
+    figure: () => ({
+      name: figureName(store.manifest, "head", data.stack, options.detail),
+      heading: titleOf.peek(),
+      note: "",
+      cropped: false,
+    }),
+  };
+}

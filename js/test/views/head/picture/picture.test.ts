@@ -1,0 +1,212 @@
+/** The head view of a vision model shows attention on the image. */
+
+import { describe, expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { readManifest } from "../../../../src/data/read-manifest.ts";
+import { focus, parts } from "../../../support/locators.ts";
+import { type App, find, mountApp, pixel } from "../../../support/mounted.ts";
+import { weightAt } from "../../../support/numbers.ts";
+import { expectNoProblems } from "../../../support/problems.ts";
+import { RECORD } from "../../../support/vectors.ts";
+
+expectNoProblems();
+
+const { status, swatches } = parts();
+
+/** 64 × 32 pixels, the left half red, the right one blue. */
+const IMAGE =
+  "UklGRmQAAABXRUJQVlA4IFgAAAAQBQCdASpAACAAPm0wlEakIyIhLAgAgA2JYwDP2UF+AfiBpgPxJ/WbcQADpPsGgVkAAP7wmwDi7FPdymmBMFjUaZop98Nkwym4Ohl6bSxQxQeI1R9IAAAA";
+
+const LABELS = ["[CLS]", ...[0, 1].flatMap((row) => [0, 1, 2, 3].map((at) => `${row},${at}`))];
+const PATCHES = { rows: 2, columns: 4, of: [null, 0, 1, 2, 3, 4, 5, 6, 7] };
+
+type Changed = { image: unknown; stacks: { queries: object; keys: unknown }[] };
+
+/** The shared record, its tokens on an image. */
+function pictured(image: unknown = IMAGE, patches: object = PATCHES) {
+  const manifest = structuredClone(RECORD.manifest) as Changed;
+  manifest.image = image;
+  const tokens = { labels: LABELS, segments: null, special: [0], words: null, patches };
+  Object.assign(manifest.stacks[0], { queries: tokens, keys: null });
+  return { ...RECORD, manifest };
+}
+
+const grid = (name: "Queries" | "Keys") => page.getByRole("grid", { name, exact: true });
+const apart = (name: "Queries" | "Keys") =>
+  page.getByRole("listbox", { name: `${name} apart from the picture` }).getByRole("option");
+const rows = () =>
+  page
+    .getByRole("list", { name: /^Strongest/ })
+    .getByRole("listitem")
+    .elements()
+    .map(({ textContent }) => textContent);
+const mapOf = (head: number) => page.getByRole("button", { name: new RegExp(`^Head ${head},`) });
+
+/** The middle of a patch, in CSS pixels from the corner of its grid. */
+function middle(name: "Queries" | "Keys", patch: number) {
+  const { width, height } = grid(name).element().getBoundingClientRect();
+  const [row, column] = [Math.floor(patch / 4), patch % 4];
+  return { x: ((column + 0.5) * width) / 4, y: ((row + 0.5) * height) / 2 };
+}
+
+const at = (app: App, name: "Queries" | "Keys", patch: number) => {
+  const canvas = find<HTMLCanvasElement>(app, `[aria-label=${name}] canvas`);
+  const { x, y } = middle(name, patch);
+  return pixel(canvas, x, y);
+};
+
+const names = LABELS;
+const weight = (value: number) => value.toFixed(3);
+
+describe("with a query locked", () => {
+  test("lists its strongest keys, with the weights of the record", async () => {
+    await mountApp({ record: pictured(), choices: { query: 4, head: 2 } });
+    const expected = names
+      .map((name, key) => ({ name: key === 4 ? `${name} itself` : name, key }))
+      .sort((a, b) => weightAt(0, 2, 4, b.key) - weightAt(0, 2, 4, a.key))
+      .map(({ name, key }) => `${name}${weight(weightAt(0, 2, 4, key))}`);
+    await expect.poll(() => rows().slice(0, 5)).toEqual(expected.slice(0, 5));
+    await expect
+      .element(apart("Keys"))
+      .toHaveAccessibleName(`[CLS], weight ${weight(weightAt(0, 2, 4, 0))}`);
+  });
+
+  test("shows the image where it looks, and hides it elsewhere", async () => {
+    const app = await mountApp({ record: pictured(), choices: { query: 4, head: 2 } });
+    await expect.poll(() => at(app, "Queries", 0)[0]).toBeGreaterThan(180);
+    const order = [0, 1, 2, 4, 5, 6, 7]
+      .map((patch) => ({ patch, weight: weightAt(0, 2, 4, patch + 1) }))
+      .sort((a, b) => b.weight - a.weight);
+    const veiled = ({ patch }: { patch: number }) => at(app, "Keys", patch)[1];
+    // The green of red and blue is low; a veil of the white background adds to it.
+    await expect.poll(() => veiled(order[0])).toBeLessThan(60);
+    expect(veiled(order[6])).toBeGreaterThan(veiled(order[0]));
+    expect(order.map(veiled)).toEqual(order.map(veiled).sort((a, b) => a - b));
+  });
+});
+
+describe("the pointer", () => {
+  test("looks from a patch of the queries", async () => {
+    const app = await mountApp({ record: pictured(), choices: { heads: [1], head: 1 } });
+    await expect.element(grid("Queries")).toBeVisible();
+    await userEvent.hover(grid("Queries"), { position: middle("Queries", 6) });
+    await expect.poll(() => app.state.focus.value).toEqual({ query: 7, key: null });
+    expect(status()).toContain("Layer 0 · Head 1  1,2 →");
+    await userEvent.click(grid("Queries"), { position: middle("Queries", 6) });
+    expect(app.state.query.value).toBe(7);
+  });
+
+  test("looks at a patch of the keys", async () => {
+    const app = await mountApp({ record: pictured(), choices: { head: 1 } });
+    await expect.element(grid("Keys")).toBeVisible();
+    await userEvent.hover(grid("Keys"), { position: middle("Keys", 3) });
+    await expect.poll(() => app.state.focus.value).toEqual({ query: null, key: 4 });
+    expect(status()).toContain("0,3 ←");
+    await expect.element(page.getByRole("list", { name: "Strongest queries" })).toBeVisible();
+    await expect
+      .element(apart("Queries"))
+      .toHaveAccessibleName(`[CLS], weight ${weight(weightAt(0, 1, 0, 4))}`);
+  });
+
+  test("locks a pair from the list", async () => {
+    const app = await mountApp({ record: pictured(), choices: { query: 4 } });
+    const [first] = names
+      .map((_, key) => key)
+      .sort((a, b) => weightAt(0, 0, 4, b) - weightAt(0, 0, 4, a));
+    await userEvent.click(page.getByRole("listitem").first());
+    await expect.poll(() => app.state.key.value).toBe(first);
+    expect(app.state.query.value).toBe(4);
+  });
+});
+
+describe("the keyboard", () => {
+  test("moves from patch to patch, and to [CLS]", async () => {
+    const app = await mountApp({ record: pictured(), choices: { query: 1 } });
+    await expect.element(grid("Queries")).toBeVisible();
+    focus(grid("Queries"));
+    const cell = () => page.getByRole("gridcell").first();
+    await userEvent.keyboard("{ArrowDown}{ArrowRight}{ArrowRight}{ArrowLeft}");
+    await expect.element(cell()).toHaveAccessibleName("row 1, column 1");
+    expect(app.state.focus.value).toEqual({ query: 6, key: null });
+    await userEvent.keyboard("{ArrowDown}{Enter}");
+    expect(app.state.also.value.concat(app.state.query.value ?? [])).toContain(6);
+    await userEvent.keyboard("C");
+    expect(app.state.focus.value).toEqual({ query: 0, key: null });
+    await userEvent.keyboard("{Escape}");
+    expect([app.state.query.value, app.state.also.value]).toEqual([null, []]);
+  });
+});
+
+describe("maps of the heads", () => {
+  test("say where each looks, and choose one", async () => {
+    const app = await mountApp({ record: pictured(), choices: { query: 4 } });
+    const [, ...onPicture] = [...LABELS.keys()].filter((key) => key !== 4);
+    const largest = Math.max(...onPicture.map((key) => weightAt(0, 3, 4, key)));
+    await expect
+      .element(mapOf(3))
+      .toHaveAccessibleName(
+        `Head 3, [CLS] ${weight(weightAt(0, 3, 4, 0))}, largest ${weight(largest)}`,
+      );
+    await userEvent.click(mapOf(3));
+    expect(app.state.head.value).toBe(3);
+    await expect.element(mapOf(3)).toHaveAttribute("aria-pressed", "true");
+  });
+
+  test("give way to swatches where heads are combined", async () => {
+    await mountApp({ record: pictured(), choices: { combine: "mean" } });
+    await expect.poll(() => swatches.elements().length).toBe(4);
+    expect(mapOf(0).elements()).toEqual([]);
+  });
+});
+
+test("tokens of a text around it are single, also where words are chosen", async () => {
+  const record = pictured();
+  const words = { labels: ["a", ...LABELS.slice(2)], of: [0, 0, 1, 2, 3, 4, 5, 6, 7] };
+  Object.assign(record.manifest.stacks[0].queries, { words });
+  await mountApp({ record, choices: { query: 4, words: true } });
+  await expect
+    .element(apart("Keys"))
+    .toHaveAccessibleName(`[CLS], weight ${weight(weightAt(0, 0, 4, 0))}`);
+  expect(page.getByRole("button", { name: "Words" }).elements()).toEqual([]);
+});
+
+test("the lines stay within reach", async () => {
+  const app = await mountApp({ record: pictured() });
+  await userEvent.selectOptions(page.getByRole("combobox", { name: "Keys" }), "List");
+  await expect.element(page.getByRole("listbox", { name: "Keys", exact: true })).toBeVisible();
+  expect(app.state.picture.value).toBe(false);
+  expect(find(app, ".about").textContent).toContain("2 × 4 patches + [CLS]");
+});
+
+test("a text has no such choice", async () => {
+  await mountApp();
+  await expect.element(parts().list("Keys")).toBeVisible();
+  expect(page.getByRole("combobox", { name: "Keys" }).elements()).toEqual([]);
+});
+
+describe("a damaged image", () => {
+  const png = btoa(`\x89PNG\r\n\x1a\n${"\0".repeat(40)}`);
+  const huge = btoa(atob(IMAGE).replace("\x2a\x40\x00\x20\x00", "\x2a\xff\x3f\xff\x3f"));
+  test.for([7, "", "RIFF", png, huge])("is refused: %s", (image) => {
+    expect(() => readManifest(pictured(image).manifest)).toThrow("its manifest.image is not valid");
+  });
+
+  test.for([
+    ["rows", { rows: 0 }],
+    ["columns", { columns: 2 ** 30 }],
+    ["of", { of: [0] }],
+    ["of", { of: [null, 0, 0, 2, 3, 4, 5, 6, 7] }],
+    ["of", { of: [null, 8, 1, 2, 3, 4, 5, 6, 7] }],
+  ] as const)("and so are places: %s", ([where, change]) => {
+    const { manifest } = pictured(IMAGE, { ...PATCHES, ...change });
+    expect(() => readManifest(manifest)).toThrow(
+      `its manifest.stacks[0].queries.patches.${where} is not valid`,
+    );
+  });
+
+  test("leaves the shades of the patches", async () => {
+    const broken = IMAGE.slice(0, 44) + "A".repeat(IMAGE.length - 44);
+    const app = await mountApp({ record: pictured(broken), choices: { query: 4 } });
+    await expect.poll(() => at(app, "Keys", 3)[3]).toBe(255);
+  });
+});

@@ -1,0 +1,81 @@
+"""Attention on the image of a vision model, in a saved page."""
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+
+import attnwidget as aw
+from tests.browser.conftest import SavePage
+from tests.browser.view import View, eventually, look
+from tests.support import OpenPage
+from tests.unit.tiny import tiny
+
+PATCH = 16
+
+
+@pytest.fixture(scope="module")
+def pictured() -> aw.AttentionRecord:
+    """4 × 4 patches after [CLS], black on the left and bright on the right."""
+    pixels = torch.zeros(1, 3, 4 * PATCH, 4 * PATCH)
+    pixels[..., 2 * PATCH :] = 0.9
+    pixels += 0.05 * torch.rand(pixels.shape, generator=torch.Generator().manual_seed(0))
+    model = tiny("ViT", image_size=4 * PATCH, patch_size=PATCH)
+    return aw.capture(model, None, {"pixel_values": pixels})
+
+
+@pytest.fixture
+def picture_view(pictured: aw.AttentionRecord, save_page: SavePage, open_page: OpenPage) -> View:
+    return View(open_page(save_page(pictured, "picture.html"), height=1100))
+
+
+def test_a_patch_shows_where_it_looks(picture_view: View, pictured: aw.AttentionRecord) -> None:
+    page = picture_view.page
+    labels, _ = pictured.tokens()
+    queries = page.get_by_role("grid", name="Queries", exact=True)
+    _click(page, "Queries", row=1, column=2)
+    query = labels.index("1,2")
+    weights = pictured.weights(0, 0)[query]
+    order = np.argsort(-weights)
+    rows = page.get_by_role("list", name="Strongest keys").get_by_role("listitem")
+    for place, key in enumerate(order[:5]):
+        name = f"{labels[key]} itself" if key == query else labels[key]
+        expect(rows.nth(place)).to_have_text(f"{name}{weights[key]:.3f}")
+    cls = page.get_by_role("listbox", name="Keys apart from the picture").get_by_role("option")
+    expect(cls).to_have_accessible_name(f"[CLS], weight {weights[0]:.3f}")
+    # The image is there, under the policy of a saved page: dark on its left, bright on its right.
+    eventually(page, lambda: _expect_image(page))
+    queries.focus()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("status")).to_contain_text("Point at a token")
+
+
+def test_a_key_shows_who_looks_at_it(picture_view: View, pictured: aw.AttentionRecord) -> None:
+    page = picture_view.page
+    labels, _ = pictured.tokens()
+    _click(page, "Keys", row=3, column=0)
+    column = pictured.weights(0, 0)[:, labels.index("3,0")]
+    rows = page.get_by_role("list", name="Strongest queries").get_by_role("listitem")
+    expect(rows.first).to_contain_text(labels[int(column.argmax())])
+    expect(page.get_by_role("status")).to_contain_text("3,0 ←")
+
+
+def _click(page: Page, name: str, row: int, column: int) -> None:
+    grid = page.get_by_role("grid", name=name, exact=True)
+    box = grid.bounding_box()
+    assert box is not None
+    place = {"x": (column + 0.5) * box["width"] / 4, "y": (row + 0.5) * box["height"] / 4}
+    grid.click(position=place)  # type: ignore[arg-type]
+    page.mouse.move(0, 0)
+
+
+def _expect_image(page: Page) -> None:
+    assert _brightness(page, "Queries", 0) < 60
+    assert _brightness(page, "Queries", 3) > 180
+
+
+def _brightness(page: Page, name: str, column: int) -> float:
+    """Of the middle of a patch in the first row, 0 to 255."""
+    seen = look(page.get_by_role("grid", name=name, exact=True))
+    height, width, _ = seen.shape
+    return float(seen[height // 8, int((column + 0.5) * width / 4)].mean())

@@ -1,0 +1,325 @@
+"""The image of a vision model, and the places of its tokens on it."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from PIL import Image
+
+from attnwidget import AttentionRecord, capture, show
+from attnwidget.record import Patches, Picture
+from tests.unit.tiny import Model, build, tiny, token_ids
+
+PATCH = 4
+SIZES = {"image_size": 16, "patch_size": PATCH}
+VISION = {
+    **SIZES, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+}  # fmt: skip
+TEXT = {
+    "vocab_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+}  # fmt: skip
+
+
+def _pixels(rows: int = 16, columns: int = 16, batch: int = 1) -> torch.Tensor:
+    return torch.rand(batch, 3, rows, columns, generator=torch.Generator().manual_seed(0))
+
+
+def _yolos() -> Model:
+    config = transformers.YolosConfig(**{**VISION, "image_size": [16, 16]}, num_detection_tokens=3)
+    return build(transformers.YolosModel, config)
+
+
+# Model, and the tokens apart from the image before and after the patches.
+PLACED: dict[str, tuple[Callable[[], Model], list[str], list[str]]] = {
+    "ViT": (lambda: tiny("ViT", **SIZES), ["[CLS]"], []),
+    "DeiT": (lambda: tiny("DeiT", **SIZES), ["[CLS]", "[DIST]"], []),
+    "DINOv2": (lambda: tiny("Dinov2", **SIZES), ["[CLS]"], []),
+    "DINOv2 with registers": (
+        lambda: tiny("Dinov2WithRegisters", **SIZES, num_register_tokens=3),
+        ["[CLS]", "[REG 1]", "[REG 2]", "[REG 3]"],
+        [],
+    ),
+    "BEiT": (lambda: tiny("Beit", **SIZES), ["[CLS]"], []),
+    "CLIP": (lambda: tiny("CLIPVision", **SIZES), ["[CLS]"], []),
+    "SigLIP": (lambda: tiny("SiglipVision", **SIZES), [], []),
+    "I-JEPA": (lambda: tiny("IJepa", **SIZES), [], []),
+    "YOLOS": (_yolos, ["[CLS]"], ["[DET 1]", "[DET 2]", "[DET 3]"]),
+}
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_tokens_are_where_a_change_of_the_image_changes_them(name: str) -> None:
+    make, before, after = PLACED[name]
+    model, pixels = make(), _pixels()
+    tokens = capture(model, None, {"pixel_values": pixels}).stack().queries
+    grid = [f"{row},{column}" for row in range(4) for column in range(4)]
+    assert list(tokens.labels) == [*before, *grid, *after]
+    assert tokens.patches is not None
+    assert (tokens.patches.rows, tokens.patches.columns) == (4, 4)
+
+    def embedded(image: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            return model(pixel_values=image, output_hidden_states=True).hidden_states[0][0]
+
+    unchanged = embedded(pixels)
+    for patch in range(16):
+        row, column = divmod(patch, 4)
+        image = pixels.clone()
+        image[:, :, row * PATCH : (row + 1) * PATCH, column * PATCH : (column + 1) * PATCH] += 1
+        changed = (embedded(image) - unchanged).abs().amax(-1) > 1e-6
+        assert changed.nonzero().tolist() == [[tokens.patches.of.index(patch)]]
+
+
+def _swin(name: str, **options: Any) -> Model:
+    config_class = getattr(transformers, f"{name}Config")
+    config = config_class(**SIZES, embed_dim=16, depths=[2], num_heads=[2], **options)
+    return build(getattr(transformers, f"{name}Model"), config, "eager")
+
+
+def _pvt() -> Model:
+    config = transformers.PvtConfig(
+        image_size=16, num_encoder_blocks=2, depths=[1, 1], hidden_sizes=[16, 16],
+        patch_sizes=[4, 2], strides=[4, 2], num_attention_heads=[1, 1],
+        sequence_reduction_ratios=[2, 1], mlp_ratios=[2, 2],
+    )  # fmt: skip
+    return build(transformers.PvtModel, config, "eager")
+
+
+def _vit_det() -> Model:
+    config = transformers.VitDetConfig(
+        **VISION, pretrain_image_size=16, window_block_indices=[0], window_size=2
+    )
+    return build(transformers.VitDetModel, config, "eager")
+
+
+UNPLACED: dict[str, Callable[[], Model]] = {
+    "windows that shift": lambda: _swin("Swin", window_size=2),
+    "windows that shift, of the second version": lambda: _swin("Swinv2", window_size=2),
+    "some layers within windows": _vit_det,
+    "a random order": lambda: tiny("ViTMAE", **SIZES, mask_ratio=0.0),
+    "a random part": lambda: tiny("ViTMAE", **SIZES),
+}
+
+
+@pytest.mark.parametrize("make", UNPLACED.values(), ids=UNPLACED)
+def test_no_image_where_tokens_have_no_certain_place(make: Callable[[], Model]) -> None:
+    record = capture(make(), None, {"pixel_values": _pixels()})
+    assert record.image is None
+    assert all(record.stack(name).queries.patches is None for name in record.stacks)
+
+
+def test_keys_that_stand_for_several_patches_have_no_place() -> None:
+    record = capture(_pvt(), None, {"pixel_values": _pixels()})
+    assert record.stack("self 1").queries.patches == Patches(4, 4, tuple(range(16)))
+    assert record.stack("self 1").keys.patches is None
+    assert record.stack("self 2").queries.patches is None
+
+
+def test_windows_as_large_as_the_image_have_places() -> None:
+    record = capture(_swin("Swin", window_size=4), None, {"pixel_values": _pixels()})
+    assert record.stack().queries.patches == Patches(4, 4, tuple(range(16)))
+
+
+class OverlappingPatches(torch.nn.Module):
+    """Its convolution reads a pixel of the next patch, too."""
+
+    def __init__(self, overlap: int) -> None:
+        super().__init__()
+        self.cut = torch.nn.Conv2d(3, 8, PATCH, PATCH)
+        self.blur = torch.nn.Conv2d(3, 3, 1 + overlap, padding=0)
+        self.overlap = overlap
+        self.layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+
+    def forward(self, pixel_values: torch.Tensor) -> torch.Tensor:
+        padded = torch.nn.functional.pad(pixel_values, (0, self.overlap, 0, self.overlap))
+        out: torch.Tensor = self.layer(self.cut(self.blur(padded)).flatten(2).transpose(1, 2))
+        return out
+
+
+@pytest.mark.parametrize(("overlap", "placed"), [(0, True), (1, False)])
+def test_a_model_of_ones_own(overlap: int, placed: bool) -> None:
+    torch.manual_seed(0)
+    record = capture(OverlappingPatches(overlap).eval(), None, {"pixel_values": _pixels()})
+    assert (record.image is not None) == placed
+    assert (record.stack().queries.patches is not None) == placed
+
+
+def _llava(**options: Any) -> Model:
+    config = transformers.LlavaConfig(
+        vision_config=transformers.CLIPVisionConfig(**VISION),
+        text_config=transformers.LlamaConfig(**TEXT),
+        image_token_index=60,
+        **options,
+    )
+    return build(transformers.LlavaForConditionalGeneration, config)
+
+
+def test_image_tokens_among_text() -> None:
+    """Their embeddings are those of patches, if the tower passes its first layer's input on."""
+    model, pixels = _llava(vision_feature_layer=0), _pixels()
+    ids = torch.tensor([[1, 7, *[60] * 16, 5, 6]])
+    record = capture(model, None, {"input_ids": ids, "pixel_values": pixels})
+    assert record.image is not None
+    assert record.stack("vision").queries.patches == Patches(4, 4, (None, *range(16)))
+    tokens = record.stack("text").queries
+    assert tokens.labels[:4] == ("0", "1", "0,0", "0,1")
+    assert tokens.patches is not None
+
+    read: list[torch.Tensor] = []
+    model.model.language_model.register_forward_pre_hook(
+        lambda _module, _args, inputs: read.append(inputs["inputs_embeds"][0]), with_kwargs=True
+    )
+
+    def embedded(image: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            model(input_ids=ids, pixel_values=image)
+        return read[-1]
+
+    unchanged = embedded(pixels)
+    for patch in range(16):
+        row, column = divmod(patch, 4)
+        image = pixels.clone()
+        image[:, :, row * PATCH : (row + 1) * PATCH, column * PATCH : (column + 1) * PATCH] += 1
+        changed = (embedded(image) - unchanged).abs().amax(-1) > 1e-6
+        assert changed.nonzero().tolist() == [[tokens.patches.of.index(patch)]]
+
+
+def test_image_tokens_of_which_one_is_no_patch() -> None:
+    model = _llava(vision_feature_select_strategy="full")
+    ids = torch.tensor([[1, *[60] * 17, 5]])
+    record = capture(model, None, {"input_ids": ids, "pixel_values": _pixels()})
+    assert record.stack("text").queries.patches is None
+
+
+def test_image_tokens_before_generated_text() -> None:
+    inputs = {"input_ids": torch.tensor([[1, *[60] * 16, 5]]), "pixel_values": _pixels()}
+    record = capture(_llava(), None, inputs, generate={"max_new_tokens": 3, "do_sample": False})
+    of = (None, *range(16), *[None] * (len(record.tokens("text")[0]) - 17))
+    assert record.stack("text").queries.patches == Patches(4, 4, of)
+
+
+def test_a_decoder_that_reads_patches() -> None:
+    config = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(
+        transformers.ViTConfig(**VISION),
+        transformers.BertConfig(**TEXT, is_decoder=True, add_cross_attention=True),
+    )
+    model = build(transformers.VisionEncoderDecoderModel, config, "eager")
+    inputs = {"pixel_values": _pixels(), "decoder_input_ids": token_ids(3)}
+    record = capture(model, None, inputs)
+    assert record.stack("cross").keys == record.stack("encoder").queries
+    assert record.stack("cross").queries.patches is None
+
+
+def test_the_recorded_item_and_chosen_layers() -> None:
+    pixels = _pixels(batch=2)
+    model = tiny("ViT", **SIZES)
+    record = capture(model, None, {"pixel_values": pixels}, batch_index=1, layers=[1])
+    alone = capture(model, None, {"pixel_values": pixels[1:]}, layers=[1])
+    assert record.image == alone.image
+    assert record.stack().queries == alone.stack().queries
+
+
+def test_the_model_is_left_as_it_was() -> None:
+    """Neither its random numbers nor its weights show that the image was changed."""
+    model, inputs = tiny("ViT", **SIZES), {"pixel_values": _pixels()}
+    torch.manual_seed(1)
+    capture(model, None, inputs)
+    after = torch.rand(3)
+    torch.manual_seed(1)
+    capture(model, None, inputs, image=False)
+    assert torch.equal(after, torch.rand(3))
+
+
+def _decoded(picture: Picture | None) -> np.ndarray:
+    assert picture is not None
+    return np.asarray(Image.open(io.BytesIO(picture.data)).convert("RGB")).astype(float)
+
+
+def _photograph(rows: int, columns: int) -> np.ndarray:
+    """Colours that change slowly, red from left to right, green from top to bottom."""
+    down, across = np.mgrid[0:rows, 0:columns]
+    blue = np.full((rows, columns), 60)
+    return np.stack([255 * across / columns, 255 * down / rows, blue], -1).astype(np.uint8)
+
+
+def test_it_has_the_colours_of_the_photograph() -> None:
+    processor = transformers.ViTImageProcessor(size={"height": 64, "width": 64})
+    photograph = _photograph(64, 64)
+    inputs = processor(images=Image.fromarray(photograph), return_tensors="pt")
+    record = capture(tiny("ViT", image_size=64, patch_size=16), processor, inputs)
+    shown = _decoded(record.image)
+    assert shown.shape == (64, 64, 3)
+    assert np.abs(shown - photograph).mean() < 4
+
+
+def test_pixels_of_unknown_origin_are_stretched() -> None:
+    record = capture(tiny("ViT", **SIZES), None, {"pixel_values": 6 * _pixels() - 3})
+    shown = _decoded(record.image)
+    assert shown.min() < 30
+    assert shown.max() > 225
+
+
+def test_a_large_image_is_shown_small_and_without_what_no_patch_covers() -> None:
+    model = tiny("Dinov2", image_size=512, patch_size=32)
+    pixels = torch.zeros(1, 3, 260, 516)
+    pixels[..., 256:, :] = 1
+    pixels[..., 512:] = 1
+    record = capture(model, None, {"pixel_values": pixels})
+    assert record.image is not None
+    assert record.image.size == (224, 112)
+    assert _decoded(record.image).max() < 10
+
+
+def test_it_is_saved(tmp_path: Path) -> None:
+    record = capture(tiny("ViT", **SIZES), None, {"pixel_values": _pixels()})
+    record.save(tmp_path / "record.safetensors")
+    loaded = AttentionRecord.load(tmp_path / "record.safetensors")
+    assert loaded.image == record.image
+    assert loaded.stack().queries == record.stack().queries
+
+
+def test_it_can_be_left_out() -> None:
+    model, inputs = tiny("ViT", **SIZES), {"pixel_values": _pixels()}
+    record = capture(model, None, inputs)
+    assert show(record)._manifest["image"] is not None
+    assert capture(model, None, inputs, image=False).image is None
+    assert show(model, None, inputs, image=False)._manifest["image"] is None
+    assert show(record, image=False)._manifest["image"] is None
+    assert record.without_image().tokens() == record.tokens()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"RIFF", b"RIFF....WEBPVP8L" + bytes(20), b"\x89PNG\r\n" + bytes(30)]
+)
+def test_other_files_are_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match="WebP"):
+        Picture(data)
+
+
+def test_an_image_that_would_fill_the_memory_is_refused() -> None:
+    file = io.BytesIO()
+    Image.new("RGB", (600, 20)).save(file, "WEBP")
+    with pytest.raises(ValueError, match="600 × 20"):
+        Picture(file.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("patches", "message"),
+    [
+        ((2, 2, (0, 4)), "0 to 3"),
+        ((2, 2, (1, 1)), "no two"),
+        ((2, 2, (None, None)), "some tokens"),
+        ((0, 2, (0,)), "at least one row"),
+        ((10**6, 2, (0,)), "at most"),
+    ],
+)
+def test_places_that_cannot_be(patches: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Patches(*patches)
