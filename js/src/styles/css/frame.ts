@@ -43,7 +43,6 @@ header {
 .label { color: var(--muted) }
 .stepper button { border: 0; background: none; padding: 4px; line-height: 1 }
 .idle { opacity: .5 }
-.stepper button:disabled { opacity: .3; cursor: default }
 [role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
 .control select { border: 0; background: var(--background); padding: 2px 0 ; field-sizing: content}
 .control select { min-height: 24px }
