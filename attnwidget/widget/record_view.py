@@ -22,6 +22,7 @@ from attnwidget.view_state import (
     check_names,
     choice_values,
 )
+from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import Metrics, SentMetric, encode_overview, encode_own_metrics
 from attnwidget.wire.compression import Quality
 
@@ -69,6 +70,7 @@ class RecordView(Choices):
     _overview = traitlets.Bytes().tag(sync=True)
     _metrics: Any = traitlets.List().tag(sync=True)
 
+    @with_options(ChoiceOptions, CHOICE_DEFAULTS)
     def __init__(
         self,
         record: AttentionRecord,

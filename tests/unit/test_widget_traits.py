@@ -321,7 +321,7 @@ def test_widgets_do_not_share_their_choices() -> None:
 @pytest.mark.parametrize("display", [AttentionWidget, StaticView])
 def test_a_misspelt_choice_is_refused(record: AttentionRecord, display: Any) -> None:
     widget = display(record)
-    with pytest.raises(AttributeError, match="has no choice qurey; did you mean query?"):
+    with pytest.raises(AttributeError, match=r"has no choice qurey; did you mean query\?"):
         widget.qurey = 3
     with pytest.raises(AttributeError, match="has no choice zoom; it has view, stack, layer, "):
         widget.zoom = 2
