@@ -2,6 +2,8 @@
 
 export const FRAME = `
 :host { all: initial; display: block }
+/* A width for hosts that ask the content for one, as a box of widgets does. It can shrink to nothing. */
+:host::before { content: ""; display: grid; grid-template-columns: minmax(0, 1200px) }
 * { box-sizing: border-box }
 .root {
   outline: none; container-type: inline-size; position: relative; display: flex; flex-direction: column; overflow: hidden;
@@ -59,7 +61,7 @@ svg { display: block; width: 1em; height: 1em }
 .stroked { fill: none; stroke: currentColor; stroke-width: 1.4; stroke-linecap: round; stroke-linejoin: round }
 .filled { fill: currentColor }
 
-.body { padding: 16px 20px; min-height: 240px; max-height: 860px; overflow: auto; scrollbar-gutter: stable }
+.body { padding: 16px 20px; min-height: 240px; overflow: auto; scrollbar-gutter: stable }
 .notice { max-width: 60ch; margin: 40px auto; color: var(--muted); text-align: center }
 .notice .control { margin-top: 10px; background: none }
 .notice[role=alert] { color: var(--text); border-left: 3px solid var(--negative); padding-left: 12px; text-align: left }

@@ -10,7 +10,7 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { type Choices, combination } from "../../state/choices.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
-import { LONG } from "../shared/columns.ts";
+import { isLong, LONG } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
 import { shownMatrices, shownMatrix, stackMatrix } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
@@ -32,6 +32,9 @@ const MATRIX_SHARE = 0.44;
 const LARGEST_MATRIX = 620;
 const LEAST_LINES = 448;
 const GAP = 32;
+/** The height of a row of swatches with its margin, and the least height of a long column. */
+const SWATCHES = 40;
+const LEAST_LONG = 320;
 
 export function headView(context: Context): View {
   const { scope, state, store } = context;
@@ -110,7 +113,10 @@ function headContent(
   const lines = pairs(scope, {
     ...attention,
     width: sideBySide ? width - matrixWidth - GAP : width,
-    height: LONG,
+    // A long column scrolls by itself, so the view around it should not scroll, too.
+    height: isLong(axes)
+      ? Math.max(LEAST_LONG, Math.min(LONG, context.height.value - SWATCHES))
+      : LONG,
     rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length)),
     horizontal,
     matrices,
