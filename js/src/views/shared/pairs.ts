@@ -9,10 +9,12 @@ import { cursorOf } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
 import { pointAt, type Side } from "../../state/state.ts";
+import { headColors } from "../../styles/head-colors.ts";
 import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
 import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
+import type { Series } from "./ribbons.ts";
 import { namesInSight, windowsOf } from "./windows.ts";
 
 export interface PairsOptions extends AttentionOptions, ColumnsOptions {
@@ -29,14 +31,45 @@ export interface Pairs {
   named(): string;
 }
 
+const NO_COLORS: ReadonlyMap<number, string> = new Map();
+
 export function pairs(scope: Scope, options: PairsOptions): Pairs {
   const { state, axes, horizontal, matrices, focused, palette, colors } = options;
-  const strips = computed(() => {
+  /** The weights from every focused unit, by matrix. */
+  const rows = computed(() => {
     const side = sideOf(focused.value);
     if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
-    const rows = stripsOf(matrices.value, side, focused.value[side]);
+    const found = rowsOf(matrices.value, side, focused.value[side]);
     // A missing row is NaN.
-    return rows.some((row) => Number.isNaN(row[0])) ? null : rows;
+    return found.flat().some((row) => Number.isNaN(row[0])) ? null : found;
+  });
+  const strips = computed(() => rows.value?.map(total) ?? null);
+  /** The colours of several locked units where a single matrix is drawn; else they are of heads. */
+  const unitColors = computed(() => {
+    const side = sideOf(focused.value);
+    const units = side ? focused.value[side] : [];
+    if (matrices.value.length > 1 || units.length < 2) return new Map<number, string>();
+    const byUnit = headColors(units.length, palette.value.dark);
+    // The unit locked first is the last, and keeps its colour.
+    return new Map(units.map((unit, n) => [unit, byUnit[units.length - 1 - n]]));
+  });
+  const series = computed((): readonly Series[] | null => {
+    const side = sideOf(focused.value);
+    if (!rows.value || !side) return null;
+    const units = focused.value[side];
+    if (unitColors.value.size) {
+      const [weights] = rows.value;
+      return units.map((from, n) => ({
+        color: unitColors.value.get(from) ?? "",
+        weights: weights[n],
+        parts: [{ from, weights: weights[n] }],
+      }));
+    }
+    return rows.value.map((weights, n) => ({
+      color: colors.value[n],
+      weights: total(weights),
+      parts: units.map((from, at) => ({ from, weights: weights[at] })),
+    }));
   });
   const strongest = computed(() => strips.value && maxima(strips.value));
   const emphasis = (side: Side) =>
@@ -60,7 +93,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     matrices,
     colors,
     focused,
-    strips,
+    series,
   });
   const element = el(
     "div",
@@ -83,6 +116,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       labels: axis.units.labels,
       names: axis.names,
       special: axis.units.special,
+      generated: axis.units.generated,
       shown: axis.shown,
       position: (unit) => positionOf(axis, unit),
       horizontal,
@@ -94,6 +128,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       emphasis: emphasis(side),
       focused: focusedHere,
       locked,
+      colors: computed(() => (sideOf(focused.value) === side ? unitColors.value : NO_COLORS)),
       found,
       pointAt(unit) {
         const [query, key] = side === "query" ? [unit, null] : [null, unit];
@@ -177,18 +212,19 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
 const columnsIn = (matrices: readonly AttentionMatrix[]) =>
   matrices.map((matrix) => matrix.hasColumns()).every(Boolean);
 
-/** The attention from these queries to every key, or from every query to these keys. */
-function stripsOf(
+/** The attention from each of these queries to every key, or from every query to these keys. */
+function rowsOf(
   matrices: readonly AttentionMatrix[],
   side: Side,
   units: readonly number[],
-): readonly Float32Array[] {
-  return matrices.map((matrix) => {
-    const rows = units.map((unit) => (side === "query" ? matrix.row(unit) : matrix.column(unit)));
-    if (rows.length === 1) return rows[0];
-    return rows[0].map((_, n) => rows.reduce((sum, row) => sum + row[n], 0));
-  });
+): readonly (readonly Float32Array[])[] {
+  return matrices.map((matrix) =>
+    units.map((unit) => (side === "query" ? matrix.row(unit) : matrix.column(unit))),
+  );
 }
+
+const total = (rows: readonly Float32Array[]): Float32Array =>
+  rows.length === 1 ? rows[0] : rows[0].map((_, n) => rows.reduce((sum, row) => sum + row[n], 0));
 
 function maxima(rows: readonly Float32Array[]): Float32Array {
   const out = new Float32Array(rows[0].length);
