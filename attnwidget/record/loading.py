@@ -206,6 +206,8 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
         tuple(stored["special"]),
         optional("words"),
         None if offsets is None else tuple(None if o is None else tuple(o) for o in offsets),
+        # Early files of the first version lack it.
+        stored.get("generated"),
     )
 
 

@@ -17,6 +17,8 @@ class Tokens:
         words: the word of each token, counted from 0 (None for special tokens); or None if unknown.
         offsets: the characters (start, end) of the text that each token stands for (None for
             special tokens); or None if unknown.
+        generated: the position of the first token that the model generated, the others being the
+            prompt; None if it generated none of them.
     """
 
     labels: tuple[str, ...]
@@ -24,6 +26,7 @@ class Tokens:
     special: tuple[int, ...] = ()
     words: tuple[int | None, ...] | None = None
     offsets: tuple[tuple[int, int] | None, ...] | None = None
+    generated: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.labels, str) or not all(isinstance(x, str) for x in self.labels):
@@ -47,6 +50,10 @@ class Tokens:
             raise ValueError("words must be numbers from 0, or None")
         if self.offsets is not None and not all(o is None or _is_span(o) for o in self.offsets):
             raise ValueError("offsets must be (start, end) from 0, or None")
+        if self.generated is not None and not (
+            _is_count(self.generated) and self.generated < len(self)
+        ):
+            raise ValueError("the first generated position lies outside the tokens")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -67,6 +74,7 @@ class Tokens:
             tuple(position for position in self.special if position < count),
             self.words and self.words[:count],
             self.offsets and self.offsets[:count],
+            None if self.generated is None or self.generated >= count else self.generated,
         )
 
 

@@ -91,6 +91,7 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
         "segments": None if tokens.segments is None else list(tokens.segments),
         "special": list(tokens.special),
         "words": words(tokens),
+        "generated": tokens.generated,
     }
 
 
@@ -103,6 +104,7 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "dim": None if layer.queries is None else layer.queries.shape[2],
         "rotary": None if layer.rotary is None else asdict(layer.rotary),
         "program": None if layer.program is None else program_json(layer.program),
+        "sums": layer.row_sums,
         "fidelity": {
             "exact": layer.fidelity.exact,
             "module": sendable(layer.fidelity.module),

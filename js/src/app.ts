@@ -169,7 +169,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     // The header and the status line stay in sight: the body scrolls between them.
     const others = around.height + root.offsetHeight - body.offsetHeight;
     const highest = Math.max(LOWEST, Math.min(HIGHEST, visibleHeight() - others));
-    body.style.maxHeight = `${highest}px`;
+    root.style.setProperty("--highest", `${highest}px`);
     height.value = highest - 2 * BODY_PADDING.y;
   };
   for (const element of [body, head, note, foot]) scope.onResize(element, measure);

@@ -45,6 +45,7 @@ def test_what_it_says_of_a_stack() -> None:
         "segments": [0, 0, 0, 0, 1, 1, 1],
         "special": [0, 3, 6],
         "words": None,
+        "generated": None,
     }
     assert stack["keys"] is None, "the same as the queries"
     assert len(stack["layers"]) == len(PROGRAMS) + 2
@@ -59,6 +60,7 @@ def test_keys_of_their_own_are_sent() -> None:
         "segments": None,
         "special": [],
         "words": None,
+        "generated": None,
     }
 
 

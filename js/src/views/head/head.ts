@@ -5,9 +5,11 @@ import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import type { Layer } from "../../data/layer.ts";
 import { el } from "../../parts/dom.ts";
 import { swatches } from "../../parts/swatches.ts";
+import { capitalized } from "../../parts/text.ts";
 import { rowHeight } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Choices, combination } from "../../state/choices.ts";
+import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { isLong, LONG } from "../shared/columns.ts";
@@ -53,9 +55,8 @@ export function headView(context: Context): View {
     const combined = request.loaded.value;
     if (combined.status === "failed") return notice(combined.message, "alert", combined.absent);
     if (combined.status === "loading") return null;
-    const heads = data.stack.layers.reduce((sum, layer) => sum + layer.heads, 0);
     return headContent(inner, context, data, shown, {
-      matrix: (axes) => stackMatrix(state, combined.data, request.how, heads, axes),
+      matrix: (axes) => stackMatrix(state, data.stack, combined.data, request.how, axes),
       rounding: combined.data.rounding,
       combine: state.combine.value,
     });
@@ -130,8 +131,10 @@ function headContent(
     labelsRows: !sideBySide || width >= ROW_LABELS_FROM,
   });
   const buttons = swatches(scope, state, heads, palette);
-  buttons.hidden = allLayers !== null;
-  const left = el("div", { class: "left" }, buttons, lines.element);
+  // Not hidden: the tokens below stay in their place.
+  buttons.classList.toggle("unused", allLayers !== null);
+  const pairsWithTitles = el("div", { class: "titled" }, ...titles(state, axes), lines.element);
+  const left = el("div", { class: "left" }, buttons, pairsWithTitles);
   const element = el(
     "div",
     { class: `head-view ${sideBySide ? "side-by-side" : ""}` },
@@ -158,4 +161,13 @@ function headContent(
       };
     },
   };
+}
+
+/** The headings of the two columns, if they are of different texts. */
+function titles(state: State, axes: Axes): readonly HTMLElement[] {
+  if (!state.shown.texts.value) return [];
+  const horizontal = state.orientation.value === "horizontal";
+  const [query, key] = [axes.query.title, axes.key.title].map(capitalized);
+  const texts = horizontal ? [`${query} above`, `${key} below`] : [query, key];
+  return [el("div", { class: "titles" }, ...texts.map((text) => el("span", {}, text)))];
 }
