@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View, check_names
+from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.widget import AttentionWidget, StaticView, static_by_default
 from attnwidget.wire import Metrics
 
@@ -34,6 +36,17 @@ class Options(CaptureOptions, ChoiceOptions, total=False):
     static: bool | None
 
 
+_CAPTURE = signature(capture).parameters
+_DEFAULTS: dict[str, Any] = {
+    **{name: _CAPTURE[name].default for name in CaptureOptions.__annotations__},
+    **CHOICE_DEFAULTS,
+    "metrics": None,
+    "static": None,
+}
+_named = with_options(Options, _DEFAULTS)
+
+
+@_named
 def show(
     model: torch.nn.Module | AttentionRecord,
     tokenizer: Any = None,
@@ -84,6 +97,7 @@ def show(
     return displayed(record, view=view, **choices)
 
 
+@_named
 def head_view(
     model: torch.nn.Module | AttentionRecord,
     tokenizer: Any = None,
@@ -95,6 +109,7 @@ def head_view(
     return show(model, tokenizer, text, text_pair, view="head", **options)
 
 
+@_named
 def model_view(
     model: torch.nn.Module | AttentionRecord,
     tokenizer: Any = None,
@@ -106,6 +121,7 @@ def model_view(
     return show(model, tokenizer, text, text_pair, view="model", **options)
 
 
+@_named
 def neuron_view(
     model: torch.nn.Module | AttentionRecord,
     tokenizer: Any = None,

@@ -32,6 +32,8 @@ export default defineConfig({
       screenshotFailures: false,
       provider: playwright({
         launchOptions: executablePath ? { args, executablePath } : { args },
+        // Tests run in a frame, where the height of a view follows from the screen.
+        contextOptions: { screen: { width: 1600, height: 1300 } },
       }),
       instances: [{ browser: "chromium" }],
     },

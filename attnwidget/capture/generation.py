@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from attnwidget.record import Tokens
 from attnwidget.tracing import can_generate
 
 from .inputs import Inputs, labelled
@@ -101,11 +102,17 @@ class Generation:
         ids, text = self._sequence().tolist(), self.inputs.batch.text
         sequences = self.inputs.sequences
         if self.two:
-            return replace(sequences, target=labelled(self.tokenizer, ids), generated=True)
+            return replace(sequences, target=self._labelled(ids, self._prompt()), generated=True)
         assert text is not None
-        kept = [*text.kept.tolist(), *range(text.length, len(ids))]
-        tokens = labelled(self.tokenizer, [ids[n] for n in kept])
+        prompt = text.kept.tolist()
+        kept = [*prompt, *range(text.length, len(ids))]
+        tokens = self._labelled([ids[n] for n in kept], len(prompt))
         return replace(sequences, text=tokens, generated=True)
+
+    def _labelled(self, ids: list[int], prompt: int) -> Tokens:
+        """Labels of the tokens, of which those after the prompt are generated."""
+        tokens = labelled(self.tokenizer, ids)
+        return replace(tokens, generated=prompt if prompt < len(tokens) else None)
 
     def _joined(self, steps: list[RecordedCall]) -> RecordedCall:
         """Join the calls that an attention makes in every step."""

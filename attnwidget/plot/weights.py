@@ -69,9 +69,12 @@ def _stack_matrix(shown: Shown, largest: bool) -> AttentionMatrix:
     # The heads' sums over words are not known here, so this is the maximum between their tokens.
     if largest and shown.words:
         name += ", by token"
-    return AttentionMatrix(
-        name, None, lambda: _between_units(combined_heads(stack)[largest], axes, largest)
-    )
+
+    def weights() -> Floats:
+        combined = combined_heads(stack)
+        return _between_units(combined.max if largest else combined.mean, axes, largest)
+
+    return AttentionMatrix(name, None, weights)
 
 
 def _between_units(weights: Floats, axes: TokenAxes, largest: bool = False) -> Floats:

@@ -14,6 +14,9 @@ from .scores import Floats, ScoreProgram
 # Larger integers are not exact in every language.
 _LARGEST_NUMBER = 2**31 - 1
 
+# The largest error of the sum of a row in bfloat16.
+SUM_TOLERANCE = 2e-2
+
 # The arrays checked so far, by field and id. They have been read-only since, so a layer that
 # `replace` makes of another need not scan them again.
 _checked: WeakValueDictionary[tuple[str, int], np.ndarray] = WeakValueDictionary()
@@ -185,6 +188,21 @@ class Layer:
             return self.queries.shape[1], self.keys.shape[1]
         assert self.weights is not None
         return self.weights.shape[1], self.weights.shape[2]
+
+    @property
+    def row_sums(self) -> tuple[float, float] | None:
+        """The least and the largest sum of a row, where rows of kept weights do not sum to 1.
+
+        None for a layer with a score program, and if all rows sum to 1, within 2%, or to 0, as
+        those of a query that sees no key do.
+        """
+        if self.program is not None or self.weights is None:
+            return None
+        sums = self.weights.sum(axis=2, dtype=np.float64)
+        sums = sums[sums != 0]
+        if not (np.abs(sums - 1) > SUM_TOLERANCE).any():
+            return None
+        return float(sums.min()), float(sums.max())
 
     def head_queries(self, head: int) -> Floats:
         """See `AttentionRecord.queries`."""

@@ -209,7 +209,7 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
         return None if stored[name] is None else tuple(stored[name])
 
     offsets = optional("offsets")
-    # Early files of the first version lack it.
+    # Early files of the first version lack patches and the place of generated tokens.
     patches = stored.get("patches")
     return Tokens(
         tuple(stored["labels"]),
@@ -218,6 +218,7 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
         optional("words"),
         None if offsets is None else tuple(None if o is None else tuple(o) for o in offsets),
         None if patches is None else Patches(**{**patches, "of": tuple(patches["of"])}),
+        stored.get("generated"),
     )
 
 

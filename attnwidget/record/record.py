@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from .layer import Fidelity, Layer
 from .picture import Picture
 from .printable import printable
 from .scores import Floats
-from .stack import Stack, check_name
+from .stack import Stack, check_name, runs
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -92,12 +93,17 @@ class AttentionRecord:
             scale: the factor on q.k. If None, 1/sqrt(d), 1, or the one that fits the weights best.
             model: the model's name, for display.
 
+        Warns:
+            UserWarning: rows of the weights do not sum to 1. They are taken as they are, and the
+                views say so.
+
         Raises:
             ValueError: shapes do not fit each other or the tokens, are ambiguous, or are not those
                 of attention.
             TypeError: tokens are not a list of labels.
         """
         stack = stack_from_arrays(attentions, tokens, key_tokens, queries, keys, scale)
+        _warn_of_sums(stack)
         return cls({"self": stack}, model=model)
 
     @classmethod
@@ -200,3 +206,20 @@ class AttentionRecord:
         ]
         model = printable(self.model) or "of an unnamed model"
         return f"<AttentionRecord {model} ({'; '.join(parts)})>"
+
+
+def _warn_of_sums(stack: Stack) -> None:
+    """Warn of weights that are no softmax's, as differences or those of some keys alone."""
+    found = {layer.number: layer.row_sums for layer in stack.layers}
+    sums = {number: ends for number, ends in found.items() if ends is not None}
+    if not sums:
+        return
+    farthest = max((end for ends in sums.values() for end in ends), key=lambda end: abs(end - 1))
+    number = next(number for number, ends in sums.items() if farthest in ends)
+    several = "layers" if len(sums) > 1 else "layer"
+    warnings.warn(
+        f"rows of {several} {runs(sums)} do not sum to 1: the farthest, in layer {number}, sums to "
+        f"{farthest:.3g}. A softmax gives rows that do; differences, or the weights of some keys "
+        "alone, do not. They are taken as they are, and the views say so",
+        stacklevel=3,
+    )

@@ -48,6 +48,8 @@ class Tokens:
         offsets: the characters (start, end) of the text that each token stands for (None for
             special tokens); or None if unknown.
         patches: the places of the tokens on the record's image; or None if they have none.
+        generated: the position of the first token that the model generated, the others being the
+            prompt; None if it generated none of them.
     """
 
     labels: tuple[str, ...]
@@ -56,6 +58,7 @@ class Tokens:
     words: tuple[int | None, ...] | None = None
     offsets: tuple[tuple[int, int] | None, ...] | None = None
     patches: Patches | None = None
+    generated: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.labels, str) or not all(isinstance(x, str) for x in self.labels):
@@ -80,6 +83,10 @@ class Tokens:
             raise ValueError("words must be numbers from 0, or None")
         if self.offsets is not None and not all(o is None or _is_span(o) for o in self.offsets):
             raise ValueError("offsets must be (start, end) from 0, or None")
+        if self.generated is not None and not (
+            _is_count(self.generated) and self.generated < len(self)
+        ):
+            raise ValueError("the first generated position lies outside the tokens")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -101,6 +108,7 @@ class Tokens:
             self.words and self.words[:count],
             self.offsets and self.offsets[:count],
             self.patches and replace(self.patches, of=self.patches.of[:count]),
+            None if self.generated is None or self.generated >= count else self.generated,
         )
 
 

@@ -11,7 +11,9 @@ from attnwidget.record import Layer, Stack, Tokens
 def following(stack: Stack, before: Mapping[str, Any], name: str, value: object) -> dict[str, Any]:
     """Choices that change with another one, so that all name existing layers, heads and tokens.
 
-    Stacks differ in layers and tokens, and layers in heads.
+    Stacks differ in layers and tokens, and layers in heads. The current head is always among those
+    that are drawn: another one takes its place there, and if it is not drawn any more, the nearest
+    that is becomes the current one.
 
     Args:
         stack: the stack shown after the change.
@@ -24,8 +26,12 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
     if name in ("stack", "layer"):
         layer = layer_of(stack, chosen["layer"])
         follow["layer"] = layer.number
-        follow["head"] = min(chosen["head"], layer.num_heads - 1)
         follow["heads"] = _kept(chosen["heads"], range(layer.num_heads))
+        follow["head"] = _nearest(min(chosen["head"], layer.num_heads - 1), follow["heads"])
+    if name == "heads":
+        follow["head"] = _nearest(chosen["head"], chosen["heads"])
+    if name == "head":
+        follow["heads"] = _instead(chosen["heads"], before["head"], chosen["head"])
     if name == "stack":
         most = max(layer.num_heads for layer in stack.layers)
         follow["query"] = _position(chosen["query"], stack.queries)
@@ -34,7 +40,7 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["include_heads"] = _kept(chosen["include_heads"], range(most))
     if name in ("stack", "query", "key"):
         follow["also"] = _also(stack, before, {**chosen, **follow})
-    if name in ("stack", "layer", "head"):
+    if name in ("stack", "layer") or follow.get("head", chosen["head"]) != before["head"]:
         # Neuron 7 of one head has nothing to do with neuron 7 of another.
         follow["muted"] = []
     return follow
@@ -57,6 +63,20 @@ def layer_of(stack: Stack, number: int) -> Layer:
 def _kept(numbers: Sequence[int] | None, there: Container[int]) -> list[int] | None:
     """The numbers that still exist; None, which means all, if none does."""
     return [number for number in numbers or () if number in there] or None
+
+
+def _nearest(head: int, drawn: Sequence[int] | None) -> int:
+    """The head, or the nearest one that is drawn; all are if `drawn` is None."""
+    return min(drawn, key=lambda other: (abs(other - head), other)) if drawn else head
+
+
+def _instead(drawn: Sequence[int] | None, old: int, new: int) -> list[int] | None:
+    """The heads drawn, with a new one instead of an old one if it is not among them."""
+    if not drawn:
+        return None
+    if new in drawn:
+        return list(drawn)
+    return sorted({*drawn, new} - {old})
 
 
 def _position(at: int | None, tokens: Tokens) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -14,7 +15,15 @@ from attnwidget.page import ShownRecord, frame_html, layers_within, page_html, s
 from attnwidget.plot import require_matplotlib
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import write_whole
-from attnwidget.view_state import ChoiceOptions, Choices, View, check_names, choice_values
+from attnwidget.view_state import (
+    CHOICES,
+    ChoiceOptions,
+    Choices,
+    View,
+    check_names,
+    choice_values,
+)
+from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import Metrics, SentMetric, encode_overview, encode_own_metrics
 from attnwidget.wire.compression import Quality
 
@@ -60,6 +69,7 @@ class RecordView(Choices):
     _overview = traitlets.Bytes().tag(sync=True)
     _metrics: Any = traitlets.List().tag(sync=True)
 
+    @with_options(ChoiceOptions, CHOICE_DEFAULTS)
     def __init__(
         self,
         record: AttentionRecord,
@@ -82,7 +92,8 @@ class RecordView(Choices):
         stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
-        # These are reset when another query or head is chosen, so they are set last.
+        # These follow from other choices, so they are set last.
+        heads = choices.pop("heads", None)
         also, muted = choices.pop("also", []), choices.pop("muted", [])
         super().__init__(
             view=view,
@@ -92,7 +103,18 @@ class RecordView(Choices):
             _overview=overview,
             **choices,
         )
+        self.heads = heads
         self.also, self.muted = also, muted
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # A misspelt choice would be a new attribute that changes nothing.
+        if not (name.startswith("_") or hasattr(type(self), name)):
+            meant = get_close_matches(name, (*CHOICES, "metrics"), 1)
+            raise AttributeError(
+                f"{type(self).__name__} has no choice {name}"
+                + (f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}")
+            )
+        super().__setattr__(name, value)
 
     def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
         try:

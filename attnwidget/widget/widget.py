@@ -12,6 +12,7 @@ import traitlets
 from attnwidget.page import layers_within
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
+from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import Metrics, Replies
 from attnwidget.wire.compression import Quality
 
@@ -79,6 +80,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
 
+    @with_options(ChoiceOptions, CHOICE_DEFAULTS)
     def __init__(
         self,
         record: AttentionRecord,

@@ -23,7 +23,7 @@ class _Part(TypedDict):
 
 class Part(_Part, total=False):
     """One array of a block: "queries", "keys", "visible", "bias", "relative" or
-    "weights"; "mean" or "max" of the block that combines layers; the parameters of rounded
+    "weights"; "mean", "max" or "head" of the block that combines layers; the parameters of rounded
     "queries" and "keys", or of rounded "weights" (see `attnwidget.wire.compression`).
 
     dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant
@@ -35,6 +35,9 @@ class Part(_Part, total=False):
 
 
 _FLOATS = {"f16": "<f2", "f32": "<f4"}
+
+# Of larger ones, not every integer is a float16.
+_LARGEST_FLOAT16_INTEGER = 2048
 
 
 @dataclass(frozen=True)
@@ -104,10 +107,16 @@ def block_size(layer: Layer) -> int:
 
 
 def encode_combined(stack: Stack) -> Block:
-    """Encode the "mean" and "max" over all heads of all layers, [Tq, Tk] each."""
+    """Encode the "mean" and "max" over all heads of all layers, and the "head" of each maximum.
+
+    All are [Tq, Tk]; heads are counted through all layers from 0.
+    """
     block = Block([], [])
-    for name, array in zip(("mean", "max"), combined_heads(stack), strict=True):
-        block.add_floats(name, array)
+    mean, largest, head = combined_heads(stack)
+    block.add_floats("mean", mean)
+    block.add_floats("max", largest)
+    exact = int(head.max()) > _LARGEST_FLOAT16_INTEGER
+    block.add_floats("head", head.astype(np.float32), exact=exact)
     return block
 
 

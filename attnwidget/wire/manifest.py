@@ -94,6 +94,7 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
         "special": list(tokens.special),
         "words": words(tokens),
         "patches": None if tokens.patches is None else asdict(tokens.patches),
+        "generated": tokens.generated,
     }
 
 
@@ -106,6 +107,7 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "dim": None if layer.queries is None else layer.queries.shape[2],
         "rotary": None if layer.rotary is None else asdict(layer.rotary),
         "program": None if layer.program is None else program_json(layer.program),
+        "sums": layer.row_sums,
         "fidelity": {
             "exact": layer.fidelity.exact,
             "module": sendable(layer.fidelity.module),

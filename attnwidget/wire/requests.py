@@ -22,8 +22,8 @@ class Replies:
 
     - to {id, op: "block", stack, layer}: the block of the layer of this number as
       {id, parts, rounding} and buffers; rounding is the block's `BlockError`.
-    - to {id, op: "combined", stack}: the mean and the maximum over all heads of all layers,
-      likewise.
+    - to {id, op: "combined", stack}: the mean and the maximum over all heads of all layers, and
+      the head of each maximum, likewise.
     - to {id, op: "row", stack, layer, side, position}, with the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" if only those were recorded;
       with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column

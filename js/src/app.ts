@@ -20,7 +20,12 @@ import type { ViewName } from "./state/choices.ts";
 import type { Side, State } from "./state/state.ts";
 import { palette as paletteOf } from "./styles/palette.ts";
 import { BODY_PADDING, styleSheet } from "./styles/style-sheet.ts";
-import { isDark, watchResolution, watchSurroundings } from "./styles/surroundings.ts";
+import {
+  isDark,
+  visibleHeight,
+  watchResolution,
+  watchSurroundings,
+} from "./styles/surroundings.ts";
 import { headView } from "./views/head/head.ts";
 import { modelView } from "./views/model/model.ts";
 import { neuronView } from "./views/neuron/neuron.ts";
@@ -32,22 +37,42 @@ const VIEWS: Record<ViewName, (context: Context) => View> = {
   neuron: neuronView,
 };
 
+/** What else is in the page. */
+export interface Around {
+  /** The height of what is in sight beside the view, as a notebook's toolbar, in CSS pixels. */
+  readonly height: number;
+  /** True if the view is the only one, and takes the keys that nothing else has. */
+  readonly alone: boolean;
+}
+
+const NOTEBOOK: Around = { height: 150, alone: false };
+
+/** The most and the least height of the body, in CSS pixels. */
+const HIGHEST = 860;
+const LOWEST = 240;
+
 /** Show a record inside `parent` until the scope ends. If that fails, the scope is ended. */
-export function mount(scope: Scope, parent: HTMLElement, store: Store, state: State): void {
+export function mount(
+  scope: Scope,
+  parent: HTMLElement,
+  store: Store,
+  state: State,
+  around = NOTEBOOK,
+): void {
   // Letters and digits are shortcuts in notebooks, unless the focused element says this. JupyterLab
   // sees the host of the shadow root as focused, and nothing inside.
   const host = el("div", { "data-lm-suppress-shortcuts": "true" });
   scope.onEnd(() => host.remove());
   parent.append(host);
   try {
-    build(scope, host, store, state);
+    build(scope, host, store, state, around);
   } catch (error) {
     scope.end();
     throw error;
   }
 }
 
-function build(scope: Scope, host: HTMLElement, store: Store, state: State): void {
+function build(scope: Scope, host: HTMLElement, store: Store, state: State, around: Around): void {
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [styleSheet()];
 
@@ -58,7 +83,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
     const { value } = state.theme;
     return paletteOf(value === "auto" ? dark.value && !onPaper.value : value === "dark");
   });
-  const width = signal(0);
+  const [width, height] = [signal(0), signal(HIGHEST)];
   const resolution = signal(devicePixelRatio);
   const look = () => {
     if (host.isConnected) dark.value = isDark(host);
@@ -128,25 +153,29 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
   const foot = footer(scope, statusOrMessage, legend);
   root.append(head, alert, note, body, foot, keys.panel);
   shadow.append(root);
-  bindKeys(
-    root,
-    state,
-    {
-      help: keys.toggle,
-      find: find.focus,
-      copy: copy.first,
-      save: save.first,
-      jump: (by) => view.peek()?.jump?.(by),
-    },
-    scope.signal,
-  );
+  const actions = {
+    help: keys.toggle,
+    find: find.focus,
+    copy: copy.first,
+    save: save.first,
+    jump: (by: 1 | -1) => view.peek()?.jump?.(by),
+  };
+  bindKeys(root, state, actions, scope.signal);
+  // The body of the page has the focus while nothing else has it.
+  if (around.alone) bindKeys(document.body, state, actions, scope.signal, document.body);
 
   // The host is detached at first, or has no width; it has both before the observer's first call.
   const measure = () => {
     look();
     width.value = Math.floor(body.clientWidth - 2 * BODY_PADDING.x);
+    // The header and the status line stay in sight: the body scrolls between them.
+    const others = around.height + root.offsetHeight - body.offsetHeight;
+    const highest = Math.max(LOWEST, Math.min(HIGHEST, visibleHeight() - others));
+    root.style.setProperty("--highest", `${highest}px`);
+    height.value = highest - 2 * BODY_PADDING.y;
   };
-  scope.onResize(body, measure);
+  for (const element of [body, head, note, foot]) scope.onResize(element, measure);
+  addEventListener("resize", measure, { signal: scope.signal });
 
   scope.effect(() => {
     root.dataset.theme = palette.value.dark ? "dark" : "light";
@@ -165,7 +194,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State): voi
       const focused = body.contains(active) || tools.contains(active);
       viewScope.end();
       viewScope = scope.child();
-      const next = VIEWS[name]({ scope: viewScope, store, state, palette, width });
+      const next = VIEWS[name]({ scope: viewScope, store, state, palette, width, height });
       body.replaceChildren(next.element);
       tools.replaceChildren(...next.tools);
       body.setAttribute("aria-labelledby", `tab-${name}`);

@@ -185,7 +185,7 @@ def strongest_as_said(
     known = names(labels)
     seen = []
     for part in rest.split(" · "):
-        parsed = re.fullmatch(r"(.*) (<?\d\.\d{3})(?: \(head (\d+)\))?", part)
+        parsed = re.fullmatch(r"(.*) (<?\d\.\d{3})(?: \((?:layer \d+, )?head (\d+)\))?", part)
         assert parsed, said
         name, value, head = parsed.groups()
         # For one head alone, the prefix already has its number.

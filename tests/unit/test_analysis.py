@@ -169,10 +169,11 @@ def test_mean_and_maximum_of_every_head_of_every_layer(name: str) -> None:
             for head in range(layer.num_heads)
         ]
     )
-    mean, largest = combined_heads(record.stack())
+    mean, largest, head = combined_heads(record.stack())
     assert mean.dtype == largest.dtype == np.float32
     np.testing.assert_allclose(mean, every.mean(axis=0), rtol=1e-6, atol=0)
     assert np.array_equal(largest, every.max(axis=0).astype(np.float32))
+    assert np.array_equal(head, every.argmax(axis=0))
 
 
 @pytest.mark.parametrize(

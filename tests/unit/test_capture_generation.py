@@ -166,6 +166,13 @@ def test_generated_tokens_are_causal() -> None:
     assert program is not None
     assert program.mask == "causal"
     assert record.num_kv_heads(1) == 2
+    assert record.stack().queries.generated == 5
+    assert (
+        capture(DECODERS["Llama"]("sdpa"), None, {"input_ids": token_ids(5)})
+        .stack()
+        .queries.generated
+        is None
+    )
 
 
 def test_an_item_that_ends_before_the_others() -> None:
@@ -217,6 +224,8 @@ def test_an_encoder_decoder_generates_where_nothing_is_said() -> None:
     record = capture(model, Spelling(), {"input_ids": token_ids(7)})
     target = model.generate(token_ids(7))[0, :-1].tolist()
     assert record.tokens("decoder")[0] == [f"t{token}" for token in target]
+    cross = record.stack("cross")
+    assert (cross.queries.generated, cross.keys.generated) == (1, None), "after the start token"
 
 
 @pytest.mark.parametrize("layers", [[0], [1]])

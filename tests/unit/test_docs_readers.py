@@ -224,7 +224,7 @@ def test_replies(captured: AttentionRecord, page_reader: Reader) -> None:
     )
     found = decode(row["parts"], scores)["scores"][9]
     np.testing.assert_allclose(found, captured.scores(2, 9)[4], 1e-5, 1e-5)
-    assert decode(combined["parts"], both).keys() == {"mean", "max"}
+    assert decode(combined["parts"], both).keys() == {"mean", "max", "head"}
 
 
 def test_the_page_example(

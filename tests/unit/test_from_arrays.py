@@ -8,6 +8,7 @@ import torch
 
 from attnwidget import AttentionRecord
 from attnwidget.record import ScoreProgram
+from attnwidget.wire import encode_overview
 from tests.unit.records import (
     HEADS,
     KEY_HEADS,
@@ -162,3 +163,24 @@ def test_changing_an_array_later_does_not_change_the_record() -> None:
         array[:] = 0
     after = [record.weights(0, 0), record.queries(0, 0), record.keys(0, 0)]
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+def test_rows_that_do_not_sum_to_one_are_taken_with_a_warning(recwarn: Any) -> None:
+    whole = some_weights(HEADS)
+    whole[0, 0] = 0  # a query that sees no key
+    record = AttentionRecord.from_arrays([whole, whole], labels())
+    assert not recwarn.list
+    assert record.layer(1).row_sums is None
+    part = whole.copy()
+    part[1, 3] /= 4
+    message = r"^rows of layer 1 do not sum to 1: the farthest, in layer 1, sums to 0\.25\. "
+    with pytest.warns(UserWarning, match=message) as warned:
+        record = AttentionRecord.from_arrays([whole, part], labels())
+    assert warned[0].filename == __file__
+    assert np.array_equal(record.weights(1, 1), part[1])
+    assert record.layer(1).row_sums == pytest.approx((0.25, 1), abs=1e-5)
+    manifest, _ = encode_overview(record)
+    assert [layer["sums"] for layer in manifest["stacks"][0]["layers"]] == [
+        None,
+        record.layer(1).row_sums,
+    ]

@@ -1,13 +1,16 @@
 """The one-line way in."""
 
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from IPython.core.completer import IPCompleter, provisionalcompleter
 from traitlets import TraitError
 
 import attnwidget as aw
+from attnwidget.view_state import CHOICES
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.tiny import Loaded, gpt2, token_ids
 
@@ -86,3 +89,33 @@ def test_a_warning_points_to_the_line_that_asked(function: Any) -> None:
         widget = function(model, None, TEXT)
     assert caught[0].filename == __file__
     assert [text.split(":")[0] for text in widget.record.missing] == ["h.1.attn"]
+
+
+@pytest.mark.parametrize(
+    "function", [aw.show, aw.head_view, aw.model_view, aw.neuron_view, aw.AttentionWidget]
+)
+def test_help_and_completion_name_every_option(function: Any) -> None:
+    parameters = signature(function).parameters
+    defaults = {name: getattr(aw.AttentionWidget, name).default() for name in CHOICES}
+    defaults |= {"stack": None, "layer": None}
+    if function is not aw.AttentionWidget:
+        defaults |= {
+            name: each.default
+            for name, each in signature(aw.capture).parameters.items()
+            if each.kind is Parameter.KEYWORD_ONLY
+        }
+        defaults |= {"static": None}
+    if function.__name__.endswith("_view"):
+        del defaults["view"]
+    named = {
+        name: each.default
+        for name, each in parameters.items()
+        if each.kind is Parameter.KEYWORD_ONLY
+    }
+    assert named == defaults | {"metrics": None}
+    assert all(each.kind is not Parameter.VAR_KEYWORD for each in parameters.values())
+    completer = IPCompleter(namespace={"function": function})
+    line = "function(record, la"
+    with provisionalcompleter():
+        found = {each.text for each in completer.completions(line, len(line))}
+    assert "layer=" in found

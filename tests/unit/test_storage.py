@@ -107,6 +107,13 @@ def test_pairs_that_were_turned_together(tmp_path: Path) -> None:
     assert loaded.layer(1).rotary == Rotary("neighbours", dims=4, start=2)
 
 
+def test_tokens_that_were_generated(tmp_path: Path) -> None:
+    stack = record_of(layer_of(PROGRAMS["causal"])).stack()
+    tokens = replace(stack.queries, generated=3)
+    record = AttentionRecord({"self": replace(stack, queries=tokens, keys=tokens)})
+    _assert_same(_round_trip(record, tmp_path), record)
+
+
 def test_words_and_offsets(tmp_path: Path) -> None:
     words = (None, 0, 0, 1, 2, 2, None)
     offsets = (None, (0, 3), (3, 5), (6, 9), (10, 10), (10, 12), None)

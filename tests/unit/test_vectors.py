@@ -144,6 +144,7 @@ def tokens(sent: dict[str, Any]) -> Tokens:
         None if segments is None else tuple(segments),
         tuple(sent["special"]),
         words,
+        generated=sent["generated"],
     )
 
 

@@ -60,7 +60,7 @@ def test_a_layer_that_the_other_stack_lacks_becomes_the_one_before(cross: Attent
 
 @pytest.mark.parametrize(
     ("head", "heads", "head_after", "heads_after"),
-    [(3, [1, 3], 1, [1]), (3, [2, 3], 1, None), (0, [0, 1], 0, [0, 1]), (2, None, 1, None)],
+    [(3, [0, 3], 0, [0]), (3, [2, 3], 1, None), (0, [0, 1], 0, [0, 1]), (2, None, 1, None)],
 )
 def test_heads_stay_in_range_when_the_layer_changes(
     record: AttentionRecord, head: int, heads: Any, head_after: int, heads_after: Any
@@ -70,8 +70,23 @@ def test_heads_stay_in_range_when_the_layer_changes(
     assert (widget.head, widget.heads) == (head_after, heads_after)
 
 
+def test_the_current_head_is_always_drawn(record: AttentionRecord) -> None:
+    widget = AttentionWidget(record, heads=[3], muted=[1])
+    assert (widget.head, widget.muted) == (3, [1])
+    widget.head = 1
+    assert (widget.head, widget.heads, widget.muted) == (1, [1], [])
+    widget.heads = [0, 3]
+    assert widget.head == 0
+    widget.head = 2
+    assert widget.heads == [2, 3], "in place of the one before"
+    widget.heads = None
+    widget.head = 1
+    assert widget.heads is None
+    assert AttentionWidget(record, head=1, heads=[3]).head == 3
+
+
 def test_choices_stay_in_range_when_the_stack_changes(stacks: AttentionRecord) -> None:
-    widget = AttentionWidget(stacks, layer=1, head=3, heads=[1, 2], query=6, key=1)
+    widget = AttentionWidget(stacks, layer=1, head=2, heads=[1, 2], query=6, key=1)
     assert widget.stack == "encoder"
     widget.stack = "decoder"
     assert widget.stack == "decoder"
@@ -167,7 +182,7 @@ def test_whoever_hears_of_one_finds_the_others_there(cross: AttentionRecord, nam
     widget.stack = "cross"
     widget.layer = 7
     assert seen
-    assert all(here in [("cross", 3, 3, [0, 3], []), ("cross", 7, 1, [0], [])] for here in seen)
+    assert all(here in [("cross", 3, 3, [0, 3], []), ("cross", 7, 0, [0], [])] for here in seen)
 
 
 def test_a_choice_is_told_before_those_that_follow_it(cross: AttentionRecord) -> None:
@@ -178,7 +193,7 @@ def test_a_choice_is_told_before_those_that_follow_it(cross: AttentionRecord) ->
     assert heard == [("stack", "encoder", "cross"), ("layer", 1, 3), ("muted", [5], [])]
     heard.clear()
     widget.layer = 7
-    assert heard == [("layer", 3, 7), ("head", 3, 1), ("heads", [0, 3], [0])]
+    assert heard == [("layer", 3, 7), ("heads", [0, 3], [0]), ("head", 3, 0)]
 
 
 def test_all_are_told_even_if_someone_who_hears_of_one_fails(cross: AttentionRecord) -> None:

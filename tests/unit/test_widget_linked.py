@@ -32,7 +32,7 @@ CHOICES: dict[str, Any] = {
     "stack": "cross",
     "layer": 11,
     "head": 5,
-    "heads": [0, 4],
+    "heads": [0, 5],
     "query": 6,
     "key": 0,
     "also": [5, 1],

@@ -12,6 +12,7 @@ import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.record import Layer
 from attnwidget.view_state import ChoiceOptions
+from attnwidget.widget import StaticView
 from tests.unit.records import (
     DIM,
     FIDELITY,
@@ -316,3 +317,14 @@ def test_widgets_do_not_share_their_choices() -> None:
     one.layer, one.heads = 1, [0]
     one.embed([0])
     assert (other.layer, other.heads, other._blocks) == (0, None, {})
+
+
+@pytest.mark.parametrize("display", [AttentionWidget, StaticView])
+def test_a_misspelt_choice_is_refused(record: AttentionRecord, display: Any) -> None:
+    widget = display(record)
+    with pytest.raises(AttributeError, match=r"has no choice qurey; did you mean query\?"):
+        widget.qurey = 3
+    with pytest.raises(AttributeError, match="has no choice zoom; it has view, stack, layer, "):
+        widget.zoom = 2
+    widget.query, widget.metrics = 3, {}
+    assert widget.query == 3

@@ -46,6 +46,7 @@ def test_what_it_says_of_a_stack() -> None:
         "special": [0, 3, 6],
         "words": None,
         "patches": None,
+        "generated": None,
     }
     assert stack["keys"] is None, "the same as the queries"
     assert len(stack["layers"]) == len(PROGRAMS) + 2
@@ -61,6 +62,7 @@ def test_keys_of_their_own_are_sent() -> None:
         "special": [],
         "words": None,
         "patches": None,
+        "generated": None,
     }
 
 

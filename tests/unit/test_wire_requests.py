@@ -54,7 +54,7 @@ def test_what_combines_all_layers() -> None:
         block = encode_combined(record.stack(stack))
         reply = reply_to(record, COMBINED | {"stack": stack})
         assert reply == ({"id": "7", "parts": block.parts, "rounding": None}, block.buffers)
-        assert [part["name"] for part in block.parts] == ["mean", "max"]
+        assert [part["name"] for part in block.parts] == ["mean", "max", "head"]
     refused = COMBINED | {"stack": "decoder"}
     _assert_error(reply_to(record, refused), "^no stack 'decoder'; this record has self, other$")
 

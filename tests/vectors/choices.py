@@ -53,6 +53,12 @@ def follows() -> list[Json]:
         (None, [0, 1, 5], [4, 5]), ({"layer": 3}, {"layer": 7}, {"stack": "encoder"})
     ):
         cases.append((place | {"heads": heads}, change))
+    # The current head is always drawn.
+    for heads, head in product((None, [5], [0, 3, 5], [1, 2]), (5, 3, 4)):
+        if head != place["head"]:
+            cases.append((place | {"heads": heads}, {"head": head}))
+        if heads != [head]:
+            cases.append((place | {"heads": [head]}, {"heads": heads}))
     locks: list[Json] = [{side: at} for side in ("query", "key") for at in (None, 0, 4)]
     for query, key in product((None, 2, 6), (None, 1, 6)):
         locked = {"query": query, "key": key, "also": [0, 4, 5]}

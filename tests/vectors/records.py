@@ -79,6 +79,7 @@ def _tokens(
         "special": special or [],
         "words": None,
         "patches": None,
+        "generated": None,
     }
 
 
@@ -102,6 +103,7 @@ def _layer(
         "dim": dim,
         "rotary": None,
         "program": capped or program(scale=dim**-0.5),
+        "sums": None,
         "fidelity": {"exact": exact, "module": "", "tolerance": 1e-5},
     }
     parts = [
@@ -136,6 +138,7 @@ def _weights_alone(tokens: Json, seed: str, heads: int, *, number: int) -> Json:
         "dim": None,
         "rotary": None,
         "program": None,
+        "sums": None,
         "fidelity": {"exact": None, "module": "", "tolerance": 1e-5},
     }
     block = encode_block(parts, values)
@@ -148,6 +151,7 @@ def _combined(heads: Sequence[reference.Matrix]) -> Json:
     values = {
         "mean": [sum(cell) / len(heads) for cell in zip(*cells, strict=True)],
         "max": [max(cell) for cell in zip(*cells, strict=True)],
+        "head": [float(cell.index(max(cell))) for cell in zip(*cells, strict=True)],
     }
     parts = [{"name": name, "dtype": "f16", "shape": shape} for name in values]
     return encode_block(parts, values)

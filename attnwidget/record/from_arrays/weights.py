@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from attnwidget.record.layer import SUM_TOLERANCE
 from attnwidget.record.scores import Floats
 
 from .arrays import SourceArray, is_group, source_array, unwrapped
 from .generation_steps import are_steps, joined
-
-# The largest error of the sum of a row in bfloat16.
-_SUM_TOLERANCE = 2e-2
 
 # Other outputs of models, by their number of axes.
 _LIKELY_ARRAYS = {
@@ -236,7 +234,7 @@ def _weights_of_outputs(outputs: list[Any], number: int, axes: Axes) -> Any:
 
 
 def _sum_to_one(array: Floats, axis: int) -> bool:
-    return bool((np.abs(array.sum(axis=axis) - 1) <= _SUM_TOLERANCE).all())
+    return bool((np.abs(array.sum(axis=axis) - 1) <= SUM_TOLERANCE).all())
 
 
 def _refuse_ambiguous(

@@ -52,6 +52,8 @@ export interface AttentionMatrix {
    * until then, a column takes as long as all rows.
    */
   hasColumns(): boolean;
+  /** The head that has the weight, in words, if this is a maximum. */
+  readonly origin?: ((query: number, key: number) => string) | undefined;
   /** The pooled matrix to draw if not all rows are here. */
   readonly overview?: Overview | undefined;
 }
@@ -142,6 +144,13 @@ export function combinedMatrix(
       : undefined,
     row: (query) => fold(matrices.map((matrix) => matrix.row(query))),
     column: (key) => fold(matrices.map((matrix) => matrix.column(key))),
+    origin:
+      how === "mean"
+        ? undefined
+        : (query, key) => {
+            const weights = matrices.map((matrix) => matrix.row(query)[key]);
+            return matrices[weights.indexOf(largestOf(weights))].name.toLowerCase();
+          },
     // Asked of every matrix, so that all of them begin their work.
     hasColumns: () => matrices.map((matrix) => matrix.hasColumns()).every(Boolean),
   };
@@ -186,6 +195,14 @@ export function wordMatrix(
       });
     },
     hasColumns: () => matrix.hasColumns(),
+    origin(query, key) {
+      const pairs = queries.tokens[query].flatMap((from) =>
+        keys.tokens[key].map((to) => [from, to] as const),
+      );
+      const weights = pairs.map(([from, to]) => matrix.row(from)[to]);
+      const [from, to] = pairs[weights.indexOf(largestOf(weights))];
+      return matrix.origin?.(from, to) ?? "";
+    },
   };
 }
 

@@ -109,7 +109,7 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
 
 export function combinedShapes({ queries, keys }: StackInfo): Shapes {
   const axes = [[queries.labels.length], [keys.labels.length]];
-  return new Map(["mean", "max"].map((name) => [name, axes]));
+  return new Map(["mean", "max", "head"].map((name) => [name, axes]));
 }
 
 /** The shapes of one row or column of every head of a layer. */

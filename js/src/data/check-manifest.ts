@@ -62,6 +62,7 @@ const tokens: Check = (value) => {
     segments: orNull(list(integer(0, 1), perToken)),
     special: list(integer(0, length - 1)),
     patches: optional(orNull(patches(length))),
+    generated: optional(orNull(integer(0, length - 1))),
   })(value);
 };
 
@@ -122,6 +123,7 @@ const layer: Check = (value) => {
     dim: orNull(integer(1, MOST_DIMENSIONS)),
     bytes: integer(0),
     bare: optional(flag),
+    sums: optional(orNull(list(number, exactly(2)))),
     fidelity: fields({ exact: orNull(flag), module: text(), tolerance: number }),
   })(value);
   if (wrong !== null) return wrong;

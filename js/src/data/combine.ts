@@ -3,10 +3,12 @@
 import type { LayerData } from "./layer-data.ts";
 import type { StackInfo } from "./manifest.ts";
 
-/** The mean and the maximum of all heads of a stack, [Tq, Tk] row by row. */
+/** All heads of a stack as one, [Tq, Tk] row by row. */
 export interface Combined {
   readonly mean: Float32Array;
   readonly max: Float32Array;
+  /** The first head with the maximum, counted through all layers from 0. */
+  readonly head: Float32Array;
   /** The largest difference of a weight from the record's. */
   readonly rounding: number;
 }
@@ -30,6 +32,7 @@ export async function combine(
   }
   const mean = new Float32Array(rows * columns);
   const max = new Float32Array(rows * columns);
+  const strongest = new Float32Array(rows * columns);
   let heads = 0;
   let rounding = 0;
   let until = performance.now() + SLICE_MS;
@@ -41,7 +44,9 @@ export async function combine(
         const row = layer.weightRow(head, query);
         for (let key = 0, at = query * columns; key < columns; key++, at++) {
           mean[at] += row[key];
-          if (row[key] > max[at]) max[at] = row[key];
+          if (row[key] <= max[at]) continue;
+          max[at] = row[key];
+          strongest[at] = heads;
         }
         if (performance.now() < until) continue;
         await pause();
@@ -50,5 +55,5 @@ export async function combine(
     }
   }
   for (let at = 0; at < mean.length; at++) mean[at] /= heads;
-  return { mean, max, rounding };
+  return { mean, max, head: strongest, rounding };
 }

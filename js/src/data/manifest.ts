@@ -20,6 +20,8 @@ export interface Tokens {
   readonly words: { readonly labels: readonly string[]; readonly of: readonly number[] } | null;
   /** Missing or null without a place on the image. */
   readonly patches?: Patches | null;
+  /** The position of the first token that the model generated; null or missing for none. */
+  readonly generated?: number | null;
 }
 
 /** The score program; `ScoreProgram` in Python says what each field means. */
@@ -60,6 +62,8 @@ export interface LayerInfo {
   readonly program: Program | null;
   /** True if the page has weights alone although a program gives them. */
   readonly bare?: boolean;
+  /** The least and the largest sum of a row of weights; null or missing if all are 1. */
+  readonly sums?: readonly [number, number] | null;
   readonly fidelity: {
     readonly exact: boolean | null;
     readonly module: string;

@@ -24,7 +24,7 @@ export interface Source {
   block(stack: string, layer: number, signal: AbortSignal): Promise<Block | PackedBlock>;
   /** Fetches single rows of a layer; null if only its block can be had. */
   rows?(stack: string, layer: number): Rows | null;
-  /** Fetches the mean and the maximum over all heads of all layers; only a kernel computes them. */
+  /** Fetches all heads of all layers as one; only a kernel computes that. */
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
 }
 
@@ -105,7 +105,7 @@ export class Store {
       const data = asked
         ? this.#readCombined(stack, await asked)
         : await combine(this.stack(stack), this.#allLayers(stack, signal));
-      return { data, bytes: data.mean.byteLength + data.max.byteLength };
+      return { data, bytes: 3 * data.mean.byteLength };
     });
   }
 
@@ -173,9 +173,9 @@ export class Store {
   #readCombined(stack: string, sent: Block): Combined {
     checkParts(sent.parts, sent.error, combinedShapes(this.stack(stack)));
     const arrays = decodeBlock(sent);
-    const [mean, max] = [arrays.get("mean"), arrays.get("max")];
-    if (!mean || !max) throw new Error("The combination of all layers came incomplete.");
-    return { mean: mean.values, max: max.values, rounding: FLOAT16 };
+    const [mean, max, head] = ["mean", "max", "head"].map((name) => arrays.get(name)?.values);
+    if (!mean || !max || !head) throw new Error("The combination of all layers came incomplete.");
+    return { mean, max, head, rounding: FLOAT16 };
   }
 
   async *#allLayers(stack: string, signal: AbortSignal): AsyncIterable<LayerData> {

@@ -6,6 +6,8 @@ export interface Units {
   readonly labels: readonly string[];
   /** The special tokens among them. */
   readonly special: readonly number[];
+  /** The first unit that the model generated; null if it generated none. */
+  readonly generated: number | null;
   /** The positions of the tokens of each unit. */
   readonly tokens: readonly (readonly number[])[];
   /** The unit of each token, by position. */
@@ -17,10 +19,12 @@ export const hasWords = ({ queries, keys }: StackInfo): boolean =>
   [queries, keys].some(({ words, labels }) => words && words.labels.length < labels.length);
 
 /** @param joined true to join the tokens of a word, if the words are known */
-export function unitsOf({ labels, special, words }: Tokens, joined: boolean): Units {
+export function unitsOf(text: Tokens, joined: boolean): Units {
+  const { labels, special, words } = text;
+  const generated = text.generated ?? null;
   if (!joined || !words) {
     const all = labels.map((_, position) => position);
-    return { labels, special, tokens: all.map((position) => [position]), of: all };
+    return { labels, special, generated, tokens: all.map((position) => [position]), of: all };
   }
   const tokens: number[][] = words.labels.map(() => []);
   words.of.forEach((word, position) => {
@@ -29,6 +33,7 @@ export function unitsOf({ labels, special, words }: Tokens, joined: boolean): Un
   return {
     labels: words.labels,
     special: special.map((position) => words.of[position]),
+    generated: generated === null ? null : words.of[generated],
     tokens,
     of: words.of,
   };

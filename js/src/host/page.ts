@@ -33,6 +33,11 @@ const CONTENT = fields({
   widgets: list(fields({ record: integer(0), choices: fields({}), note: text() })),
 });
 
+/** The padding of the page above and below, as `attnwidget/page/document.py` has it. */
+const MARGIN = 32;
+/** The bars of the program around a frame. */
+const BARS = 150;
+
 interface Embedded extends PackedHeader {
   data: string;
 }
@@ -74,7 +79,10 @@ function show(main: HTMLElement, content: Content, widget: Content["widgets"][nu
   const state = createState(manifest, choices, content.views);
   state.ownMetrics.value = readMetrics(metrics, manifest);
   state.note.value = note;
-  mount(new Scope(), main, store, state);
+  mount(new Scope(), main, store, state, {
+    height: parent === window ? MARGIN : BARS,
+    alone: content.widgets.length === 1,
+  });
   const host = main.lastElementChild as Element;
   // All errors in this page come from its widgets.
   watchErrors(state, () => isInUse(host, [...main.querySelectorAll(":scope > div")]));

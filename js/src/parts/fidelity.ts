@@ -1,10 +1,11 @@
 /** The precision of a layer's numbers, and doubts about them, in words. */
 
 import type { LayerInfo } from "../data/manifest.ts";
-import { roundedUp } from "./text.ts";
+import { capitalized, number, roundedUp } from "./text.ts";
 
 const UNCONFIRMED = "not confirmed against the model";
 const CONTRADICTED = "queries and keys give other weights";
+const NOT_ONE = "rows do not sum to 1";
 const KEPT = "kept as weights";
 
 /** All remarks about one layer. */
@@ -13,10 +14,19 @@ export function remarks(layer: LayerInfo): readonly string[] {
 }
 
 /** Doubts about a layer's weights. */
-export function doubts({ fidelity, program }: LayerInfo): readonly string[] {
-  if (fidelity.exact !== false) return [];
+export function doubts({ fidelity, program, sums }: LayerInfo): readonly string[] {
   // Weights that the user provided are shown as they are.
-  return [program || fidelity.module ? UNCONFIRMED : CONTRADICTED];
+  const doubt = program || fidelity.module ? UNCONFIRMED : CONTRADICTED;
+  return [...(fidelity.exact === false ? [doubt] : []), ...(sums ? [NOT_ONE] : [])];
+}
+
+/** A doubt about layers, with the sums of their rows if these are in doubt. */
+export function doubtAbout(layers: readonly LayerInfo[], doubt: string): string {
+  const text = `⚠ ${capitalized(layerNames(layers))}: ${doubt}`;
+  if (doubt !== NOT_ONE) return text;
+  const ends = layers.flatMap(({ sums }) => sums ?? []);
+  const [least, most] = [Math.min(...ends), Math.max(...ends)].map((end) => number(end));
+  return `${text}, but to ${least === most ? least : `between ${least} and ${most}`}`;
 }
 
 /** True if no score program reproduces the model's weights. */

@@ -4,8 +4,7 @@ import { computed } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import type { State } from "../state/state.ts";
 import { el } from "./dom.ts";
-import { doubts, layerNames } from "./fidelity.ts";
-import { capitalized } from "./text.ts";
+import { doubtAbout, doubts } from "./fidelity.ts";
 
 /** @param missing attention modules that are not in the record, as "module: reason" */
 export function notes(scope: Scope, state: State, missing: readonly string[]): HTMLElement {
@@ -23,7 +22,7 @@ export function notes(scope: Scope, state: State, missing: readonly string[]): H
     element.hidden = doubt.hidden && saved.hidden && !missing.length;
     const kinds = [...new Set(layers.flatMap(doubts))].map((kind) => {
       const matching = layers.filter((each) => doubts(each).includes(kind));
-      return `⚠ ${capitalized(layerNames(matching))}: ${kind}`;
+      return doubtAbout(matching, kind);
     });
     doubt.textContent = kinds.join(" · ");
     // Stronger if a layer in doubt is in view.

@@ -13,11 +13,13 @@ export interface KeyActions {
   jump(by: 1 | -1): void;
 }
 
+/** @param only the target of the keys that are taken; all within `root` if it is missing */
 export function bindKeys(
   root: HTMLElement,
   state: State,
   { help, find, copy, save, jump }: KeyActions,
   signal: AbortSignal,
+  only?: HTMLElement,
 ): void {
   const actions: Record<string, () => void> = {
     "[": () => stepLayer(state, -1),
@@ -47,6 +49,7 @@ export function bindKeys(
       // Some keyboards need Alt for brackets; with a digit or Escape it belongs to the host.
       const alt = event.altKey && !"[],.?/".includes(event.key);
       if (!action || event.ctrlKey || event.metaKey || alt) return;
+      if (only && event.target !== only) return;
       if (event.key !== "Escape" && (event.target as Element).matches(TYPED)) return;
       event.preventDefault();
       // A key held down repeats steps, but not the other actions.

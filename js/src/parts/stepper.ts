@@ -40,8 +40,9 @@ export function stepper(scope: Scope, { name, value, values, set }: StepperOptio
       "aria-valuemin": min,
       "aria-valuemax": max,
     });
-    down.disabled = value.value <= min;
-    up.disabled = value.value >= max;
+    // Not "disabled", with which the pressed button would lose the focus.
+    setAttributes(down, { "aria-disabled": `${value.value <= min}` });
+    setAttributes(up, { "aria-disabled": `${value.value >= max}` });
   });
   const label = el("span", { class: "label", "aria-hidden": "true" }, name);
   return el("div", { class: "control stepper" }, label, down, spin, up);

@@ -1,9 +1,9 @@
 /** A button per head: a click shows or hides its lines, a double-click shows it alone. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
+import { batch, type ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import { activeHeads, goTo } from "../state/navigation.ts";
-import type { State } from "../state/state.ts";
+import { choose, type State } from "../state/state.ts";
 import { headColors, textOn } from "../styles/head-colors.ts";
 import { alpha, type Palette } from "../styles/palette.ts";
 import { button, el, setAttributes } from "./dom.ts";
@@ -68,29 +68,35 @@ export function swatches(
 /** Show or hide a head. A head that is shown becomes the current one; the last one stays. */
 function toggle(state: State, heads: number, head: number): void {
   const active = new Set(activeHeads(state, heads));
-  if (!active.delete(head)) {
-    active.add(head);
-    goTo(state, { head });
-  }
-  if (active.size) setActive(state, heads, active);
+  const isNew = !active.delete(head);
+  if (isNew) active.add(head);
+  batch(() => {
+    if (isNew) goTo(state, { head });
+    if (active.size) setActive(state, heads, active);
+  });
 }
 
 function solo(state: State, heads: number, head: number): void {
   const active = activeHeads(state, heads);
   const alone = active.length === 1 && active[0] === head;
-  goTo(state, { head });
-  if (alone) state.heads.value = null;
-  else setActive(state, heads, new Set([head]));
+  batch(() => {
+    goTo(state, { head });
+    if (alone) state.heads.value = null;
+    else setActive(state, heads, new Set([head]));
+  });
 }
 
 /** Show the heads between two, and no others. */
 function range(state: State, heads: number, from: number, to: number): void {
   const [first, last] = [Math.min(from, to), Math.max(from, to)];
   const between = Array.from({ length: last - first + 1 }, (_, n) => first + n);
-  goTo(state, { head: to });
-  setActive(state, heads, new Set(between));
+  batch(() => {
+    goTo(state, { head: to });
+    setActive(state, heads, new Set(between));
+  });
 }
 
 function setActive(state: State, heads: number, active: ReadonlySet<number>): void {
-  state.heads.value = active.size === heads ? null : [...active].sort((a, b) => a - b);
+  const all = active.size === heads;
+  choose(state, "heads", all ? null : [...active].sort((a, b) => a - b));
 }

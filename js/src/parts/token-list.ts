@@ -13,6 +13,8 @@ export interface TokenListOptions {
   /** A unique name per label. */
   readonly names: readonly string[];
   readonly special: readonly number[];
+  /** The first index that the model generated; null for none. */
+  readonly generated: number | null;
   /** The indices of the labels shown, in order. */
   readonly shown: readonly number[];
   /** The position in the state of the token at an index. */
@@ -30,6 +32,8 @@ export interface TokenListOptions {
   readonly emphasis: ReadonlySignal<ArrayLike<number> | null>;
   readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
+  /** The colours of locked indices, if their lines have any of their own. */
+  readonly colors?: ReadonlySignal<ReadonlyMap<number, string>>;
   readonly found: ReadonlySignal<readonly number[]>;
   pointAt(index: number | null): void;
   toggle(index: number, event: MouseEvent | KeyboardEvent): void;
@@ -52,6 +56,7 @@ export const PADDING = 8;
 export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement {
   const { side, labels, names, shown, horizontal, track, across, range } = options;
   const special = new Set(options.special);
+  const generatedFrom = options.generated ?? labels.length;
   const places = placesOf(shown, labels.length);
   const idOf = (index: number) => `${side}-${options.position(index)}`;
   const list = el("div", {
@@ -70,18 +75,23 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     const index = shown[at];
     const available = (horizontal ? size(at) : across) - 2 * PADDING;
     const text = el("span", { dir: "auto" }, shorten(labels[index], available, measure));
+    const generated = index >= generatedFrom;
+    const origin = generated ? ", generated" : "";
+    // The whole label, if it is shortened.
+    const named = generated || text.textContent !== labels[index];
     const row = el(
       "div",
       {
         role: "option",
         id: idOf(index),
-        title: names[index],
-        // The whole label, if it is shortened.
-        "aria-label": text.textContent === labels[index] ? null : labels[index],
+        title: names[index] + origin,
+        "aria-label": named && labels[index] + origin,
         // Screen readers cannot count options that are not rendered.
         "aria-setsize": range && shown.length,
         "aria-posinset": range && at + 1,
-        class: special.has(index) && "special",
+        class: [special.has(index) && "special", generated && "generated"]
+          .filter(Boolean)
+          .join(" "),
       },
       text,
     );
@@ -168,6 +178,8 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
       const selected = `${locked.has(shown[at])}`;
       if (row.getAttribute("aria-selected") !== selected)
         row.setAttribute("aria-selected", selected);
+      const color = options.colors?.value.get(shown[at]) ?? "";
+      if (row.style.getPropertyValue("--lock") !== color) row.style.setProperty("--lock", color);
     }
     const active = options.focused.value.at(-1);
     const seen = active !== undefined && rendered.value.has(places[active]);

@@ -36,6 +36,7 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
     labels: tokens.labels,
     names: tokenNames(tokens),
     special: tokens.special,
+    generated: tokens.generated ?? null,
     shown: positions,
     position: (index) => index,
     horizontal: false,
@@ -54,6 +55,10 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
     cursor: cursorOf(state, side),
   });
 }
+
+/** The legend of generated tokens; "" if there are none. */
+export const generatedLegend = (...sides: readonly Tokens[]): string =>
+  sides.some(({ generated }) => typeof generated === "number") ? "underlined: generated" : "";
 
 /** The position of the keyboard in one column. */
 export function cursorOf(state: State, side: Side): { at: number } {

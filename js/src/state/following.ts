@@ -11,7 +11,9 @@ export type StackShape = Pick<StackInfo, "layers"> & {
 /**
  * Choices that change with another one, so that all name existing layers, heads and tokens.
  *
- * Stacks differ in layers and tokens, and layers in heads.
+ * Stacks differ in layers and tokens, and layers in heads. The current head is always among those
+ * that are drawn: another one takes its place there, and if it is not drawn any more, the nearest
+ * that is becomes the current one.
  *
  * @param stack the stack shown after the change.
  * @param before the values of all choices before it.
@@ -29,9 +31,11 @@ export function following<Name extends keyof Choices>(
   if (name === "stack" || name === "layer") {
     const { number, heads } = layerOf(stack, chosen.layer);
     follow.layer = number;
-    follow.head = Math.min(chosen.head, heads - 1);
     follow.heads = kept(chosen.heads, (head) => head < heads);
+    follow.head = nearest(Math.min(chosen.head, heads - 1), follow.heads);
   }
+  if (name === "heads") follow.head = nearest(chosen.head, chosen.heads);
+  if (name === "head") follow.heads = instead(chosen.heads, before.head, chosen.head);
   if (name === "stack") {
     const most = Math.max(...stack.layers.map(({ heads }) => heads));
     const numbers = stack.layers.map(({ number }) => number);
@@ -43,7 +47,7 @@ export function following<Name extends keyof Choices>(
   if (name === "stack" || name === "query" || name === "key") {
     follow.also = also(stack, before, { ...chosen, ...follow });
   }
-  if (name === "stack" || name === "layer" || name === "head") {
+  if (name === "stack" || name === "layer" || (follow.head ?? chosen.head) !== before.head) {
     // Neuron 7 of one head has nothing to do with neuron 7 of another.
     follow.muted = [];
   }
@@ -57,6 +61,25 @@ function kept(
 ): readonly number[] | null {
   const left = numbers?.filter(isThere);
   return left?.length ? left : null;
+}
+
+/** The head, or the nearest one that is drawn; all are if `drawn` is null. */
+function nearest(head: number, drawn: readonly number[] | null): number {
+  if (!drawn?.length) return head;
+  return drawn.reduce((best, other) =>
+    Math.abs(other - head) < Math.abs(best - head) ? other : best,
+  );
+}
+
+/** The heads drawn, with a new one instead of an old one if it is not among them. */
+function instead(
+  drawn: readonly number[] | null,
+  old: number,
+  to: number,
+): readonly number[] | null {
+  if (!drawn?.length) return null;
+  if (drawn.includes(to)) return drawn;
+  return [...drawn.filter((head) => head !== old), to].sort((a, b) => a - b);
 }
 
 const position = (at: number | null, count: number): number | null =>

@@ -6,20 +6,19 @@ import { choose, type State, within } from "./state.ts";
 
 /** Show the layer of another number, and another head: the nearest that there are. */
 export function goTo(state: State, to: { layer?: number; head?: number }): void {
-  const { stack, layer, head } = state.shown;
+  const { stack, layer } = state.shown;
   const { number, heads } = to.layer === undefined ? layer.peek() : layerOf(stack.peek(), to.layer);
-  const nearest = within(to.head ?? head.peek(), heads);
   batch(() => {
     choose(state, "layer", number);
-    choose(state, "head", nearest);
+    if (to.head !== undefined) choose(state, "head", within(to.head, heads));
   });
 }
 
 /** Show the layer that comes `by` layers after this one in the stack, or the last there is. */
-export function stepLayer(state: State, by: number, head = state.shown.head.peek()): void {
+export function stepLayer(state: State, by: number): void {
   const { layers } = state.shown.stack.peek();
   const at = within(layers.indexOf(state.shown.layer.peek()) + by, layers.length);
-  goTo(state, { layer: layers[at].number, head });
+  goTo(state, { layer: layers[at].number });
 }
 
 /** Show another stack: the same layer, head and locks, as far as it has them. */

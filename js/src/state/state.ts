@@ -9,6 +9,7 @@ import {
   type StackInfo,
   type Tokens,
 } from "../data/manifest.ts";
+import { type Texts, textsOf } from "../data/texts.ts";
 import { CHOICES, type Choices, defaults, SCHEMA, VIEWS, type ViewName } from "./choices.ts";
 import { following } from "./following.ts";
 
@@ -41,6 +42,8 @@ export interface State extends ChoiceSignals {
     readonly stack: ReadonlySignal<StackInfo>;
     readonly layer: ReadonlySignal<LayerInfo>;
     readonly head: ReadonlySignal<number>;
+    /** The texts of its queries and keys. */
+    readonly texts: ReadonlySignal<Texts>;
     /** The metrics that apply to this stack. */
     readonly metrics: ReadonlySignal<readonly Metric[]>;
   };
@@ -80,6 +83,7 @@ export function createState(
   const stack = computed(() => stacks.find((s) => s.name === signals.stack.value) ?? stacks[0]);
   const layer = computed(() => layerOf(stack.value, signals.layer.value));
   const head = computed(() => within(signals.head.value, layer.value.heads));
+  const texts = computed(() => textsOf(stack.value, stacks));
   const ownMetrics = signal<readonly Metric[]>([]);
   const metrics = computed(() =>
     [...manifest.metrics, ...ownMetrics.value].filter(({ values }) =>
@@ -97,7 +101,7 @@ export function createState(
   const state: State = {
     ...signals,
     views,
-    shown: { stack, layer, head, metrics },
+    shown: { stack, layer, head, texts, metrics },
     hover,
     focus,
     cursor: { query: -1, key: -1 },

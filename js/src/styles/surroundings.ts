@@ -1,4 +1,4 @@
-/** The theme and the resolution of the page around a view. */
+/** The theme, the resolution and the height of the page around a view. */
 
 import { luminance, parseColor } from "./palette.ts";
 
@@ -44,4 +44,13 @@ export function watchResolution(changed: () => void, signal: AbortSignal): void 
     watchResolution(changed, signal);
   };
   query.addEventListener("change", next, { signal, once: true });
+}
+
+/** The height of a browser's own bars, which a frame cannot know, in CSS pixels. */
+const BROWSER = 140;
+
+/** The height in which all of a view is in sight, in CSS pixels. */
+export function visibleHeight(): number {
+  // Many hosts make a frame as high as its content, so its own height says nothing.
+  return window.parent === window ? innerHeight : screen.availHeight - BROWSER;
 }

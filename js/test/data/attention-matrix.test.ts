@@ -96,6 +96,7 @@ describe("between words", () => {
   const units = (...tokens: number[][]): Units => ({
     labels: tokens.map((of) => of.join("+")),
     special: [],
+    generated: null,
     tokens,
     of: tokens.flatMap((word, at) => word.map(() => at)),
   });

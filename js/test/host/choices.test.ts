@@ -26,7 +26,7 @@ describe("a choice in the view", () => {
     press(root, "[");
     await twoFrames();
     // Layer 1 has two heads.
-    expect(model.saved).toEqual([{ layer: 1, head: 1, heads: [0] }]);
+    expect(model.saved).toEqual([{ layer: 1, head: 0, heads: [0] }]);
   });
 
   test("that is taken back at once is not worth a word", async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { LayerInfo } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import {
+  doubtAbout,
   halfPrecision,
   keptAsWeights,
   layerNames,
@@ -27,6 +29,13 @@ test("weights that were given beside queries and keys that do not make them", ()
     "queries and keys give other weights",
     "kept as weights",
   ]);
+});
+
+test("weights whose rows are not those of a softmax", () => {
+  const alone: LayerInfo = { ...layers[1], sums: [0.304, 1] };
+  expect(remarks(alone)).toEqual(["rows do not sum to 1", "kept as weights"]);
+  const said = doubtAbout([alone, { ...alone, number: 2 }], "rows do not sum to 1");
+  expect(said).toBe("⚠ Layers 1–2: rows do not sum to 1, but to between 0.30 and 1.00");
 });
 
 test.for([

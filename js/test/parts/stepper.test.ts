@@ -72,7 +72,7 @@ test("numbers that are missing are stepped over", async () => {
   await userEvent.click(down);
   await userEvent.click(down);
   expect(current.value).toBe(3);
-  expect(down.disabled).toBe(true);
+  expect(down.getAttribute("aria-disabled")).toBe("true");
 });
 
 test("keys that step do not scroll the page or reach what is around; others do", async () => {
@@ -90,16 +90,19 @@ test("keys that step do not scroll the page or reach what is around; others do",
   expect(unstopped).toEqual(["]", "a"]);
 });
 
-test("the buttons step, and rest at either end", async () => {
+test("the buttons step, and rest at either end, where they keep the focus", async () => {
   const { element, current } = mounted(1, upTo(2));
   const [down, up] = element.querySelectorAll("button");
+  const resting = () => [down, up].map((button) => button.getAttribute("aria-disabled"));
   await userEvent.click(up);
   expect(current.value).toBe(2);
-  expect([down.disabled, up.disabled]).toEqual([false, true]);
+  expect(resting()).toEqual(["false", "true"]);
+  // A disabled button would leave the focus, and with it all keys, to the page.
+  expect(document.activeElement).toBe(up);
   await userEvent.click(down);
   await userEvent.click(down);
   expect(current.value).toBe(0);
-  expect([down.disabled, up.disabled]).toEqual([true, false]);
+  expect(resting()).toEqual(["true", "false"]);
 });
 
 test("the buttons are the pointer's alone: one thing to hear and to tab to", async () => {

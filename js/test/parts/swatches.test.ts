@@ -51,12 +51,12 @@ describe("a click", () => {
     expect(state.heads.value).toBeNull();
   });
 
-  test("makes the head that it switches on the current one", async () => {
+  test("makes the head that it switches on the current one, and off the nearest one", async () => {
     const state = mounted({ heads: [0], head: 0 });
     await userEvent.click(button(3));
     expect([state.heads.value, state.head.value]).toEqual([[0, 3], 3]);
     await userEvent.click(button(3));
-    expect([state.heads.value, state.head.value]).toEqual([[0], 3]);
+    expect([state.heads.value, state.head.value]).toEqual([[0], 0]);
   });
 
   test("never switches the last head off", async () => {

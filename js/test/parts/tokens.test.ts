@@ -1,8 +1,9 @@
 import { type Signal, signal } from "@preact/signals-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import type { Tokens } from "../../src/data/manifest.ts";
 import { el } from "../../src/parts/dom.ts";
-import { tokenColumn } from "../../src/parts/tokens.ts";
+import { generatedLegend, tokenColumn } from "../../src/parts/tokens.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { toggleLock } from "../../src/state/locks.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
@@ -17,12 +18,13 @@ beforeEach(restPointer);
 function mounted(
   side: "query" | "key",
   { positions = all, ...choices }: Partial<Choices> & { positions?: readonly number[] } = {},
+  text: Tokens = tokens,
 ) {
   const state = stateOf(choices);
   const emphasis: Signal<Float32Array | null> = signal(null);
   const list = tokenColumn(testScope(), {
     side,
-    tokens,
+    tokens: text,
     state,
     positions,
     emphasis,
@@ -52,6 +54,14 @@ describe("the list", () => {
     mounted(side);
     const options = page.getByRole("listbox", { name, exact: true }).getByRole("option").elements();
     expect(options.map((element) => element.textContent)).toEqual(tokens.labels);
+  });
+
+  test("says which tokens the model generated", () => {
+    mounted("key", {}, { ...tokens, generated: 6 });
+    const named = page.getByRole("option", { name: /, generated$/ }).elements();
+    expect(named.map((element) => element.textContent)).toEqual(tokens.labels.slice(6));
+    expect(generatedLegend(tokens)).toBe("");
+    expect(generatedLegend(tokens, { ...tokens, generated: 6 })).toBe("underlined: generated");
   });
 
   test("shows tokens as text, never as markup", () => {

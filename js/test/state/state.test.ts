@@ -68,7 +68,7 @@ describe("goTo", () => {
     goTo(state, { layer: 1 });
     expect(seen).toEqual([
       [2, 9, [0, 9]],
-      [1, 1, [0]],
+      [1, 0, [0]],
     ]);
   });
 

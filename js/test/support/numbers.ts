@@ -34,18 +34,25 @@ export const headsAt = (layers: readonly number[], query: number, key: number): 
 export const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 export const mean = (values: readonly number[]) => sum(values) / values.length;
 
-/** The three largest weights of a row or column, as the status line lists them. */
+/**
+ * The three largest weights of a row or column, as the status line lists them.
+ *
+ * @param origin the head of a maximum, as the status line adds it
+ */
 export function strongest(
   heads: readonly number[],
   weightOf: (head: number, position: number) => number,
   among: readonly number[] = [...NAMES.keys()],
+  origin: (position: number) => string = () => "",
 ): string {
   return heads
-    .flatMap((head) => among.map((at) => ({ name: NAMES[at], head, weight: weightOf(head, at) })))
+    .flatMap((head) =>
+      among.map((at) => ({ at, name: NAMES[at], head, weight: weightOf(head, at) })),
+    )
     .sort((a, b) => b.weight - a.weight)
     .slice(0, 3)
-    .map(({ name, head, weight }) => {
-      const whose = heads.length > 1 ? ` (head ${head})` : "";
+    .map(({ at, name, head, weight }) => {
+      const whose = heads.length > 1 ? ` (head ${head})` : origin(at);
       return `${name} ${weight.toFixed(3)}${whose}`;
     })
     .join(" · ");

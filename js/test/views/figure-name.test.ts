@@ -24,6 +24,7 @@ function mounted(choices: Partial<Choices>, source = sourceOf(), record: SentRec
     store,
     palette: signal(palette(false)),
     width: signal(1100),
+    height: signal(800),
   };
   const view = (state.view.value === "model" ? modelView : headView)(context);
   place(view.element);

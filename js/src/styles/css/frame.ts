@@ -2,6 +2,8 @@
 
 export const FRAME = `
 :host { all: initial; display: block }
+/* A width for hosts that ask the content for one, as a box of widgets does. It can shrink to nothing. */
+:host::before { content: ""; display: grid; grid-template-columns: minmax(0, 1200px) }
 * { box-sizing: border-box }
 .root {
   outline: none; container-type: inline-size; position: relative; display: flex; flex-direction: column; overflow: hidden;
@@ -43,7 +45,6 @@ header {
 .label { color: var(--muted) }
 .stepper button { border: 0; background: none; padding: 4px; line-height: 1 }
 .idle { opacity: .5 }
-.stepper button:disabled { opacity: .3; cursor: default }
 [role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
 .control select { border: 0; background: var(--background); padding: 2px 0 ; field-sizing: content}
 .control select { min-height: 24px }
@@ -60,7 +61,7 @@ svg { display: block; width: 1em; height: 1em }
 .stroked { fill: none; stroke: currentColor; stroke-width: 1.4; stroke-linecap: round; stroke-linejoin: round }
 .filled { fill: currentColor }
 
-.body { padding: 16px 20px; min-height: 240px; max-height: 860px; overflow: auto; scrollbar-gutter: stable }
+.body { padding: 16px 20px; min-height: 240px; max-height: var(--highest, 860px); overflow: auto; scrollbar-gutter: stable }
 .notice { max-width: 60ch; margin: 40px auto; color: var(--muted); text-align: center }
 .notice .control { margin-top: 10px; background: none }
 .notice[role=alert] { color: var(--text); border-left: 3px solid var(--negative); padding-left: 12px; text-align: left }

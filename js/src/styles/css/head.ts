@@ -6,6 +6,7 @@ export const HEAD = `
 .left { min-width: 0 }
 .stepper .count { min-width: 4.4em; text-align: center }
 .swatch-row { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 6px; margin-bottom: 16px }
+.swatch-row.unused { visibility: hidden }
 .swatches { flex: 0 1 auto; display: flex; flex-wrap: wrap; gap: 8px 6px }
 .some { border: 0; border-radius: 6px; padding: 3px 8px; background: none; color: var(--muted); font-size: 12px }
 .some:hover:not([aria-disabled=true]) { background: var(--panel); color: var(--text) }
@@ -18,17 +19,20 @@ export const HEAD = `
 .swatches button:focus-visible { outline-offset: 2px }
 .pairs { display: flex; gap: 6px; width: fit-content; max-width: 100%; overflow-x: auto }
 .pairs.horizontal { flex-direction: column; gap: 2px }
+.titled { width: fit-content; max-width: 100% }
+.titles { display: flex; justify-content: space-between; gap: 16px; margin-bottom: 6px; padding: 0 8px; color: var(--muted); font-size: 13px; white-space: nowrap }
 .tokens:focus-visible { outline-offset: -2px }
 .tokens { flex: none; cursor: pointer; -webkit-user-select: none; user-select: none; border-radius: 4px }
 .tokens.line { display: flex; height: 30px; width: max-content }
 .tokens [role=option] { display: flex; align-items: center; padding: 0 8px; border-radius: 4px; overflow: hidden }
 .tokens [role=option] span { white-space: pre }
 .tokens.line [role=option] { justify-content: center }
+.tokens .generated span { text-decoration: underline dotted 1.5px var(--accent); text-underline-offset: 4px }
 .tokens .found span { text-decoration: underline 2px var(--accent); text-underline-offset: 3px }
 .tokens.column.query [role=option] { justify-content: flex-end }
 .tokens:not(.faded) .special { color: var(--muted) }
 .tokens .focused { background: var(--highlight) }
-.tokens [aria-selected=true] { background: var(--highlight); box-shadow: inset 0 0 0 1.5px var(--accent); font-weight: 600 }
+.tokens [aria-selected=true] { background: var(--highlight); box-shadow: inset 0 0 0 2px var(--lock, var(--accent)); font-weight: 600 }
 .tokens.faded span { color: color-mix(in srgb, var(--text) calc(100% * var(--kept)), var(--background)) }
 .tokens [aria-selected=true] span { color: inherit !important }
 .window { flex: none; overflow: auto; overscroll-behavior: contain; overflow-anchor: none; scrollbar-width: none }

@@ -16,8 +16,8 @@ export const NEURON = `
 .neurons .softmax-strip canvas { display: block; cursor: pointer; touch-action: none }
 .query-names { pointer-events: none }
 .neurons .tokens, .sink { position: sticky; left: -20px; z-index: 2; pointer-events: auto; background: var(--background) }
-.neurons .tokens [role=option] { justify-content: flex-end; padding: 0 4px }
-.sink { display: flex; align-items: center; justify-content: flex-end; padding: 0 4px; font-size: 13px; font-style: italic; color: var(--muted) }
+.neurons .tokens [role=option] { padding: 0 4px }
+.sink { display: flex; align-items: center; padding: 0 4px; font-size: 13px; font-style: italic; color: var(--muted) }
 .neuron-list { z-index: 1; display: flex; cursor: pointer; touch-action: pan-y; -webkit-user-select: none; user-select: none }
 .neuron-list [role=option] { flex: 1; min-width: 0 }
 `;

@@ -5,12 +5,14 @@ import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import type { Layer } from "../../data/layer.ts";
 import { el } from "../../parts/dom.ts";
 import { swatches } from "../../parts/swatches.ts";
+import { capitalized } from "../../parts/text.ts";
 import { rowHeight } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Choices, combination } from "../../state/choices.ts";
+import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
-import { LONG } from "../shared/columns.ts";
+import { isLong, LONG } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
 import { shownMatrices, shownMatrix, stackMatrix } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
@@ -33,6 +35,9 @@ const MATRIX_SHARE = 0.44;
 const LARGEST_MATRIX = 620;
 const LEAST_LINES = 448;
 const GAP = 32;
+/** The height of a row of swatches with its margin, and the least height of a long column. */
+const SWATCHES = 40;
+const LEAST_LONG = 320;
 
 export function headView(context: Context): View {
   const { scope, state, store } = context;
@@ -51,9 +56,8 @@ export function headView(context: Context): View {
     const combined = request.loaded.value;
     if (combined.status === "failed") return notice(combined.message, "alert", combined.absent);
     if (combined.status === "loading") return null;
-    const heads = data.stack.layers.reduce((sum, layer) => sum + layer.heads, 0);
     return headContent(inner, context, data, shown, {
-      matrix: (axes) => stackMatrix(state, combined.data, request.how, heads, axes),
+      matrix: (axes) => stackMatrix(state, data.stack, combined.data, request.how, axes),
       rounding: combined.data.rounding,
       combine: state.combine.value,
     });
@@ -126,7 +130,10 @@ function headContent(
   const lines = pairs(scope, {
     ...attention,
     width: sideBySide ? width - matrixWidth - GAP : width,
-    height: LONG,
+    // A long column scrolls by itself, so the view around it should not scroll, too.
+    height: isLong(axes)
+      ? Math.max(LEAST_LONG, Math.min(LONG, context.height.value - SWATCHES))
+      : LONG,
     rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length)),
     horizontal,
     matrices,
@@ -140,8 +147,10 @@ function headContent(
     labelsRows: !sideBySide || width >= ROW_LABELS_FROM,
   });
   const buttons = swatches(scope, state, heads, palette);
-  buttons.hidden = allLayers !== null;
-  const left = el("div", { class: "left" }, buttons, lines.element);
+  // Not hidden: the tokens below stay in their place.
+  buttons.classList.toggle("unused", allLayers !== null);
+  const pairsWithTitles = el("div", { class: "titled" }, ...titles(state, axes), lines.element);
+  const left = el("div", { class: "left" }, buttons, pairsWithTitles);
   const element = el(
     "div",
     { class: `head-view ${sideBySide ? "side-by-side" : ""}` },
@@ -166,4 +175,13 @@ function headContent(
       };
     },
   };
+}
+
+/** The headings of the two columns, if they are of different texts. */
+function titles(state: State, axes: Axes): readonly HTMLElement[] {
+  if (!state.shown.texts.value) return [];
+  const horizontal = state.orientation.value === "horizontal";
+  const [query, key] = [axes.query.title, axes.key.title].map(capitalized);
+  const texts = horizontal ? [`${query} above`, `${key} below`] : [query, key];
+  return [el("div", { class: "titles" }, ...texts.map((text) => el("span", {}, text)))];
 }

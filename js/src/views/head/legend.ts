@@ -2,8 +2,10 @@
 
 import { largestOf } from "../../data/extremes.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
+import { writesOn } from "../../data/texts.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
 import type { Phrase } from "../../parts/text.ts";
+import { generatedLegend } from "../../parts/tokens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
 import type { HeadContent } from "../shared/heads/status.ts";
 import type { Context } from "../shared/view.ts";
@@ -31,6 +33,8 @@ export function headLegend(
     share !== null && share < 100 && (whole || data.whole)
       ? `${Math.floor(share * 10) / 10}% of attention shown`
       : "",
+    writesOn(stack, state.shown.texts.value) ? "a row makes the next token" : "",
+    generatedLegend(stack.queries, stack.keys),
     keptAsWeights(whole ? stack.layers : [info]),
     weightsWithin(error, whole ? null : data.roundingRows),
     (whole ? stack.layers : [info]).map(halfPrecision).find(Boolean) ?? "",

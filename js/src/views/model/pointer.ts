@@ -29,4 +29,6 @@ export function bindPointer(stage: HTMLElement, grid: ModelGrid, actions: Pointe
     if (event.pointerType !== "touch") actions.hover(grid.headAt(event));
   });
   grid.element.addEventListener("pointerleave", () => actions.hover(null));
+  // The head scrolls away from under the pointer.
+  grid.element.addEventListener("wheel", () => actions.hover(null), { passive: true });
 }

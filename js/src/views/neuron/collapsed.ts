@@ -67,6 +67,7 @@ function allLines(
     return { query: shown.queries.filter((at) => at === query), key: [] };
   });
   const matrix = computed(() => headMatrix(data, head.value));
+  const color = computed(() => headColors(data.info.heads, palette.value.dark)[head.value]);
   return lines(scope, {
     // The neuron view shows tokens, whether words are chosen or not.
     axes: axesOf(state, data.stack, false),
@@ -77,10 +78,13 @@ function allLines(
     across,
     horizontal: false,
     matrices: computed(() => [matrix.value]),
-    colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
+    colors: computed(() => [color.value]),
     focused,
-    strips: computed(() =>
-      focused.value.query.length ? [matrix.value.row(focused.value.query[0])] : null,
-    ),
+    series: computed(() => {
+      const [from] = focused.value.query;
+      if (from === undefined) return null;
+      const weights = matrix.value.row(from);
+      return [{ color: color.value, weights, parts: [{ from, weights }] }];
+    }),
   });
 }

@@ -66,7 +66,7 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
   const mutedCount = muted.value.length;
   return [
     layout.queries === null
-      ? { ...omittedHeader("Query", "q"), left: 0, width: layout.labels }
+      ? { ...omittedHeader("Query", "q"), left: 0, width: layout.labels, atEnd: true }
       : { name: ["Query q"], detail: [], left: layout.queries, width: layout.strip },
     layout.keys === null
       ? { ...omittedHeader("Key", "k"), left: layout.keyLabels, width: layout.labels }
@@ -160,7 +160,7 @@ function masking({ mask, window, blocks }: Program): string {
 
 /** The header of tokens without space for their vectors. */
 function omittedHeader(name: string, vector: string) {
-  return { name: [name], detail: [], title: `${name}: no room for ${vector}`, atEnd: true };
+  return { name: [name], detail: [], title: `${name}: no room for ${vector}` };
 }
 
 /** The header of the keys; with grouped keys, it lists the other heads that share them. */

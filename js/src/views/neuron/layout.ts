@@ -17,7 +17,7 @@ export interface Layout {
   readonly keys: number | null;
   readonly products: number;
   readonly strip: number;
-  /** The left and right edge of the curves. */
+  /** The left and right edge of the curves, between the queries and the keys' labels. */
   readonly curves: readonly [number, number];
   /** Null without a bias. */
   readonly bias: Bars | null;
@@ -96,7 +96,7 @@ export function layoutFor(available: number, labels: number, dim: number, biased
   const scores = column(bias ? bias.end + space : added, bars);
   const weights = column(scores.end + space, weightBars);
   const width = Math.max(available, weights.end);
-  const curves = [from + 5, keyLabels + 4] as const;
+  const curves = [from + 5, keyLabels] as const;
   return {
     width,
     labels,

@@ -8,6 +8,7 @@ import {
   weightsWithin,
 } from "../../parts/fidelity.ts";
 import { colored, number, type Phrase } from "../../parts/text.ts";
+import { generatedLegend } from "../../parts/tokens.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
@@ -17,12 +18,13 @@ export function neuronLegend(
   analysis: QueryAnalysis,
   leftOut: readonly string[],
 ): Phrase {
-  const { info } = analysis.data;
+  const { info, stack } = analysis.data;
   const { vector, product } = analysis.scales;
   const parts = [
     leftOut.length ? `no room for ${leftOut.join(" and ")}` : "",
     analysis.muted.value.length ? "hatched: muted, outlined: the model’s own" : "",
     analysis.comparison.value ? "hatched bars: compared query" : "",
+    generatedLegend(stack.queries, stack.keys),
     rotaryText(info.rotary),
     halfPrecision(info),
     keptAsWeights([info]),

@@ -12,6 +12,8 @@ import type { Palette } from "../../styles/palette.ts";
 
 export interface Axis {
   readonly side: Side;
+  /** What the units are, as "decoder queries". */
+  readonly title: string;
   readonly units: Units;
   /** The units shown, in order. */
   readonly shown: readonly number[];
@@ -24,9 +26,12 @@ export interface Axis {
 
 export type Axes = Readonly<Record<Side, Axis>>;
 
+const PLURAL: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
+
 /** The axes of a stack's matrices, for the chosen segments, of tokens or words. */
 export function axesOf(state: State, stack: StackInfo, words = state.words.value): Axes {
   const shown = shownTokens(state.segments.value, stack);
+  const texts = state.shown.texts.value;
   const axis = (side: Side, tokens: StackInfo["queries"], positions: readonly number[]): Axis => {
     const units = unitsOf(tokens, words);
     const some = [...new Set(positions.map((position) => units.of[position]))];
@@ -35,7 +40,8 @@ export function axesOf(state: State, stack: StackInfo, words = state.words.value
     const borders = some.flatMap((unit, at) =>
       at > 0 && text(unit) !== text(some[at - 1]) ? [at] : [],
     );
-    return { side, units, shown: some, places, borders, names: tokenNames(units) };
+    const title = `${texts?.[side] ?? ""} ${PLURAL[side]}`.trim();
+    return { side, title, units, shown: some, places, borders, names: tokenNames(units) };
   };
   return {
     query: axis("query", stack.queries, shown.queries),

@@ -24,7 +24,7 @@ import { rgb } from "../../styles/palette.ts";
 import { type Axes, type FocusedUnits, sideOf } from "./axes.ts";
 import { paintCurves } from "./curves.ts";
 import { LONGEST_MERGED, MANY_RIBBONS, paintManyRibbons, ribbonBuffers } from "./many-ribbons.ts";
-import { FAINTEST, paintRibbons } from "./ribbons.ts";
+import { FAINTEST, paintRibbons, type Series } from "./ribbons.ts";
 
 export interface LinesOptions {
   readonly axes: Axes;
@@ -35,8 +35,8 @@ export interface LinesOptions {
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   readonly colors: ReadonlySignal<readonly string[]>;
   readonly focused: ReadonlySignal<FocusedUnits>;
-  /** The weights of the focused row or column, by matrix. */
-  readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
+  /** The weights from the focused units; null if there are none. */
+  readonly series: ReadonlySignal<readonly Series[] | null>;
 }
 
 export interface Lines {
@@ -46,7 +46,7 @@ export interface Lines {
 }
 
 export function lines(scope: Scope, options: LinesOptions): Lines {
-  const { axes, tracks, across, horizontal, matrices, colors, focused, strips } = options;
+  const { axes, tracks, across, horizontal, matrices, colors, focused, series } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
   const overlay = el("canvas", { class: "overlay" });
@@ -70,22 +70,14 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   scope.effect(() => {
     const side = sideOf(focused.value);
     base.classList.toggle("dimmed", side !== null);
-    if (!strips.value || !side) {
+    if (!series.value || !side) {
       paintCanvas(overlay, ...size, () => {});
       return;
     }
-    const [units, from] = [axes[otherSide(side)].shown, focused.value[side]];
-    const shown = {
-      axes,
-      tracks,
-      across,
-      side,
-      from,
-      strips: strips.value,
-      colors: colors.value,
-    };
+    const shown = { axes, tracks, across, side, series: series.value };
     const ribbons: Paint = (painter) => paintRibbons(painter, shown);
-    const count = units.length * strips.value.length * from.length;
+    const starts = series.value.reduce((sum, { parts }) => sum + parts.length, 0);
+    const count = starts * axes[otherSide(side)].shown.length;
     // The cost of merged ribbons is proportional to the length of the column.
     if (count <= MANY_RIBBONS || length >= LONGEST_MERGED) {
       paintCanvas(overlay, ...size, upright(ribbons));

@@ -46,59 +46,63 @@ export function paintManyRibbons(
   buffers: RibbonBuffers,
   ratio: number,
 ): void {
-  const { axes, tracks, side, from, strips, colors } = ribbons;
+  const { axes, tracks, side, series } = ribbons;
   const [axis, other] = [axes[side], axes[otherSide(side)]];
   const [originTrack, track] = [tracks[side], tracks[otherSide(side)]];
   const { shown } = other;
   const span = spanOf(ribbons);
-  const inks = colors.map(rgb);
-  const origins = from.map((unit) => originTrack.middle(axis.places[unit]));
+  const parts = series.flatMap(({ color, parts }) =>
+    parts.map((part) => ({ ...part, color, ink: rgb(color) })),
+  );
 
-  // Sums over several tokens may exceed 1.
+  // Weights beyond those of a softmax may exceed 1.
   let largest = 1;
-  for (const strip of strips) for (const weight of strip) if (weight > largest) largest = weight;
+  for (const { weights } of parts)
+    for (const weight of weights) largest = Math.max(largest, weight);
   const binOf = (weight: number) => Math.floor(Math.sqrt(weight / largest) * (BINS - 1));
   const counts = new Uint32Array(BINS);
-  for (const strip of strips) for (const unit of shown) counts[binOf(strip[unit])]++;
+  for (const { weights } of parts) for (const unit of shown) counts[binOf(weights[unit])]++;
   let [bin, above] = [BINS, 0];
   while (bin > 0 && above + counts[bin - 1] <= STROKED) above += counts[--bin];
 
   const height = Math.ceil(track.length);
-  const ends = new Float32Array(4 * height);
-  const strongest: { at: number; matrix: number; weight: number }[] = [];
-  strips.forEach((strip, matrix) => {
-    for (let at = 0; at < shown.length; at++) {
-      const weight = strip[shown[at]];
-      if (weight < FAINTEST) continue;
-      if (binOf(weight) >= bin) strongest.push({ at, matrix, weight });
-      else {
-        const pixel = Math.min(height - 1, Math.floor(track.middle(at)));
-        const shade = shadeOf(weight / largest);
-        // Blurred, since a single pixel may fall between two pixels of the screen.
-        add(ends, 4 * pixel, inks[matrix], shade);
-        add(ends, 4 * Math.max(0, pixel - 1), inks[matrix], shade / 2);
-        add(ends, 4 * Math.min(height - 1, pixel + 1), inks[matrix], shade / 2);
+  const strongest: { at: number; origin: number; color: string; weight: number }[] = [];
+  for (const start of new Set(parts.map(({ from }) => from))) {
+    const origin = originTrack.middle(axis.places[start]);
+    const ends = new Float32Array(4 * height);
+    for (const { from, weights, color, ink } of parts) {
+      if (from !== start) continue;
+      for (let at = 0; at < shown.length; at++) {
+        const weight = weights[shown[at]];
+        if (weight < FAINTEST) continue;
+        if (binOf(weight) >= bin) strongest.push({ at, origin, color, weight });
+        else {
+          const pixel = Math.min(height - 1, Math.floor(track.middle(at)));
+          const shade = shadeOf(weight / largest);
+          // Blurred, since a single pixel may fall between two pixels of the screen.
+          add(ends, 4 * pixel, ink, shade);
+          add(ends, 4 * Math.max(0, pixel - 1), ink, shade / 2);
+          add(ends, 4 * Math.min(height - 1, pixel + 1), ink, shade / 2);
+        }
       }
     }
-  });
-
-  let sums = ends;
-  for (const buffer of buffers.ends) {
-    fill(buffer, endsImage(sums));
-    sums = halved(sums);
+    let sums = ends;
+    for (const buffer of buffers.ends) {
+      fill(buffer, endsImage(sums));
+      sums = halved(sums);
+    }
+    paintEnds(painter, buffers.ends, origin, span.near, span.far);
   }
-  for (const origin of origins) paintEnds(painter, buffers.ends, origin, span.near, span.far);
 
   // Draw the strongest last, on top.
   strongest.sort((a, b) => a.weight - b.weight);
   const widest = Math.min(WIDEST, Math.max(BOLD, track.size(0)));
-  for (const { at, matrix, weight } of strongest) {
-    const to = track.middle(at);
-    painter.strokeStyle = alpha(colors[matrix], shadeOf(weight / largest));
+  for (const { at, origin, color, weight } of strongest) {
+    painter.strokeStyle = alpha(color, shadeOf(weight / largest));
     painter.lineWidth = Math.max(THINNEST, (widest * weight) / largest);
-    for (const origin of origins) strokeCurve(painter, span.near, origin, span.far, to);
+    strokeCurve(painter, span.near, origin, span.far, track.middle(at));
   }
-  paintStrips(painter, ribbons, buffers.strips, track, shown, largest, ratio);
+  paintStrips(painter, ribbons, buffers.strips, track, shown, ratio);
 }
 
 /** Add premultiplied red, green and blue, and opacity. */
@@ -142,33 +146,36 @@ function paintEnds(
   }
 }
 
-/** Paint the strips: by head and pixel, the largest weight of the tokens there. */
+/** Paint the strips: by pixel, the largest weight of the tokens there. */
 function paintStrips(
   painter: Painter,
   ribbons: Ribbons,
   buffer: HTMLCanvasElement,
   track: Track,
   shown: readonly number[],
-  largest: number,
   ratio: number,
 ): void {
-  const { strips, colors } = ribbons;
+  const { series } = ribbons;
   const span = spanOf(ribbons);
+  // Sums over several tokens may exceed 1.
+  let largest = 1;
+  for (const { weights } of series)
+    for (const weight of weights) largest = Math.max(largest, weight);
   const height = Math.ceil(track.length * ratio);
-  const image = new ImageData(strips.length, height);
+  const image = new ImageData(series.length, height);
   const most = new Float32Array(height);
-  strips.forEach((strip, n) => {
+  series.forEach(({ color, weights }, n) => {
     most.fill(0);
     for (let at = 0; at < shown.length; at++) {
-      const weight = strip[shown[at]];
+      const weight = weights[shown[at]];
       if (weight < FAINTEST) continue;
       const start = track.start(at) * ratio;
       const end = Math.min(height, start + track.size(at) * ratio);
       for (let y = Math.floor(start); y < end; y++) if (weight > most[y]) most[y] = weight;
     }
-    const ink = rgb(colors[n]);
+    const ink = rgb(color);
     for (let y = 0; y < height; y++) {
-      const at = 4 * (y * strips.length + n);
+      const at = 4 * (y * series.length + n);
       const shade = most[y] > 0 ? shadeOf(most[y] / largest) : 0;
       image.data[at] = ink[0];
       image.data[at + 1] = ink[1];

@@ -9,11 +9,13 @@ import { cursorOf } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
 import { pointAt, type Side } from "../../state/state.ts";
+import { headColors } from "../../styles/head-colors.ts";
 import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
 import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
-import { stripsOf } from "./strips.ts";
+import type { Series } from "./ribbons.ts";
+import { rowsOf, total } from "./strips.ts";
 import { namesInSight, windowsOf } from "./windows.ts";
 
 export interface PairsOptions extends AttentionOptions, ColumnsOptions {
@@ -30,9 +32,39 @@ export interface Pairs {
   named(): string;
 }
 
+const NO_COLORS: ReadonlyMap<number, string> = new Map();
+
 export function pairs(scope: Scope, options: PairsOptions): Pairs {
   const { state, axes, horizontal, matrices, focused, palette, colors } = options;
-  const strips = stripsOf(matrices, focused);
+  const rows = rowsOf(matrices, focused);
+  const strips = computed(() => rows.value?.map(total) ?? null);
+  /** The colours of several locked units where a single matrix is drawn; else they are of heads. */
+  const unitColors = computed(() => {
+    const side = sideOf(focused.value);
+    const units = side ? focused.value[side] : [];
+    if (matrices.value.length > 1 || units.length < 2) return new Map<number, string>();
+    const byUnit = headColors(units.length, palette.value.dark);
+    // The unit locked first is the last, and keeps its colour.
+    return new Map(units.map((unit, n) => [unit, byUnit[units.length - 1 - n]]));
+  });
+  const series = computed((): readonly Series[] | null => {
+    const side = sideOf(focused.value);
+    if (!rows.value || !side) return null;
+    const units = focused.value[side];
+    if (unitColors.value.size) {
+      const [weights] = rows.value;
+      return units.map((from, n) => ({
+        color: unitColors.value.get(from) ?? "",
+        weights: weights[n],
+        parts: [{ from, weights: weights[n] }],
+      }));
+    }
+    return rows.value.map((weights, n) => ({
+      color: colors.value[n],
+      weights: total(weights),
+      parts: units.map((from, at) => ({ from, weights: weights[at] })),
+    }));
+  });
   const strongest = computed(() => strips.value && maxima(strips.value));
   const emphasis = (side: Side) =>
     computed(() => {
@@ -55,7 +87,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     matrices,
     colors,
     focused,
-    strips,
+    series,
   });
   const element = el(
     "div",
@@ -78,6 +110,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       labels: axis.units.labels,
       names: axis.names,
       special: axis.units.special,
+      generated: axis.units.generated,
       shown: axis.shown,
       position: (unit) => positionOf(axis, unit),
       horizontal,
@@ -89,6 +122,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       emphasis: emphasis(side),
       focused: focusedHere,
       locked,
+      colors: computed(() => (sideOf(focused.value) === side ? unitColors.value : NO_COLORS)),
       found,
       pointAt(unit) {
         const [query, key] = side === "query" ? [unit, null] : [null, unit];

@@ -9,22 +9,28 @@ import { alpha } from "../../styles/palette.ts";
 import type { Axes } from "./axes.ts";
 import { strokeCurve } from "./curves.ts";
 
+/** The weights of a head from the focused units, in its colour; or those from one of them. */
+export interface Series {
+  readonly color: string;
+  /** The weights to the other side, summed over the parts: the shades of a strip. */
+  readonly weights: Float32Array;
+  /** The weights from each focused unit: the ribbons that start there. */
+  readonly parts: readonly { readonly from: number; readonly weights: Float32Array }[];
+}
+
 export interface Ribbons {
   readonly axes: Axes;
   readonly tracks: Readonly<Record<Side, Track>>;
   readonly across: number;
-  /** The side with the focus, and the focused units on it. */
+  /** The side with the focus. */
   readonly side: Side;
-  readonly from: readonly number[];
-  /** The weights to the other side, summed over the focused units, by head. */
-  readonly strips: readonly Float32Array[];
-  readonly colors: readonly string[];
+  readonly series: readonly Series[];
 }
 
 /** The faintest weight that is drawn; the legend shows the percentage of attention drawn. */
 export const FAINTEST = 0.0005;
 
-/** The width of a head's strip, and the most that all strips take of the width. */
+/** The width of a strip, and the most that all strips take of the width. */
 const STRIP = 9;
 const STRIPS_AT_MOST = 0.3;
 
@@ -39,48 +45,47 @@ export const shadeOf = (weight: number) => Math.sqrt(weight * Math.sqrt(weight))
 export const THINNEST = 1.2;
 
 /** The ends of the ribbons, and the strips beside them. */
-export function spanOf({ side, strips, across }: Ribbons) {
+export function spanOf({ side, series, across }: Ribbons) {
   const forward = side === "query";
-  const inset = Math.min(STRIP * strips.length, across * STRIPS_AT_MOST);
+  const inset = Math.min(STRIP * series.length, across * STRIPS_AT_MOST);
   const [near, far] = forward ? [0, across - inset] : [across, inset];
-  return { forward, inset, stripe: inset / strips.length, near, far, strips: forward ? far : 0 };
+  return { forward, inset, stripe: inset / series.length, near, far, strips: forward ? far : 0 };
 }
 
 /** The least opacity of a strip, which shows whose it is. */
 export const TRACE = 0.05;
 
 export function paintRibbons(painter: Painter, ribbons: Ribbons): void {
-  const { axes, tracks, side, from, strips, colors } = ribbons;
+  const { axes, tracks, side, series } = ribbons;
   const [axis, other] = [axes[side], axes[otherSide(side)]];
   const [originTrack, track] = [tracks[side], tracks[otherSide(side)]];
   const { stripe, near, far, strips: left } = spanOf(ribbons);
 
   // Sums over several tokens may exceed 1, and the ribbons of several heads meet at a token.
-  const totals = other.shown.map((unit) => strips.reduce((sum, strip) => sum + strip[unit], 0));
-  const largest = Math.max(1, ...strips.map(largestOf));
+  const totals = other.shown.map((unit) =>
+    series.reduce((sum, { weights }) => sum + weights[unit], 0),
+  );
+  const largest = Math.max(1, ...series.map(({ weights }) => largestOf(weights)));
   const narrowest = smallestOf(other.shown.map((_, at) => track.size(at)));
   const widest = Math.min(WIDEST, (OF_ROW * narrowest) / Math.max(1, largestOf(totals)));
 
-  strips.forEach((_, n) => {
-    painter.fillStyle = alpha(colors[n], TRACE);
+  series.forEach(({ color }, n) => {
+    painter.fillStyle = alpha(color, TRACE);
     painter.fillRect(left + n * stripe, 0, stripe, track.length);
   });
   other.shown.forEach((unit, at) => {
     let y = track.middle(at) - (widest * totals[at]) / 2;
-    strips.forEach((strip, n) => {
-      const weight = strip[unit];
-      const width = widest * weight;
-      y += width;
-      if (weight < FAINTEST) return;
-      const shade = alpha(colors[n], shadeOf(weight / largest));
-      painter.strokeStyle = shade;
-      painter.lineWidth = Math.max(THINNEST, width);
-      const to = y - width / 2;
-      for (const start of from) {
-        const origin = originTrack.middle(axis.places[start]);
-        strokeCurve(painter, near, origin, far, to);
+    series.forEach(({ color, weights, parts }, n) => {
+      for (const { from, weights } of parts) {
+        const width = widest * weights[unit];
+        y += width;
+        if (weights[unit] < FAINTEST) continue;
+        painter.strokeStyle = alpha(color, shadeOf(weights[unit]));
+        painter.lineWidth = Math.max(THINNEST, width);
+        strokeCurve(painter, near, originTrack.middle(axis.places[from]), far, y - width / 2);
       }
-      painter.fillStyle = shade;
+      if (weights[unit] < FAINTEST) return;
+      painter.fillStyle = alpha(color, shadeOf(weights[unit] / largest));
       painter.fillRect(left + n * stripe, track.start(at) + 1, stripe, track.size(at) - 2);
     });
   });

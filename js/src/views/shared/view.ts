@@ -17,6 +17,8 @@ export interface Context {
   readonly palette: ReadonlySignal<Palette>;
   /** The width of the view in CSS pixels. */
   readonly width: ReadonlySignal<number>;
+  /** The height that the view can have without scrolling, in CSS pixels. */
+  readonly height: ReadonlySignal<number>;
 }
 
 /** The content of a view; a view of one layer rebuilds it for every layer. */

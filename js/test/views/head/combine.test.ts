@@ -14,6 +14,14 @@ expectNoProblems();
 const { option, status, swatches, alert } = parts();
 const show = page.getByRole("combobox", { name: "Show", exact: true });
 const most = (values: readonly number[]) => Math.max(...values);
+/** The head of the largest weight, as the status line says it. */
+const headOf = (weights: readonly number[]) => ` (head ${weights.indexOf(most(weights))})`;
+const nothing = () => "";
+/** Every token, and every head of every layer. */
+const ALL = [...LABELS.keys()];
+const HEADS = [4, 2, 10].flatMap((count, layer) =>
+  Array.from({ length: count }, (_, head) => `layer ${layer}, head ${head}`),
+);
 const TITLE = ".title strong";
 
 /** What the status line says of a key: its number. */
@@ -24,17 +32,27 @@ const said = (name: string) => {
 
 describe("the heads of a layer", () => {
   test.for([
-    { choice: "Mean of heads", name: "Mean of 4 heads", how: mean },
-    { choice: "Max of heads", name: "Largest of 4 heads", how: most },
-  ])("$choice", async ({ choice, name, how }) => {
+    { choice: "Mean of heads", name: "Mean of 4 heads", how: mean, origin: nothing },
+    { choice: "Max of heads", name: "Largest of 4 heads", how: most, origin: headOf },
+  ])("$choice", async ({ choice, name, how, origin }) => {
     const app = await mountApp();
     await drawn(app);
     await userEvent.selectOptions(show, choice);
     await userEvent.hover(option("Queries", 2));
-    const row = strongest([0], (_, key) => how(headsAt([0], 2, key)));
+    const row = strongest(
+      [0],
+      (_, key) => how(headsAt([0], 2, key)),
+      ALL,
+      (key) => origin(headsAt([0], 2, key)),
+    );
     await expect.poll(status).toBe(`Layer 0 · ${name}  cat → ${row}`);
     await userEvent.hover(option("Keys", 6));
-    const column = strongest([0], (_, query) => how(headsAt([0], query, 6)));
+    const column = strongest(
+      [0],
+      (_, query) => how(headsAt([0], query, 6)),
+      ALL,
+      (query) => origin(headsAt([0], query, 6)),
+    );
     await expect.poll(status).toBe(`Layer 0 · ${name}  ${NAMES[6]} ← ${column}`);
     expect(find(app, TITLE).textContent).toBe(`Layer 0 · ${name}`);
   });
@@ -52,9 +70,10 @@ describe("the heads of a layer", () => {
 
   test("as one have no score", async () => {
     const { state } = await mountApp({ choices: { combine: "max", query: 2, key: 5 } });
-    const weight = most(headsAt([0], 2, 5)).toFixed(3);
+    const heads = headsAt([0], 2, 5);
     const pair = `Layer 0 · Largest of 4 heads  cat → ${NAMES[5]}`;
-    await expect.poll(status).toBe(`${pair} weight ${weight} · Esc releases`);
+    const said = `${pair} weight ${most(heads).toFixed(3)}${headOf(heads)} · Esc releases`;
+    await expect.poll(status).toBe(said);
     state.combine.value = "none";
     await expect.poll(status).toContain("score");
   });
@@ -75,16 +94,25 @@ describe("all layers", () => {
       // As float16, with three decimals.
       expect(Math.abs(said(NAMES[key]) - weight)).toBeLessThanOrEqual(0.00075);
     }
+    const [first] = keys;
+    const place = `(${HEADS[headsAt([0, 1, 2], 2, first.key).indexOf(first.weight)]})`;
+    if (how === most) expect(status()).toContain(place);
+    else expect(status()).not.toContain("head ");
     expect(find(app, TITLE).textContent).toBe(name);
     expect(painted(find<HTMLCanvasElement>(app, "canvas.base"))).toBeGreaterThan(0);
   });
 
-  test("have no heads to switch on or off, and come back to those of the layer", async () => {
-    const app = await mountApp({ choices: { combine: "layers_mean" } });
+  test("have no heads to switch on or off, and leave the tokens in their place", async () => {
+    const app = await mountApp();
+    await drawn(app);
+    const top = () => option("Queries", 0).element().getBoundingClientRect().top;
+    const before = top();
+    await userEvent.selectOptions(show, "Mean of all layers");
     await expect
       .poll(() => app.shadow.querySelector(TITLE)?.textContent)
       .toBe("Mean of all 16 heads");
     expect(swatches.elements()).toEqual([]);
+    expect(top()).toBe(before);
     await userEvent.selectOptions(show, "Single heads");
     await expect.poll(() => swatches.elements().length).toBe(4);
   });

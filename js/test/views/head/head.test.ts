@@ -7,7 +7,7 @@ import { parts } from "../../support/locators.ts";
 import { type App, drawn, find, mountApp } from "../../support/mounted.ts";
 import { LABELS, NAMES, strongest, weightAt } from "../../support/numbers.ts";
 import { expectNoProblems } from "../../support/problems.ts";
-import { RECORD, withStacks } from "../../support/vectors.ts";
+import { OVERVIEW, RECORD, withStacks } from "../../support/vectors.ts";
 
 expectNoProblems();
 
@@ -129,4 +129,21 @@ describe("a text pair", () => {
     const expected = strongest(HEADS[0], weightOf, [0, 1, 2, 3, 4]);
     expect(status()).toContain(`${NAMES[6]} ← ${expected}`);
   });
+});
+
+test("two texts have headings, and say what a row is for", async () => {
+  const app = await mountApp({ record: OVERVIEW, choices: { stack: "cross", layer: 3 } });
+  await drawn(app);
+  const titles = () =>
+    [...app.shadow.querySelectorAll(".titles span")].map((each) => each.textContent);
+  expect(titles()).toEqual(["Decoder queries", "Encoder keys"]);
+  expect(find(app, ".title").textContent).toContain(
+    "rows: decoder queries · columns: encoder keys",
+  );
+  expect(legend(app)).toContain("a row makes the next token");
+  app.state.orientation.value = "horizontal";
+  await expect.poll(titles).toEqual(["Decoder queries above", "Encoder keys below"]);
+  app.state.stack.value = "encoder";
+  await expect.poll(titles).toEqual([]);
+  expect(legend(app)).not.toContain("next token");
 });

@@ -28,6 +28,27 @@ describe("several tokens", () => {
     expect(status()).not.toContain("(sums)");
   });
 
+  test("of a single head have colours of their own, which those locked before keep", async () => {
+    const app = await mountApp({ choices: { heads: [1] } });
+    const colorsOf = () =>
+      [...app.shadow.querySelectorAll<HTMLElement>(".tokens.query [role=option]")]
+        .filter((row) => row.getAttribute("aria-selected") === "true")
+        .map((row) => row.style.getPropertyValue("--lock"));
+    await userEvent.click(option("Queries", 2));
+    await userEvent.hover(find(app, ".status"));
+    expect(colorsOf()).toEqual([""]);
+    await userEvent.click(option("Queries", 6));
+    await userEvent.hover(find(app, ".status"));
+    const [first, second] = colorsOf();
+    expect(first && second && first !== second).toBe(true);
+    await userEvent.click(option("Queries", 4));
+    await userEvent.hover(find(app, ".status"));
+    expect([colorsOf()[0], colorsOf()[2]]).toEqual([first, second]);
+    // The lines of several heads have the colours of these.
+    app.state.heads.value = [1, 2];
+    expect(colorsOf()).toEqual(["", "", ""]);
+  });
+
   test("of both columns are a pair with Shift, by pointer and by keyboard", async () => {
     const { state } = await mountApp({ choices: { heads: [0], query: 2 } });
     await userEvent.keyboard("{Shift>}");

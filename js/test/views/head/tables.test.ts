@@ -24,6 +24,7 @@ async function mounted(choices: Partial<Choices>): Promise<View> {
     store,
     palette: signal(palette(false)),
     width: signal(1000),
+    height: signal(800),
   });
   place(view.element);
   await eventually(() => expect(view.tables.value.length).toBeGreaterThan(0));

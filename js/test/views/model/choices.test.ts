@@ -355,6 +355,7 @@ test("a table has every head with its pattern and all numbers", () => {
     store: storeOf(),
     palette: signal(palette(false)),
     width: signal(0),
+    height: signal(800),
   });
   const [table] = view.tables.value;
   expect(table.name).toBe("Heads");

@@ -174,6 +174,17 @@ describe("the pointer", () => {
     expect(preview.hidden).toBe(true);
   });
 
+  test("over a head that scrolls away enlarges it no more", async () => {
+    const app = await mountModel();
+    const preview = find(app, ".preview");
+    await userEvent.hover(cell(2, 9));
+    await expect.element(page.elementLocator(preview)).toBeVisible();
+    cell(2, 9)
+      .element()
+      .dispatchEvent(new WheelEvent("wheel", { deltaY: 100, bubbles: true }));
+    expect(preview.hidden).toBe(true);
+  });
+
   test("enlarges nothing where there is no room: the status line tells the numbers", async () => {
     const app = await mountModel({ width: 600 });
     await userEvent.hover(cell(2, 9));

@@ -15,6 +15,8 @@ test.for(SIZES)("$dim components in $room px overlap nowhere", ({ dim, room }) =
     const columns: (readonly [number, number])[] = [
       [0, labels],
       ...(layout.queries === null ? [] : [[layout.queries, layout.queries + strip] as const]),
+      // The labels of the keys would cover the ends of the curves.
+      layout.curves,
       [layout.keyLabels, layout.keyLabels + labels],
       ...strips.map((left) => [left, left + strip] as const),
       ...[bias, scores, weights].flatMap((bars) => (bars ? [[bars.left, bars.end] as const] : [])),

@@ -50,6 +50,7 @@ function mounted(name: ViewName = "head") {
     store,
     palette: signal(palette(false)),
     width: signal(1000),
+    height: signal(800),
   };
   const view: View = (name === "head" ? headView : neuronView)(context);
   place(view.element);

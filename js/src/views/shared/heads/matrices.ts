@@ -12,6 +12,7 @@ import {
 } from "../../../data/attention-matrix.ts";
 import type { Combined } from "../../../data/combine.ts";
 import type { Layer } from "../../../data/layer.ts";
+import type { StackInfo } from "../../../data/manifest.ts";
 import { shownSegments } from "../../../data/thumbnails.ts";
 import { combination } from "../../../state/choices.ts";
 import { activeHeads } from "../../../state/navigation.ts";
@@ -39,18 +40,26 @@ export function shownMatrices(state: State, data: Layer, axes: Axes): readonly A
 /** The matrix that combines every head of every layer. */
 export function stackMatrix(
   state: State,
+  stack: StackInfo,
   combined: Combined,
   how: "mean" | "max",
-  heads: number,
   axes: Axes,
 ): AttentionMatrix {
+  const heads = stack.layers.flatMap((layer) =>
+    Array.from({ length: layer.heads }, (_, head) => `layer ${layer.number}, head ${head}`),
+  );
   // Words may have fewer units than there are tokens.
   const keys = axes.key.units.of.length;
-  const name = `${HOW[how]} of all ${heads} heads`;
-  if (!state.words.value) return storedMatrix(name, combined[how], keys);
+  const name = `${HOW[how]} of all ${heads.length} heads`;
   // The maxima of tokens do not give those of sums over words, so this is the largest between their
   // tokens.
-  const matrix = storedMatrix(how === "max" ? `${name}, by token` : name, combined[how], keys);
+  const title = state.words.value && how === "max" ? `${name}, by token` : name;
+  const matrix: AttentionMatrix = {
+    ...storedMatrix(title, combined[how], keys),
+    origin:
+      how === "mean" ? undefined : (query, key) => heads[combined.head[query * keys + key]] ?? "",
+  };
+  if (!state.words.value) return matrix;
   const joined = how === "max" ? "largest" : "attention";
   return wordMatrix(matrix, axes.query.units, axes.key.units, joined);
 }

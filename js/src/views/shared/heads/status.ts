@@ -49,6 +49,13 @@ export function headStatus(content: HeadContent): Phrase {
       ` ${missing(content, axis)}`,
     ];
   const single = matrices.value.length === 1;
+  const [first, ...more] = focused.value[side];
+  const headOf = (matrix: AttentionMatrix, unit: number) => {
+    if (!single) return ` (head ${matrix.head})`;
+    // A sum of maxima is of no head.
+    if (more.length) return "";
+    return side === "query" ? origin(matrix, first, unit) : origin(matrix, unit, first);
+  };
   return [
     `${joined(content.layerLabel, single ? matrices.value[0].name : "")}  `,
     ...names(axis, focused.value[side]),
@@ -56,7 +63,7 @@ export function headStatus(content: HeadContent): Phrase {
     ...strongest(strips, other.shown).flatMap(({ value, unit, matrix }, n) => [
       n ? " · " : " ",
       token(other.names[unit]),
-      ` ${weight(value)}${single ? "" : ` (head ${matrices.value[matrix].head})`}`,
+      ` ${weight(value)}${headOf(matrices.value[matrix], unit)}`,
     ]),
     focused.value[side].length > 1 ? " (sums)" : "",
     release,
@@ -78,6 +85,12 @@ function names({ names, units: { tokens } }: Axis, units: readonly number[]): Ph
   return inOrder.flatMap((unit, n) => [n ? strong(" + ") : "", token(names[unit], true)]);
 }
 
+/** The head of a maximum, in brackets. */
+function origin(matrix: AttentionMatrix, query: number, key: number): string {
+  const head = matrix.origin?.(query, key);
+  return head ? ` (${head})` : "";
+}
+
 function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: number): string[] {
   const { head } = matrix.value;
   const [from, ...moreFrom] = axes.query.units.tokens[query];
@@ -86,7 +99,7 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   const single = head !== null && !moreFrom.length && !moreTo.length;
   const score = single ? data.scoreRow(head, from)?.[to] : undefined;
   if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
-  const text = ` weight ${weight(matrix.value.row(query)[key])}`;
+  const text = ` weight ${weight(matrix.value.row(query)[key])}${origin(matrix.value, query, key)}`;
   return score === undefined ? [text] : [text, ` · score ${number(score)}`];
 }
 

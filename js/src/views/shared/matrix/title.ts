@@ -56,8 +56,11 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
 /** @param pooled the most cells along either side of a pixel */
 export function describe({ query, key }: Axes, viewport: Viewport, pooled: number): string {
   const [rows, columns] = viewport.isWhole
-    ? ["rows: queries", "columns: keys"]
-    : [`queries ${range(query, rowsOf(viewport))}`, `keys ${range(key, columnsOf(viewport))}`];
+    ? [`rows: ${query.title}`, `columns: ${key.title}`]
+    : [
+        `${query.title} ${range(query, rowsOf(viewport))}`,
+        `${key.title} ${range(key, columnsOf(viewport))}`,
+      ];
   const most = pooled > 1 ? ` · each pixel the largest of up to ${pooled} × ${pooled}` : "";
   return `${rows} · ${columns} · shade: √weight${most}`;
 }
