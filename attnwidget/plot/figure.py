@@ -9,19 +9,18 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from os import PathLike, fspath
 from pathlib import PurePath
 from typing import Any, Literal, get_args
 
 import matplotlib
-from matplotlib import font_manager
 from matplotlib.figure import Figure as MatplotlibFigure
 from PIL import Image
 
 from .axes import PLAIN
 from .coloring import layer_rows
 from .colors import DARK, LIGHT, Palette
+from .fonts import advice, fonts_for
 from .head_plot import attention_title, draw_head, matrix_beside_lines
 from .matrix_plot import draw_matrix
 from .model_plot import draw_model
@@ -47,7 +46,6 @@ _CSS_PIXELS_PER_INCH = 96
 _PIXEL_RATIO: dict[FigureQuality, float] = {"preview": 1, "print": 2.5}
 _PREVIEW_COLORS = 160
 
-_FONTS = ("Arial", "Helvetica", "Liberation Sans", "DejaVu Sans")
 _STYLE = {
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
@@ -108,16 +106,24 @@ def figure_bytes(shown: Shown, kind: FigureKind, quality: FigureQuality = "print
         quality: of a PNG: "preview" (one pixel per CSS pixel, 160 colours: small enough to be
             kept in a notebook) or "print" (2.5 pixels, all colours).
 
+    Warns:
+        UserWarning: no font has some characters, of which a PDF or a PNG to print shows boxes.
+
     Raises:
         ValueError: there is no such kind.
     """
     if kind not in KINDS:
         raise ValueError(f"no figure {kind!r}; there are {', '.join(KINDS)}")
     model = shown.record.model
+    axes = shown.token_axes
+    fonts, missing = fonts_for(map(clean, (model, *axes.query.labels, *axes.key.labels)))
+    if missing and kind != "svg" and quality == "print":
+        # Of the caller of `save_figure` or `figure`.
+        warnings.warn(advice(missing), stacklevel=4)
     # The context restores the session's settings, which have no effect within it.
     with matplotlib.rc_context(), _without_glyph_warnings():
         matplotlib.rcdefaults()
-        style: dict[Any, Any] = {**_STYLE, **_theme(_palette(shown)), "font.family": _fonts()}
+        style: dict[Any, Any] = {**_STYLE, **_theme(_palette(shown)), "font.family": fonts}
         matplotlib.rcParams.update(style)
         figure = draw_figure(shown)
         metadata: dict[str, Any] = {
@@ -235,11 +241,3 @@ def _without_glyph_warnings() -> Iterator[None]:
             yield
     finally:
         fonts.setLevel(level)
-
-
-@cache
-def _fonts() -> list[str]:
-    """The fonts that this machine has, so that matplotlib does not warn of the others."""
-    installed = {entry.name for entry in font_manager.fontManager.ttflist}
-    wide = sorted(n for n in installed if n.startswith(("Noto Sans", "Droid Sans Fallback")))
-    return [name for name in (*_FONTS, *wide) if name in installed]

@@ -1,6 +1,7 @@
 """Figures of a widget as files: what they hold, and errors."""
 
 import sys
+import warnings
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,15 @@ from xml.etree import ElementTree
 import matplotlib
 import numpy as np
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from matplotlib.font_manager import fontManager
 from PIL import Image
 
 from attnwidget import AttentionRecord, AttentionWidget
+from attnwidget.plot import fonts
 from attnwidget.plot.figure import FigureKind
+from attnwidget.plot.fonts import advice
 from tests.hostile import TEXTS
 from tests.unit.records import some_weights
 from tests.unit.test_vectors import read, record_of
@@ -65,7 +71,7 @@ def test_labels_stay_text_in_svg() -> None:
     assert {*HOSTILE.values(), "<b>&"} <= found
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:no font on this machine")
 @pytest.mark.parametrize("kind", ["pdf", "png"])
 def test_any_label_can_be_drawn(kind: FigureKind) -> None:
     # Alone, too: some signs are another thing at the beginning of a text.
@@ -81,6 +87,56 @@ def test_fonts_of_a_pdf_are_embedded_as_truetype(record: AttentionRecord) -> Non
     pdf = figure(record, "pdf")
     assert b"/FontFile2" in pdf
     assert b"/Type3" not in pdf
+
+
+# No font has a character of this plane, which is for private use.
+PRIVATE = "\U0010fffd"
+
+
+def _labelled(label: str) -> AttentionWidget:
+    weights = np.ones((1, 1, 2, 2)) / 2
+    return AttentionWidget(AttentionRecord.from_arrays(weights, ["a", label]))
+
+
+def test_characters_that_no_font_has_are_warned_of_once(tmp_path: Path) -> None:
+    widget = _labelled(PRIVATE)
+    for kind in ("pdf", "png"):
+        with pytest.warns(UserWarning, match=f"^no font on this machine has {PRIVATE}: ") as warned:
+            widget.save_figure(tmp_path / f"figure.{kind}")
+        assert [each.filename for each in warned] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        widget.save_figure(tmp_path / "figure.svg")
+        widget._drawn("png", "preview")
+    assert "fonts-noto-cjk" in advice("中")
+
+
+def test_a_font_that_has_them_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    font = FontBuilder(1000)
+    font.setupGlyphOrder([".notdef", "sign"])
+    font.setupCharacterMap({ord(PRIVATE): "sign"})
+    pen = TTGlyphPen(None)
+    pen.moveTo((0, 0))
+    for corner in (0, 500), (500, 500), (500, 0):
+        pen.lineTo(corner)
+    pen.closePath()
+    font.setupGlyf(dict.fromkeys((".notdef", "sign"), pen.glyph()))
+    font.setupHorizontalMetrics(dict.fromkeys((".notdef", "sign"), (600, 0)))
+    font.setupHorizontalHeader(ascent=800, descent=-200)
+    font.setupNameTable({"familyName": "Signs", "styleName": "Regular", "psName": "Signs"})
+    font.setupOS2()
+    font.setupPost()
+    font.save(tmp_path / "signs.ttf")
+    monkeypatch.setattr(fontManager, "ttflist", fontManager.ttflist.copy())
+    fontManager.addfont(tmp_path / "signs.ttf")
+    fonts._files.cache_clear()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            _labelled(PRIVATE).save_figure(tmp_path / "figure.pdf")
+    finally:
+        fonts._files.cache_clear()
+    assert b"Signs" in (tmp_path / "figure.pdf").read_bytes()
 
 
 def test_a_light_figure_is_on_white_and_a_dark_one_on_its_own_ground(

@@ -57,6 +57,7 @@ def test_lower_precision_is_taken_as_it_is() -> None:
     assert np.array_equal(record.weights(0, 1), weights[1].float().numpy())
 
 
+@pytest.mark.filterwarnings("ignore:rows of layer")
 def test_one_array_for_all_layers() -> None:
     every = np.stack([some_weights(3), 1 - some_weights(3)])
     record = AttentionRecord.from_arrays(every, labels())

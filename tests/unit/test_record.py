@@ -165,7 +165,7 @@ def test_tokens_and_segments_must_fit() -> None:
     ],
 )
 def test_tokens_make_sense(parts: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"label|special|segment|word|offset"):
+    with pytest.raises(ValueError, match=r"label|special|segment|word|offset|generated"):
         Tokens(**{"labels": ("a", "b"), **parts})
 
 

@@ -33,7 +33,7 @@ export function headLegend(
     share !== null && share < 100 && (whole || data.whole)
       ? `${Math.floor(share * 10) / 10}% of attention shown`
       : "",
-    writesOn(stack, state.shown.texts.value) ? "a row makes the next token" : "",
+    writesOn(stack, state.shown.texts.value) ? "a query’s row makes the next token" : "",
     generatedLegend(stack.queries, stack.keys),
     keptAsWeights(whole ? stack.layers : [info]),
     weightsWithin(error, whole ? null : data.roundingRows),

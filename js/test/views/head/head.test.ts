@@ -140,7 +140,7 @@ test("two texts have headings, and say what a row is for", async () => {
   expect(find(app, ".title").textContent).toContain(
     "rows: decoder queries · columns: encoder keys",
   );
-  expect(legend(app)).toContain("a row makes the next token");
+  expect(legend(app)).toContain("a query’s row makes the next token");
   app.state.orientation.value = "horizontal";
   await expect.poll(titles).toEqual(["Decoder queries above", "Encoder keys below"]);
   app.state.stack.value = "encoder";
