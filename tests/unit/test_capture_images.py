@@ -163,7 +163,7 @@ def _llava(**options: Any) -> Model:
 
 def test_image_tokens_among_text() -> None:
     """Their embeddings are those of patches, if the tower passes its first layer's input on."""
-    model, pixels = _llava(vision_feature_layer=0), _pixels()
+    model, pixels = _llava(vision_feature_layer=-3), _pixels()
     ids = torch.tensor([[1, 7, *[60] * 16, 5, 6]])
     record = capture(model, None, {"input_ids": ids, "pixel_values": pixels})
     assert record.image is not None
