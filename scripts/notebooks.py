@@ -7,6 +7,7 @@ them) show the picture that comes with every widget; with it, they would show no
 from __future__ import annotations
 
 import argparse
+import copy
 import os
 import tempfile
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
+
+from benchmarks.browser.models import Loaded, smollm2
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 
@@ -80,9 +83,9 @@ def _kept(output: Any) -> Any:
     return output
 
 
-def lay(folder: Path, models: Path | None) -> None:
+def lay(folder: Path, models: Path | None, smollm2: Loaded) -> None:
     """Put the trained models where the notebooks find them."""
-    _save_smollm2(folder / SMOLLM2)
+    _save_for_from_pretrained(smollm2, folder / SMOLLM2)
     for name, own in HUB.items():
         if models is not None and (models / own).is_dir():
             link = folder / name
@@ -90,14 +93,13 @@ def lay(folder: Path, models: Path | None) -> None:
             link.symlink_to((models / own).resolve())
 
 
-def _save_smollm2(folder: Path) -> None:
-    """Save SmolLM2 for from_pretrained, with the changes that a model from GGUF needs."""
-    from benchmarks.browser.models import smollm2
-
-    loaded, tokenizer = smollm2()
-    loaded.config.quantization_config = None
-    del loaded.config.quantization_config
-    model = type(loaded)(loaded.config)
+def _save_for_from_pretrained(smollm2: Loaded, folder: Path) -> None:
+    """Save SmolLM2 with the changes that a model from GGUF needs."""
+    loaded, tokenizer = smollm2
+    config = copy.deepcopy(loaded.config)
+    config.quantization_config = None
+    del config.quantization_config
+    model = type(loaded)(config)
     model.load_state_dict(loaded.state_dict())
     model.generation_config = loaded.generation_config
     model.save_pretrained(folder)
@@ -111,7 +113,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        lay(folder, options.models)
+        lay(folder, options.models, smollm2())
         for name in options.names or names():
             nbformat.write(clean(run(name, folder)), FOLDER / f"{name}.ipynb")
             print(name)

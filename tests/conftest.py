@@ -1,14 +1,15 @@
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from filelock import FileLock
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import attnwidget as aw
 from tests.browser.texts import PAIR, TEXT
-from tests.support import BROWSER_FLAGS, PATIENCE_MS, OpenPage, Watch
+from tests.support import BROWSER_FLAGS, PATIENCE_MS, OpenPage, Shared, Tab
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -61,43 +62,88 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def record() -> aw.AttentionRecord:
-    """MiniLM's attention over a pair of sentences."""
-    from attnwidget.default_model import default_model
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """shared(name, make): a file or folder that one process of the run makes for all of them."""
+    own = tmp_path_factory.getbasetemp()
+    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
-    return aw.capture(*default_model(), TEXT, PAIR)
+    def shared(name: str, make: Callable[[Path], object]) -> Path:
+        path = folder / name
+        with FileLock(folder / f"{name}.lock"):
+            if not path.exists():
+                unfinished = folder / f"{name}.unfinished"
+                make(unfinished)
+                unfinished.rename(path)
+        return path
+
+    return shared
+
+
+@pytest.fixture(scope="session")
+def record(shared: Shared) -> aw.AttentionRecord:
+    """MiniLM's attention over a pair of sentences."""
+
+    def make(path: Path) -> None:
+        from attnwidget.default_model import default_model
+
+        aw.capture(*default_model(), TEXT, PAIR).save(path)
+
+    return aw.AttentionRecord.load(shared("minilm.safetensors", make))
+
+
+@pytest.fixture(scope="session")
+def smollm2(shared: Shared) -> Any:
+    """(model, tokenizer): a trained Llama whose nine query heads share three key heads.
+
+    Read from their package, they take half a minute.
+    """
+    import torch
+
+    def make(path: Path) -> None:
+        from benchmarks.browser.models import smollm2
+
+        torch.save(smollm2(), path)
+
+    return torch.load(shared("smollm2.pt", make), weights_only=False, mmap=True)
+
+
+@pytest.fixture(scope="session")
+def tabs(browser: Browser) -> list[Tab]:
+    """The pages that no test uses now."""
+    return []
 
 
 @pytest.fixture
-def open_page(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
+def open_page(
+    browser: Browser, tabs: list[Tab], tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[OpenPage]:
     """Opens a file (Path) or HTML (str) as a file: page, each in a context of its own.
 
     The test fails at its end if a page logged a warning or an error, or asked for anything that it
     does not carry itself.
     """
-    opened: list[tuple[BrowserContext, Watch]] = []
+    used: list[Tab] = []
+    failed = request.session.testsfailed
 
     def open_(
         source: Path | str, *, width: int = 1100, height: int = 800, dark: bool = False
     ) -> Page:
         if isinstance(source, str):
-            path = tmp_path / f"page-{len(opened)}.html"
+            path = tmp_path / f"page-{len(used)}.html"
             path.write_text(source, encoding="utf-8")
         else:
             path = source
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-        )
-        opened.append(
-            (context, Watch(context, lambda url: url.startswith(("file:", "data:", "blob:"))))
-        )
-        page = context.new_page()
-        page.goto(path.resolve().as_uri())
-        return page
+        tab = tabs.pop() if tabs else Tab(browser)
+        used.append(tab)
+        tab.open(path.resolve().as_uri(), width, height, dark)
+        return tab.page
 
     yield open_
-    for context, _ in opened:
-        context.close()
-    problems = [problem for _, watch in opened for problem in watch.problems()]
+    if request.session.testsfailed > failed:
+        # Nobody knows in which state the test left them.
+        for tab in used:
+            tab.context.close()
+        return
+    problems = [problem for tab in used for problem in tab.leave()]
+    tabs.extend(used)
     assert not problems, "\n".join(problems)

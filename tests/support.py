@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebError
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, WebError
 
 # Only failing tests wait this long, even on a busy machine.
 PATIENCE_SECONDS = 300
@@ -27,6 +27,10 @@ class OpenPage(Protocol):
     def __call__(
         self, source: Path | str, *, width: int = 1100, height: int = 800, dark: bool = False
     ) -> Page: ...
+
+
+class Shared(Protocol):
+    def __call__(self, name: str, make: Callable[[Path], object]) -> Path: ...
 
 
 class Watch:
@@ -73,3 +77,32 @@ class Watch:
     def _complain(self, complaint: str) -> None:
         if not any(pattern.search(complaint) for pattern in self._noise):
             self.errors.append(complaint)
+
+
+class Tab:
+    """A page for one test after the other.
+
+    A new page takes a process of its own, in which the view's script is compiled anew: that costs
+    more than most tests do.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self.context = browser.new_context()
+        local = ("file:", "data:", "blob:")
+        self.watch = Watch(self.context, lambda url: url.startswith(local))
+        self.page = self.context.new_page()
+
+    def open(self, url: str, width: int, height: int, dark: bool) -> None:
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(color_scheme="dark" if dark else "light")
+        self.page.goto(url)
+
+    def leave(self) -> list[str]:
+        """Leave the page without a trace of what was done, and give what it complained of."""
+        self.page.goto("about:blank")
+        self.page.mouse.move(-1, -1)
+        self.page.emulate_media(color_scheme="null", forced_colors="null", reduced_motion="null")
+        self.context.clear_permissions()
+        problems = self.watch.problems()
+        self.watch.clear()
+        return problems

@@ -6,11 +6,10 @@ import pytest
 from playwright.sync_api import Browser
 
 import attnwidget as aw
-from benchmarks.browser.models import smollm2
 from tests.browser.texts import TEXT
 from tests.browser.view import View
 from tests.browser.visit import Visit
-from tests.support import OpenPage
+from tests.support import OpenPage, Shared
 
 SavePage = Callable[[aw.AttentionRecord, str], Path]
 
@@ -39,10 +38,13 @@ def view(open_page: OpenPage, pair_page: Path) -> View:
 
 
 @pytest.fixture(scope="session")
-def smollm2_record() -> aw.AttentionRecord:
+def smollm2_record(shared: Shared, request: pytest.FixtureRequest) -> aw.AttentionRecord:
     """A decoder's attention: causal, and three query heads to a key head."""
-    model, tokenizer = smollm2()
-    return aw.capture(model, tokenizer, TEXT)
+
+    def make(path: Path) -> None:
+        aw.capture(*request.getfixturevalue("smollm2"), TEXT).save(path)
+
+    return aw.AttentionRecord.load(shared("smollm2.safetensors", make))
 
 
 @pytest.fixture(scope="session")

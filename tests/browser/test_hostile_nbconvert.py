@@ -1,17 +1,17 @@
 """Hostile texts in a notebook converted to HTML: its widget, and its outputs of plain text."""
 
-import os
+import json
 import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests import hostile
 from tests.browser.test_nbconvert import MODULES, NETWORK, NOISE
 from tests.browser.view import View, expect_lines
+from tests.lab.server import environment, notebook
 from tests.support import PATIENCE_SECONDS, Watch
 
 CELLS = [
@@ -31,24 +31,15 @@ aw.AttentionWidget(record).embed()
 @pytest.fixture(scope="module")
 def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(code) for code in CELLS],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    nbformat.write(notebook, folder / "notebook.ipynb")
+    (folder / "notebook.ipynb").write_text(json.dumps(notebook(*CELLS)))
     command = [
         *(sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "notebook.ipynb"),
         "--HTMLExporter.mathjax_url=data:text/javascript,",
     ]
-    environment = os.environ | {
-        "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "JUPYTER_DATA_DIR": str(folder / "data"),
-        "IPYTHONDIR": str(folder / "ipython"),
-    }
     done = subprocess.run(
         command,
         cwd=folder,
-        env=environment,
+        env=environment(folder),
         capture_output=True,
         text=True,
         timeout=PATIENCE_SECONDS,

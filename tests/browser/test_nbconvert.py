@@ -12,20 +12,14 @@ from playwright.sync_api import Browser, Page, expect
 
 import attnwidget as aw
 from tests.browser.earlier import expect_earlier_view, read_earlier
-from tests.browser.texts import PAIR, TEXT
 from tests.browser.view import View, expect_lines, expect_strongest, numbers
-from tests.hosts.shown import PAINTS, expect_brightness, expect_three_views
+from tests.hosts.shown import LOAD, PAINTS, expect_brightness, expect_three_views
 from tests.lab.server import environment, notebook
 from tests.support import PATIENCE_SECONDS, Watch
 
 # Executed without a reader, the first one embeds by itself.
 CELLS = [
-    f"""
-import attnwidget as aw
-from attnwidget.default_model import default_model
-record = aw.capture(*default_model(), {TEXT!r}, {PAIR!r})
-aw.show(record)
-""",
+    f"{LOAD}\naw.show(record)",
     "aw.show(record).embed([])",
     "aw.show(record, layer=4).embed(budget=50_000)",
 ]
@@ -55,9 +49,10 @@ NOISE = [
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def executed(tmp_path_factory: pytest.TempPathFactory, record: aw.AttentionRecord) -> Path:
     """The notebook, run and saved with the state of its widgets."""
     folder = tmp_path_factory.mktemp("nbconvert")
+    record.save(folder / "record.safetensors")
     path = folder / "notebook.ipynb"
     path.write_text(json.dumps(notebook(*CELLS)))
     nbconvert(path, "--to", "notebook", "--execute", "--inplace")
@@ -84,9 +79,9 @@ def nbconvert(path: Path, *options: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture
-def page(browser: Browser, converted: Path) -> Iterator[Page]:
-    """A test fails at its end if the page complained, or asked for more than its loader."""
+@pytest.fixture(scope="module")
+def opened(browser: Browser, converted: Path) -> Iterator[tuple[Page, Watch]]:
+    """The one page of these tests. Its loader takes seconds."""
     context = browser.new_context(viewport={"width": 1200, "height": 1000})
     allowed = ("file:", "data:", "blob:", *NETWORK)
     watch = Watch(context, lambda url: url.startswith(allowed), NOISE)
@@ -94,9 +89,18 @@ def page(browser: Browser, converted: Path) -> Iterator[Page]:
         context.route(f"{start}**", lambda route, _, file=file: route.fulfill(path=MODULES / file))
     page = context.new_page()
     load(page, converted)
-    yield page
+    yield page, watch
     context.close()
-    assert not watch.problems(), "\n".join(watch.problems())
+
+
+@pytest.fixture
+def page(opened: tuple[Page, Watch]) -> Iterator[Page]:
+    """A test fails at its end if the page complained, or asked for more than its loader."""
+    page, watch = opened
+    yield page
+    problems = watch.problems()
+    watch.clear()
+    assert not problems, "\n".join(problems)
 
 
 def load(page: Page, path: Path, views: int = len(CELLS)) -> None:
@@ -107,7 +111,12 @@ def load(page: Page, path: Path, views: int = len(CELLS)) -> None:
 
 @pytest.fixture
 def embedded(page: Page) -> View:
-    return View(page.locator("body > main > div").nth(0))
+    """The first widget, at its first head in the head view, without a locked token."""
+    view = View(page.locator("body > main > div").nth(0))
+    view.open("Head")
+    view.show(0, 0)
+    view.layer.press("Escape")
+    return view
 
 
 @pytest.fixture
@@ -120,27 +129,16 @@ def budgeted(page: Page) -> View:
     return View(page.locator("body > main > div").nth(2))
 
 
-def test_first_paint(page: Page, embedded: View, converted: Path) -> None:
-    for _ in range(PAINTS):
+def test_first_paint(page: Page, converted: Path) -> None:
+    view = View(page.locator("body > main > div").first)
+    expect_lines(view)
+    for _ in range(PAINTS - 1):
         load(page, converted)
-        expect_lines(embedded)
-
-
-def test_a_notebook_of_the_version_before(page: Page, converted: Path) -> None:
-    load(page, converted.with_name(EARLIER).with_suffix(".html"), views=1)
-    expect_earlier_view(View(page.locator("body > main > div").first))
+        expect_lines(view)
 
 
 def test_the_three_views(embedded: View, record: aw.AttentionRecord) -> None:
     expect_three_views(embedded, record)
-
-
-def test_it_is_as_dark_as_the_page(page: Page, embedded: View, executed: Path) -> None:
-    expect_brightness(embedded.body, dark=False)
-    nbconvert(executed, *TO_HTML, "--HTMLExporter.theme=dark", "--output=dark.html")
-    load(page, executed.with_name("dark.html"))
-    expect_lines(embedded)
-    expect_brightness(embedded.body, dark=True)
 
 
 def test_embedded_layers_are_shown(embedded: View, record: aw.AttentionRecord) -> None:
@@ -194,3 +192,19 @@ def test_without_embed_the_model_view_works(bare: View, record: aw.AttentionReco
     expect(bare.grid.get_by_role("gridcell")).to_have_count(cells)
     bare.cell(0, 2).hover()
     expect(bare.status).to_contain_text("Layer 0 · Head 2 mostly previous token")
+
+
+# The last ones, because they leave the page.
+
+
+def test_it_is_as_dark_as_the_page(page: Page, embedded: View, executed: Path) -> None:
+    expect_brightness(embedded.body, dark=False)
+    nbconvert(executed, *TO_HTML, "--HTMLExporter.theme=dark", "--output=dark.html")
+    load(page, executed.with_name("dark.html"))
+    expect_lines(embedded)
+    expect_brightness(embedded.body, dark=True)
+
+
+def test_a_notebook_of_the_version_before(page: Page, converted: Path) -> None:
+    load(page, converted.with_name(EARLIER).with_suffix(".html"), views=1)
+    expect_earlier_view(View(page.locator("body > main > div").first))

@@ -98,6 +98,11 @@ class Colab:
         self.page.goto(NOTEBOOK)
         self.page.evaluate(f"document.body.style.background = '{'#111' if dark else '#fff'}'")
 
+    def keep_first(self) -> None:
+        """Remove all outputs but the first. Those out of sight would not be drawn."""
+        others = "document.querySelectorAll('iframe:nth-of-type(n + 2)')"
+        self.page.evaluate(f"{others}.forEach((frame) => frame.remove())")
+
     def _show(self, model: str) -> View:
         output = f"output-{next(self._outputs)}"
         url = f"{OUTPUT}{output}/{model}"

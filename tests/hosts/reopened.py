@@ -77,5 +77,5 @@ def reopen(browser: Browser, server: Server, name: str) -> Lab:
     url = server.address(f"lab/workspaces/{name}/tree/{name}.ipynb")
     lab = Lab(browser, url, [*NOISE, MODEL_LESS])
     if name == "test":  # the one whose kernel still runs
-        lab.reload_with_widgets()
+        lab.wait_for_widgets()
     return lab

@@ -31,9 +31,9 @@ def hear(message):
     data = message["content"]["data"]
     if data["method"] == "custom":
         asked.append(data["content"])
-    w._handle_msg(message)
+    own._handle_msg(message)
 
-w.comm.on_msg(hear)
+own.comm.on_msg(hear)
 """
 
 
@@ -66,20 +66,28 @@ def notebook(
 
 @pytest.fixture
 def colab(notebook: Colab) -> Iterator[Colab]:
-    """The notebook, without outputs. A test fails at its end if the page logged an error."""
-    notebook.clear()
+    """The notebook with one output. A test fails at its end if the page logged an error."""
+    notebook.keep_first()
     notebook.watch.clear()
     yield notebook
     problems = notebook.watch.problems()
     assert not problems, "\n".join(problems)
 
 
-@pytest.fixture
-def view(colab: Colab) -> View:
-    """The widget `w`, in an output of its own."""
-    [view] = colab.run("w = aw.show(record); w")
-    expect_lines(view)
+@pytest.fixture(scope="module")
+def shown(notebook: Colab) -> View:
+    """The widget `w`, in an output that stays: a new one takes seconds to load."""
+    [view] = notebook.run("w = aw.show(record); w")
     return view
+
+
+@pytest.fixture
+def view(shown: View, colab: Colab) -> View:
+    """The widget `w` as at its beginning."""
+    colab.run("w.view, w.layer, w.head, w.query, w.key = 'head', 0, 0, None, None")
+    expect(shown.layer).to_have_text("0")
+    expect_lines(shown)
+    return shown
 
 
 def expect_value(colab: Colab, expression: str, value: Any) -> None:
@@ -98,10 +106,11 @@ def test_these_are_the_versions(colab: Colab, packages: str) -> None:
         assert versions > ["8"]
 
 
-def test_first_paint(colab: Colab) -> None:
-    for _ in range(PAINTS):
-        colab.clear()
-        [view] = colab.run("w = aw.show(record); w")
+def test_first_paint(shown: View, colab: Colab) -> None:
+    expect_lines(shown)
+    for _ in range(PAINTS - 1):
+        colab.keep_first()
+        [view] = colab.run("aw.show(record)")
         expect_lines(view)
 
 
@@ -136,15 +145,14 @@ def test_what_python_sets_is_seen(colab: Colab, view: View, record: aw.Attention
 
 
 def test_what_python_set_before_it_was_shown_is_seen(colab: Colab) -> None:
-    colab.run("w = aw.show(record); w.layer = 2; w.view = 'neuron'")
-    [view] = colab.run("w")
+    [view] = colab.run("early = aw.show(record); early.layer = 2; early.view = 'neuron'; early")
     expect(view.tab("Neuron")).to_have_attribute("aria-selected", "true")
     expect(view.layer).to_have_text("2")
 
 
-def test_a_layer_is_fetched_when_it_is_wanted(
-    colab: Colab, view: View, record: aw.AttentionRecord
-) -> None:
+def test_a_layer_is_fetched_when_it_is_wanted(colab: Colab, record: aw.AttentionRecord) -> None:
+    [view] = colab.run("own = aw.show(record); own")
+    expect_lines(view)
     colab.run(COUNT)
     view.layer.press("End")
     expect(view.layer).to_have_text("5")
@@ -153,7 +161,7 @@ def test_a_layer_is_fetched_when_it_is_wanted(
 
 
 def test_embedded_layers_need_no_kernel(colab: Colab, record: aw.AttentionRecord) -> None:
-    [view] = colab.run("w = aw.show(record).embed(); w")
+    [view] = colab.run("own = aw.show(record).embed(); own")
     expect_lines(view)
     colab.run(COUNT)
     view.layer.press("End")
@@ -202,10 +210,13 @@ def test_numbers_are_copied(colab: Colab, view: View) -> None:
     expect(view.status).to_contain_text("copied")
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_it_is_dark_or_light_as_the_notebook(colab: Colab, dark: bool) -> None:
-    """A frame that looks out on the page behind it: only its text says how that is."""
-    colab.clear(dark=dark)
-    [view] = colab.run("aw.show(record)")
-    expect_brightness(view.body, dark=dark)
-    expect_lines(view)
+def test_it_is_dark_or_light_as_the_notebook(view: View, colab: Colab) -> None:
+    """A frame that looks out on the page behind it: only its text says how that is.
+
+    The last test, because the notebook in another theme has no outputs.
+    """
+    expect_brightness(view.body, dark=False)
+    colab.clear(dark=True)
+    [again] = colab.run("aw.show(record)")
+    expect_brightness(again.body, dark=True)
+    expect_lines(again)

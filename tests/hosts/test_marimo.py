@@ -106,8 +106,9 @@ def static_page(static: tuple[Session, Page]) -> Iterator[Page]:
         yield page
 
 
-def test_first_paint(browser: Browser, server: str) -> None:
-    for _ in range(PAINTS):
+def test_first_paint(browser: Browser, server: str, live: tuple[Session, Page]) -> None:
+    expect_lines(view(live[1], 0))
+    for _ in range(PAINTS - 1):
         with session(browser) as opened, watched(opened):
             expect_lines(view(opened.open(server), 0))
 
@@ -179,8 +180,11 @@ def test_it_turns_with_the_theme(page: Page) -> None:
     expect_brightness(first.body, dark=False)
 
 
-def test_first_paint_of_an_exported_page(browser: Browser, exported: Path) -> None:
-    for _ in range(PAINTS):
+def test_first_paint_of_an_exported_page(
+    browser: Browser, exported: Path, static: tuple[Session, Page]
+) -> None:
+    expect_painted(view(static[1], 1).grid)
+    for _ in range(PAINTS - 1):
         with session(browser) as opened, watched(opened):
             expect_painted(view(opened.open(exported.as_uri()), 1).grid)
 

@@ -10,7 +10,7 @@ import attnwidget as aw
 from tests import hostile
 from tests.browser.view import brightness, ink, strongest_as_said
 from tests.hosts.firefox import firefox
-from tests.hosts.hostile_texts import LISTEN, RUN_ONE, WALK, WALKS
+from tests.hosts.hostile_texts import LISTEN, PAGES, RUN_ONE, WALK
 from tests.hosts.remote import ESCAPE, Remote
 from tests.hosts.shown import PAINTS, metrics_as_said, pair_as_said
 from tests.hosts.webkit import watched, webkit
@@ -159,9 +159,9 @@ def test_hostile_texts_stay_text(remote: Remote, tmp_path: Path) -> None:
     path.write_text(html.replace("Content-Security-Policy", "X-Nothing", 1), encoding="utf-8")
     opened(remote, path.as_uri())
     remote.call(LISTEN)
-    for column, (key, texts) in WALKS.items():
+    for column in ("Queries", "Keys"):
         listbox = f"[role=listbox][aria-label={column}]"
-        assert remote.evaluate(listbox, WALK, key, len(texts)) == texts
+        assert remote.evaluate(listbox, WALK, "PageDown", len(PAGES)) == PAGES
     remote.click(QUERY, 1)
     show_view(remote, "model")
     expect_painted(remote, GRID)

@@ -26,9 +26,8 @@ def url(tmp_path_factory: pytest.TempPathFactory, record: aw.AttentionRecord) ->
         yield url
 
 
-@pytest.fixture
-def watched(browser: Browser, url: str) -> Iterator[tuple[Page, Watch]]:
-    """A test fails at its end if the page complained, or asked another server for anything."""
+@pytest.fixture(scope="module")
+def opened(browser: Browser, url: str) -> Iterator[tuple[Page, Watch]]:
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     server = urlsplit(url).netloc
     watch = Watch(
@@ -39,12 +38,22 @@ def watched(browser: Browser, url: str) -> Iterator[tuple[Page, Watch]]:
     context.route(f"{ICONS}**", lambda route: route.fulfill(content_type="text/css", body=""))
     yield context.new_page(), watch
     context.close()
-    assert not watch.problems(), "\n".join(watch.problems())
+
+
+@pytest.fixture(scope="module")
+def first(opened: tuple[Page, Watch], url: str) -> tuple[View, View, View]:
+    """The first visit: every one runs the notebook in a kernel of its own."""
+    return visit(opened[0], url)
 
 
 @pytest.fixture
-def page(watched: tuple[Page, Watch]) -> Page:
-    return watched[0]
+def page(opened: tuple[Page, Watch]) -> Iterator[Page]:
+    """A test fails at its end if the page complained, or asked another server for anything."""
+    page, watch = opened
+    yield page
+    problems = watch.problems()
+    watch.clear()
+    assert not problems, "\n".join(problems)
 
 
 def visit(page: Page, url: str, theme: str = "light") -> tuple[View, View, View]:
@@ -55,14 +64,17 @@ def visit(page: Page, url: str, theme: str = "light") -> tuple[View, View, View]
     return View(views.nth(0)), View(views.nth(1)), View(views.nth(2))
 
 
-def test_first_paint(page: Page, url: str) -> None:
-    for _ in range(PAINTS):
+def test_first_paint(page: Page, url: str, first: tuple[View, View, View]) -> None:
+    expect_lines(first[0])
+    for _ in range(PAINTS - 1):
         view, *_ = visit(page, url)
         expect_lines(view)
 
 
-def test_what_is_shown_and_chosen(page: Page, url: str, record: aw.AttentionRecord) -> None:
-    view, other, _ = visit(page, url)
+def test_what_is_shown_and_chosen(
+    page: Page, first: tuple[View, View, View], record: aw.AttentionRecord
+) -> None:
+    view, other, _ = first
     expect_brightness(view.body, dark=False)
     expect_three_views(view, record)
     expect_model_view(other, record)
@@ -94,12 +106,11 @@ def test_what_is_shown_and_chosen(page: Page, url: str, record: aw.AttentionReco
 
 
 def test_it_is_as_dark_as_the_page_and_hostile_texts_stay_text(
-    watched: tuple[Page, Watch], url: str
+    opened: tuple[Page, Watch], page: Page, url: str
 ) -> None:
-    """Together, because every visit runs the notebook in a kernel of its own."""
-    page, watch = watched
+    """Together, because of the kernel."""
     view, other, hostile = visit(page, url, "dark")
     expect_lines(view)
     expect_brightness(view.body, dark=True)
     expect_brightness(other.body, dark=True)
-    expect_text_alone(hostile, watch)
+    expect_text_alone(hostile, opened[1])

@@ -1,27 +1,31 @@
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.texts import PAIR, TEXT
+import attnwidget as aw
 from tests.lab.lab import Lab
 from tests.lab.server import serve
 
 # A kernel that a test has restarted gets everything again.
-KERNEL = f"""
+KERNEL = """
 if "record" not in globals():
     import attnwidget as aw
-    from attnwidget.default_model import default_model
-
-    model, tokenizer = default_model()
-    texts = {TEXT!r}, {PAIR!r}
-    record = aw.capture(model, tokenizer, *texts)
+    record = aw.AttentionRecord.load("record.safetensors")
+    other = aw.AttentionRecord.load("other.safetensors")
 """
 
 
 @pytest.fixture(scope="session")
-def jupyterlab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def jupyterlab(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory, record: aw.AttentionRecord
+) -> Iterator[Lab]:
     with serve(tmp_path_factory.mktemp("lab"), "jupyterlab") as server:
+        record.save(server.root / "record.safetensors")
+        other = ["[CLS]", "it", "rained", "all", "day", ".", "[SEP]"]
+        weights = np.random.default_rng(0).dirichlet(np.ones(len(other)), (6, 12, len(other)))
+        aw.AttentionRecord.from_arrays(weights, other).save(server.root / "other.safetensors")
         lab = Lab(browser, server.address("lab/tree/test.ipynb"))
         yield lab
         lab.context.close()
@@ -42,7 +46,8 @@ def lab(jupyterlab: Lab) -> Iterator[Lab]:
 
 @pytest.fixture(autouse=True)
 def _start(lab: Lab) -> None:
-    """The kernel has a model, and a `record` of what it does with two texts."""
+    """The notebook is empty; its kernel has a `record` of a pair, and an `other` of 7 tokens."""
+    lab.clear()
     lab.run(KERNEL)
     # Left where a test before clicked, the pointer would hover over whatever comes there.
     lab.page.mouse.move(0, 0)

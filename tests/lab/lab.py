@@ -15,6 +15,9 @@ from tests.support import PATIENCE_SECONDS, Watch
 NOISE = [
     # Its splash screen is taken down twice when a theme is loaded while the page still starts.
     r"'removeChild' on 'Node'.*\n\s+at \S+/static/lab/jlab_core\.\S+$",
+    # On a busy machine.
+    r"^console warning: Plugin \S+ is taking too long to activate\.",
+    r"^console warning: Plugin \S+ \(with \d+ dependants\) took \S+ms to activate\.",
 ]
 
 # A notebook opened by its address gets a kernel by itself, but a cell run before that asks for one.
@@ -24,6 +27,8 @@ OPENED = """() => {
     && panel.sessionContext.session?.kernel?.connectionStatus === "connected"
     && !document.querySelector("#jupyterlab-splash");
 }"""
+
+PATH = "() => window.jupyterapp.shell.currentWidget.context.path"
 
 # Runs the cell with this id, or a new last one with this code. JupyterLab's command ends when the
 # kernel has answered and is idle again. Marks the cell's node, so that a locator finds it.
@@ -60,11 +65,10 @@ MODEL_LESS = (
 # manager may count as restored before it has made its models, and then never looks again.
 RELOADS = 5
 
-CLEAR_AND_SAVE = """async () => {
-  const { commands, shell } = window.jupyterapp;
+CLEAR = """async () => {
+  const { commands } = window.jupyterapp;
   await commands.execute("notebook:select-all");
   await commands.execute("notebook:delete-cell");
-  await shell.currentWidget.context.save();
 }"""
 
 
@@ -133,13 +137,18 @@ class Lab:
         light = str(theme == "light").lower()
         self.page.wait_for_selector(f"body[data-jp-theme-light={light}]", state="attached")
 
+    def clear(self) -> None:
+        """Delete all cells."""
+        self.page.evaluate(CLEAR)
+
     def fresh_page(self) -> None:
         """Reload with an empty notebook: the page has seen no widget, the kernel is the same.
 
         Every widget is closed, for JupyterLab would make those that live again on its own.
         """
         self.run("import ipywidgets as _ipywidgets; _ipywidgets.Widget.close_all()")
-        self.page.evaluate(CLEAR_AND_SAVE)
+        self.clear()
+        self.save()
         self.reload()
 
     def save(self) -> None:
@@ -149,17 +158,24 @@ class Lab:
         self.page.reload()
         self.page.wait_for_function(OPENED)
 
-    def reload_with_widgets(self) -> None:
+    def open(self, name: str) -> None:
+        """Open another notebook in the same page, or come back to one that is open."""
+        command = "path => window.jupyterapp.commands.execute('docmanager:open', { path })"
+        self.page.evaluate(command, name)
+        there = f"path => ({OPENED})() && ({PATH})() === path"
+        self.page.wait_for_function(there, arg=name)
+
+    def wait_for_widgets(self) -> None:
         """Reload until the kernel's widgets are shown, as a reader would.
 
         With the page's processor throttled 4 to 8 times, 5 of 30 pages needed a second try.
         """
         outputs = self.page.locator(".jp-OutputArea-executeResult")
         for _ in range(RELOADS):
-            self.reload()
             expect(outputs.filter(has_text="Loading widget...")).to_have_count(0)
             if outputs.filter(has_text=NOT_FOUND).count() == 0:
                 break
+            self.reload()
         self.watch.errors[:] = [e for e in self.watch.errors if not re.search(MODEL_LESS, e)]
 
     def _run(

@@ -99,10 +99,9 @@ def test_the_other_choices_of_a_click_arrive_all_the_same(lab: Lab, view: View) 
     expect(view.key(9)).to_have_attribute("aria-selected", "false")
 
 
-# A record with fewer layers and tokens than the view believes, as after a change in the kernel.
+# A record with fewer tokens than the view believes, as after a change in the kernel.
 SHRINK = """
-smaller = aw.capture(model, tokenizer, "It rained.", layers=[0, 1])
-w._record = smaller
+w._record = other
 """
 
 

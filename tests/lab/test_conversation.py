@@ -14,7 +14,7 @@ from tests.lab.lab import CellError, Lab
 @pytest.fixture
 def view(lab: Lab) -> View:
     """The widget `w`, in a cell of its own."""
-    return View(lab.run("w = aw.show(model, tokenizer, *texts); w").output)
+    return View(lab.run("w = aw.show(record); w").output)
 
 
 def expect_trait(lab: Lab, name: str, value: Any) -> None:

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests import hostile
 from tests.browser.view import View, eventually, expect_lines
+from tests.hosts.hostile_texts import walked
 from tests.lab.lab import Lab
 
 SETUP = f"""
@@ -28,9 +29,7 @@ def test_tokens_are_text(lab: Lab) -> None:
     view = View(lab.run("w = aw.AttentionWidget(bad); w").output)
     expect_lines(view)
     listbox = view.within.get_by_role("listbox", name="Queries", exact=True)
-    listbox.focus()
-    for _ in hostile.TEXTS[:120]:
-        lab.page.keyboard.press("ArrowDown")
+    assert walked(listbox, "ArrowDown", len(hostile.TEXTS)) == [*map(hostile.shown, hostile.TEXTS)]
     expect(view.status).to_contain_text("Layer 0")
     for tab in ("Model", "Neuron", "Head"):
         view.open(tab)

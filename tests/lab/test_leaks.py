@@ -8,7 +8,7 @@ import pytest
 from tests.browser.view import View, expect_lines
 from tests.lab.lab import Cell, Lab
 
-RUNS = 6
+RUNS = 4
 
 EMPTY = """
 import anywidget

@@ -81,7 +81,7 @@ def test_they_follow_to_and_fro(lab: Lab, pair: tuple[View, View]) -> None:
 def test_texts_of_another_length_follow_as_far_as_they_go(lab: Lab) -> None:
     """The other text has no token 12; what both have goes on following."""
     first = View(lab.run("one = aw.show(record); one").output)
-    second = View(lab.run("two = aw.show(model, tokenizer, 'It rained all day.'); two").output)
+    second = View(lab.run("two = aw.show(other); two").output)
     lab.run(LINK)
     expect_lines(first)
     expect_lines(second)

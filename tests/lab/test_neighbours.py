@@ -11,7 +11,7 @@ from tests.lab.lab import Lab
 def pair(lab: Lab) -> tuple[View, View]:
     """Two widgets with different texts."""
     first = View(lab.run("one = aw.show(record); one").output)
-    second = View(lab.run("two = aw.show(model, tokenizer, 'It rained all day.'); two").output)
+    second = View(lab.run("two = aw.show(other); two").output)
     expect_lines(first)
     expect_lines(second)
     return first, second

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from PIL import Image
-from transformers import AutoImageProcessor, AutoModelForImageClassification
 
 from attnwidget import capture
 from tests.models.conftest import Agree
@@ -13,6 +12,9 @@ from tests.unit.tiny import references_by_stack
 
 @pytest.fixture(scope="module")
 def vit(load: Load) -> Trained:
+    # Processing of images takes seconds to import.
+    from transformers import AutoImageProcessor, AutoModelForImageClassification
+
     return load("vit", AutoModelForImageClassification, AutoImageProcessor)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoProcessor, WhisperForConditionalGeneration
 
 from attnwidget import capture
 from tests.models.conftest import Agree
@@ -22,6 +21,9 @@ GENERATE = {"max_new_tokens": 20}
 
 @pytest.fixture(scope="module")
 def whisper(load: Load) -> Trained:
+    # Processing of sounds takes seconds to import.
+    from transformers import AutoProcessor, WhisperForConditionalGeneration
+
     return load("whisper_tiny_en", WhisperForConditionalGeneration, AutoProcessor)
 
 

@@ -2,12 +2,9 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
-
-from scripts.notebooks import FOLDER, HUB, clean, lay, names, run
-from tests.notebooks import standins
 
 MODELS = os.environ.get("ATTNWIDGET_MODELS")
 
@@ -63,35 +60,48 @@ def trained(model: str) -> bool:
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def scripts() -> Any:
+    """scripts.notebooks, with which notebooks are run and kept. It takes seconds to import."""
+    from scripts import notebooks
+
+    return notebooks
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory, scripts: Any, smollm2: Any) -> Path:
     """Where the models lie by the names that the notebooks load them by."""
+    from tests.notebooks import standins
+
     folder = tmp_path_factory.mktemp("notebooks")
-    lay(folder, None if MODELS is None else Path(MODELS))
-    for name, own in HUB.items():
+    scripts.lay(folder, None if MODELS is None else Path(MODELS), smollm2)
+    for name, own in scripts.HUB.items():
         if not (folder / name).exists():
             standins.MAKE[own](folder / name)
     return folder
 
 
-def test_each_has_claims() -> None:
-    assert names() == sorted(CLAIMS)
+def test_each_has_claims(scripts: Any) -> None:
+    assert scripts.names() == sorted(CLAIMS)
 
 
-@pytest.mark.parametrize("name", names())
-def test_it_runs(name: str, folder: Path) -> None:
+@pytest.mark.parametrize("name", sorted(CLAIMS))
+def test_it_runs(name: str, folder: Path, scripts: Any) -> None:
     """With trained weights, what the text claims is checked as well."""
     checked = name not in NEEDS or trained(NEEDS[name])
-    notebook = run(name, folder, CLAIMS[name] if checked else "")
+    notebook = scripts.run(name, folder, CLAIMS[name] if checked else "")
     shown = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.outputs]
     assert shown
 
 
-@pytest.mark.parametrize("name", names())
-def test_what_is_committed_can_be_read_without_scripts(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(CLAIMS))
+def test_what_is_committed_can_be_read_without_scripts(name: str, scripts: Any) -> None:
     """As GitHub reads it: a picture for every view, and no widget state, which would hide it."""
-    notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    import nbformat
+
+    path = scripts.FOLDER / f"{name}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
     assert "widgets" not in notebook.metadata
-    assert clean(nbformat.from_dict(notebook)) == notebook
+    assert scripts.clean(nbformat.from_dict(notebook)) == notebook
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     pictures = [out for out in outputs if "image/png" in out.get("data", {})]
     widgets = [
@@ -99,4 +109,4 @@ def test_what_is_committed_can_be_read_without_scripts(name: str) -> None:
     ]
     assert len(pictures) >= 1
     assert all("image/png" in out.data for out in widgets)
-    assert (FOLDER / f"{name}.ipynb").stat().st_size < 600_000
+    assert path.stat().st_size < 600_000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModel, AutoModelForCausalLM
 from transformers.utils import logging
 
 from attnwidget.default_model import default_model
@@ -51,15 +51,6 @@ def smollm2_files() -> tuple[Path, str]:
     folder = Path(spec.origin).parent
     [weights] = folder.glob("*.gguf")
     return folder, weights.name
-
-
-@pytest.fixture(scope="session")
-def smollm2(smollm2_files: tuple[Path, str]) -> Loaded:
-    """(model, tokenizer): a trained Llama whose nine query heads share three key heads."""
-    folder, weights = smollm2_files
-    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=weights)
-    model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=weights, dtype=torch.float32)
-    return model.eval(), tokenizer
 
 
 @pytest.fixture(scope="session")
