@@ -28,6 +28,11 @@ OPENED = """() => {
     && !document.querySelector("#jupyterlab-splash");
 }"""
 
+# Without the command's result, which is the whole document.
+OPEN = """async (path) => {
+  await window.jupyterapp.commands.execute("docmanager:open", { path });
+}"""
+
 PATH = "() => window.jupyterapp.shell.currentWidget.context.path"
 
 # Runs the cell with this id, or a new last one with this code. JupyterLab's command ends when the
@@ -160,8 +165,7 @@ class Lab:
 
     def open(self, name: str) -> None:
         """Open another notebook in the same page, or come back to one that is open."""
-        command = "path => window.jupyterapp.commands.execute('docmanager:open', { path })"
-        self.page.evaluate(command, name)
+        self.page.evaluate(OPEN, name)
         there = f"path => ({OPENED})() && ({PATH})() === path"
         self.page.wait_for_function(there, arg=name)
 
