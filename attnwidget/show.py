@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
@@ -34,7 +36,7 @@ class Options(CaptureOptions, ChoiceOptions, total=False):
 
 
 def show(
-    model: torch.nn.Module | AttentionRecord,
+    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
@@ -45,7 +47,7 @@ def show(
     """Capture the attention of one forward pass, or of a generation, and show it.
 
     Args:
-        model: a model, or a record to show.
+        model: a model, or a record to show, or the path of a saved one.
         tokenizer, text, text_pair: see `attnwidget.capture`; not with a record.
         view: "head", "model" or "neuron".
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
@@ -56,7 +58,8 @@ def show(
             `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
 
     Raises:
-        TypeError, ValueError, IndexError: see `attnwidget.capture`.
+        TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record.
+        FileNotFoundError: there is no such file.
         traitlets.TraitError: a choice that the record does not have, or metrics of another shape.
     """
     choices: dict[str, Any] = dict(options)
@@ -66,6 +69,8 @@ def show(
     displayed = StaticView if static else AttentionWidget
     capture_names = [name for name in CaptureOptions.__annotations__ if name in choices]
     capture_options = {name: choices.pop(name) for name in capture_names}
+    if isinstance(model, (str, PathLike)):
+        model = _loaded(model)
     if isinstance(model, AttentionRecord):
         if capture_options or any(value is not None for value in (tokenizer, text, text_pair)):
             raise TypeError(
@@ -80,8 +85,18 @@ def show(
     return displayed(record, view=view, **choices)
 
 
+def _loaded(path: str | PathLike[str]) -> AttentionRecord:
+    # A model's name and its directory are likely mistakes.
+    if Path(path).suffix != ".safetensors" and not Path(path).is_file():
+        raise TypeError(
+            f"model is {str(path)!r}, which is no file of a record; load the model and its "
+            "tokenizer first (AutoModel.from_pretrained, AutoTokenizer.from_pretrained)"
+        )
+    return AttentionRecord.load(path)
+
+
 def head_view(
-    model: torch.nn.Module | AttentionRecord,
+    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
@@ -92,7 +107,7 @@ def head_view(
 
 
 def model_view(
-    model: torch.nn.Module | AttentionRecord,
+    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
@@ -103,7 +118,7 @@ def model_view(
 
 
 def neuron_view(
-    model: torch.nn.Module | AttentionRecord,
+    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,

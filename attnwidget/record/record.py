@@ -26,7 +26,7 @@ class AttentionRecord:
     Args:
         stacks: stack name -> layers and tokens, in the order in which they are shown.
         model: the model's name, for display.
-        missing: attention that is not in the record, as "module: reason".
+        missing: what is not in the record, as "module: reason" or "text: reason".
 
     Raises:
         ValueError: there is no stack, a stack has no layer, or a name is not printable text of 1

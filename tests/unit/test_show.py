@@ -1,5 +1,6 @@
 """The one-line way in."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,17 @@ def test_a_record_is_shown_as_it_is(record: aw.AttentionRecord) -> None:
     widget = aw.show(record, view="neuron", head=3)
     assert widget.record is record
     assert (widget.view, widget.head) == ("neuron", 3)
+
+
+def test_the_path_of_a_saved_record(record: aw.AttentionRecord, tmp_path: Path) -> None:
+    path = tmp_path / "dog.safetensors"
+    record.save(path)
+    for name in (path, str(path)):
+        assert np.array_equal(aw.show(name, head=2).record.weights(0, 2), record.weights(0, 2))
+    with pytest.raises(FileNotFoundError, match=r"cat\.safetensors"):
+        aw.show(tmp_path / "cat.safetensors")
+    with pytest.raises(TypeError, match="model is 'bert-base-uncased', which is no file"):
+        aw.show("bert-base-uncased")
 
 
 @pytest.mark.parametrize(
