@@ -65,13 +65,14 @@ def test_a_notebook_has_a_bar_where_somebody_reads_it(
     record: AttentionRecord, tmp_path: Path, reader: bool
 ) -> None:
     """Which leaves an output without content: an executed notebook would keep it."""
+    widget = AttentionWidget(record)
     with running(tmp_path) as shell, capture_output() as captured:
         shell.kernel = object()
         shell.request = {"content": {"allow_stdin": reader}}
-        AttentionWidget(record)
+        WORK["Packing"](widget, tmp_path)
     data = [output.data for output in captured.outputs]
     if reader:
-        assert data[0]["text/plain"].startswith("Summarizing heads:")
+        assert data[0]["text/plain"].startswith("Packing:")
         assert data[-1] == {}
     else:
         assert data == []
