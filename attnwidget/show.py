@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from inspect import signature
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
@@ -48,7 +50,7 @@ _named = with_options(Options, _DEFAULTS)
 
 @_named
 def show(
-    model: torch.nn.Module | AttentionRecord,
+    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
@@ -59,7 +61,7 @@ def show(
     """Capture the attention of one forward pass, or of a generation, and show it.
 
     Args:
-        model: a model, or a record to show.
+        model: a model, or a record to show, or the path of a saved one.
         tokenizer, text, text_pair: see `attnwidget.capture`; not with a record.
         view: "head", "model" or "neuron".
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
@@ -71,7 +73,8 @@ def show(
             run `%load_ext attnwidget`.
 
     Raises:
-        TypeError, ValueError, IndexError: see `attnwidget.capture`.
+        TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record.
+        FileNotFoundError: there is no such file.
         traitlets.TraitError: a choice that the record does not have, or metrics of another shape.
     """
     choices: dict[str, Any] = dict(options)
@@ -81,6 +84,8 @@ def show(
     displayed = StaticView if static else AttentionWidget
     capture_names = [name for name in CaptureOptions.__annotations__ if name in choices]
     capture_options = {name: choices.pop(name) for name in capture_names}
+    if isinstance(model, (str, PathLike)):
+        model = _loaded(model)
     if isinstance(model, AttentionRecord):
         if not capture_options.pop("image", True):
             model = model.without_image()
@@ -97,9 +102,19 @@ def show(
     return displayed(record, view=view, **choices)
 
 
+def _loaded(path: str | PathLike[str]) -> AttentionRecord:
+    # A model's name and its directory are likely mistakes.
+    if Path(path).suffix != ".safetensors" and not Path(path).is_file():
+        raise TypeError(
+            f"model is {str(path)!r}, which is no file of a record; load the model and its "
+            "tokenizer first (AutoModel.from_pretrained, AutoTokenizer.from_pretrained)"
+        )
+    return AttentionRecord.load(path)
+
+
 @_named
 def head_view(
-    model: torch.nn.Module | AttentionRecord,
+    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
@@ -111,7 +126,7 @@ def head_view(
 
 @_named
 def model_view(
-    model: torch.nn.Module | AttentionRecord,
+    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
@@ -123,7 +138,7 @@ def model_view(
 
 @_named
 def neuron_view(
-    model: torch.nn.Module | AttentionRecord,
+    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,

@@ -7,21 +7,15 @@ import webbrowser
 from pathlib import Path
 
 import attnwidget as aw
-from attnwidget.default_model import default_model
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "build" / "demo"
-TEXT = "The quick brown fox jumped over the lazy dog because it was tired."
-PAIR = "Then it slept in the warm sun."
-# A few heads and one token, so that the first look shows something.
-HEADS = [0, 3, 6, 8, 9]
 
 
 def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     page = OUT / "attention.html"
-    widget = aw.show(*default_model(), TEXT, PAIR, layer=2, head=9, heads=HEADS, query=11)
-    widget.save_html(page)
+    aw.demo().save_html(page)
     print(f"The views, in one page:  {page}")
 
     notebook = ROOT / "notebooks" / "quickstart.ipynb"

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 import attnwidget as aw
 from attnwidget.default_model import default_model
-from scripts.demo import HEADS, PAIR, TEXT
+from attnwidget.demo import HEADS, PAIR, TEXT
 
 OUT = Path(__file__).parents[1] / "docs" / "images"
 

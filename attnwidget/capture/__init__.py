@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from attnwidget.progress import counted
 from attnwidget.record import AttentionRecord
 
 if TYPE_CHECKING:
@@ -61,30 +62,32 @@ def capture(
         "vision" or "audio"), numbered where a tower attends over sequences of several lengths.
         Its layers have the model's own numbers; layers without attention are left out.
         `record.fidelity` has each layer's route of capture and errors; `record.missing` lists
-        attention that could not be captured, and why. A softmax written as exp and sum is not
+        attention that could not be captured, and why, and how many tokens the tokenizer cut off
+        (as far as a fast tokenizer's result tells). A softmax written as exp and sum is not
         observed, and is listed there only if its module's class is called attention.
 
     Raises:
         TypeError: `model` is not a torch module, or a string came without a tokenizer.
-        ValueError: the text gives no tokens or too many, or the model has no attention that can
-            be captured.
+        ValueError: the text gives no tokens, too many, or some that the model's vocabulary does not
+            have, or the model has no attention that can be captured.
         IndexError: the batch has no item `batch_index`, or the model no layer of `layers`.
     """
     # Imported here, so that records can be opened and shown without torch.
     from .forward import capture_record
 
-    return capture_record(
-        model,
-        tokenizer,
-        text,
-        text_pair,
-        target=target,
-        generate=generate,
-        batch_index=batch_index,
-        layers=layers,
-        values=values,
-        with_image=image,
-    )
+    with counted("Reading", "attention calls"):
+        return capture_record(
+            model,
+            tokenizer,
+            text,
+            text_pair,
+            target=target,
+            generate=generate,
+            batch_index=batch_index,
+            layers=layers,
+            values=values,
+            with_image=image,
+        )
 
 
 __all__ = ["capture"]

@@ -74,6 +74,8 @@ def capture_record(
     missing = missing_attention(model, calls, called)
     if not by_name and not (chosen is not None and calls and not missing):
         raise ValueError(no_attention(model, missing))
+    if inputs.cut_off is not None:
+        missing.append(inputs.cut_off)
     if missing:
         shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
         warnings.warn(

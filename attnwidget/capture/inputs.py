@@ -14,8 +14,9 @@ from attnwidget.record import Tokens
 
 from .items import Batch, Padded
 from .labels import text_tokenizer, token_labels
-from .model import device_of, is_encoder_decoder
+from .model import check_vocabulary, device_of, is_encoder_decoder
 from .sequences import Sequences, audio_seconds, image_size, patch_size
+from .truncation import cut_off
 from .words import word_spans
 
 
@@ -27,11 +28,13 @@ class Inputs:
         tensors: keyword arguments for the model.
         batch: the items of the batch.
         sequences: the labels of the recorded item.
+        cut_off: the tokens that the tokenizer cut off, as "text: reason", or None.
     """
 
     tensors: dict[str, Any]
     batch: Batch
     sequences: Sequences
+    cut_off: str | None = None
 
     @property
     def item_pixels(self) -> torch.Tensor | None:
@@ -101,7 +104,7 @@ def prepare(
     )
     cached = _cached(tensors, padded, batch_index)
     batch = Batch(size, batch_index, padded, target_padded, cached, _media_count(tensors))
-    return Inputs(tensors, batch, sequences)
+    return Inputs(tensors, batch, sequences, cut_off(encoding, batch_index))
 
 
 def labelled(tokenizer: Any, ids: list[int]) -> Tokens:
@@ -137,6 +140,8 @@ def _decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torc
                 "with the tensors instead of a target"
             )
         ids = torch.cat([torch.tensor([[start]]), labels[:, :-1]], dim=1)
+    decoder = getattr(model, "get_decoder", None)
+    check_vocabulary(model if decoder is None else decoder(), ids)
     tokens: torch.Tensor = ids.to(device_of(model))
     return tokens
 
@@ -195,6 +200,9 @@ def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> Non
     ids = tensors.get("input_ids")
     if ids is not None and (not isinstance(ids, torch.Tensor) or ids.ndim < 2):
         raise ValueError('input_ids must be a tensor [batch, tokens]; use return_tensors="pt"')
+    # Placeholders of images and sounds may have ids beyond the vocabulary.
+    if not any(isinstance(t, torch.Tensor) and t.is_floating_point() for t in tensors.values()):
+        check_vocabulary(model, ids)
 
 
 def _batch_size(tensors: Mapping[str, Any]) -> int:

@@ -22,3 +22,26 @@ def is_encoder_decoder(model: torch.nn.Module) -> bool:
     config: Any = getattr(model, "config", None)
     configs = [c for c in (config, getattr(config, "text_config", None)) if c is not None]
     return not configs or any(getattr(c, "is_encoder_decoder", False) for c in configs)
+
+
+def check_vocabulary(model: torch.nn.Module, ids: torch.Tensor | None) -> None:
+    """Check that the model has an embedding of every token id, which its own errors do not say.
+
+    Models whose embeddings have no plain table, such as hashed ones, take any id.
+
+    Raises:
+        ValueError: an id lies outside of the vocabulary.
+    """
+    try:
+        size = getattr(model.get_input_embeddings(), "num_embeddings", None)  # type: ignore[operator]
+    except (AttributeError, NotImplementedError):
+        return
+    if ids is None or type(size) is not int or not ids.numel():
+        return
+    largest = int(ids.max())
+    if largest >= size:
+        raise ValueError(
+            f"the token ids do not fit the model's vocabulary: there is an id {largest:,}, and "
+            f"{type(model).__name__} has {size:,} tokens; the tokenizer is likely another model's, "
+            "so load both by the same name"
+        )

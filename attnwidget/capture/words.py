@@ -33,7 +33,7 @@ def word_spans(
         texts: the texts that were tokenized. Some tokenizers (Llama's, Gemma's) report a whole
             text as one word, which is then split at its whitespace; without texts, words are None.
     """
-    tokens = _encoding(encoding, batch_index)
+    tokens = encoding_of(encoding, batch_index)
     if tokens is None or not set(positions) <= set(range(len(tokens))):
         return None, None
     words: list[_Word | None] = [
@@ -53,7 +53,7 @@ def word_spans(
     ), offsets
 
 
-def _encoding(encoding: Any, batch_index: int) -> Any:
+def encoding_of(encoding: Any, batch_index: int) -> Any:
     """The tokenizer's encoding of one item, or None if there is none or the ids have changed."""
     encodings = getattr(encoding, "encodings", None)
     if not encodings or not 0 <= batch_index < len(encodings) or "input_ids" not in encoding:

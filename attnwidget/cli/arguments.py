@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import get_args
 
 from attnwidget.default_model import NAME
@@ -11,6 +12,7 @@ from attnwidget.view_state import View
 from attnwidget.wire.compression import Quality
 
 VIEW = "view"
+DOCTOR = "doctor"
 
 _EXIT_CODES = "Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."
 
@@ -31,8 +33,12 @@ def _text_parser() -> argparse.ArgumentParser:
         prog="attnwidget",
         allow_abbrev=False,
         description="Write a page that shows a model's attention over a text. "
-        f'"attnwidget {VIEW} RECORD -o FILE" shows a record that was saved.',
+        f'"attnwidget {VIEW} RECORD -o FILE" shows a record that was saved; "attnwidget {DOCTOR}" '
+        "says what is installed, what is wrong with it, and what to do.",
         epilog=_EXIT_CODES,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"attnwidget {version('attnwidget')}"
     )
     parser.add_argument("text", help=f'the text ("{VIEW}" alone has to come last)')
     parser.add_argument("--pair", metavar="TEXT", help="a second text, for models that take a pair")

@@ -14,7 +14,8 @@ from attnwidget.record import AttentionRecord
 from attnwidget.record.printable import printable
 from attnwidget.widget import AttentionWidget
 
-from .arguments import parse
+from .arguments import DOCTOR, parse
+from .doctor import doctor
 from .output import STDOUT, check_output, close_stdout, say, write
 from .progress import Progress
 from .text import record_of_text
@@ -37,15 +38,19 @@ _BAD_INPUT = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the HTML page of a text or a saved record.
+    """Write the HTML page of a text or a saved record, or report what is installed.
 
     Returns:
-        The exit code: 0, 1 for bad input, 130 if interrupted, 141 if the output is a closed pipe.
+        The exit code: 0, 1 for bad input or a report of what is wrong, 130 if interrupted, 141 if
+        the output is a closed pipe.
 
     Raises:
-        SystemExit: wrong usage (2), or help was asked for (0).
+        SystemExit: wrong usage (2), or help or the version was asked for (0).
     """
-    args = parse(sys.argv[1:] if argv is None else argv)
+    arguments = sys.argv[1:] if argv is None else argv
+    if list(arguments) == [DOCTOR]:
+        return doctor()
+    args = parse(arguments)
     try:
         check_output(args.output, args.record)
         # Libraries must not write to the standard output, which may be the page.

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 _WEIGHTS = ("*.safetensors", "*.bin")
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+# "./name" and "../name" are paths.
+_HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,10 @@ def _place(name: str) -> _Place:
         return _gguf(name, absolute)
     if not name or not path.is_dir():
         if not _HUB_NAME.fullmatch(name):
-            raise OSError(f"there is no directory {name!r}")
+            raise OSError(
+                f"there is no directory {name!r}; give one that save_pretrained wrote, a .gguf "
+                "file, or a name on the hub, as org/name"
+            )
         return _Place(name, name)
     files = sorted(absolute.glob("*.gguf"))
     if files and not any(any(absolute.glob(pattern)) for pattern in _WEIGHTS):

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal."""
+"""Progress bars of one command."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tqdm import tqdm
-
-from attnwidget.progress import on_step
+from attnwidget.progress import counted, on_step
 
 
 class Progress:
@@ -20,15 +18,5 @@ class Progress:
     @contextmanager
     def counted(self, name: str, unit: str, total: int | None = None) -> Iterator[None]:
         """Count the steps within this context; `total` is None if unknown."""
-        with (
-            tqdm(
-                desc=name,
-                total=total,
-                unit=f" {unit}",
-                file=sys.stderr,
-                leave=False,
-                disable=not self.visible,
-            ) as bar,
-            on_step(bar.update),
-        ):
+        with counted(name, unit, total) if self.visible else on_step(lambda: None):
             yield

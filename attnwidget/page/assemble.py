@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, SupportsIndex
 
-from attnwidget.record import AttentionRecord
+from attnwidget.progress import counted
+from attnwidget.record import AttentionRecord, Layer
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
 from attnwidget.wire import SentMetric
@@ -56,10 +57,12 @@ def page_html(
             places[id(widget.record)] = len(distinct)
             distinct.append(widget)
     numbers = included_layers(layers, [widget.record for widget in distinct])
-    records = [
-        _page_record(widget, names, _packed(widget.record, names, numbers, quality))
-        for widget in distinct
-    ]
+    count = sum(len(_included(widget.record, numbers)) for widget in distinct)
+    with counted("Packing", "layers", count):
+        records = [
+            _page_record(widget, names, _packed(widget.record, names, numbers, quality))
+            for widget in distinct
+        ]
     widgets = [
         PageWidget(
             places[id(widget.record)],
@@ -103,18 +106,22 @@ def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
     return document([page_record], [widget], VIEWS, complete=len(packed) == total)
 
 
+def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tuple[str, Layer]]:
+    return [
+        (name, layer)
+        for name in record.stacks
+        for layer in record.stack(name).layers
+        if numbers is None or layer.number in numbers
+    ]
+
+
 def _packed(
     record: AttentionRecord,
     views: Sequence[View],
     numbers: Sequence[int] | None,
     quality: Quality,
 ) -> PackedLayers:
-    included = [
-        (name, layer)
-        for name in record.stacks
-        for layer in record.stack(name).layers
-        if numbers is None or layer.number in numbers
-    ]
+    included = _included(record, numbers)
     fitted = fitting(quality, [layer for _, layer in included])
     return {
         (name, layer.number): packed_layer(layer, fitted, vectors="neuron" in views)

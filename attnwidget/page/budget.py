@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import SupportsIndex
 
+from attnwidget.progress import counted
 from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import Quality, check_quality, fitting
@@ -69,7 +70,8 @@ def layers_within(
         chosen = _by_importance(record, stack, layer)
     else:
         chosen = [(stack, record.layer(number, stack)) for number in layer_numbers(layers)]
-    saved, finer = _fitted(chosen, quality, budget)
+    with counted("Packing", "layers", len(chosen) if budget is None else None):
+        saved, finer = _fitted(chosen, quality, budget)
     if budget is None:
         return saved.packed, ""
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
@@ -14,6 +15,8 @@ from pathlib import PurePath
 from typing import Any, Literal, get_args
 
 import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MatplotlibFigure
 from PIL import Image
 
@@ -28,7 +31,7 @@ from .neuron_plot import draw_neuron
 from .picture_plot import draw_picture, on_picture
 from .shown import Shown
 from .sizes import (
-    head_and_matrix_size,
+    Size,
     head_size,
     matrix_size,
     model_size,
@@ -39,12 +42,18 @@ from .text import clean
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
-FigureQuality = Literal["preview", "print"]
+Panel = Literal["head", "matrix", "model", "neuron"]
 
 _CSS_PIXELS_PER_INCH = 96
-# Pixels of a PNG per CSS pixel.
-_PIXEL_RATIO: dict[FigureQuality, float] = {"preview": 1, "print": 2.5}
+PRINT_DPI = 240.0
 _PREVIEW_COLORS = 160
+# The largest picture, as matplotlib and most memories allow.
+_LONGEST_SIDE = 2**16 - 1
+_MOST_PIXELS = 2**28
+
+# The room of the matrix's scale in inches, and its ticks.
+_SCALE = 0.6
+_TICKS = (0, 0.1, 0.25, 0.5, 1)
 
 _STYLE = {
     "axes.titlelocation": "left",
@@ -61,13 +70,15 @@ _STYLE = {
 
 @dataclass(frozen=True, repr=False)
 class Figure:
-    """A PNG of print quality that a notebook displays at its size in CSS pixels.
+    """A PNG that a notebook displays at its size in inches.
 
     Attributes:
         png: the file's bytes.
+        dpi: its pixels per inch.
     """
 
     png: bytes
+    dpi: float
 
     @property
     def _size(self) -> tuple[int, int]:
@@ -76,7 +87,7 @@ class Figure:
         return width, height
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        width, height = (round(side / _PIXEL_RATIO["print"]) for side in self._size)
+        width, height = (round(side * _CSS_PIXELS_PER_INCH / self.dpi) for side in self._size)
         return self.png, {"width": width, "height": height}
 
     def __repr__(self) -> str:
@@ -98,26 +109,36 @@ def kind_of(path: str | PathLike[str]) -> FigureKind:
     raise ValueError(f"a figure's name ends in one of {suffixes}, not in {suffix or 'nothing'!r}")
 
 
-def figure_bytes(shown: Shown, kind: FigureKind, quality: FigureQuality = "print") -> bytes:
-    """Draw the view and return the file's bytes.
+def figure_bytes(
+    shown: Shown,
+    kind: FigureKind,
+    *,
+    panel: Panel | None = None,
+    size: Size | None = None,
+    dpi: float | None = None,
+) -> bytes:
+    """Draw the view, or a panel of it, and return the file's bytes.
 
     Args:
         kind: "svg" (text stays text), "pdf" (fonts embedded, as TrueType) or "png".
-        quality: of a PNG: "preview" (one pixel per CSS pixel, 160 colours: small enough to be
-            kept in a notebook) or "print" (2.5 pixels, all colours).
+        panel, size, dpi: as in `AttentionWidget.figure`.
 
     Warns:
-        UserWarning: no font has some characters, of which a PDF or a PNG to print shows boxes.
+        UserWarning: no font has some characters, of which a PDF or a PNG shows boxes; not of a
+            preview's resolution.
 
     Raises:
-        ValueError: there is no such kind.
+        TypeError, ValueError: there is no such kind, panel, size or resolution.
     """
     if kind not in KINDS:
         raise ValueError(f"no figure {kind!r}; there are {', '.join(KINDS)}")
+    if size is not None:
+        size = _checked_size(size)
+    dpi = PRINT_DPI if dpi is None else _checked_dpi(dpi)
     model = shown.record.model
     axes = shown.token_axes
     fonts, missing = fonts_for(map(clean, (model, *axes.query.labels, *axes.key.labels)))
-    if missing and kind != "svg" and quality == "print":
+    if missing and kind != "svg" and dpi != _CSS_PIXELS_PER_INCH:
         # Of the caller of `save_figure` or `figure`.
         warnings.warn(advice(missing), stacklevel=4)
     # The context restores the session's settings, which have no effect within it.
@@ -125,7 +146,9 @@ def figure_bytes(shown: Shown, kind: FigureKind, quality: FigureQuality = "print
         matplotlib.rcdefaults()
         style: dict[Any, Any] = {**_STYLE, **_theme(_palette(shown)), "font.family": fonts}
         matplotlib.rcParams.update(style)
-        figure = draw_figure(shown)
+        figure = draw_figure(shown, panel, size)
+        if kind == "png":
+            _check_pixels(figure, dpi)
         metadata: dict[str, Any] = {
             "Title": clean(f"Attention of {model}" if model else "Attention")
         }
@@ -133,41 +156,138 @@ def figure_bytes(shown: Shown, kind: FigureKind, quality: FigureQuality = "print
             # The same figure is the same file.
             metadata["Date"] = None
         out = io.BytesIO()
-        dpi = _CSS_PIXELS_PER_INCH * _PIXEL_RATIO[quality if kind == "png" else "print"]
-        figure.savefig(out, format=kind, metadata=metadata, dpi=dpi)
-    if kind == "png" and quality == "preview":
-        return _in_few_colors(out)
+        with _fitting_only(size):
+            figure.savefig(out, format=kind, metadata=metadata, dpi=dpi)
     return out.getvalue()
 
 
-def draw_figure(shown: Shown) -> MatplotlibFigure:
-    """Draw the view as a matplotlib figure: the head view as lines and a matrix, or on an image."""
-    if shown.view == "neuron":
-        figure = _new_figure(shown, neuron_size(shown))
-        draw_neuron(figure.subplots(), shown)
-    elif shown.view == "head" and on_picture(shown):
+def preview_bytes(shown: Shown) -> bytes:
+    """Draw the view as a PNG that is small enough to be kept in a notebook: 96 dpi, 160 colours."""
+    return _in_few_colors(figure_bytes(shown, "png", dpi=_CSS_PIXELS_PER_INCH))
+
+
+def draw_figure(
+    shown: Shown, panel: Panel | None = None, size: Size | None = None
+) -> MatplotlibFigure:
+    """Draw the view, or a panel of it, as a matplotlib figure.
+
+    Args:
+        size: in inches; fitting the tokens if None.
+
+    Raises:
+        ValueError: the view has no such panel.
+    """
+    panels = _panels(shown)
+    if panel is not None and panel not in panels:
+        raise ValueError(_no_panel(shown, panel, panels))
+    lines = shown
+    if shown.view == "model":
+        lines = replace(shown, heads=[shown.head], combine="none", orientation="vertical")
+    drawn = panels if panel is None else (panel,)
+    if shown.view == "head" and panel != "matrix" and on_picture(shown):
         width, height = picture_size(shown)
-        figure = _new_figure(shown, (2 * width, height))
+        figure = _new_figure(shown, size or (2 * width, height))
         queries, keys = figure.subplots(1, 2)
         draw_picture(queries, shown, "query")
         draw_picture(keys, shown, "key")
-    elif shown.view == "head":
-        figure = _new_figure(shown, head_and_matrix_size(shown))
+    elif drawn == ("neuron",):
+        figure = _new_figure(shown, size or neuron_size(shown))
+        draw_neuron(figure.subplots(), shown)
+    elif drawn == ("head", "matrix"):
+        figure = _new_figure(shown, size or _head_and_matrix_size(shown))
         _draw_head_and_matrix(figure, shown)
-    elif shown.opened and _includes_current_head(shown):
-        width, height = model_size(shown)
-        opened = replace(shown, heads=[shown.head], combine="none", orientation="vertical")
-        opened_width, opened_height = head_and_matrix_size(opened)
-        figure = _new_figure(shown, (max(width, opened_width), height + opened_height))
-        subfigures: Any = figure.subfigures(2, 1, height_ratios=[height, opened_height])
-        draw_model(subfigures[0].subplots(), shown, marked=True)
-        _draw_head_and_matrix(subfigures[1], opened)
-    else:
-        figure = _new_figure(shown, model_size(shown))
+    elif drawn == ("head",):
+        figure = _new_figure(shown, size or head_size(lines))
+        draw_head(figure.subplots(), lines)
+    elif drawn == ("matrix",):
+        figure = _new_figure(shown, size or _scaled_matrix_size(lines))
+        _draw_matrix(figure.subplots(), lines)
+    elif drawn == ("model",):
+        figure = _new_figure(shown, size or model_size(shown))
         axes = figure.subplots()
         axes.set_anchor("NW")
         draw_model(axes, shown, marked=True)
+    else:
+        width, height = model_size(shown)
+        opened_width, opened_height = _head_and_matrix_size(lines)
+        whole = max(width, opened_width), height + opened_height
+        figure = _new_figure(shown, size or whole)
+        subfigures: Any = figure.subfigures(2, 1, height_ratios=[height, opened_height])
+        draw_model(subfigures[0].subplots(), shown, marked=True)
+        _draw_head_and_matrix(subfigures[1], lines)
     return figure
+
+
+def _panels(shown: Shown) -> tuple[Panel, ...]:
+    """The panels of the view."""
+    if shown.view == "neuron":
+        return ("neuron",)
+    if shown.view == "head":
+        return ("head", "matrix")
+    opened = shown.opened and _includes_current_head(shown)
+    return ("model", "head", "matrix") if opened else ("model",)
+
+
+def _no_panel(shown: Shown, panel: str, panels: Sequence[Panel]) -> str:
+    """The message for a panel that the view does not have."""
+    has = " and ".join(map(repr, panels))
+    message = f"the {shown.view} view has no panel {panel!r}; it has {has}"
+    if shown.view == "model" and panel in ("head", "matrix"):
+        return f"{message}, and 'head' and 'matrix' with an opened head (opened = True)"
+    if panel in get_args(Panel):
+        view = "head" if panel == "matrix" else panel
+        return f"{message} (choose view = {view!r} first)"
+    return message
+
+
+def _checked_size(size: Any) -> Size:
+    try:
+        width, height = (float(side) for side in size)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"size is {size!r}; expected width and height in inches, as (6, 4)"
+        ) from None
+    if not (0 < width < math.inf and 0 < height < math.inf):
+        raise ValueError(f"size is {size!r}; expected two numbers of inches above 0, as (6, 4)")
+    return width, height
+
+
+def _checked_dpi(dpi: Any) -> float:
+    if isinstance(dpi, bool) or not isinstance(dpi, (int, float, np.number)):
+        raise TypeError(f"dpi is {dpi!r}; expected pixels per inch, as 300")
+    if not 0 < dpi < math.inf:
+        raise ValueError(f"dpi is {dpi!r}; expected pixels per inch above 0, as 300")
+    return float(dpi)
+
+
+def _check_pixels(figure: MatplotlibFigure, dpi: float) -> None:
+    width, height = (float(side) * dpi for side in figure.get_size_inches())
+    if max(width, height) > _LONGEST_SIDE or width * height > _MOST_PIXELS:
+        raise ValueError(
+            f"a figure of {width:,.0f} x {height:,.0f} pixels is too large for a PNG; ask for "
+            "fewer dpi or a smaller size, or save an .svg or .pdf"
+        )
+    if min(width, height) < 1:
+        raise ValueError(
+            f"a figure of {width:.2g} x {height:.2g} pixels is too small; ask for more dpi"
+        )
+
+
+@contextmanager
+def _fitting_only(size: Size | None) -> Iterator[None]:
+    """Raise a ValueError if labels and titles leave no room within a size that was asked for."""
+    if size is None:
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="constrained_layout not applied")
+        try:
+            yield
+        except UserWarning:
+            width, height = size
+            raise ValueError(
+                f"{width:g} x {height:g} inches have no room for the labels; ask for a larger size"
+            ) from None
 
 
 def _new_figure(shown: Shown, size: tuple[float, float]) -> MatplotlibFigure:
@@ -185,18 +305,45 @@ def _new_figure(shown: Shown, size: tuple[float, float]) -> MatplotlibFigure:
     return figure
 
 
+def _scaled_matrix_size(shown: Shown) -> Size:
+    """The size of a matrix and its scale."""
+    width, height = matrix_size(shown)
+    return width + _SCALE, height
+
+
+def _head_and_matrix_size(shown: Shown) -> Size:
+    """The size of lines with the matrix beside them, or below where they are horizontal."""
+    (width, height), (matrix_width, matrix_height) = head_size(shown), _scaled_matrix_size(shown)
+    if shown.horizontal:
+        return max(width, matrix_width), height + matrix_height
+    return width + matrix_width, max(height, matrix_height)
+
+
 def _draw_head_and_matrix(figure: Any, shown: Shown) -> None:
     """Draw lines and matrix side by side, or below each other where tokens are horizontal."""
-    sizes = [head_size(shown), matrix_size(shown)]
+    sizes = [head_size(shown), _scaled_matrix_size(shown)]
     if shown.horizontal:
         axes = figure.subplots(2, 1, height_ratios=[height for _, height in sizes])
     else:
         axes = figure.subplots(1, 2, width_ratios=[width for width, _ in sizes])
-    lines, matrix_axes = axes
+    draw_head(axes[0], shown)
+    _draw_matrix(axes[1], shown)
+
+
+def _draw_matrix(axes: Axes, shown: Shown) -> None:
+    """Draw the matrix with the scale of its shades at the right."""
     matrix = matrix_beside_lines(shown)
-    draw_head(lines, shown)
-    draw_matrix(matrix_axes, shown, matrix, attention_title(shown, matrix.name))
-    matrix_axes.set_anchor("NW")
+    draw_matrix(axes, shown, matrix, attention_title(shown, matrix.name))
+    axes.set_anchor("NW")
+    [image] = axes.images
+    # Beside the matrix itself, which may be narrower than the room of its Axes.
+    scale = axes.figure.colorbar(image, cax=axes.inset_axes((1.04, 0, 0.04, 1)))
+    norm: Any = image.norm
+    largest = float(norm.vmax)
+    scale.set_ticks([share * largest for share in _TICKS], labels=None)
+    scale.set_label("weight", color=_palette(shown).muted)
+    scale.outline.set_edgecolor(_palette(shown).border)
+    scale.ax.tick_params(length=2, labelsize="x-small", labelcolor=_palette(shown).muted)
 
 
 def _includes_current_head(shown: Shown) -> bool:
@@ -220,10 +367,10 @@ def _theme(palette: Palette) -> dict[str, str]:
     }
 
 
-def _in_few_colors(png: io.BytesIO) -> bytes:
+def _in_few_colors(png: bytes) -> bytes:
     """The PNG with a palette: a quarter of the bytes."""
     out = io.BytesIO()
-    with Image.open(png) as image:
+    with Image.open(io.BytesIO(png)) as image:
         reduced = image.convert("RGB").quantize(_PREVIEW_COLORS, dither=Image.Dither.NONE)
         reduced.save(out, "png", dpi=(_CSS_PIXELS_PER_INCH, _CSS_PIXELS_PER_INCH))
     return out.getvalue()

@@ -85,7 +85,7 @@ def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -
             max_letters=_LONGEST_LABEL,
             rotation=90 if side == "key" else 0,
         )
-    notes = ["rows: queries", "columns: keys", "shade: √weight"]
+    notes = ["rows: queries", "columns: keys", "shade: √weight, 0 to 1"]
     if max(rows, columns) > max_cells:
         group = math.ceil(max(rows, columns) / max_cells)
         notes.append(f"each cell the largest of up to {group} × {group}")

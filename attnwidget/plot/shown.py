@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
+from attnwidget.view_state import PAIR
 from attnwidget.view_state.choices import Combine
 from attnwidget.wire import SentMetric, encode_overview
 from attnwidget.wire.text import sendable
@@ -92,10 +93,35 @@ class Shown:
     def stack_metrics(self) -> Mapping[str, SentMetric]:
         """The metrics that the stack has, by name."""
         manifest, _ = self.encoded_overview
-        return {
+        metrics = {
             metric["name"]: metric
             for metric in (*manifest["metrics"], *self.metrics)
             if self.stack_name in metric["values"]
+        }
+        if self.sort == PAIR and self.query is not None and self.key is not None:
+            metrics[PAIR] = self._pair_metric(self.query, self.key)
+        return metrics
+
+    def _pair_metric(self, query: int, key: int) -> SentMetric:
+        """The weight of a pair of tokens in every head."""
+        stack, row = self.current_stack, np.array([query])
+        values: list[list[float | None]] = [
+            [float(layer.head_weights(head, row)[0, key]) for head in range(layer.num_heads)]
+            for layer in stack.layers
+        ]
+        first, second = (
+            names(list(map(sendable, tokens.labels)))[at]
+            for tokens, at in ((stack.queries, query), (stack.keys, key))
+        )
+        return {
+            "name": PAIR,
+            "label": f"weight {first} → {second}",
+            "unit": "",
+            "digits": 3,
+            "signed": False,
+            "directions": None,
+            "description": "",
+            "values": {self.stack_name: values},
         }
 
     @property

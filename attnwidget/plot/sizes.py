@@ -71,14 +71,6 @@ def matrix_size(shown: Shown) -> Size:
     )
 
 
-def head_and_matrix_size(shown: Shown) -> Size:
-    """The size of lines with the matrix beside them, or below where they are horizontal."""
-    (width, height), (matrix_width, matrix_height) = head_size(shown), matrix_size(shown)
-    if shown.horizontal:
-        return max(width, matrix_width), height + matrix_height
-    return width + matrix_width, max(height, matrix_height)
-
-
 def model_size(shown: Shown) -> Size:
     rows = layer_rows(shown)
     count = max(len(row.heads) for row in rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike, fsdecode
@@ -72,12 +73,27 @@ def load(path: str | PathLike[str], make: Callable[..., _Record]) -> _Record:
 
 
 def _check_header(path: str | PathLike[str]) -> None:
-    """Refuse a header that would take too much memory; the file begins with its length."""
+    """Refuse a file of another kind, and a header that is incomplete or takes too much memory.
+
+    A safetensors file begins with the length of its header, which is a JSON object.
+    """
     with open(path, "rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-    if length > LARGEST_HEADER:
+        start = file.read(9)
+        size = os.fstat(file.fileno()).st_size
+    length = int.from_bytes(start[:8], "little")
+    problem = ""
+    if len(start) < 9:
+        problem = f"it has {size} bytes"
+    elif start[8:] != b"{":
+        problem = "it is a file of another kind"
+    elif length > LARGEST_HEADER:
+        problem = f"its header is {length} bytes long"
+    elif 8 + length > size:
+        problem = f"it is incomplete, {size} bytes of a header of {length}"
+    if problem:
         raise _OtherFile(
-            f"is not a readable safetensors file of a record: its header is {length} bytes long"
+            f"is not a readable safetensors file: {problem}; expected a record as "
+            "AttentionRecord.save writes it"
         )
 
 
@@ -85,7 +101,10 @@ def _read(file: Any) -> dict[str, Any]:
     """The arguments of the AttentionRecord in a file."""
     text = (file.metadata() or {}).get(FORMAT)
     if not text:
-        raise _OtherFile("is a safetensors file, but not an attnwidget record")
+        raise _OtherFile(
+            "is a safetensors file, but not an attnwidget record: it may have the weights of a "
+            "model, which from_pretrained loads"
+        )
     if num_brackets(text) > MAX_BRACKETS:
         raise ValueError(f"its description has more than {MAX_BRACKETS} parts")
     content = json.loads(text)

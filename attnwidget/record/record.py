@@ -28,7 +28,7 @@ class AttentionRecord:
     Args:
         stacks: stack name -> layers and tokens, in the order in which they are shown.
         model: the model's name, for display.
-        missing: attention that is not in the record, as "module: reason".
+        missing: what is not in the record, as "module: reason" or "text: reason".
         image: the image that the model read, on which `Tokens.patches` places tokens; or None.
 
     Raises:

@@ -9,9 +9,11 @@ from .choices import (
     choice_values,
     combination,
 )
+from .following import PAIR
 
 __all__ = [
     "CHOICES",
+    "PAIR",
     "ChoiceOptions",
     "Choices",
     "View",

@@ -13,7 +13,7 @@ from attnwidget.analysis import METRICS
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric
 
-from .following import following, following_metrics, layer_of
+from .following import PAIR, following, following_metrics, layer_of
 from .integers import Integer, Integers
 
 View = Literal["head", "model", "neuron"]
@@ -103,6 +103,18 @@ def _numbers(default: list[int] | None) -> Any:
     return Integers(default, allow_none=default is None).tag(sync=True, choice=True)
 
 
+class MetricName(traitlets.Unicode):  # type: ignore[type-arg]
+    """The name of a metric, or of another order or colouring of heads."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        raise TraitError(
+            f"{self.name} is {type(value).__name__}; expected a name, as 'entropy'. Numbers of "
+            f"your own have one in metrics: metrics={{'my score': array}}, {self.name}='my score'"
+        )
+
+
 class Choices(traitlets.HasTraits):
     """Every choice that a reader of the view can make, checked against the record shown."""
 
@@ -120,8 +132,8 @@ class Choices(traitlets.HasTraits):
     orientation = _choice(Orientation, "vertical")
     picture = _flag(True)
     thumbnails = _choice(Thumbnails, "matrix")
-    sort = traitlets.Unicode("model").tag(sync=True, choice=True)
-    color = traitlets.Unicode("pattern").tag(sync=True, choice=True)
+    sort = MetricName("model").tag(sync=True, choice=True)
+    color = MetricName("pattern").tag(sync=True, choice=True)
     opened = _flag(False)
     include_layers = _numbers(None)
     include_heads = _numbers(None)
@@ -187,7 +199,7 @@ class Choices(traitlets.HasTraits):
 
     @traitlets.validate("sort")
     def _valid_sort(self, proposal: Any) -> Any:
-        return _one_of("sort", proposal.value, ["model", *self._metric_names])
+        return _one_of("sort", proposal.value, ["model", PAIR, *self._metric_names])
 
     @traitlets.validate("color")
     def _valid_color(self, proposal: Any) -> Any:

@@ -7,6 +7,9 @@ from typing import Any
 
 from attnwidget.record import Layer, Stack, Tokens
 
+PAIR = "pair"
+"""The value of `sort` for the weight of the locked pair of tokens."""
+
 
 def following(stack: Stack, before: Mapping[str, Any], name: str, value: object) -> dict[str, Any]:
     """Choices that change with another one, so that all name existing layers, heads and tokens.
@@ -49,7 +52,7 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
 def following_metrics(before: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
     """Choices of a metric that change when only metrics of these names are left."""
     return {
-        "sort": before["sort"] if before["sort"] in metrics else "model",
+        "sort": before["sort"] if before["sort"] in (PAIR, *metrics) else "model",
         "color": before["color"] if before["color"] in ("layer", *metrics) else "pattern",
     }
 

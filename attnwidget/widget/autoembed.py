@@ -1,15 +1,11 @@
-"""Automatic embedding of layers in notebooks that are executed without a reader.
-
-`nbconvert --execute`, papermill, Quarto, Jupyter Book and nbsphinx run cells with nbclient, which
-does not allow input. So does Voila, but its readers have a kernel.
-"""
+"""Automatic embedding of layers in notebooks that are executed without a reader."""
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Any, Protocol
 from weakref import WeakSet
+
+from attnwidget.session import executed_without_reader, ipython
 
 # The most bytes of a widget's layers in a notebook that is executed without a reader.
 BUDGET = 8_000_000
@@ -31,8 +27,8 @@ def embed_after_cell(widget: Embeddable) -> None:
 
     At the end, the cell has set all choices, and may have called `embed` itself.
     """
-    shell = _shell_without_reader()
-    if shell is None:
+    shell = ipython()
+    if not executed_without_reader(shell):
         return
     if not _waiting:
         shell.events.register("post_run_cell", _embed)
@@ -47,25 +43,7 @@ def do_not_embed(widget: Embeddable) -> None:
 def _embed(*_: Any) -> None:
     widgets = list(_waiting)
     _waiting.clear()
-    _ipython().events.unregister("post_run_cell", _embed)
+    ipython().events.unregister("post_run_cell", _embed)
     for widget in widgets:
         if widget.comm is not None:
             widget.embed(budget=BUDGET)
-
-
-def _shell_without_reader() -> Any:
-    """IPython's shell if it runs a cell without a reader, else None."""
-    shell = _ipython()
-    get_parent = getattr(shell, "get_parent", None)
-    if get_parent is None or any(name.startswith("VOILA_") for name in os.environ):
-        return None
-    request = get_parent()
-    content = request.get("content") if isinstance(request, dict) else None
-    allows_input = content.get("allow_stdin") if isinstance(content, dict) else None
-    return shell if allows_input is False else None
-
-
-def _ipython() -> Any:
-    # If IPython is not imported, it is not running.
-    module = sys.modules.get("IPython")
-    return None if module is None else module.get_ipython()

@@ -13,8 +13,10 @@ from traitlets import TraitError
 
 from attnwidget.page import ShownRecord, frame_html, layers_within, page_html, save_page
 from attnwidget.plot import require_matplotlib
+from attnwidget.progress import counted
 from attnwidget.record import AttentionRecord
-from attnwidget.record.files import write_whole
+from attnwidget.record.files import writable, write_whole
+from attnwidget.record.printable import printable
 from attnwidget.view_state import (
     CHOICES,
     ChoiceOptions,
@@ -33,7 +35,8 @@ from .selection import Selection, select
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from attnwidget.plot.figure import Figure, FigureKind, FigureQuality
+    from attnwidget.plot.figure import Figure, FigureKind, Panel
+    from attnwidget.plot.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -81,11 +84,14 @@ class RecordView(Choices):
         if not isinstance(record, AttentionRecord):
             raise TypeError(
                 f"record is {type(record).__name__}; expected an AttentionRecord, as "
-                "attnwidget.capture or AttentionRecord.from_arrays gives it"
+                "attnwidget.capture, AttentionRecord.from_arrays or AttentionRecord.load returns "
+                "it"
             )
         check_names(choices)
         self._record = record
-        manifest, overview = encode_overview(record)
+        count = sum(len(record.stack(name).layers) for name in record.stacks)
+        with counted("Summarizing heads", "layers", count):
+            manifest, overview = encode_overview(record)
         # Readers of a translation look at its attention to the source first.
         first = "cross" if "cross" in record.stacks else record.stacks[0]
         chosen = choices.get("stack")
@@ -115,6 +121,20 @@ class RecordView(Choices):
                 + (f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}")
             )
         super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        stack = self._record.stack(self.stack)
+        place = "" if self.view == "model" else f", layer {self.layer}, head {self.head}"
+        for side, position, tokens in (
+            ("query", self.query, stack.queries),
+            ("key", self.key, stack.keys),
+        ):
+            place += "" if position is None else f", {side} {position} {tokens.labels[position]!r}"
+        shape = f"{len(stack.layers)} layers, {len(stack.queries)} x {len(stack.keys)} tokens"
+        model = printable(self._record.model) or "an unnamed model"
+        return (
+            f"<{type(self).__name__} of {model}: {self.view} view{place} ({self.stack}: {shape})>"
+        )
 
     def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
         try:
@@ -208,37 +228,80 @@ class RecordView(Choices):
             self._record, self._manifest, self._overview, choice_values(self), self._metrics
         )
 
-    def figure(self) -> Figure:
+    def figure(
+        self,
+        *,
+        panel: Panel | None = None,
+        size: tuple[float, float] | None = None,
+        dpi: float | None = None,
+    ) -> Figure:
         """Draw the widget's view as a PNG that a notebook displays and keeps.
 
+        Args:
+            panel: the part of the view that is drawn, as `attnwidget.plot` names them: "head" (the
+                lines) or "matrix" of the head view, "model" or "neuron"; all of the view if None.
+                A model view with an opened head has the panels of the head view, too.
+            size: width and height in inches; fitting the tokens if None.
+            dpi: pixels per inch; 240 if None.
+
         Raises:
+            TypeError, ValueError: the view has no such panel, or the size or resolution is none,
+                or too small or large to be drawn.
             ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
         require_matplotlib()
-        from attnwidget.plot.figure import Figure
+        from attnwidget.plot.figure import PRINT_DPI, Figure
 
-        return Figure(self._drawn("png", "print"))
+        return Figure(self._drawn("png", panel, size, dpi), dpi or PRINT_DPI)
 
-    def save_figure(self, path: str | PathLike[str]) -> None:
+    def save_figure(
+        self,
+        path: str | PathLike[str],
+        *,
+        panel: Panel | None = None,
+        size: tuple[float, float] | None = None,
+        dpi: float | None = None,
+    ) -> None:
         """Draw the widget's view to a file, whole or not at all: .svg, .pdf or .png.
 
         SVG and PDF have lines and text; a PDF embeds its fonts.
 
+        Args:
+            panel, size: as in `figure`.
+            dpi: pixels per inch of a PNG; 240 if None.
+
         Raises:
-            ValueError: the path has another suffix.
+            TypeError, ValueError: the path has another suffix; or see `figure`.
             OSError: the file cannot be written.
             ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
         require_matplotlib()
         from attnwidget.plot.figure import kind_of
 
-        write_whole(path, self._drawn(kind_of(path), "print"))
+        kind = kind_of(path)
+        writable(path)
+        write_whole(path, self._drawn(kind, panel, size, dpi))
 
-    def _drawn(self, kind: FigureKind, quality: FigureQuality) -> bytes:
+    def _preview(self) -> bytes:
         require_matplotlib()
+        from attnwidget.plot.figure import preview_bytes
+
+        return preview_bytes(self._plotted())
+
+    def _drawn(
+        self,
+        kind: FigureKind,
+        panel: Panel | None,
+        size: tuple[float, float] | None,
+        dpi: float | None,
+    ) -> bytes:
         from attnwidget.plot.figure import figure_bytes
+
+        with counted("Drawing", "steps"):
+            return figure_bytes(self._plotted(), kind, panel=panel, size=size, dpi=dpi)
+
+    def _plotted(self) -> Shown:
         from attnwidget.plot.shown import Shown
 
         overview = self._manifest, self._overview
-        shown = Shown(self._record, **choice_values(self), overview=overview, metrics=self._metrics)
-        return figure_bytes(shown, kind, quality)
+        return Shown(self._record, **choice_values(self), overview=overview, metrics=self._metrics)

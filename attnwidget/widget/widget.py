@@ -49,9 +49,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             as a list; see `AttentionRecord.image`.
         thumbnails: the thumbnails of the model view, "matrix" or "lines".
         sort: the order of a layer's heads in the model view: "model", or, from the highest to the
-            lowest, a metric: "entropy" (nats), "distance" (tokens), the share on the "previous",
-            "same", "next", "first" or "special" token, any other of `attnwidget.analysis.METRICS`,
-            or one of `metrics`.
+            lowest, the weight of the locked "pair" of `query` and `key`, or a metric: "entropy"
+            (nats), "distance" (tokens), the share on the "previous", "same", "next", "first" or
+            "special" token, any other of `attnwidget.analysis.METRICS`, or one of `metrics`.
         color: the meaning of colours in the model view: "pattern", "layer", or a metric.
         opened: True if the current head is open in the model view.
         include_layers, include_heads: the layers and heads of the model view; None for all.
@@ -164,7 +164,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             anywidget.AnyWidget._repr_mimebundle_(self, **kwargs),
             self._record,
             choice_values(self),
-            draw=lambda: self._drawn("png", "preview"),
+            draw=self._preview,
         )
 
     if hasattr(anywidget.AnyWidget, "_ipython_display_"):

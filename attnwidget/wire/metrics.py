@@ -23,7 +23,7 @@ _MAX_DIGITS = 20
 _MAX_METRICS = 256
 _MAX_NAME = 200
 
-_OTHER_CHOICES = ("model", "pattern", "layer")
+_OTHER_CHOICES = ("model", "pair", "pattern", "layer")
 
 
 class SentMetric(TypedDict):

@@ -3,6 +3,7 @@
 import os
 import signal
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.view import View, expect_lines
@@ -84,6 +85,27 @@ def test_a_slow_kernel_is_waited_for(lab: Lab) -> None:
     expect(view.status).to_contain_text("Layer 5 fox →")
 
 
+WORK = """
+import time
+from attnwidget.progress import counted, step_done
+with counted("Packing", "layers", 3):
+    for _ in range(3):
+        time.sleep(0.8)
+        step_done()
+"""
+
+SHOWN = """(seen) => new MutationObserver((changes) => {
+  window.packing ||= changes.some(({ target }) => target.textContent.includes("Packing:"));
+}).observe(document.body, { subtree: true, childList: true, characterData: true })"""
+
+
+def test_long_work_has_a_bar_that_goes(lab: Lab) -> None:
+    lab.page.evaluate(SHOWN)
+    cell = lab.run(WORK)
+    assert lab.page.evaluate("window.packing") is True
+    expect(cell.output).to_have_text("")
+
+
 def test_a_closed_widget_goes(lab: Lab) -> None:
     view = View(lab.run("w = aw.show(record); w").output)
     other = View(lab.run("aw.show(record)").output)
@@ -106,11 +128,16 @@ def test_after_a_restart_what_was_loaded_still_works(lab: Lab) -> None:
     view.layer.press("ArrowUp")
     expect(view.layer).to_have_text("1")
     expect_lines(view)
+    before = view.body.bounding_box()
 
     lab.page.evaluate(RESTART)
     lab.page.wait_for_function(OPENED)
     view.layer.press("End")
     expect(view.alert).to_contain_text("run the cell again")
+    after = view.body.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["height"] == pytest.approx(before["height"], abs=1)
     view.layer.press("Home")
     expect(view.alert).to_have_count(0)
     view.query(4).hover()

@@ -130,9 +130,34 @@ def test_attention_that_cannot_be_seen_is_named() -> None:
         capture(model, None, {"input": token_ids(9)})
 
 
+class Failing(torch.nn.Module):
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        return input[9]
+
+
 def test_an_error_of_the_model_itself_comes_through() -> None:
-    with pytest.raises(IndexError, match="out of range"):
-        capture(llama(), None, {"input_ids": torch.tensor([[3, 999, 4]])})
+    with pytest.raises(IndexError, match="out of bounds"):
+        capture(Failing(), None, {"input": torch.ones(3)})
+
+
+@pytest.mark.parametrize(
+    ("build", "options"),
+    [(gpt2, {}), (bert, {}), (lambda: t5("T5ForConditionalGeneration"), {"target": "dog"})],
+)
+def test_the_tokenizer_of_another_model(
+    minilm: Loaded, build: Callable[[], Model], options: dict[str, str]
+) -> None:
+    model = build()
+    size = model.get_input_embeddings().num_embeddings
+    message = rf"ids do not fit .* an id [\d,]+, and \w+ has {size} tokens; the tokenizer is likely"
+    with pytest.raises(ValueError, match=message):
+        capture(model, minilm[1], "A dog.", **options)
+
+
+def test_the_tokenizer_of_another_model_for_the_decoder_alone(minilm: Loaded) -> None:
+    inputs = {"input_ids": token_ids(4)}
+    with pytest.raises(ValueError, match="the tokenizer is likely another model's"):
+        capture(t5("T5ForConditionalGeneration"), minilm[1], inputs, target="A dog.")
 
 
 def test_show_without_a_text(minilm: Loaded) -> None:

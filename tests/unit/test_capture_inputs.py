@@ -10,6 +10,7 @@ import transformers
 
 from attnwidget import capture
 from tests.unit.tiny import (
+    Loaded,
     Model,
     assert_attention,
     bart,
@@ -246,3 +247,16 @@ def test_a_target_is_read_by_every_item_of_a_batch() -> None:
     target = torch.tensor([[0, 20, 21]])
     own = references(t5(attention="eager"), **alone, decoder_input_ids=target)
     assert_attention(record, [layer[0] for layer in own["cross_attentions"]], "cross")
+
+
+def test_tokens_that_the_tokenizer_cut_off_are_counted(minilm: Loaded, recwarn: Any) -> None:
+    """With a stride, the pieces that were cut off repeat tokens."""
+    model, tokenizer = minilm
+    inputs = tokenizer(
+        "The dog ran home again.", truncation=True, max_length=5, stride=1, return_tensors="pt"
+    )
+    expected = "text: its tokenizer cut off 3 of 6 tokens"
+    assert capture(model, tokenizer, inputs).missing == (expected,)
+    assert expected in str(recwarn.pop(UserWarning).message)
+    whole = tokenizer("The dog ran.", truncation=True, max_length=9, return_tensors="pt")
+    assert capture(model, tokenizer, whole).missing == ()

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,13 @@ def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     of_text = ["--pair", "--target", "--generate", "--model", "all-MiniLM-L6-v2", "RECORD"]
     for word in [*words, *(["record"] if "view" in arguments else of_text)]:
         assert word in out
+
+
+def test_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"attnwidget {version('attnwidget')}\n"
 
 
 @pytest.mark.parametrize(

@@ -220,6 +220,8 @@ def test_a_damaged_directory(
     ("name", "message"),
     [
         ("nobody/nothing", "cannot load nobody/nothing: "),
+        ("./nothing", "there is no directory './nothing'; give one that save_pretrained wrote"),
+        ("../nothing", "there is no directory '../nothing'"),
         ("./nothing/at/all", "there is no directory './nothing/at/all'"),
         (__file__, "is no .gguf file; give the directory that the model is in"),
         ("", "there is no directory ''"),

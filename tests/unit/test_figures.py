@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
+from matplotlib.axes import Axes
 from matplotlib.font_manager import fontManager
 from PIL import Image
 
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.plot import fonts
-from attnwidget.plot.figure import FigureKind
+from attnwidget.plot.figure import FigureKind, draw_figure
 from attnwidget.plot.fonts import advice
+from attnwidget.plot.shown import Shown
 from tests.hostile import TEXTS
 from tests.unit.records import some_weights
 from tests.unit.test_vectors import read, record_of
@@ -46,7 +48,7 @@ def record() -> AttentionRecord:
 
 
 def figure(record: AttentionRecord, kind: FigureKind, **choices: Any) -> bytes:
-    return AttentionWidget(record, **choices)._drawn(kind, "print")
+    return AttentionWidget(record, **choices)._drawn(kind, None, None, None)
 
 
 @pytest.mark.parametrize("kind", BEGINS)
@@ -59,7 +61,7 @@ def test_every_view_becomes_a_file_of_every_kind(
     widget.save_figure(str(path))
     assert path.read_bytes().startswith(BEGINS[kind])
     if kind == "png":
-        assert len(widget._drawn("png", "preview")) < min(150_000, path.stat().st_size)
+        assert len(widget._preview()) < min(150_000, path.stat().st_size)
 
 
 def test_labels_stay_text_in_svg() -> None:
@@ -143,7 +145,7 @@ def test_a_light_figure_is_on_white_and_a_dark_one_on_its_own_ground(
     record: AttentionRecord,
 ) -> None:
     for theme, color in (("auto", (255,) * 3), ("dark", (22, 24, 28))):
-        png = AttentionWidget(record, theme=theme)._drawn("png", "preview")
+        png = AttentionWidget(record, theme=theme)._preview()
         with Image.open(BytesIO(png)) as picture:
             assert picture.convert("RGB").getpixel((0, 0)) == color
 
@@ -177,3 +179,75 @@ def test_a_notebook_displays_the_figure(record: AttentionRecord) -> None:
     with Image.open(BytesIO(png)) as picture:
         wanted = [2.5 * size[side] for side in ("width", "height")]
         assert list(picture.size) == pytest.approx(wanted, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("choices", "panel", "titles"),
+    [
+        ({"view": "head"}, None, ["Layer 0", "Layer 0 · Head 1", ""]),
+        ({"view": "head"}, "head", ["Layer 0"]),
+        ({"view": "head"}, "matrix", ["Layer 0 · Head 1", ""]),
+        ({"view": "model"}, "model", [""]),
+        ({"view": "model", "opened": True}, "matrix", ["Layer 0 · Head 1", ""]),
+        ({"view": "neuron"}, "neuron", ["Layer 0 · Head 1"]),
+    ],
+)
+def test_a_panel_is_drawn_alone(
+    record: AttentionRecord, choices: Any, panel: Any, titles: list[str]
+) -> None:
+    """The scale of a matrix is an Axes of its own."""
+    figure = draw_figure(Shown(record, head=1, **choices), panel)
+    drawn = [axes for axes in figure.findobj(Axes) if isinstance(axes, Axes)]
+    found = [axes.get_title() or axes.get_title("left") for axes in drawn]
+    assert [title for title in found if title] == [title for title in titles if title]
+    scales = [axes for axes in drawn if axes.get_ylabel() == "weight"]
+    assert len(scales) == ((panel != "head" and "head" in choices["view"]) or panel == "matrix")
+
+
+def test_the_scale_says_the_weight_of_each_shade(record: AttentionRecord) -> None:
+    figure = draw_figure(Shown(record, head=1), "matrix")
+    [axes] = figure.axes
+    [scale] = [child for child in axes.child_axes if child.get_ylabel() == "weight"]
+    figure.draw_without_rendering()
+    assert [label.get_text() for label in scale.get_yticklabels()] == [
+        "0.00", "0.10", "0.25", "0.50", "1.00",
+    ]  # fmt: skip
+
+
+def test_a_size_in_inches_and_a_resolution(record: AttentionRecord, tmp_path: Path) -> None:
+    widget = AttentionWidget(record)
+    widget.save_figure(tmp_path / "a.png", panel="matrix", size=(5, 4), dpi=100)
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.size == (500, 400)
+    widget.save_figure(tmp_path / "a.svg", panel="head", size=(5, 4))
+    svg = ElementTree.parse(tmp_path / "a.svg").getroot()
+    assert (svg.get("width"), svg.get("height")) == ("360pt", "288pt")
+    _, displayed = widget.figure(panel="head", size=(5, 4), dpi=50)._repr_png_()
+    assert displayed == {"width": 480, "height": 384}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"panel": "model"}, ValueError, "the head view has no panel 'model'; it has 'head' and"),
+        ({"panel": "left"}, ValueError, "the head view has no panel 'left'"),
+        ({"size": 5}, TypeError, r"size is 5; expected width and height in inches"),
+        ({"size": (5, 4, 3)}, TypeError, "expected width and height"),
+        ({"size": (5, 0)}, ValueError, r"size is \(5, 0\); expected two numbers of inches above 0"),
+        ({"size": (0.4, 0.4)}, ValueError, "0.4 x 0.4 inches have no room for the labels"),
+        ({"size": (500, 4)}, ValueError, "120,000 x 960 pixels is too large for a PNG"),
+        ({"dpi": "300"}, TypeError, "dpi is '300'; expected pixels per inch, as 300"),
+        ({"dpi": -1}, ValueError, "dpi is -1; expected pixels per inch above 0"),
+    ],
+)
+def test_a_figure_that_cannot_be(
+    record: AttentionRecord, tmp_path: Path, options: Any, error: Any, message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        AttentionWidget(record).save_figure(tmp_path / "a.png", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_opened_head_is_needed_for_its_panels(record: AttentionRecord) -> None:
+    with pytest.raises(ValueError, match="it has 'model', and 'head' and 'matrix' with an opened"):
+        AttentionWidget(record, view="model").figure(panel="matrix")

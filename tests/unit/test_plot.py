@@ -186,6 +186,19 @@ def test_the_model_view_sorts_colours_and_chooses(record: AttentionRecord) -> No
     assert "numbers are of whole heads" in legend.get_title().get_text().replace("\n", " ")
 
 
+def test_the_model_view_sorts_by_the_weight_of_the_locked_pair(record: AttentionRecord) -> None:
+    [axes] = axes_of(record, view="model", sort="pair", query=4, key=2)
+    weights = [record.weights(0, head)[4, 2] for head in range(record.num_heads(0))]
+    order = sorted(range(len(weights)), key=lambda head: (-weights[head], head))
+    assert texts(axes)[: len(order)] == [f"{head}" for head in order]
+    queries, keys = record.tokens()
+    assert axes.get_title().startswith(f"weight {queries[4]}")
+    assert f" → {keys[2]}" in axes.get_title()
+    # Without a pair, heads are as in the model.
+    [axes] = axes_of(record, view="model", sort="pair", query=4)
+    assert axes.get_title() == ""
+
+
 def test_a_metric_is_a_heat_map(record: AttentionRecord) -> None:
     layers = record.stack().layers
     heads = max(layer.num_heads for layer in layers)

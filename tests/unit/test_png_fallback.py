@@ -110,7 +110,7 @@ def test_a_picture_that_fails_is_none_and_the_words_say_why(
     def fail(*_: Any) -> bytes:
         raise ValueError("no picture of this")
 
-    monkeypatch.setattr(AttentionWidget, "_drawn", fail)
+    monkeypatch.setattr(AttentionWidget, "_preview", fail)
     data = _displayed(widget)
     assert set(data) == {VIEW, "text/plain"}
     assert data["text/plain"].endswith("ValueError: no picture of this")

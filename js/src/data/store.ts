@@ -10,7 +10,7 @@ import type { Layer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
 import { type PackedBlock, unpack } from "./packed.ts";
-import { RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
+import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import { type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
 /** The source of layers: a kernel, or the page. */
@@ -56,8 +56,13 @@ interface Near {
   bytes: number;
 }
 
+/** The weight of one pair of tokens in every head, by the number of its layer. */
+export type PairWeights = ReadonlyMap<number, readonly number[]>;
+
 export class Store {
-  readonly #cache = new ResourceCache<Layer | Combined>(BUDGET, () => this.#planPrefetch());
+  readonly #cache = new ResourceCache<Layer | Combined | PairWeights>(BUDGET, () =>
+    this.#planPrefetch(),
+  );
   readonly #rows: RowCache = new ResourceCache(ROWS_BUDGET);
   readonly #thumbnails: Thumbnail[][][];
   /** The neighbours of the layer requested last, which is the one in view. */
@@ -109,6 +114,19 @@ export class Store {
     });
   }
 
+  /** The weight from a query to a key in all heads of a stack, asked for likewise. */
+  pair(stack: string, query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
+    return this.#cache.get(`${stack}.pair ${query} ${key}`, async (signal) => {
+      const data = new Map<number, readonly number[]>();
+      for (const info of this.stack(stack).layers) {
+        signal.throwIfAborted();
+        data.set(info.number, await this.#pairWeights(stack, info, query, key, signal));
+      }
+      const heads = [...data.values()].reduce((sum, weights) => sum + weights.length, 0);
+      return { data, bytes: 8 * heads };
+    });
+  }
+
   retry(): void {
     this.#cache.retry();
   }
@@ -134,6 +152,19 @@ export class Store {
     const arrays = decodeBlock(block);
     checkNumbers(arrays);
     return { data: new LayerData(stack, info, arrays, block.error), bytes: bytesIn(arrays) };
+  }
+
+  async #pairWeights(
+    name: string,
+    info: LayerInfo,
+    query: number,
+    key: number,
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    const rows = this.source.rows?.(name, info.number);
+    if (rows) return fetchWeights(this.stack(name), info, rows, query, key, signal);
+    const { data } = await this.#askLayer(name, info.number, signal);
+    return Array.from({ length: info.heads }, (_, head) => data.weightRow(head, query)[key]);
   }
 
   /** The next and the previous layer, as far as the stack goes. */

@@ -6,7 +6,7 @@ import type { State } from "../state/state.ts";
 import { el } from "./dom.ts";
 import { doubtAbout, doubts } from "./fidelity.ts";
 
-/** @param missing attention modules that are not in the record, as "module: reason" */
+/** @param missing what is not in the record, as "module: reason" or "text: reason" */
 export function notes(scope: Scope, state: State, missing: readonly string[]): HTMLElement {
   const doubt = el("div", { role: "note", class: "doubt" });
   const saved = el("div", { role: "note", class: "saved" });
@@ -33,7 +33,8 @@ export function notes(scope: Scope, state: State, missing: readonly string[]): H
 }
 
 function absence(missing: readonly string[]): HTMLElement {
-  const what = missing.length === 1 ? "module is" : "modules are";
+  const heading = "Not in this record:";
+  if (missing.length === 1) return el("div", { role: "note" }, `${heading} ${missing[0]}`);
   return el(
     "div",
     { role: "note" },
@@ -44,7 +45,7 @@ function absence(missing: readonly string[]): HTMLElement {
       el(
         "summary",
         { title: missing.join("\n") },
-        `${missing.length} attention ${what} not in this record`,
+        `${heading} ${missing.length} parts of the attention`,
       ),
       el("ul", {}, ...missing.map((reason) => el("li", {}, reason))),
     ),

@@ -47,7 +47,7 @@ export const SCHEMA = {
   orientation: oneOf("vertical", "horizontal"),
   picture: flag(true),
   thumbnails: oneOf("matrix", "lines"),
-  /** "model", or the name of a metric. */
+  /** "model", "pair" for the weight of the locked pair, or the name of a metric. */
   sort: text("model"),
   /** "pattern", "layer", or the name of a metric. */
   color: text("pattern"),
@@ -59,6 +59,9 @@ export const SCHEMA = {
   expanded: flag(true),
   theme: oneOf("auto", "light", "dark"),
 };
+
+/** The value of `sort` for the weight of the locked pair of tokens. */
+export const PAIR = "pair";
 
 type ChoiceName = keyof typeof SCHEMA;
 export type Choices = { [Name in ChoiceName]: (typeof SCHEMA)[Name]["value"] };

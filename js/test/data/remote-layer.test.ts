@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Block } from "../../src/data/codec.ts";
 import type { Side } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
+import { fetchWeights, RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
 import { ResourceCache } from "../../src/data/resource-cache.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectClose, type Numbers, RECORD } from "../support/vectors.ts";
@@ -75,6 +75,15 @@ describe.for([0, 1, 2])("layer %i", (layer) => {
     // Every head came along.
     expectClose(made.weightRow(0, 4), part(layer, 0).slice(4 * COUNT, 5 * COUNT));
     expect(asked.length).toBe(2);
+  });
+
+  test("gives the weight of one pair in every head", async () => {
+    const rows = async (side: Side, position: number) => answerOf(layer, side, position);
+    const { signal } = new AbortController();
+    const weights = await fetchWeights(STACK, STACK.layers[layer], rows, 4, 2, signal);
+    const expected = weights.map((_, head) => part(layer, head)[4 * COUNT + 2]);
+    expect(weights.length).toBe(STACK.layers[layer].heads);
+    expectClose(weights, expected);
   });
 
   test("has the scores that were recorded", async () => {

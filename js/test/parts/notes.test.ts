@@ -57,8 +57,8 @@ test("what was saved is said, as the kernel says it", () => {
 test("what is missing is counted, and listed when asked for", async () => {
   const missing = ["layers.4.mixer: attends without a softmax", "layers.5: <b>compiled</b>"];
   mounted({ stack: "encoder" }, missing, OVERVIEW);
-  expect(texts()).toEqual(["2 attention modules are not in this record"]);
-  const summary = page.getByText("2 attention modules are not in this record");
+  expect(texts()).toEqual(["Not in this record: 2 parts of the attention"]);
+  const summary = page.getByText("2 parts of the attention");
   await expect.element(summary).toHaveAttribute("title", missing.join("\n"));
   await userEvent.tab();
   expect(document.activeElement).toBe(summary.element());
@@ -67,7 +67,8 @@ test("what is missing is counted, and listed when asked for", async () => {
   expect(items.map((item) => item.textContent)).toEqual(missing);
 });
 
-test("one that is missing is one", () => {
-  mounted({ stack: "encoder" }, ["a: b"], OVERVIEW);
-  expect(texts()).toEqual(["1 attention module is not in this record"]);
+test("one that is missing is named at once", () => {
+  const missing = ["text: its tokenizer cut off 190 of 702 tokens"];
+  mounted({ stack: "encoder" }, missing, OVERVIEW);
+  expect(texts()).toEqual([`Not in this record: ${missing[0]}`]);
 });

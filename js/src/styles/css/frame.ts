@@ -62,6 +62,7 @@ svg { display: block; width: 1em; height: 1em }
 .filled { fill: currentColor }
 
 .body { padding: 16px 20px; min-height: 240px; max-height: var(--highest, 860px); overflow: auto; scrollbar-gutter: stable }
+.layer-view { display: flow-root }
 .notice { max-width: 60ch; margin: 40px auto; color: var(--muted); text-align: center }
 .notice .control { margin-top: 10px; background: none }
 .notice[role=alert] { color: var(--text); border-left: 3px solid var(--negative); padding-left: 12px; text-align: left }

@@ -18,6 +18,7 @@ import { modelLayout } from "./layout.ts";
 import { metricTable } from "./metrics.ts";
 import { placeOf, rowsOf } from "./order.ts";
 import { paintRows } from "./paint.ts";
+import { pairOrder } from "./pair.ts";
 import { modelPanel, type Panel } from "./panel.ts";
 import { described } from "./patterns.ts";
 import { bindPointer } from "./pointer.ts";
@@ -34,7 +35,8 @@ export function modelView(context: Context): View {
   const { stack, metrics } = state.shown;
   const metricOf = (name: string) => metrics.value.find((metric) => metric.name === name) ?? null;
   // A metric that this stack does not have counts as not chosen.
-  const sort = computed(() => metricOf(state.sort.value));
+  const pair = pairOrder(state, store);
+  const sort = computed(() => pair.value.metric ?? metricOf(state.sort.value));
   const color = computed(
     () => metricOf(state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern"),
   );
@@ -277,7 +279,11 @@ export function modelView(context: Context): View {
     ),
     legend: computed(() => [
       ...coloring.value.legend,
-      ...[keptAsWeights(rows.value.map(({ layer }) => layer)), sampledText(stack.value)]
+      ...[
+        pair.value.remark,
+        keptAsWeights(rows.value.map(({ layer }) => layer)),
+        sampledText(stack.value),
+      ]
         .filter(Boolean)
         .map((remark) => `   ${remark}`),
       state.segments.value === "all" || !isPair(stack.value)
@@ -295,7 +301,11 @@ export function modelView(context: Context): View {
       cropped: false,
     }),
     tables: computed(() => [
-      headsTable(rows.value, manifest, metrics.value),
+      headsTable(
+        rows.value,
+        manifest,
+        [...metrics.value, pair.value.metric].filter((m) => m !== null),
+      ),
       ...(panel.value?.content.tables.value ?? []),
     ]),
   };

