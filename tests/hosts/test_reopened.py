@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 import attnwidget as aw
-from tests.browser.view import View, expect_lines
+from tests.browser.view import View, eventually, expect_lines
 from tests.hosts.hostile_texts import expect_text_alone
 from tests.hosts.reopened import SAVE_STATE, outputs, reopen, write_notebooks
 from tests.hosts.shown import (
@@ -165,9 +165,12 @@ def test_static_cells(open_: Callable[[str], Lab], record: aw.AttentionRecord, n
     view.layer.press("ArrowUp")
     expect(view.layer).to_have_text("1")
     frame = results(lab).nth(4).locator("iframe")
-    assert frame.evaluate("frame => frame.offsetHeight") == view.within.evaluate(
-        "main => main.offsetHeight"
-    )
+
+    def fits() -> None:
+        height = frame.content_frame.locator("main").evaluate("main => main.offsetHeight")
+        assert frame.evaluate("frame => frame.offsetHeight") == height
+
+    eventually(lab.page, fits)
     expect_text_alone(static(lab, 5), lab.watch)
 
 
