@@ -10,7 +10,7 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { type Choices, combination } from "../../state/choices.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
-import { LONG } from "../shared/columns.ts";
+import { LONG, LOWEST_ROW } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
 import { shownMatrices, shownMatrix, stackMatrix } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
@@ -24,13 +24,11 @@ import { headLegend } from "./legend.ts";
 import { headTools } from "./tools.ts";
 
 /** The least width of the view in CSS pixels with the lines and the matrix side by side. */
-const SIDE_BY_SIDE_FROM = 740;
-/** The least width of the view with row labels on a matrix beside the lines. */
-const ROW_LABELS_FROM = 1100;
+const SIDE_BY_SIDE_FROM = 540;
 /** The matrix's share of the width, side by side. */
 const MATRIX_SHARE = 0.44;
 const LARGEST_MATRIX = 620;
-const LEAST_LINES = 448;
+const LEAST_LINES = 290;
 const GAP = 32;
 
 export function headView(context: Context): View {
@@ -111,7 +109,7 @@ function headContent(
     ...attention,
     width: sideBySide ? width - matrixWidth - GAP : width,
     height: LONG,
-    rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length)),
+    rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length), LOWEST_ROW),
     horizontal,
     matrices,
     colors,
@@ -121,7 +119,7 @@ function headContent(
     matrix,
     title,
     width: matrixWidth,
-    labelsRows: !sideBySide || width >= ROW_LABELS_FROM,
+    labelsRows: true,
   });
   const buttons = swatches(scope, state, heads, palette);
   buttons.hidden = allLayers !== null;
