@@ -89,6 +89,8 @@ export function layerView(
       const root = element.firstChild ? null : element.closest<HTMLElement>(".root");
       shownScope.end();
       shownScope = contentScope;
+      // A notice takes the height of the content before it, so that the page does not jump.
+      element.style.minHeight = next ? "" : `${element.offsetHeight}px`;
       replaceContent(element, content);
       viewContent.value = next;
       // Move the focus from the root to the first content.
