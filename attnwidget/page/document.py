@@ -54,6 +54,8 @@ html {{ background: #fff }}
 body {{ margin: 0 auto; max-width: 1600px; padding: 16px; box-sizing: border-box }}
 main > * + * {{ margin-top: 24px }}
 @media (prefers-color-scheme: dark) {{ html {{ background: #111214 }} }}
+html[data-theme=light] {{ background: #fff; color-scheme: light }}
+html[data-theme=dark] {{ background: #111214; color-scheme: dark }}
 .waiting {{ visibility: hidden; animation: late 0s 2s forwards }}
 @keyframes late {{ to {{ visibility: visible }} }}
 @media (max-width: 700px) {{ body {{ padding: 0 }} }}

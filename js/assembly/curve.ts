@@ -1,4 +1,10 @@
-/** Mirrors src/kernels/curve.ts: red, green, blue and opacity are the four lanes. */
+/**
+ * Mirrors src/kernels/curve.ts, four pixels of a column at a time. Red, green, blue and opacity are
+ * the four lanes of a colour.
+ */
+
+const SHARPEST: f32 = 1e-3;
+
 export function curve(
   sums: usize,
   width: i32,
@@ -17,18 +23,55 @@ export function curve(
   color = f32x4.replace_lane(color, 2, blue);
   color = f32x4.mul(f32x4.replace_lane(color, 3, 1), f32x4.splat(opacity));
   const drop = to - from;
-  const line: usize = width << 4;
-  for (let x = 0; x < width; x++) {
-    const middle = from + drop * load<f32>(bends + (x << 3));
-    const slope = drop * load<f32>(bends + (x << 3), 4);
-    const half = thickness * 0.5 * sqrt<f32>(1 + slope * slope);
-    const top = max<f32>(middle - half, 0);
-    const bottom = min<f32>(middle + half, <f32>height);
-    let y = floor<f32>(top);
-    let at = sums + <usize>(<i32>y) * line + (x << 4);
-    for (; y < bottom; y += 1, at += line) {
-      const covered = min<f32>(y + 1, bottom) - max<f32>(y, top);
-      v128.store(at, f32x4.add(v128.load(at), f32x4.mul(color, f32x4.splat(covered))));
+  const line = width << 4;
+  for (let x = 0; x < width; x++, bends += 12, sums += 16) {
+    const middle = from + drop * load<f32>(bends);
+    const slope = drop * load<f32>(bends, 4);
+    const extent = thickness * sqrt<f32>(1 + slope * slope);
+    const move: f32 = abs<f32>(drop * load<f32>(bends, 8)) + SHARPEST;
+    const edge = extent < move ? extent : move;
+    const outer: f32 = (extent + move) * 0.5;
+    const most = f32x4.splat(edge / move);
+    const edges = f32x4.splat(edge);
+    const half = f32x4.splat(0.5 / edge);
+    const bottom = middle + outer;
+    const last: i32 = bottom < <f32>height ? <i32>ceil<f32>(bottom) : height;
+    let y: i32 = <i32>floor<f32>(middle - outer);
+    // The lower borders of the pixels, counted from the beginning of either edge.
+    let above = f32x4.add(f32x4(1, 2, 3, 4), f32x4.splat(<f32>y + outer - middle));
+    const between = f32x4.splat(outer + outer - edge);
+    let before = f32x4.splat(0);
+    for (let at = sums + y * line; y < last; y += 4, at += line << 2) {
+      const below = f32x4.sub(above, between);
+      const until = f32x4.sub(covered(above, edges, half), covered(below, edges, half));
+      const amounts = f32x4.mul(
+        f32x4.sub(until, v128.shuffle<f32>(before, until, 3, 4, 5, 6)),
+        most,
+      );
+      if (y >= 0) add(at, color, v128.shuffle<f32>(amounts, amounts, 0, 0, 0, 0));
+      if (within(y + 1, last))
+        add(at + line, color, v128.shuffle<f32>(amounts, amounts, 1, 1, 1, 1));
+      if (within(y + 2, last))
+        add(at + (line << 1), color, v128.shuffle<f32>(amounts, amounts, 2, 2, 2, 2));
+      if (within(y + 3, last))
+        add(at + line * 3, color, v128.shuffle<f32>(amounts, amounts, 3, 3, 3, 3));
+      before = until;
+      above = f32x4.add(above, f32x4.splat(4));
     }
   }
+}
+
+function within(y: i32, last: i32): bool {
+  return y >= 0 && y < last;
+}
+
+function add(at: usize, color: v128, amount: v128): void {
+  v128.store(at, f32x4.add(v128.load(at), f32x4.mul(color, amount)));
+}
+
+/** Mirrors `covered` of src/kernels/curve.ts. */
+function covered(y: v128, edge: v128, half: v128): v128 {
+  const rising = f32x4.pmin(f32x4.pmax(y, f32x4.splat(0)), edge);
+  const whole = f32x4.sub(f32x4.pmax(y, edge), edge);
+  return f32x4.add(f32x4.mul(f32x4.mul(rising, rising), half), whole);
 }

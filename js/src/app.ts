@@ -15,6 +15,7 @@ import { printAsFigure } from "./parts/print.ts";
 import { saveMenu } from "./parts/save.ts";
 import { bindKeys } from "./parts/shortcuts.ts";
 import { themeMenu } from "./parts/theme-menu.ts";
+import { tour } from "./parts/tour.ts";
 import type { Scope } from "./scheduling/scope.ts";
 import type { ViewName } from "./state/choices.ts";
 import type { Side, State } from "./state/state.ts";
@@ -106,7 +107,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const legend = computed(() => view.value?.legend.value ?? []);
   const tables = computed(() => view.value?.tables.value ?? []);
 
-  const keys = help(state.views);
+  const guide = tour(scope, { root, state, manifest: store.manifest, status });
+  const keys = help(guide.start, state.views);
   // The focused option: an option may stand for a word, of which the token is a part.
   const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
   const find = findBox(scope, { state, option, leave });
@@ -151,7 +153,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const note = notes(scope, state, store.manifest.missing);
   const statusOrMessage = computed(() => (message.value === null ? status.value : [message.value]));
   const foot = footer(scope, statusOrMessage, legend);
-  root.append(head, alert, note, body, foot, keys.panel);
+  root.append(head, alert, note, body, foot, keys.panel, ...guide.elements);
   shadow.append(root);
   const actions = {
     help: keys.toggle,

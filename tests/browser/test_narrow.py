@@ -37,6 +37,8 @@ def test_every_control_is_in_sight(
 ) -> None:
     view = View(open_page(pair_page, width=width, height=1000))
     view.open(tab)
+    if width <= 900:
+        view.within.get_by_role("button", name="Options").click()
     controls = [view.tab("Neuron"), view.layer, view.head]
     if tab != "Model":
         controls += [view.filter, view.within.get_by_role("searchbox", name="Find token")]

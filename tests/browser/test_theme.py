@@ -73,3 +73,17 @@ def test_text_stands_out_in_the_dark(open_page: OpenPage, pair_page: Path) -> No
             assert np.ptp(look(place)) > 100
 
     eventually(view.page, readable)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_around_has_the_theme_of_its_views(
+    open_page: OpenPage, record: aw.AttentionRecord, theme: str
+) -> None:
+    html = aw.AttentionWidget(record, theme=theme).to_html()
+    view = View(open_page(html, height=1000, dark=theme == "light"))
+
+    def fits() -> None:
+        bright = brightness(look(view.page.locator("html")))
+        assert bright < 48 if theme == "dark" else bright > 230, bright
+
+    eventually(view.page, fits)

@@ -47,6 +47,7 @@ RUN_ONE = f"""() => {{
   script.remove();
 }}"""
 
+
 def save_hostile(folder: Path) -> None:
     hostile.record().save(folder / FILE)
 

@@ -1,5 +1,6 @@
 /** The entry point of self-contained pages, which `attnwidget/page/document.py` writes. */
 
+import { effect } from "@preact/signals-core";
 import { mount } from "../app.ts";
 import { fields, flag, integer, list, oneOf, orNull, text } from "../data/check.ts";
 import type { Manifest } from "../data/manifest.ts";
@@ -13,7 +14,7 @@ import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
 import { type Choices, VIEWS, type ViewName } from "../state/choices.ts";
-import { createState } from "../state/state.ts";
+import { createState, type State } from "../state/state.ts";
 import { followFrame } from "./frame.ts";
 
 interface Content {
@@ -55,20 +56,34 @@ function start(): void {
     const content = read<Content>(document.querySelector("[data-content]"));
     const wrong = CONTENT(content);
     if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
+    const states: State[] = [];
     for (const widget of content.widgets) {
       try {
-        show(main, content, widget);
+        states.push(show(main, content, widget));
       } catch (error) {
         // The other widgets still work.
         fail(error);
       }
     }
+    followTheme(states);
   } catch (error) {
     fail(error);
   }
 }
 
-function show(main: HTMLElement, content: Content, widget: Content["widgets"][number]): void {
+/** The page around widgets that all have the same theme has it, too. */
+function followTheme(states: readonly State[]): void {
+  // A frame takes the background of the page around it.
+  if (parent !== window) return;
+  const { dataset } = document.documentElement;
+  effect(() => {
+    const [first, ...others] = new Set(states.map(({ theme }) => theme.value));
+    if (others.length || !first || first === "auto") delete dataset.theme;
+    else dataset.theme = first;
+  });
+}
+
+function show(main: HTMLElement, content: Content, widget: Content["widgets"][number]): State {
   const { record, choices, metrics, note } = widget;
   const recorded = content.records[record];
   if (!recorded) throw new Error(`it has no record ${record}`);
@@ -86,6 +101,7 @@ function show(main: HTMLElement, content: Content, widget: Content["widgets"][nu
   const host = main.lastElementChild as Element;
   // All errors in this page come from its widgets.
   watchErrors(state, () => isInUse(host, [...main.querySelectorAll(":scope > div")]));
+  return state;
 }
 
 /** The source of blocks, which stay text until a layer is opened. */

@@ -1,5 +1,8 @@
 import type { Kernels } from "./kernels.ts";
 
+/** Added to the height of an edge, so that it can be divided by. */
+const SHARPEST = 1e-3;
+
 export const curve: Kernels["curve"] = (
   sums,
   height,
@@ -12,19 +15,28 @@ export const curve: Kernels["curve"] = (
   blue,
   opacity,
 ) => {
-  const width = bends.length / 2;
+  const width = bends.length / 3;
   const drop = to - from;
   for (let x = 0; x < width; x++) {
-    const middle = from + drop * bends[2 * x];
-    const slope = drop * bends[2 * x + 1];
-    // The vertical extent of a band of this thickness at this slope.
-    const half = (thickness / 2) * Math.sqrt(1 + slope * slope);
-    const top = Math.max(middle - half, 0);
-    const bottom = Math.min(middle + half, height);
-    for (let y = Math.floor(top); y < bottom; y++) {
-      const covered = Math.min(y + 1, bottom) - Math.max(y, top);
-      const amount = covered * opacity;
+    const middle = from + drop * bends[3 * x];
+    const slope = drop * bends[3 * x + 1];
+    const move = Math.abs(drop * bends[3 * x + 2]) + SHARPEST;
+    // A band of this thickness, averaged while it moves up or down: a trapezoid, with edges above and
+    // below.
+    const extent = thickness * Math.sqrt(1 + slope * slope);
+    const edge = Math.min(extent, move);
+    const outer = (extent + move) / 2;
+    const inner = outer - edge;
+    const most = (opacity * edge) / move;
+    const first = Math.max(Math.floor(middle - outer), 0);
+    const last = Math.min(middle + outer, height);
+    let before = covered(first - middle + outer, edge) - covered(first - middle - inner, edge);
+    for (let y = first; y < last; y++) {
+      const below = y + 1 - middle;
+      const until = covered(below + outer, edge) - covered(below - inner, edge);
+      const amount = (until - before) * most;
       const at = (y * width + x) * 4;
+      before = until;
       sums[at] += amount * red;
       sums[at + 1] += amount * green;
       sums[at + 2] += amount * blue;
@@ -32,3 +44,9 @@ export const curve: Kernels["curve"] = (
     }
   }
 };
+
+/** The area until y under an edge that rises from 0 at 0 to 1 at `edge`, and stays there. */
+function covered(y: number, edge: number): number {
+  const rising = Math.min(Math.max(y, 0), edge);
+  return (rising * rising) / (2 * edge) + Math.max(y, edge) - edge;
+}

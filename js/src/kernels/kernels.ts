@@ -50,9 +50,11 @@ export interface Kernels {
   mix(rows: Float32Array, inks: Float32Array, out: Float32Array): void;
 
   /**
-   * Add a curve to [height, width, 4], sums of red, green and blue times opacity, and of opacity.
+   * Add a curve to [height, width, 4], sums of red, green and blue times opacity, and of opacity,
+   * by how much of each pixel it covers.
    *
-   * @param bends per column, the progress of the curve (0 to 1) and its slope
+   * @param bends per column, the progress of the curve (0 to 1) in its middle, its slope, and how far
+   * it moves while it is smoothed from left to right
    */
   curve(
     sums: Float32Array,

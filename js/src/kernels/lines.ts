@@ -8,18 +8,27 @@ import { typescript } from "./typescript.ts";
 /** Each component from 0 to 255. */
 type Color = readonly [red: number, green: number, blue: number];
 
+/**
+ * The width in pixels over which curves are smoothed from left to right. Over a single pixel, a thin
+ * steep line would look like a chain of dots.
+ */
+const SMOOTHED = 1.5;
+
 export class LineField {
   /** Premultiplied red, green, blue and opacity sums per pixel. */
   readonly #sums: Float32Array;
   readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
-  /** Per column, the progress of the curve (0 to 1) and its slope. */
+  /**
+   * Per column, the progress of the curve (0 to 1), its slope, and how far it moves while it is
+   * smoothed.
+   */
   readonly #bends: Float32Array;
 
   readonly #columns: number;
 
   static numbers(width: number, height: number, stretch = 1): number {
     const columns = Math.ceil(width / stretch);
-    return 5 * columns * height + 2 * columns;
+    return 5 * columns * height + 3 * columns;
   }
 
   /** @param stretch the number of pixels from left to right that are drawn as one. */
@@ -34,11 +43,11 @@ export class LineField {
     this.#sums = kernels.floats(columns * height * 4);
     const { buffer, byteOffset } = kernels.floats(columns * height);
     this.#pixels = new Uint8ClampedArray(buffer, byteOffset, 4 * columns * height);
-    this.#bends = kernels.floats(2 * columns);
+    this.#bends = kernels.floats(3 * columns);
     for (let x = 0; x < columns; x++) {
       const t = ((x + 0.5) * stretch) / width;
-      this.#bends[2 * x] = ease(t);
-      this.#bends[2 * x + 1] = steepness(t) / width;
+      const slope = steepness(t) / width;
+      this.#bends.set([ease(t), slope, slope * Math.max(stretch, SMOOTHED)], 3 * x);
     }
   }
 

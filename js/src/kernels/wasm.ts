@@ -48,7 +48,7 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
       wasm.mix(at(rows), matrices, rows.length / matrices, out.length / 4, at(inks), at(out));
     },
     curve(sums, height, bends, ...rest) {
-      wasm.curve(at(sums), bends.length / 2, height, at(bends), ...rest);
+      wasm.curve(at(sums), bends.length / 3, height, at(bends), ...rest);
     },
     image(sums, out, stride, light) {
       wasm.image(at(sums), sums.length / 4, at(out), stride, light);

@@ -16,22 +16,35 @@ export interface Bound<Value> {
   value: Value;
 }
 
-/** A select box with its name before it. */
+/**
+ * A select box with its name before it.
+ *
+ * @param options a function is read inside an effect
+ */
 export function choice<Value extends string>(
   scope: Scope,
   name: string,
-  options: readonly Option[],
+  options: readonly Option[] | (() => readonly Option[]),
   bound: Bound<Value>,
 ): HTMLElement {
   const select = el("select", { "aria-label": name });
-  for (const { value, label, title } of options) {
-    select.append(el("option", { value, title: title || undefined }, label));
-  }
   select.addEventListener("change", () => {
     bound.value = select.value as Value;
   });
   const label = el("span", { class: "label", "aria-hidden": "true" }, name);
+  let filled = "";
   scope.effect(() => {
+    const current = typeof options === "function" ? options() : options;
+    const content = JSON.stringify(current);
+    // Keep equal options: a new list closes the one that the reader has opened.
+    if (content !== filled) {
+      filled = content;
+      select.replaceChildren(
+        ...current.map(({ value, label, title }) =>
+          el("option", { value, title: title || undefined }, label),
+        ),
+      );
+    }
     select.value = bound.value;
   });
   return el("label", { class: "control" }, label, select);

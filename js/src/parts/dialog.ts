@@ -28,7 +28,7 @@ export function dialog(name: string, ...content: HTMLElement[]): Dialog {
     event.stopPropagation();
     if (event.key !== "Tab") return;
     event.preventDefault();
-    const stops = [...element.querySelectorAll<HTMLElement>("button, textarea")];
+    const stops = [...element.querySelectorAll<HTMLElement>("button:enabled, textarea")];
     const at = stops.indexOf(event.target as HTMLElement) + (event.shiftKey ? -1 : 1);
     stops.at(at % stops.length)?.focus();
   });

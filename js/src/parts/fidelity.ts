@@ -1,7 +1,7 @@
 /** The precision of a layer's numbers, and doubts about them, in words. */
 
 import type { LayerInfo } from "../data/manifest.ts";
-import { capitalized, number, roundedUp } from "./text.ts";
+import { capitalized, number, ranges, roundedUp } from "./text.ts";
 
 const UNCONFIRMED = "not confirmed against the model";
 const CONTRADICTED = "queries and keys give other weights";
@@ -60,12 +60,6 @@ export function halfPrecision({ fidelity }: LayerInfo): string {
 
 /** "layer 3", or "layers 0–2, 5". */
 export function layerNames(layers: readonly Pick<LayerInfo, "number">[]): string {
-  const runs: [first: number, last: number][] = [];
-  for (const { number } of layers) {
-    const run = runs.at(-1);
-    if (run && run[1] === number - 1) run[1] = number;
-    else runs.push([number, number]);
-  }
-  const names = runs.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`));
-  return `${layers.length > 1 ? "layers" : "layer"} ${names.join(", ")}`;
+  const numbers = layers.map(({ number }) => number);
+  return `${layers.length > 1 ? "layers" : "layer"} ${ranges(numbers)}`;
 }

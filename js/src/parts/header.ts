@@ -8,6 +8,7 @@ import { goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 import { button, el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";
+import { iconButton } from "./icons.ts";
 import { stepper } from "./stepper.ts";
 
 const VIEW_LABELS: Record<ViewName, string> = { head: "Head", model: "Model", neuron: "Neuron" };
@@ -48,7 +49,33 @@ export function header(
   const tabs = viewTabs(scope, state);
   const choices = filters(scope, state, store.manifest);
   const end = el("div", { class: "common" }, ...common);
-  return el("header", {}, tabs, layer, head, ...choices, tools, end);
+  return el("header", {}, tabs, layer, head, ...options(...choices, tools), end);
+}
+
+/** The choices of the view; in a narrow header, a button that opens them below it. */
+function options(...choices: readonly HTMLElement[]): HTMLElement[] {
+  const button = iconButton({ icon: "options", name: "Options", title: "Options of this view" });
+  button.classList.add("narrow-only");
+  // Focusable, so that a press between the choices keeps it open.
+  const element = el("div", { class: "options", tabindex: -1 }, ...choices);
+  const open = (isOpen: boolean) => {
+    element.classList.toggle("open", isOpen);
+    button.setAttribute("aria-expanded", `${isOpen}`);
+  };
+  open(false);
+  button.addEventListener("click", () => open(!element.classList.contains("open")));
+  element.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !element.classList.contains("open")) return;
+    // Escape must not release locked tokens here.
+    event.stopPropagation();
+    button.focus();
+    open(false);
+  });
+  element.addEventListener("focusout", ({ relatedTarget }) => {
+    const to = relatedTarget as Node | null;
+    if (to && to !== button && !element.contains(to)) open(false);
+  });
+  return [button, element];
 }
 
 function viewTabs(scope: Scope, state: State): HTMLElement {

@@ -2,7 +2,7 @@
 
 import { VIEWS, type ViewName } from "../state/choices.ts";
 import { dialog } from "./dialog.ts";
-import { el } from "./dom.ts";
+import { button, el } from "./dom.ts";
 import { iconButton } from "./icons.ts";
 
 type Entries = readonly (readonly [does: string, meaning: string])[];
@@ -55,7 +55,7 @@ const TO_HEAD: Entries = [["double-click", "go to its head view"]];
 
 const NEURON: Entries = [
   ["j Shift+J", "the strongest keys of the query, one after the other"],
-  ["click q × k", "mute a neuron; drag for several; again restores"],
+  ["click q × k", "mute a neuron, the strongest of narrow ones; drag for several; again restores"],
   ["Shift+click", "compare a second query with the first (also Shift+Enter)"],
   ["Enter, Shift+← →", "on neurons: mute one, or several; Esc restores"],
 ];
@@ -90,20 +90,27 @@ export interface Help {
   toggle(open?: boolean): void;
 }
 
-/** @param views the available views */
-export function help(views: readonly ViewName[] = VIEWS): Help {
-  const button = iconButton({ icon: "keyboard", name: "Keyboard", title: "Keyboard help (?)" });
-  button.setAttribute("aria-haspopup", "dialog");
+/**
+ * @param showAround starts the tour
+ * @param views the available views
+ */
+export function help(showAround: () => void, views: readonly ViewName[] = VIEWS): Help {
+  const opener = iconButton({ icon: "keyboard", name: "Keyboard", title: "Keyboard help (?)" });
+  opener.setAttribute("aria-haspopup", "dialog");
   const lists = sectionsOf(views).map(([title, entries]) => {
     const list = el("dl", { "aria-label": title });
     for (const [does, meaning] of entries) list.append(el("dt", {}, does), el("dd", {}, meaning));
     return el("section", {}, el("h2", {}, title), list);
   });
-  const { element: panel, toggle } = dialog("Keyboard and pointer", ...lists);
-  button.addEventListener("click", () => toggle());
+  const around = button({ class: "control" }, "Show me around", () => {
+    toggle(false);
+    showAround();
+  });
+  const { element: panel, toggle } = dialog("Keyboard and pointer", around, ...lists);
+  opener.addEventListener("click", () => toggle());
   panel.addEventListener("keydown", (event) => {
     // Ignore the repeats of the key press that opened it.
     if (event.key === "?" && !event.repeat) toggle(false);
   });
-  return { button, panel, toggle };
+  return { button: opener, panel, toggle };
 }

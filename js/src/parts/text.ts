@@ -135,3 +135,14 @@ export function roundedUp(value: number): string {
   const unit = 10 ** Math.floor(Math.log10(value));
   return (Math.ceil(value / unit) * unit).toPrecision(1);
 }
+
+/** Increasing numbers as ranges: "0–2, 5". */
+export function ranges(numbers: readonly number[]): string {
+  const runs: [first: number, last: number][] = [];
+  for (const number of numbers) {
+    const run = runs.at(-1);
+    if (run && run[1] === number - 1) run[1] = number;
+    else runs.push([number, number]);
+  }
+  return runs.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(", ");
+}

@@ -23,9 +23,10 @@ export interface TokenColumnOptions extends Pick<TokenListOptions, ListOptions> 
 }
 
 /** The height of a row in CSS pixels: lower for long texts. */
-export const rowHeight = (tokens: number) => Math.max(16, Math.min(28, Math.floor(720 / tokens)));
+export const rowHeight = (tokens: number, lowest = 16) =>
+  Math.max(lowest, Math.min(28, Math.floor(720 / tokens)));
 
-export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.72);
+export const tokenFontSize = (rowHeight: number) => Math.min(14, rowHeight * 0.75);
 
 export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElement {
   const { side, tokens, state, positions, rowHeight } = options;

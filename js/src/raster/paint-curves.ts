@@ -19,8 +19,9 @@ export function* paintCurves(
   job: LinesJob,
   show: ShowLines,
 ): Generator<void> {
-  const { rows, columns, width, height, inks } = job;
-  const stretch = areFew(rows.length * columns.length) ? 1 : 2;
+  const { rows, columns, width, height, inks, ratio } = job;
+  // A column of two pixels shows on screens with large pixels.
+  const stretch = areFew(rows.length * columns.length) || ratio < 2 ? 1 : 2;
   const numbers =
     LineField.numbers(width, height, stretch) + Mixer.numbers(matrices.length, columns.length);
   const { kernels, release } = workspace(numbers);

@@ -143,6 +143,22 @@ describe("lines on top of each other", () => {
   });
 });
 
+test("a thin steep line is as opaque in every row, without gaps", () => {
+  const [width, height, thickness] = [90, 360, 0.9];
+  const field = new LineField(width, height);
+  field.add(340, 20, thickness, BLACK, 1);
+  const { data } = field.image();
+  for (let y = 120; y < 240; y++) {
+    const row = Array.from({ length: width }, (_, x) => data[(y * width + x) * 4 + 3] / 255);
+    const t = row.indexOf(Math.max(...row)) / width;
+    const expected = thickness * Math.sqrt(1 + 1 / slope(340, 20, t, width) ** 2);
+    expect(Math.abs(sum(row) - expected)).toBeLessThan(0.05);
+    // A line on the border of two pixels is about as strong as one in the middle of a pixel.
+    expect(Math.max(...row)).toBeGreaterThan(0.45);
+    expect(Math.max(...row)).toBeLessThan(0.65);
+  }
+});
+
 test("pixels that are as one have the mean of what each of them would have", () => {
   const [width, height] = [61, 40];
   const [fine, coarse] = [1, 2].map((stretch) => {

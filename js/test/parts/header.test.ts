@@ -4,6 +4,7 @@ import { el } from "../../src/parts/dom.ts";
 import { header } from "../../src/parts/header.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
+import { mountApp } from "../support/mounted.ts";
 import { place } from "../support/place.ts";
 import { testScope } from "../support/test-scope.ts";
 import {
@@ -172,4 +173,32 @@ describe("the filter of stacks", () => {
 test("the help button has its place", async () => {
   mounted();
   await expect.element(page.getByRole("button", { name: "help" })).toBeVisible();
+});
+
+describe("the options of a narrow header", () => {
+  const options = page.getByRole("button", { name: "Options" });
+  const filter = page.getByRole("combobox", { name: "Attention" });
+
+  test("open with their button, and close with Escape and when the focus leaves", async () => {
+    const app = await mountApp({ width: 600 });
+    await expect.element(filter).not.toBeInTheDocument();
+    await userEvent.click(options);
+    await userEvent.selectOptions(filter, "A → B");
+    expect(app.state.segments.value).toBe("ab");
+    app.state.query.value = 1;
+    await userEvent.keyboard("{Escape}");
+    await expect.element(filter).not.toBeInTheDocument();
+    await expect.element(options).toHaveFocus();
+    expect(app.state.query.value).toBe(1);
+    await userEvent.click(options);
+    await userEvent.click(filter);
+    await userEvent.click(tab("Head"));
+    await expect.element(filter).not.toBeInTheDocument();
+  });
+
+  test("are in the header where there is room", async () => {
+    await mountApp({ width: 1000 });
+    await expect.element(filter).toBeVisible();
+    await expect.element(options).not.toBeInTheDocument();
+  });
 });

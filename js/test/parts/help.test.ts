@@ -6,7 +6,7 @@ import type { ViewName } from "../../src/state/choices.ts";
 import { place } from "../support/place.ts";
 
 function mounted(views?: readonly ViewName[]) {
-  const made = help(views);
+  const made = help(() => {}, views);
   place(el("div", {}, made.button, made.panel));
   return made;
 }

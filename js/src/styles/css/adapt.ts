@@ -10,6 +10,7 @@ export const ADAPT = `
 @container (max-width: 1000px) {
   /* Space for a second line of numbers. */
   footer { min-height: calc(4.2em + 19px); justify-content: flex-start }
+  [data-view=model] .status { height: 4.2em; max-height: none }
   .status { height: auto; min-height: 1.4em; max-height: 2.8em; white-space: pre-wrap }
 }
 @container (max-width: 760px) {
@@ -17,9 +18,27 @@ export const ADAPT = `
   .about { height: 2.8em; white-space: pre-wrap }
   [data-view=neuron] .status { height: 2.8em }
 }
-@container (max-width: 990px) { .find { flex: 1 1 200px; max-width: 260px } }
+/* Searching opens the box over the controls to its left, so that nothing moves. */
+@container (max-width: 1320px) {
+  .find { position: relative; justify-content: center; width: 32px; padding: 0; border-color: transparent; font-size: 17px; cursor: pointer }
+  .find input { position: absolute; inset: 0; width: 100%; height: 100%; opacity: 0; cursor: pointer }
+  .find:is(:focus-within, :has(input:not(:placeholder-shown))) {
+    position: absolute; right: calc(100% + 4px); z-index: 1; width: min(260px, 56cqi); padding: 0 8px;
+    border-color: var(--border); background: var(--background); font-size: inherit;
+    input { position: static; height: 24px; opacity: 1; cursor: text }
+  }
+}
+@container (max-width: 900px) {
+  .narrow-only { display: grid }
+  .options {
+    display: none; position: absolute; z-index: 3; top: calc(100% - 4px); left: 12px; right: 12px; flex-wrap: wrap; gap: 8px; width: fit-content;
+    padding: 12px; outline: none; background: var(--background); border: 1px solid var(--border); border-radius: 8px; box-shadow: 0 6px 24px rgb(0 0 0 / .18);
+  }
+  .options.open { display: flex }
+}
 @container (max-width: 660px) {
-  :is([data-view=model], [data-view=neuron]) .status { height: 4.2em; max-height: none }
+  [data-view=neuron] .status { height: 4.2em; max-height: none }
+  [data-view=model] .status { height: 5.6em }
   header { gap: 8px; padding: 8px 12px }
   [role=tab] { padding: 0 11px }
   .control { padding: 0 7px }

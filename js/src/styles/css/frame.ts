@@ -38,7 +38,7 @@ header {
 [role=tab][aria-selected=true] { background: var(--accent); color: var(--onAccent) }
 .control { padding: 0 8px; gap: 4px }
 .stepper { gap: 0; padding-right: 2px }
-.tools { display: contents }
+.tools, .options { display: contents }
 .toggle { background: none; color: var(--muted) }
 .toggle:hover { color: var(--text) }
 .toggle[aria-pressed=true] { border-color: var(--accent); background: var(--highlight); color: var(--text) }
@@ -49,12 +49,12 @@ header {
 .control select { border: 0; background: var(--background); padding: 2px 0 ; field-sizing: content}
 .control select { min-height: 24px }
 .stepper button { min-width: 24px; min-height: 24px }
-.common { flex: 1 1 290px; display: flex; align-items: center; justify-content: flex-end; gap: 4px; min-width: 290px }
-.common:has(.find[hidden]) { flex-basis: auto; min-width: 0 }
+.common { position: relative; flex: none; display: flex; margin-left: auto; align-items: center; justify-content: flex-end; gap: 4px }
 .icon {
   flex: none; display: grid; place-items: center; width: 32px; height: 34px; padding: 0; border: 0; background: none;
   font-size: 17px; color: var(--muted); border-radius: 6px;
 }
+.narrow-only { display: none }
 .icon:hover, .icon[aria-expanded=true] { color: var(--text) }
 [aria-disabled=true] { opacity: .4; cursor: default }
 svg { display: block; width: 1em; height: 1em }
@@ -82,6 +82,8 @@ footer {
 /* The comparison of two queries takes two lines; the footer is always high enough. */
 [data-view=neuron] footer { justify-content: flex-start; min-height: calc(4.2em + 19px) }
 [data-view=neuron] .status { height: auto; min-height: 1.4em; max-height: 2.8em; white-space: pre-wrap }
+/* Eight metrics take two lines. */
+[data-view=model] .status { height: 2.8em; white-space: pre-wrap }
 /* Views with long texts. */
 :is([data-view=model], [data-view=neuron]) {
   footer { flex-direction: column; gap: 2px }

@@ -5,7 +5,7 @@ export const HEAD = `
 .head-view.side-by-side { flex-direction: row; justify-content: space-between; align-items: flex-start }
 .left { min-width: 0 }
 .stepper .count { min-width: 4.4em; text-align: center }
-.swatch-row { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 6px; margin-bottom: 16px }
+.swatch-row { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 6px; margin-bottom: 4px }
 .swatch-row.unused { visibility: hidden }
 .swatches { flex: 0 1 auto; display: flex; flex-wrap: wrap; gap: 8px 6px }
 .some { border: 0; border-radius: 6px; padding: 3px 8px; background: none; color: var(--muted); font-size: 12px }
@@ -18,6 +18,11 @@ export const HEAD = `
 .swatches button.current::after { content: ""; position: absolute; left: 5px; right: 5px; bottom: -5px; height: 2px; border-radius: 1px; background: var(--text) }
 .swatches button:focus-visible { outline-offset: 2px }
 .pairs { display: flex; gap: 6px; width: fit-content; max-width: 100%; overflow-x: auto }
+.pairs.vertical { padding-top: 16px }
+.title:has(+ .pairs) { margin-top: 10px }
+.strip-names { position: absolute; bottom: 100%; left: 0; font-size: 11px; color: var(--muted); white-space: nowrap }
+.strip-names.right { left: auto; right: 0 }
+.horizontal .strip-names { display: none }
 .pairs.horizontal { flex-direction: column; gap: 2px }
 .titled { width: fit-content; max-width: 100% }
 .titles { display: flex; justify-content: space-between; gap: 16px; margin-bottom: 6px; padding: 0 8px; color: var(--muted); font-size: 13px; white-space: nowrap }
@@ -53,6 +58,7 @@ export const HEAD = `
 }
 .title strong { color: var(--text); font-weight: 500 }
 .title.zoomable { display: flex; align-items: flex-start; justify-content: space-between; gap: 8px }
+.title.narrow { flex-direction: column }
 .zoom { flex: none; display: flex; gap: 4px }
 .zoom button { min-width: 24px; height: 24px; padding: 0 6px; border: 1px solid var(--border); border-radius: 6px; background: var(--background); color: var(--muted); line-height: 1 }
 .zoom button:hover:not([aria-disabled=true]) { color: var(--text) }

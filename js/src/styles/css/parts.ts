@@ -1,7 +1,7 @@
 /** The parts around the views: find box, menus, dialogs, notes. */
 
 export const PARTS = `
-.find { flex: 0 1 200px; gap: 6px; min-width: 100px; color: var(--muted); cursor: text }
+.find { width: 200px; gap: 6px; color: var(--muted); cursor: text }
 .find svg { flex: none }
 .find:focus-within { outline: 2px solid var(--accent); outline-offset: 1px }
 .find input { flex: 1; min-width: 0; height: 24px; padding: 0; border: 0; outline: none; background: none; font: inherit; color: var(--text) }
@@ -38,6 +38,13 @@ dialog dl { display: grid; grid-template-columns: 9em 1fr; gap: 3px 16px; margin
 dialog dt { font-weight: 600 } dialog dd { margin: 0; color: var(--muted) }
 dialog p { margin: 0 0 8px }
 dialog textarea { width: 100%; font: 12px/1.4 ui-monospace, monospace; color: inherit; background: var(--panel); border: 1px solid var(--border); border-radius: 6px; white-space: pre }
+.tour { position: fixed; width: min(380px, 100vw - 24px); margin: 0 }
+.tour::backdrop { background: none }
+.tour-buttons { display: flex; align-items: center; justify-content: flex-end; gap: 8px; font-size: 13px }
+.tour-buttons .label { flex: 1 }
+.tour-buttons :disabled { opacity: .4; cursor: default }
+dialog .control { background: var(--background) }
+.tour-frame { position: absolute; z-index: 5; border: 2px solid var(--accent); border-radius: 8px; box-shadow: 0 0 0 9999px rgb(0 0 0 / .15); pointer-events: none }
 .unseen { position: absolute; top: 0; left: 0; width: 1px; height: 1px; opacity: 0 }
 
 .alert { display: flex; align-items: center; justify-content: space-between; gap: 16px; padding: 8px 20px; border-bottom: 1px solid var(--border); border-left: 3px solid var(--negative); background: var(--panel) }

@@ -12,7 +12,7 @@ import { type Choices, combination } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
-import { isLong, LONG } from "../shared/columns.ts";
+import { isLong, LONG, LOWEST_ROW } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
 import { shownMatrices, shownMatrix, stackMatrix } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
@@ -27,13 +27,11 @@ import { patchesOn, pictureContent } from "./picture/picture.ts";
 import { headTools } from "./tools.ts";
 
 /** The least width of the view in CSS pixels with the lines and the matrix side by side. */
-const SIDE_BY_SIDE_FROM = 740;
-/** The least width of the view with row labels on a matrix beside the lines. */
-const ROW_LABELS_FROM = 1100;
+const SIDE_BY_SIDE_FROM = 540;
 /** The matrix's share of the width, side by side. */
 const MATRIX_SHARE = 0.44;
 const LARGEST_MATRIX = 620;
-const LEAST_LINES = 448;
+const LEAST_LINES = 290;
 const GAP = 32;
 /** The height of a row of swatches with its margin, and the least height of a long column. */
 const SWATCHES = 40;
@@ -134,7 +132,7 @@ function headContent(
     height: isLong(axes)
       ? Math.max(LEAST_LONG, Math.min(LONG, context.height.value - SWATCHES))
       : LONG,
-    rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length)),
+    rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length), LOWEST_ROW),
     horizontal,
     matrices,
     colors,
@@ -144,7 +142,7 @@ function headContent(
     matrix,
     title,
     width: matrixWidth,
-    labelsRows: !sideBySide || width >= ROW_LABELS_FROM,
+    labelsRows: true,
   });
   const buttons = swatches(scope, state, heads, palette);
   // Not hidden: the tokens below stay in their place.

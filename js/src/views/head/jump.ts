@@ -7,7 +7,6 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Axes, placeOf } from "../shared/axes.ts";
-import { isLong } from "../shared/columns.ts";
 import { LIMIT, type Link, strongestLinks } from "./links.ts";
 
 export interface Jump {
@@ -21,6 +20,9 @@ export interface ShownMatrix {
   readonly axes: Axes;
   readonly matrix: ReadonlySignal<AttentionMatrix>;
 }
+
+/** The most tokens of a text whose strongest links can be seen without a search. */
+const SHORT = 64;
 
 const TITLE =
   "Strongest links between two tokens of the matrix: j, Shift+J. Left out are those of a token to " +
@@ -88,9 +90,9 @@ export function jump(
   });
   scope.effect(() => {
     const shown = shownMatrix.value;
-    // The links of an overview are not known; those of a short text are visible without searching.
+    // The links of an overview are not known.
     const isKnown = shown?.matrix.value.overview === undefined;
-    element.hidden = !shown || !isKnown || (!isLong(shown.axes) && done.value === null);
+    element.hidden = !shown || !isKnown || (isShort(shown.axes) && done.value === null);
   });
   scope.effect(() => {
     const found = links.value;
@@ -101,3 +103,5 @@ export function jump(
   scope.onEnd(() => stop());
   return { element, go };
 }
+
+const isShort = ({ query, key }: Axes) => Math.max(query.shown.length, key.shown.length) <= SHORT;

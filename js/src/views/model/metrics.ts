@@ -17,14 +17,25 @@ export function inFull({ digits, unit, directions }: Metric, value: number | nul
 export const briefly = ({ digits }: Metric, value: number | null): string =>
   value === null ? "–" : number(value, digits > 3 ? digits : Math.min(digits, 2));
 
+/** The metric in use first. */
+export const ordered = (inUse: Metric, metrics: readonly Metric[]): readonly Metric[] => [
+  inUse,
+  ...metrics.filter((other) => other !== inUse),
+];
+
+/** The most rows of a table of metrics. */
+const MOST_ROWS = 8;
+
+/** A row per metric; those that are too many are counted. */
 export function metricTable(metrics: readonly Metric[], head: Head): HTMLElement {
-  const rows = metrics.map((metric) =>
-    el(
-      "div",
-      {},
-      el("span", {}, metric.label),
-      el("span", {}, inFull(metric, metricValue(metric, head))),
-    ),
+  const shown = metrics.length > MOST_ROWS ? MOST_ROWS - 1 : metrics.length;
+  const rows = metrics
+    .slice(0, shown)
+    .map((metric) => [metric.label, inFull(metric, metricValue(metric, head))]);
+  if (metrics.length > shown) rows.push([`and ${metrics.length - shown} more`, ""]);
+  return el(
+    "div",
+    { class: "metrics" },
+    ...rows.map((texts) => el("div", {}, ...texts.map((text) => el("span", {}, text)))),
   );
-  return el("div", { class: "metrics" }, ...rows);
 }

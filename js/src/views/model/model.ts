@@ -15,7 +15,7 @@ import { coloringOf } from "./color.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
 import { modelLayout } from "./layout.ts";
-import { metricTable } from "./metrics.ts";
+import { metricTable, ordered } from "./metrics.ts";
 import { placeOf, rowsOf } from "./order.ts";
 import { paintRows } from "./paint.ts";
 import { pairOrder } from "./pair.ts";
@@ -261,7 +261,7 @@ export function modelView(context: Context): View {
         aspect,
         paint: (painter, ratio, box) =>
           paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors),
-        numbers: metricTable(metrics.peek(), head),
+        numbers: metricTable(ordered(metric.peek(), metrics.peek()), head),
         cell,
         scroller: scroller() ?? stage,
       });
@@ -275,7 +275,7 @@ export function modelView(context: Context): View {
       // The status of the opened head while a token in it is hovered.
       panel.value && state.hover.value
         ? panel.value.content.status.value
-        : statusOf(focused.value, manifest.patterns, metric.value, metrics.value),
+        : statusOf(focused.value, manifest.patterns, ordered(metric.value, metrics.value)),
     ),
     legend: computed(() => [
       ...coloring.value.legend,
@@ -293,7 +293,7 @@ export function modelView(context: Context): View {
           : "   numbers are of whole heads",
       ...(panel.value?.content.legend.value ?? []),
     ]),
-    tools: [tools],
+    tools,
     figure: () => ({
       name: figureName(manifest, "model", stack.peek()),
       heading: "",

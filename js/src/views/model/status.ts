@@ -20,15 +20,10 @@ export const headTitle = ({ layer, head }: Head) => `Layer ${layer.number} · He
 /** The accessible name of a head. */
 export const headName = ({ layer, head }: Head) => `Layer ${layer.number}, head ${head}`;
 
-/** @param metric the metric in use, which comes first */
-export function statusOf(
-  head: Head,
-  patterns: Patterns,
-  metric: Metric,
-  metrics: readonly Metric[],
-): Phrase {
-  const numbers = [metric, ...metrics.filter((other) => other !== metric)].map(
-    (metric) => ` · ${metric.name} ${inFull(metric, metricValue(metric, head))}`,
+/** @param metrics in the order in which they are named */
+export function statusOf(head: Head, patterns: Patterns, metrics: readonly Metric[]): Phrase {
+  const numbers = metrics.map(
+    (metric) => ` · ${metric.label} ${inFull(metric, metricValue(metric, head))}`,
   );
   return [strong(`${headTitle(head)}  `), described(patterns, head), ...numbers];
 }

@@ -40,7 +40,7 @@ export const meanName = ({ name, label, description }: Metric) =>
   el(
     "div",
     { class: "mean-name", "aria-hidden": "true", title: description || label },
-    `mean\n${name}`,
+    `mean\n${name.replaceAll("_", " ")}`,
   );
 
 /** The mean in words, for screen readers. */

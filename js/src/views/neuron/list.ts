@@ -3,6 +3,7 @@
 import { el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
+import { placeNear } from "./near.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
 const HOW =
@@ -84,16 +85,12 @@ function revealSideways(option: Element): void {
 }
 
 /** Mute or unmute a neuron on click; a drag does the same to all that it passes. */
-function bindMuting(
-  list: HTMLElement,
-  state: State,
-  { order, muted, neuron }: QueryAnalysis,
-): void {
+function bindMuting(list: HTMLElement, state: State, analysis: QueryAnalysis): void {
+  const { order, muted, neuron } = analysis;
   let drag: { from: number; before: readonly number[]; muting: boolean } | null = null;
   const placeAt = (event: PointerEvent) => {
     const { left, width } = list.getBoundingClientRect();
-    const at = Math.floor(((event.clientX - left) / width) * order.peek().length);
-    return Math.min(Math.max(at, 0), order.peek().length - 1);
+    return placeNear(analysis, event.clientX - left, width, analysis.focusKey.peek());
   };
   const draw = (event: PointerEvent) => {
     if (!drag) return;

@@ -4,6 +4,7 @@ import { perFrame } from "../../scheduling/frame.ts";
 import type { State } from "../../state/state.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { lock } from "./lock.ts";
+import { placeNear } from "./near.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
 interface Under {
@@ -32,11 +33,13 @@ export function bindPointer(
     const row = Math.floor((event.clientY - box.top - MARKS) / rowHeight);
     const side = x < layout.keyLabels ? "query" : "key";
     const at = (side === "query" ? analysis.shown.queries : analysis.shown.keys)[row] ?? null;
-    const order = analysis.order.peek();
-    const cells = [layout.queries, layout.keys, layout.products].map((left) =>
-      left === null ? -1 : Math.floor(((x - left) / layout.strip) * order.length),
+    const left = [layout.queries, layout.keys, layout.products].find(
+      (left) => left !== null && x >= left && x < left + layout.strip,
     );
-    return { side, at, neuron: order[cells.find((cell) => cell in order) ?? -1] ?? null };
+    if (left === undefined || left === null) return { side, at, neuron: null };
+    const key = side === "key" ? at : null;
+    const place = placeNear(analysis, x - left, layout.strip, key);
+    return { side, at, neuron: analysis.order.peek()[place] };
   };
   for (const element of picture) {
     const point = perFrame(({ side, at, neuron }: Under) => {

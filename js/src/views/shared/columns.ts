@@ -34,12 +34,15 @@ export interface ColumnsOptions {
   readonly horizontal: boolean;
 }
 
-/** The most tokens of a column that does not scroll. */
-export const IN_FULL = 64;
-
 /** The height of a row of a long text, and of its column. */
 const LONG_ROW = 18;
 export const LONG = 720;
+
+/** The height of a row that can still be read. */
+export const LOWEST_ROW = 14;
+
+/** A column scrolls by itself if its lowest rows take more than this many times its height. */
+const IN_FULL = 2;
 
 /** Horizontal: the height and distance of the lines, and the bounds of a token's width. */
 const LINE = 30;
@@ -52,7 +55,7 @@ const GAP = 6;
 const LINES_AT_MOST = 520;
 const LINES_AT_LEAST = 110;
 
-const isLongOn = (axes: Axes, side: Side) => axes[side].shown.length > IN_FULL;
+const isLongOn = (axes: Axes, side: Side) => axes[side].shown.length * LOWEST_ROW > IN_FULL * LONG;
 
 /** True if either column scrolls. */
 export const isLong = (axes: Axes): boolean => isLongOn(axes, "query") || isLongOn(axes, "key");
@@ -81,7 +84,7 @@ export function columnsOf(options: ColumnsOptions): Columns {
   function rowOn(side: Side): number {
     if (long(side)) return LONG_ROW;
     // Beside a long column, rows need not align.
-    return anyLong ? rowHeight(axes[side].shown.length) : options.rowHeight;
+    return anyLong ? rowHeight(axes[side].shown.length, LOWEST_ROW) : options.rowHeight;
   }
 
   function labelsOn(side: Side): Track {
@@ -117,7 +120,7 @@ export function columnsOf(options: ColumnsOptions): Columns {
   function acrossOn(side: Side): number {
     if (horizontal) return LINE;
     const { shown, units } = axes[side];
-    const bounds: [number, number] = [56, Math.max(72, Math.min(180, width * 0.24))];
+    const bounds: [number, number] = [56, Math.max(84, Math.min(180, width * 0.24))];
     return columnWidth(
       shown.map((unit) => units.labels[unit]),
       fontSize(side),

@@ -11,6 +11,7 @@ import {
 } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
+import { ranges } from "../../parts/text.ts";
 import type { Track } from "../../parts/track.ts";
 import type { LinesJob } from "../../raster/lines-job.ts";
 import type { Ink } from "../../raster/mixer.ts";
@@ -50,7 +51,8 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
   const overlay = el("canvas", { class: "overlay" });
-  const element = el("div", { class: "lines", "aria-hidden": "true" }, base, overlay);
+  const stripNames = el("div", { class: "strip-names" });
+  const element = el("div", { class: "lines", "aria-hidden": "true" }, base, overlay, stripNames);
   const length = Math.max(tracks.query.length, tracks.key.length);
   const size: [number, number] = horizontal ? [length, across] : [across, length];
   [element.style.width, element.style.height] = size.map((side) => `${side}px`);
@@ -70,6 +72,9 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   scope.effect(() => {
     const side = sideOf(focused.value);
     base.classList.toggle("dimmed", side !== null);
+    stripNames.hidden = !series.value;
+    stripNames.classList.toggle("right", side === "query");
+    stripNames.textContent = headsIn(matrices.value);
     if (!series.value || !side) {
       paintCanvas(overlay, ...size, () => {});
       return;
@@ -121,4 +126,10 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   }
 
   return { element, share };
+}
+
+/** The heads of the strips, from left to right. */
+function headsIn(matrices: readonly AttentionMatrix[]): string {
+  const heads = matrices.map(({ head }) => head).filter((head) => head !== null);
+  return heads.length > 1 ? `heads ${ranges(heads)}` : matrices[0].name;
 }

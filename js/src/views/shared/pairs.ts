@@ -4,6 +4,7 @@ import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
 import { matches } from "../../parts/find.ts";
+import { capitalized } from "../../parts/text.ts";
 import { tokenList } from "../../parts/token-list.ts";
 import { cursorOf } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -89,13 +90,19 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     focused,
     series,
   });
-  const element = el(
+  const row = el(
     "div",
     { class: `pairs ${horizontal ? "horizontal" : "vertical"}` },
     ...queries,
     drawn.element,
     ...keys.reverse(),
   );
+  const named = () => namesInSight(windows, axes);
+  const caption = el("div", { class: "title" });
+  const element = windows.query || windows.key ? el("div", {}, caption, row) : row;
+  scope.effect(() => {
+    caption.textContent = `${capitalized(named())}. The strips are the whole text: drag to move.`;
+  });
 
   /** The column of a side, with a minimap if it scrolls. */
   function side(side: Side): HTMLElement[] {
@@ -190,16 +197,16 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     const side = sideOf(focused.value);
     if (!horizontal || !side || windows[side] || untracked(() => state.hover.value)) return;
     const at = axes[side].places[focused.value[side][0]];
-    const [middle, { scrollLeft, clientWidth }] = [columns[side].labels.middle(at), element];
+    const [middle, { scrollLeft, clientWidth }] = [columns[side].labels.middle(at), row];
     if (middle < scrollLeft || middle > scrollLeft + clientWidth) {
       // In the first run, wait until the element is in the page.
       queueMicrotask(() => {
-        element.scrollLeft = middle - element.clientWidth / 2;
+        row.scrollLeft = middle - row.clientWidth / 2;
       });
     }
   });
 
-  return { element, strips, share: drawn.share, named: () => namesInSight(windows, axes) };
+  return { element, strips, share: drawn.share, named };
 }
 
 function maxima(rows: readonly Float32Array[]): Float32Array {

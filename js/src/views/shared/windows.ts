@@ -92,15 +92,18 @@ export function windowsOf(
 
 const NAMES: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
 
-/** The range of visible labels of each side that scrolls. */
-export const namesInSight = (windows: Windows, axes: Axes): string =>
-  SIDES.flatMap((side) => {
+/** The range of visible labels of each side that scrolls; "" if none does. */
+export function namesInSight(windows: Windows, axes: Axes): string {
+  const ranges = SIDES.flatMap((side) => {
     const [window, { shown, units }] = [windows[side], axes[side]];
     if (!window) return [];
-    const [first, end] = window.sight.peek();
-    const range = `${shown[first]}–${shown[end - 1]}`;
-    return [`${NAMES[side]} ${range} of ${units.labels.length} are named`];
-  }).join(", ");
+    const [first, end] = window.sight.value;
+    return [[NAMES[side], `${shown[first]}–${shown[end - 1]} of ${units.labels.length}`]];
+  });
+  if (ranges.length === 2 && ranges[0][1] === ranges[1][1])
+    ranges.splice(0, 2, ["tokens", ranges[0][1]]);
+  return ranges.map(([side, range]) => `${side} ${range} are named`).join(", ");
+}
 
 const placeIn = ({ units, places }: Axis, position: number | null): number =>
   position === null ? -1 : (places[units.of[position]] ?? -1);

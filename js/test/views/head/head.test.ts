@@ -2,16 +2,18 @@
 
 import { describe, expect, test } from "vitest";
 import { userEvent } from "vitest/browser";
+import { Absent } from "../../../src/data/resource-cache.ts";
+import type { Source } from "../../../src/data/store.ts";
 import { goTo } from "../../../src/state/navigation.ts";
 import { parts } from "../../support/locators.ts";
-import { type App, drawn, find, mountApp } from "../../support/mounted.ts";
+import { type App, drawn, find, mountApp, sourceOf } from "../../support/mounted.ts";
 import { LABELS, NAMES, strongest, weightAt } from "../../support/numbers.ts";
 import { expectNoProblems } from "../../support/problems.ts";
 import { OVERVIEW, RECORD, withStacks } from "../../support/vectors.ts";
 
 expectNoProblems();
 
-const { option, status, labels, filter } = parts();
+const { option, status, labels, filter, alert } = parts();
 /** Of layer 0, 1 and 2. */
 const HEADS = [4, 2, 10].map((count) => Array.from({ length: count }, (_, head) => head));
 const legend = (app: App) => find(app, ".about").textContent;
@@ -146,4 +148,23 @@ test("two texts have headings, and say what a row is for", async () => {
   app.state.stack.value = "encoder";
   await expect.poll(titles).toEqual([]);
   expect(legend(app)).not.toContain("next token");
+});
+
+test("a layer that is not here takes the height of the one before", async () => {
+  const all = sourceOf();
+  const source: Source = {
+    ...all,
+    block: (stack, layer, abort) =>
+      layer === 1 ? Promise.reject(new Absent("Not here.")) : all.block(stack, layer, abort),
+  };
+  const app = await mountApp({ source });
+  await drawn(app);
+  const height = () => find(app, ".body").getBoundingClientRect().height;
+  const before = height();
+  goTo(app.state, { layer: 1 });
+  await expect.element(alert).toHaveTextContent("Not here.");
+  expect(height()).toBeCloseTo(before, 0);
+  goTo(app.state, { layer: 2 });
+  await drawn(app);
+  expect(find(app, ".layer-view").style.minHeight).toBe("");
 });

@@ -265,6 +265,28 @@ describe("a metric of the user's own", () => {
     await expect.element(combobox("Colour by")).toHaveValue("pattern");
   });
 
+  test("does not close a menu that the reader has opened, if the options stay the same", async () => {
+    const app = await mountModel();
+    const option = () => combobox("Sort heads").getByRole("option").nth(1).element();
+    const before = option();
+    app.state.ownMetrics.value = [];
+    expect(option()).toBe(before);
+    app.state.ownMetrics.value = readMetrics([own], app.store.manifest);
+    expect(option()).not.toBe(before);
+  });
+
+  test("is counted on the card of a head if there are too many", async () => {
+    const app = await mountModel();
+    const many = Array.from({ length: 20 }, (_, n) => ({ ...own, name: `${n}`, label: `no ${n}` }));
+    app.state.ownMetrics.value = readMetrics(many, app.store.manifest);
+    app.state.sort.value = "15";
+    await userEvent.hover(cell(2, 9));
+    const rows = [...app.shadow.querySelectorAll(".preview .metrics div")];
+    expect(rows.length).toBe(8);
+    expect(rows[0].textContent).toMatch(/^no 15/);
+    expect(rows[7].textContent).toBe(`and ${metrics.length + 20 - 7} more`);
+  });
+
   test("is marked as damaged where it is of another record", () => {
     const [values] = own.values.self;
     const short = { ...own, values: { self: [values] } };

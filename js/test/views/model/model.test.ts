@@ -125,9 +125,10 @@ describe("the status line", () => {
       `Layer ${layer} · Head ${head} `,
       `entropy ${value("entropy").toFixed(2)} nats`,
       `distance ${directed(value("distance"))}`,
-      ...["previous", "same", "next", "first", "special"].map(
-        (name) => `${name} ${value(name).toFixed(3)}`,
+      ...["previous", "same", "next", "first"].map(
+        (name) => `share on ${name} token ${value(name).toFixed(3)}`,
       ),
+      `share on special tokens ${value("special").toFixed(3)}`,
     ];
   }
 

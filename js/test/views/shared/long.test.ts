@@ -61,10 +61,21 @@ describe("the columns", () => {
   });
 
   test("are whole where only the other one is long", async () => {
-    const app = await shown(64);
+    const app = await shown(102);
     expect(app.shadow.querySelectorAll(".minimap").length).toBe(0);
     app.unmount();
-    expect((await shown(65)).shadow.querySelectorAll(".minimap").length).toBe(2);
+    expect((await shown(103)).shadow.querySelectorAll(".minimap").length).toBe(2);
+  });
+
+  test("say which tokens they name, and what the strips are", async () => {
+    const app = await shown();
+    const said = () => find(app, ".title:has(+ .pairs)").textContent;
+    expect(said()).toBe(
+      "Tokens 0–39 of 400 are named. The strips are the whole text: drag to move.",
+    );
+    app.state.key.value = 5;
+    await scroll(app, "query", 1800);
+    expect(said()).toMatch(/^Queries 100–139 of 400 are named, keys 0–39 of 400 are named/);
   });
 
   test("scroll together, but for one that has what is locked", async () => {

@@ -28,8 +28,9 @@ export interface MatrixOptions extends AttentionOptions {
 
 /** The space for labels above a matrix and to its left, in CSS pixels. */
 const LABELS = 76;
-/** The space for the positions of a long text's rows and the beginnings of their labels. */
+/** The space for the positions of a long text's rows, and the least width for their labels, too. */
 const NARROW_LABELS = 48;
+const WIDE_FROM = 300;
 const FRAME = 1;
 
 export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
@@ -59,7 +60,9 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
         kept,
       })
     : null;
-  const words = computed(() => describe(axes, viewport.value, Math.ceil(1 / tiles.scale.value)));
+  const words = computed(() =>
+    describe(axes, viewport.value, Math.ceil(1 / tiles.scale.value), tiles.peak.value),
+  );
   const title = matrixTitle(scope, {
     title: options.title,
     words,
@@ -168,5 +171,6 @@ function marginsFor({ axes, width, labelsRows }: MatrixOptions) {
   const [named, unnamed] = [withMargin(LABELS), withMargin(0)];
   if (labelsRows && named.cell >= NAMES_FROM) return { ...named, zoomable: false };
   if (unnamed.cell >= NAMES_FROM) return { ...unnamed, zoomable: false };
-  return { ...(labelsRows ? named : withMargin(NARROW_LABELS)), zoomable: true };
+  const wide = labelsRows && width >= WIDE_FROM;
+  return { ...(wide ? named : withMargin(NARROW_LABELS)), zoomable: true };
 }

@@ -28,12 +28,15 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
   const { axes, matrix, palette, tiles, left, top } = options;
   const names = { query: axisNames(axes.query, left), key: axisNames(axes.key, top) };
   const imageOf = (tile: ReadonlySignal<Tile | null>) =>
-    computed(() => tile.value && image(tile.value, palette.value));
+    computed(() => tile.value && image(tile.value, palette.value, tiles.peak.value));
   const [whole, sharp] = [imageOf(tiles.whole), imageOf(tiles.sharp)];
   const { width, height } = options.overview;
   const small = computed(() => {
     const all = tiles.whole.value;
-    return all && image(pooled(all, Math.ceil(width), Math.ceil(height)), palette.value);
+    return (
+      all &&
+      image(pooled(all, Math.ceil(width), Math.ceil(height)), palette.value, tiles.peak.value)
+    );
   });
 
   function paintCells(painter: Painter, viewport: Viewport): void {
@@ -113,7 +116,12 @@ function paintAround(
   painter.restore();
 }
 
-function image({ width, height, largest }: Pixels, palette: Palette): HTMLCanvasElement {
+/** @param peak the weight that has the full shade */
+function image(
+  { width, height, largest }: Pixels,
+  palette: Palette,
+  peak: number,
+): HTMLCanvasElement {
   const pixels = new ImageData(width, height);
   const { data } = pixels;
   const [r, g, b] = rgb(palette.ink);
@@ -122,7 +130,7 @@ function image({ width, height, largest }: Pixels, palette: Palette): HTMLCanvas
     data[to + 1] = g;
     data[to + 2] = b;
     // The square root, as in the thumbnails, since most weights are small.
-    data[to + 3] = 255 * Math.sqrt(largest[at]);
+    data[to + 3] = 255 * Math.sqrt(largest[at] / peak);
   }
   return imageCanvas(pixels);
 }

@@ -2,6 +2,7 @@
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import { largestOf } from "../../../data/extremes.ts";
 import { rasterize } from "../../../raster/run.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { columnsOf, rowsOf, type Span, type Viewport } from "./viewport.ts";
@@ -31,6 +32,8 @@ export interface Tiles {
   readonly sharp: ReadonlySignal<Tile | null>;
   /** Pixels per cell in the best picture of the viewport so far. */
   readonly scale: ReadonlySignal<number>;
+  /** The largest weight of the whole matrix, which has the full shade. */
+  readonly peak: ReadonlySignal<number>;
 }
 
 export interface TilesOptions {
@@ -134,9 +137,11 @@ export function matrixTiles(
       : finest(matrix.value);
   });
 
+  const peak = computed(() => (whole.value && largestOf(whole.value.largest)) || 1);
+
   scope.onEnd(() => running?.stop());
 
-  return { whole, sharp, scale };
+  return { whole, sharp, scale, peak };
 }
 
 /** Pool pixels, each the largest of those that it replaces. */

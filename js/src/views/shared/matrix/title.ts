@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { button, el } from "../../../parts/dom.ts";
-import { fontOf, textMeasure } from "../../../parts/text.ts";
+import { fontOf, textMeasure, weight } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Axes, Axis } from "../axes.ts";
 import type { ZoomActions } from "./gestures.ts";
@@ -19,6 +19,8 @@ export interface TitleOptions {
 
 const LINE = 1.4;
 const BUTTONS = 126;
+/** The least width with the buttons beside the text. */
+const BESIDE_FROM = 300;
 /** The allowance for line breaks between words, and for longer numbers. */
 const ALLOWANCE = 1.15;
 
@@ -40,8 +42,10 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
     buttons.append(out, near, whole);
     element.append(buttons);
     element.classList.add("zoomable");
+    const beside = width >= BESIDE_FROM;
+    element.classList.toggle("narrow", !beside);
     // Keep the height for shorter texts, so that the matrix does not move under the pointer.
-    const lines = Math.ceil((ALLOWANCE * longest) / (width - BUTTONS));
+    const lines = Math.ceil((ALLOWANCE * longest) / (beside ? width - BUTTONS : width));
     text.style.minHeight = `${lines * LINE}em`;
     scope.effect(() => {
       // Not "disabled", with which the pressed button would lose the focus.
@@ -53,8 +57,16 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
   return element;
 }
 
-/** @param pooled the most cells along either side of a pixel */
-export function describe({ query, key }: Axes, viewport: Viewport, pooled: number): string {
+/**
+ * @param pooled the most cells along either side of a pixel
+ * @param peak the weight that has the full shade
+ */
+export function describe(
+  { query, key }: Axes,
+  viewport: Viewport,
+  pooled: number,
+  peak: number,
+): string {
   const [rows, columns] = viewport.isWhole
     ? [`rows: ${query.title}`, `columns: ${key.title}`]
     : [
@@ -62,7 +74,7 @@ export function describe({ query, key }: Axes, viewport: Viewport, pooled: numbe
         `${key.title} ${range(key, columnsOf(viewport))}`,
       ];
   const most = pooled > 1 ? ` · each pixel the largest of up to ${pooled} × ${pooled}` : "";
-  return `${rows} · ${columns} · shade: √weight${most}`;
+  return `${rows} · ${columns} · shade: √weight up to ${weight(peak)}${most}`;
 }
 
 const range = ({ shown }: Axis, { first, end }: Span) => `${shown[first]}–${shown[end - 1]}`;

@@ -13,12 +13,12 @@ expectNoProblems();
 const { option, status } = parts();
 const picture = (app: App) => find<HTMLCanvasElement>(app, ".stage canvas");
 
-/** Middles of some cells, in parts of the picture; the labels are above it. */
+/** Middles of some cells, in parts of the picture; the labels are above and to the left. */
 const PLACES = [
-  [0.2, 0.5],
-  [0.9, 0.6],
-  [0.5, 0.95],
-  [0.06, 0.7],
+  [0.39, 0.5],
+  [0.92, 0.6],
+  [0.62, 0.95],
+  [0.28, 0.7],
 ];
 
 test.for([
@@ -30,6 +30,10 @@ test.for([
   const app = await mountApp({ choices: { layer, head } });
   await drawn(app);
   const { width, height } = picture(app).getBoundingClientRect();
+  const all = NAMES.flatMap((_, query) => NAMES.map((_, key) => weightAt(layer, head, query, key)));
+  const largest = Math.max(...all);
+  const said = largest.toFixed(3);
+  expect(find(app, ".matrix .title").textContent).toContain(`shade: √weight up to ${said}`);
   for (const [x, y] of PLACES.map(([right, down]) => [right * width, down * height])) {
     await userEvent.hover(find(app, ".stage"), { position: { x, y } });
     const { query, key } = app.state.focus.value;
@@ -40,8 +44,9 @@ test.for([
     if (layer === 1) expect(status()).toBe(`${pair} weight ${shown}`);
     else if (score === null) expect(status()).toContain(`${pair} masked`);
     else expect(status()).toBe(`${pair} weight ${shown} · score ${signed(score)}`);
-    // The square root, so that small weights can be seen.
-    expect(Math.abs(pixel(picture(app), x, y)[3] - 255 * Math.sqrt(weight))).toBeLessThanOrEqual(1);
+    // The square root, so that small weights can be seen, of the share of the head's largest.
+    const shade = 255 * Math.sqrt(weight / largest);
+    expect(Math.abs(pixel(picture(app), x, y)[3] - shade)).toBeLessThanOrEqual(1);
   }
 });
 
@@ -61,9 +66,9 @@ test("locks a pair by click, and releases it by another", async () => {
   await drawn(app);
   const stage = find(app, ".stage");
   const { width, height } = stage.getBoundingClientRect();
-  await userEvent.click(stage, { position: { x: width / 2, y: 0.95 * height } });
+  await userEvent.click(stage, { position: { x: 0.62 * width, y: 0.95 * height } });
   expect([app.state.query.value, app.state.key.value]).toEqual([8, 4]);
-  await userEvent.click(stage, { position: { x: width / 2, y: 0.95 * height } });
+  await userEvent.click(stage, { position: { x: 0.62 * width, y: 0.95 * height } });
   expect([app.state.query.value, app.state.key.value]).toEqual([null, null]);
 });
 
@@ -72,13 +77,12 @@ const CELL = 28;
 /** The names of queries, or of keys. */
 const ROOM = 76;
 
-test("stands beside the lines, or below them with the names of its rows", async () => {
-  const app = await mountApp({ width: 800 });
+test("stands beside the lines, or below them where it is narrow", async () => {
+  const app = await mountApp({ width: 600 });
   await drawn(app);
   const box = (selector: string) => find(app, selector).getBoundingClientRect();
   expect(box(".stage").left).toBeGreaterThan(box(".pairs").right);
-  expect(box(".stage canvas").width).toBeCloseTo(9 * CELL + 2, 0);
-  app.parent.style.width = "760px";
+  app.parent.style.width = "500px";
   await eventually(() => expect(box(".stage").top).toBeGreaterThan(box(".pairs").bottom));
   expect(box(".stage canvas").width).toBeCloseTo(ROOM + 9 * CELL + 2, 0);
   const canvas = picture(app);
@@ -98,10 +102,14 @@ describe("the cross-hair", () => {
     const line = [...NAMES.keys()];
     return {
       rows: line.filter(
-        (n) => at(4.5 * CELL + 5, ROOM + 1 + n * CELL) && at(1, ROOM + 1 + (n + 0.5) * CELL),
+        (n) =>
+          at(ROOM + 4.5 * CELL + 5, ROOM + 1 + n * CELL) &&
+          at(ROOM + 1, ROOM + 1 + (n + 0.5) * CELL),
       ),
       columns: line.filter(
-        (n) => at(1 + n * CELL, ROOM + 4.5 * CELL + 5) && at(1 + (n + 0.5) * CELL, ROOM + 1),
+        (n) =>
+          at(ROOM + 1 + n * CELL, ROOM + 4.5 * CELL + 5) &&
+          at(ROOM + 1 + (n + 0.5) * CELL, ROOM + 1),
       ),
     };
   };
@@ -114,7 +122,7 @@ describe("the cross-hair", () => {
     expect(framed(app)).toEqual({ rows: [3], columns: [] });
     await userEvent.hover(option("Keys", 6));
     expect(framed(app)).toEqual({ rows: [], columns: [6] });
-    const position = { x: 1 + 7.5 * CELL, y: ROOM + 1 + 1.5 * CELL };
+    const position = { x: ROOM + 1 + 7.5 * CELL, y: ROOM + 1 + 1.5 * CELL };
     await userEvent.hover(find(app, ".stage"), { position });
     expect(framed(app)).toEqual({ rows: [1], columns: [7] });
     await userEvent.hover(find(app, ".status"));
@@ -133,7 +141,7 @@ test("within a cell the pointer changes nothing", async () => {
   await drawn(app);
   const seen: unknown[] = [];
   app.state.hover.subscribe((place) => seen.push(place));
-  for (const x of [30, 34, 38]) {
+  for (const x of [ROOM + 30, ROOM + 34, ROOM + 38]) {
     await userEvent.hover(find(app, ".stage"), { position: { x, y: ROOM + 10 } });
   }
   expect(seen).toEqual([null, { query: 0, key: 1 }]);

@@ -1,0 +1,224 @@
+/** The tour: six steps through the views with the reader's own text, started from the help. */
+
+import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type Manifest, metricValue } from "../data/manifest.ts";
+import type { Scope } from "../scheduling/scope.ts";
+import { CHOICES, type Choices } from "../state/choices.ts";
+import { shownTokens } from "../state/shown.ts";
+import type { State } from "../state/state.ts";
+import { dialog } from "./dialog.ts";
+import { button, el } from "./dom.ts";
+import type { Phrase } from "./text.ts";
+
+export interface Tour {
+  /** The dialog, and the frame around what a step is about. */
+  readonly elements: readonly HTMLElement[];
+  start(): void;
+}
+
+export interface TourOptions {
+  readonly root: HTMLElement;
+  readonly state: State;
+  readonly manifest: Manifest;
+  /** The status line of the view. */
+  readonly status: ReadonlySignal<Phrase>;
+}
+
+interface Step {
+  readonly title: string;
+  readonly text: string;
+  /** The choices that differ from the reader's. */
+  readonly choices: Partial<Choices>;
+  /** Selectors of what the step is about: the first that is visible is framed. */
+  readonly about: readonly string[];
+  /** The number of parts of the status line that follow the text. */
+  readonly parts: number;
+}
+
+/** The space between the frame and its element, and between the frame and the dialog. */
+const FRAME = 4;
+const GAP = 10;
+
+export function tour(scope: Scope, { root, state, manifest, status }: TourOptions): Tour {
+  const steps = signal<readonly Step[]>([]);
+  const at = signal(0);
+  const step = computed(() => steps.value[at.value]);
+  let before: Partial<Choices> = {};
+
+  const text = el("p", { "aria-live": "polite", id: "tour-text" });
+  const back = button({ class: "control" }, "Back", () => go(at.peek() - 1));
+  const next = button({ class: "control", "aria-describedby": "tour-text" }, "", () => {
+    if (at.peek() + 1 < steps.peek().length) go(at.peek() + 1);
+    else toggle(false);
+  });
+  const note = el("span", { class: "label" }, "Esc ends it; your choices stay as they were.");
+  const buttons = el("div", { class: "tour-buttons" }, note, back, next);
+  const { element, toggle } = dialog("Tour", text, buttons);
+  element.classList.add("tour");
+  const frame = el("div", { class: "tour-frame", hidden: true, "aria-hidden": "true" });
+
+  function start(): void {
+    before = Object.fromEntries(CHOICES.map((name) => [name, state[name].peek()]));
+    steps.value = stepsOf(state, manifest);
+    toggle(true);
+    go(0);
+    next.focus();
+    follow();
+  }
+
+  function go(to: number): void {
+    const { choices } = steps.peek()[to];
+    batch(() => {
+      at.value = to;
+      choose({ ...before, ...choices });
+      state.hover.value = null;
+      const { query } = choices;
+      if (query !== undefined) state.sought.value = { query, key: null };
+    });
+    if (to === 0) next.focus();
+  }
+
+  function choose(choices: Partial<Choices>): void {
+    for (const name of CHOICES) {
+      const [own, value] = [state[name] as { value: unknown }, choices[name]];
+      if (JSON.stringify(own.value) !== JSON.stringify(value)) own.value = value;
+    }
+  }
+
+  element.addEventListener("close", () => {
+    frame.hidden = true;
+    batch(() => choose(before));
+  });
+  scope.onEnd(() => toggle(false));
+  scope.effect(() => {
+    if (!step.value) return;
+    const { title, text: words, parts } = step.value;
+    const count = `${at.value + 1} of ${steps.value.length}`;
+    const said = status.value
+      .flatMap((part) => (typeof part === "string" ? part : part.hint ? [] : part.text))
+      .join("")
+      .split(" · ")
+      .slice(0, parts)
+      .join(" · ");
+    text.replaceChildren(
+      el("strong", {}, `${count} · ${title}. `),
+      words,
+      ...(said ? [el("br"), said] : []),
+    );
+    back.disabled = at.value === 0;
+    next.textContent = at.value + 1 < steps.value.length ? "Next" : "Done";
+  });
+
+  /** Frame what the step is about in every frame of the screen: a view may still be loading. */
+  let framed: Element | null = null;
+  function follow(): void {
+    if (!element.open) return;
+    requestAnimationFrame(follow);
+    const target = step.peek().about.flatMap((selector) => visible(root, selector))[0];
+    frame.hidden = !target;
+    if (target !== framed) target?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    framed = target ?? null;
+    const [around, box] = [root, target ?? root].map((each) => each.getBoundingClientRect());
+    frame.style.left = `${box.left - around.left - FRAME}px`;
+    frame.style.top = `${box.top - around.top - FRAME}px`;
+    frame.style.width = `${box.width + 2 * FRAME}px`;
+    frame.style.height = `${box.height + 2 * FRAME}px`;
+    const { offsetWidth, offsetHeight } = element;
+    const below = box.bottom + FRAME + GAP;
+    const above = box.top - FRAME - GAP - offsetHeight;
+    const top = below + offsetHeight <= innerHeight || above < 0 ? below : above;
+    element.style.left = `${Math.max(GAP, Math.min(box.left, innerWidth - offsetWidth - GAP))}px`;
+    element.style.top = `${Math.max(GAP, Math.min(top, innerHeight - offsetHeight - GAP))}px`;
+  }
+
+  return { elements: [element, frame], start };
+}
+
+const visible = (root: HTMLElement, selector: string): readonly HTMLElement[] =>
+  [...root.querySelectorAll<HTMLElement>(selector)].filter(({ offsetWidth }) => offsetWidth > 0);
+
+/** The steps for the views that there are, with the names and numbers of this record. */
+function stepsOf(state: State, { patterns, metrics: all }: Manifest): readonly Step[] {
+  const { stack, layer, head, metrics } = state.shown;
+  const [info, current] = [layer.peek(), head.peek()];
+  const layers = stack.peek().layers;
+  const query = tokenFor(state);
+  const locked = { query, key: null, also: [] };
+  const inHead: Partial<Choices> = { ...locked, view: "head", combine: "none" };
+  const heads = layers.reduce((sum, each) => sum + each.heads, 0);
+  const [metric] = metrics.peek().length ? metrics.peek() : all;
+  const values = [...Array(info.heads).keys()].map((head) => ({
+    head,
+    value: metricValue(metric, { layer: info, head }) ?? Number.NEGATIVE_INFINITY,
+  }));
+  const most = values.reduce((best, one) => (one.value > best.value ? one : best));
+  const number = `${most.value.toFixed(metric.digits)} ${metric.unit}`.trim();
+  const pattern = patterns.kinds.length ? " Its colour is its pattern." : "";
+  const inModel: Partial<Choices> = { view: "model", opened: false };
+  const steps: Record<Choices["view"], readonly Step[]> = {
+    head: [
+      {
+        title: "Lock a token",
+        text: "A click on a token locks it: its lines show what it attends to, and the status line the largest weights.",
+        choices: inHead,
+        about: [".tokens.query [aria-selected=true]", ".tokens.query"],
+        parts: 3,
+      },
+      {
+        title: "Choose a head",
+        text: `A double-click on a number shows one of the ${info.heads} heads of layer ${info.number} alone.`,
+        choices: { ...inHead, heads: [current] },
+        about: [".swatches .current"],
+        parts: 4,
+      },
+    ],
+    model: [
+      {
+        title: "Open the model view",
+        text: `Here are all ${heads} heads in ${layers.length} layers, and a click opens one.${pattern}`,
+        choices: { ...inModel, sort: "model" },
+        about: ["[role=gridcell][aria-selected=true]", "[role=grid]"],
+        parts: 3,
+      },
+      {
+        title: "Sort the heads",
+        text: `By ${metric.label}, head ${most.head} comes first in layer ${info.number}, with ${number}.`,
+        choices: { ...inModel, sort: metric.name },
+        about: [".control:has([aria-label='Sort heads'])", "[aria-label=Options]"],
+        parts: 0,
+      },
+    ],
+    neuron: [
+      {
+        title: "Open the neuron view",
+        text: "It shows how a weight comes about: query times key, neuron by neuron, then the softmax.",
+        choices: { ...locked, view: "neuron" },
+        about: [".neuron-list", ".neurons"],
+        parts: 2,
+      },
+    ],
+  };
+  return [
+    ...state.views.flatMap((view) => steps[view]),
+    {
+      title: "Save a figure",
+      text: "This saves what is shown as SVG or PNG, as the key s does; the button before it copies the numbers.",
+      choices: {},
+      about: ["[aria-label='Save figure']"],
+      parts: 0,
+    },
+  ];
+}
+
+/** The locked query, or else the word in the middle of the queries shown. */
+function tokenFor(state: State): number {
+  const { queries } = state.shown.stack.peek();
+  const shown = shownTokens(state.segments.peek(), state.shown.stack.peek()).queries;
+  const locked = state.query.peek();
+  if (locked !== null && shown.includes(locked)) return locked;
+  const words = shown.filter(
+    (at) => !queries.special.includes(at) && /\p{L}{2}/u.test(queries.labels[at]),
+  );
+  const among = words.length ? words : shown;
+  return among[among.length >> 1];
+}

@@ -1,0 +1,81 @@
+/** The tour: steps with the numbers of this record, left at any time without a trace. */
+
+import { describe, expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { CHOICES } from "../../src/state/choices.ts";
+import { eventually } from "../support/eventually.ts";
+import { parts } from "../support/locators.ts";
+import { type App, drawn, find, mountApp } from "../support/mounted.ts";
+import { expectNoProblems } from "../support/problems.ts";
+
+expectNoProblems();
+
+const { status } = parts();
+const dialog = page.getByRole("dialog", { name: "Tour" });
+const next = dialog.getByRole("button", { name: "Next" });
+const text = () => dialog.element().querySelector("p")?.textContent ?? "";
+
+const choices = ({ state }: App) =>
+  JSON.stringify(CHOICES.map((name) => [name, state[name].value]));
+
+async function started(): Promise<App> {
+  const app = await mountApp({
+    choices: { layer: 2, head: 4, heads: [1, 4], key: 3, combine: "max", sort: "distance" },
+  });
+  await drawn(app);
+  app.root.focus();
+  await userEvent.keyboard("?");
+  await userEvent.click(page.getByRole("button", { name: "Show me around" }));
+  await expect.element(dialog).toBeVisible();
+  return app;
+}
+
+test("is not there until it is asked for", async () => {
+  await mountApp();
+  await expect.element(dialog).not.toBeInTheDocument();
+});
+
+test("goes through six steps by keyboard, each with something framed", async () => {
+  const app = await started();
+  for (const [at, view] of ["head", "head", "model", "model", "neuron", "head"].entries()) {
+    await expect.poll(text).toContain(`${at + 1} of 6`);
+    expect(app.state.view.value).toBe(view);
+    await eventually(() => {
+      const { width, height } = find(app, ".tour-frame").getBoundingClientRect();
+      expect(Math.min(width, height)).toBeGreaterThan(8);
+    });
+    await userEvent.keyboard("{Enter}");
+  }
+  await expect.element(dialog).not.toBeInTheDocument();
+});
+
+describe("its words", () => {
+  test("are the status line's, and the manifest's", async () => {
+    await started();
+    await eventually(() => expect(text()).toContain("→"));
+    expect(status()).toContain(text().split("largest weights.")[1].split(" · ")[0]);
+    await userEvent.click(next);
+    await expect.poll(text).toContain("one of the 10 heads of layer 2 alone");
+    await userEvent.click(next);
+    await expect.poll(text).toContain("all 16 heads in 3 layers");
+  });
+});
+
+test.for([0, 1, 2, 3, 4, 5])(
+  "after %i steps, Escape leaves the reader's choices as they were",
+  async (steps) => {
+    const app = await mountApp({
+      choices: { layer: 2, head: 4, heads: [1, 4], key: 3, combine: "max", sort: "distance" },
+    });
+    await drawn(app);
+    const before = choices(app);
+    app.root.focus();
+    await userEvent.keyboard("?");
+    await userEvent.click(page.getByRole("button", { name: "Show me around" }));
+    for (let step = 0; step < steps; step++) await userEvent.click(next);
+    await userEvent.keyboard("{Escape}");
+    await expect.element(dialog).not.toBeInTheDocument();
+    expect(choices(app)).toBe(before);
+    expect(find(app, ".tour-frame").hidden).toBe(true);
+  },
+);
