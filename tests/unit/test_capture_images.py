@@ -162,8 +162,8 @@ def _llava(**options: Any) -> Model:
 
 
 def test_image_tokens_among_text() -> None:
-    """Their embeddings are those of patches, if the tower passes its first layer's input on."""
-    model, pixels = _llava(vision_feature_layer=-3), _pixels()
+    """Their embeddings are those of patches, where no layer of the tower mixes them."""
+    model, pixels = _llava(), _pixels()
     ids = torch.tensor([[1, 7, *[60] * 16, 5, 6]])
     record = capture(model, None, {"input_ids": ids, "pixel_values": pixels})
     assert record.image is not None
@@ -172,6 +172,10 @@ def test_image_tokens_among_text() -> None:
     assert tokens.labels[:4] == ("0", "1", "0,0", "0,1")
     assert tokens.patches is not None
 
+    for layer in model.model.vision_tower.encoder.layers:
+        for last in (layer.self_attn.out_proj, layer.mlp.fc2):
+            torch.nn.init.zeros_(last.weight)
+            torch.nn.init.zeros_(last.bias)
     read: list[torch.Tensor] = []
     model.model.language_model.register_forward_pre_hook(
         lambda _module, _args, inputs: read.append(inputs["inputs_embeds"][0]), with_kwargs=True

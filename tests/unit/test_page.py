@@ -177,7 +177,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "combine": "layers_max",
         "words": True,
         "orientation": "horizontal",
-        "picture": True,
+        "picture": False,
         "thumbnails": "lines",
         "sort": "distance",
         "color": "layer",
