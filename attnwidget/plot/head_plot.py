@@ -23,7 +23,7 @@ from .axes import (
     spaced_places,
 )
 from .colors import Palette, head_colors, mixed, text_on
-from .lines import MAX_SINGLE_TOKENS, LineRoom, Points, all_lines, locked_lines
+from .lines import MAX_SINGLE_TOKENS, LineRoom, Points, Series, all_lines, locked_lines
 from .shown import SIDES, Shown, Side, TokenAxes, TokenAxis
 from .text import clean, num_letters
 from .weights import AttentionMatrix, head_matrix, locked_weights, shown_matrices
@@ -54,8 +54,18 @@ def draw_head(axes: Axes, shown: Shown) -> None:
     if side is None:
         notes = all_lines(axes, room, tokens, matrices, colors)
     else:
-        strips = locked_weights(matrices, side, locked[side])
-        notes = locked_lines(axes, room, tokens, side, locked[side], strips, colors)
+        units = locked[side]
+        weights = locked_weights(matrices, side, units)
+        strips = [each.sum(axis=0) for each in weights]
+        if len(matrices) == 1 and len(units) > 1:
+            # The unit locked first is the last; it has the first colour, as in the browser.
+            by_unit = head_colors(len(units), palette.dark)[::-1]
+            rows = zip(by_unit, units, weights[0], strict=True)
+            series = [Series(color, [unit], row[None]) for color, unit, row in rows]
+        else:
+            by_matrix = zip(colors, weights, strict=True)
+            series = [Series(color, units, each) for color, each in by_matrix]
+        notes = locked_lines(axes, room, tokens, side, series)
 
     hide_frame(axes)
     axes.xaxis.tick_top()
@@ -69,9 +79,9 @@ def draw_head(axes: Axes, shown: Shown) -> None:
         sides = (axes.yaxis, keys.yaxis)
     keys.spines[:].set_visible(False)
     for axis_side, axis in zip(SIDES, sides, strict=True):
-        units, received = locked[axis_side], strips if axis_side != side else None
+        here, received = locked[axis_side], strips if axis_side != side else None
         emphasis = None if strips is None else _emphasis(tokens[axis_side], received)
-        notes += _label_side(axis, tokens[axis_side], room, units, emphasis, palette)
+        notes += _label_side(axis, tokens[axis_side], room, here, emphasis, palette)
     swatches: Axis = axes.yaxis if horizontal else axes.xaxis
     if len(matrices) > 1:
         notes += _swatches(swatches, matrices, colors, across)

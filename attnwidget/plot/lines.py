@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -157,51 +157,62 @@ def all_lines(
     return notes
 
 
+class Series(NamedTuple):
+    """The weights of a head from the locked units, in its colour; or those from one of them.
+
+    Attributes:
+        units: the locked units that its lines start from.
+        weights: float32 [these units, units of the other side].
+    """
+
+    color: str
+    units: Sequence[int]
+    weights: Floats
+
+
 def locked_lines(
-    axes: Axes,
-    room: LineRoom,
-    tokens: TokenAxes,
-    side: Side,
-    units: Sequence[int],
-    weights: Sequence[Floats],
-    colors: Sequence[str],
+    axes: Axes, room: LineRoom, tokens: TokenAxes, side: Side, series: Sequence[Series]
 ) -> list[str]:
     """Draw lines from the locked units of a side to every token of the other side.
 
-    Args:
-        weights: of every matrix, to all units of the other side.
+    Beside the other side, a strip per series has the sums over its units.
 
     Returns:
         Notes on what is left out.
     """
     far_side = other_side(side)
-    width = min(_STRIP * len(weights), room.across * _MAX_STRIPS) / room.across
+    width = min(_STRIP * len(series), room.across * _MAX_STRIPS) / room.across
     near, outer = (room.query, room.key) if side == "query" else (room.key, room.query)
     inner = outer + (near - outer) * width
 
-    table = np.array(weights, np.float64)[:, tokens[far_side].shown]
+    lines = [(unit, each.color) for each in series for unit in each.units]
+    weights = np.concatenate([each.weights for each in series]).astype(np.float64)
+    parts = weights[:, tokens[far_side].shown]
+    firsts = np.cumsum([0, *(len(each.units) for each in series[:-1])])
+    table = np.add.reduceat(parts, firsts, axis=0)
     totals = table.sum(axis=0)
     largest = max(1.0, float(table.max()))
     lowest_row = float(np.diff(room.edges[far_side]).min()) * room.along
     widest = min(_WIDEST, _SHARE_OF_ROW * lowest_row / max(1.0, float(totals.max())))
-    # The lines of several heads to one token lie side by side.
-    offsets = np.cumsum(table, axis=0) - table / 2 - totals / 2
+    # The lines to one token lie side by side.
+    offsets = np.cumsum(parts, axis=0) - parts / 2 - totals / 2
     starts, ends = room.middles(side), room.middles(far_side)
     paths, line_colors, widths = [], [], []
-    drawn = _strongest(table)
-    for matrix, place in zip(*drawn, strict=True):
-        weight = float(table[matrix, place])
-        end = float(ends[place] + widest * offsets[matrix, place] / room.along)
-        for unit in units:
-            start = float(starts[tokens[side].places[unit]])
-            paths.append(room.curve((near, start), (inner, end)))
-            line_colors.append(to_rgba(colors[matrix], (weight / largest) ** 0.75))
-            widths.append(max(_RIBBON, widest * weight))
+    drawn = _strongest(parts)
+    for line, place in zip(*drawn, strict=True):
+        unit, color = lines[line]
+        weight = float(parts[line, place])
+        start = float(starts[tokens[side].places[unit]])
+        end = float(ends[place] + widest * offsets[line, place] / room.along)
+        paths.append(room.curve((near, start), (inner, end)))
+        line_colors.append(to_rgba(color, min(1, weight) ** 0.75))
+        widths.append(max(_RIBBON, widest * weight))
     add_curves(axes, paths, line_colors, widths, capstyle="butt")
     strips = min(inner, outer), abs(outer - inner)
+    colors = [each.color for each in series]
     _add_strips(axes, room, room.edges[far_side], table / largest, strips, colors)
     # The total is zero where a query sees no key or gives all its attention to a sink.
-    return [_drawn_share(float(table[drawn].sum()), float(np.array(weights).sum()))]
+    return [_drawn_share(float(parts[drawn].sum()), float(weights.sum()))]
 
 
 def _add_strips(

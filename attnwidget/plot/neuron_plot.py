@@ -22,7 +22,7 @@ from .bars import draw_bars
 from .colors import Palette, diverging, head_colors, mixed
 from .column_headers import column_headers
 from .explanation import HeadExplanation
-from .lines import LineRoom, Points, add_curves, all_lines, curve, locked_lines
+from .lines import LineRoom, Points, Series, add_curves, all_lines, curve, locked_lines
 from .neuron_columns import MAX_ROWS, NeuronColumns, columns_of, rows_of
 from .shown import Shown, Side
 from .text import number, shorten
@@ -203,8 +203,8 @@ def _draw_lines(
     colors = [head_colors(head.layer.num_heads, palette.dark)[shown.head]]
     locked = tokens.query.units(shown.locked("query")[:1])
     if locked:
-        weights = [matrix.weights()[locked[0]]]
-        locked_lines(axes, room, tokens, "query", locked, weights, colors)
+        series = [Series(colors[0], locked, matrix.weights()[locked])]
+        locked_lines(axes, room, tokens, "query", series)
     else:
         all_lines(axes, room, tokens, [matrix], colors)
 

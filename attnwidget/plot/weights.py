@@ -92,7 +92,7 @@ def _between_units(weights: Floats, axes: TokenAxes, largest: bool = False) -> F
 def locked_weights(
     matrices: Sequence[AttentionMatrix], side: Side, units: Sequence[int]
 ) -> list[Floats]:
-    """The summed weights of each matrix from the locked units to all units of the other side."""
+    """The weights of each matrix from the locked units to all units of the other side."""
     if side == "query":
-        return [matrix.weights()[units].sum(axis=0) for matrix in matrices]
-    return [matrix.weights()[:, units].sum(axis=1) for matrix in matrices]
+        return [matrix.weights()[units] for matrix in matrices]
+    return [matrix.weights()[:, units].T for matrix in matrices]

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
@@ -111,6 +112,30 @@ def test_of_a_locked_query_only_its_lines_are_drawn_with_strips(record: Attentio
     bold = [label for label in axes.get_yticklabels() if label.get_fontweight() == "bold"]
     assert [label.get_text() for label in bold] == [record.tokens()[0][2]]
     assert [text.strip() for text in ticks(axes.xaxis)] == ["1", "3"]
+
+
+@pytest.mark.parametrize("heads", [[1], [1, 3]])
+def test_several_locked_queries_have_lines_of_their_own(
+    record: AttentionRecord, heads: list[int]
+) -> None:
+    queries = [2, 0]
+    axes, _ = axes_of(record, heads=heads, query=queries[0], also=queries[1:])
+    lines = axes.collections[0]
+    weights = np.stack([record.weights(0, head)[query] for head in heads for query in queries])
+    assert isinstance(lines, PathCollection)
+    starts = [path.vertices[0, 1] - 0.5 for path in lines.get_paths()]
+    expected = [
+        query
+        for row, query in zip(weights, queries * len(heads), strict=True)
+        for _ in row[row >= 0.0005]
+    ]
+    assert starts == pytest.approx(expected)
+    drawn = weights[weights >= 0.0005]
+    colors = np.asarray(lines.get_edgecolors())
+    assert colors[:, 3] == pytest.approx(drawn**0.75, abs=1e-6)
+    # By query where a single head is drawn, else by head.
+    inks = {tuple(color[:3]) for color in colors[: np.count_nonzero(weights[:2] >= 0.0005)]}
+    assert len(inks) == (2 if len(heads) == 1 else 1)
 
 
 def test_what_is_left_out_is_said() -> None:

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { focus, parts } from "../support/locators.ts";
 import { drawn, mountApp } from "../support/mounted.ts";
-import { twoFrames } from "../support/place.ts";
+import { place, twoFrames } from "../support/place.ts";
 import { expectNoProblems } from "../support/problems.ts";
 
 expectNoProblems();
@@ -100,6 +100,30 @@ test("works after a click on what is not a control", async () => {
   await userEvent.click(page.getByRole("status"));
   await userEvent.keyboard("]");
   expect(number("Layer")).toBe(1);
+});
+
+test("takes the keys of a page that has nothing else", async () => {
+  const app = await mountApp({ around: { height: 0, alone: true } });
+  await drawn(app);
+  expect(document.activeElement).toBe(document.body);
+  await userEvent.keyboard("]");
+  expect(number("Layer")).toBe(1);
+  // A key is taken once, and not from what else has the focus.
+  focus(list("Queries"));
+  await userEvent.keyboard("]");
+  expect(number("Layer")).toBe(2);
+  const other = place(document.createElement("button"));
+  other.focus();
+  await userEvent.keyboard("[");
+  expect(number("Layer")).toBe(2);
+});
+
+test("leaves the keys of a notebook to it", async () => {
+  const app = await mountApp();
+  await drawn(app);
+  expect(document.activeElement).toBe(document.body);
+  await userEvent.keyboard("]");
+  expect(number("Layer")).toBe(0);
 });
 
 test("reaches everything by Tab", async () => {

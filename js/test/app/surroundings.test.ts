@@ -36,6 +36,19 @@ describe("the theme", () => {
 
 describe("the size", () => {
   test.for(["head", "model", "neuron"] as const)(
+    "of the %s view keeps its header and its status line in sight",
+    async (view) => {
+      const room = 480;
+      // The test runs in a frame, whose own height says nothing.
+      const height = screen.availHeight - 140 - room;
+      const app = await mountApp({ choices: { view }, around: { height, alone: false } });
+      await expect.poll(() => app.root.offsetHeight).toBe(room);
+      expect(find(app, ".body").scrollHeight).toBeGreaterThan(find(app, ".body").clientHeight);
+      expect(app.root.scrollHeight).toBe(app.root.clientHeight);
+    },
+  );
+
+  test.for(["head", "model", "neuron"] as const)(
     "of the %s view follows its place",
     async (view) => {
       const app = await mountApp({ choices: { view }, width: 1100 });

@@ -26,6 +26,7 @@ test("words have the tokens that make them up, and special ones stay special", (
   expect(unitsOf(tokens, true)).toEqual({
     labels: ["[CLS]", "unbelievable", "!", "[SEP]"],
     special: [0, 3],
+    generated: null,
     tokens: [[0], [1, 2, 3], [4], [5]],
     of: [0, 1, 1, 1, 2, 3],
   });

@@ -2,7 +2,7 @@
 
 import { expect, onTestFinished } from "vitest";
 import { page } from "vitest/browser";
-import { mount } from "../../src/app.ts";
+import { type Around, mount } from "../../src/app.ts";
 import type { Block } from "../../src/data/codec.ts";
 import type { Source, Store } from "../../src/data/store.ts";
 import { Scope } from "../../src/scheduling/scope.ts";
@@ -30,6 +30,7 @@ export interface AppOptions {
   readonly source?: Source;
   /** The width of the app in CSS pixels. */
   readonly width?: number;
+  readonly around?: Around;
 }
 
 /** A source that answers at once. */
@@ -64,6 +65,7 @@ export async function mountApp({
   record = RECORD,
   source = sourceOf(record),
   width = 1100,
+  around,
 }: AppOptions = {}): Promise<App> {
   await page.viewport(1200, 1000);
   await restPointer();
@@ -72,7 +74,7 @@ export async function mountApp({
   document.body.append(parent);
   const [state, store] = [stateOf(choices, record), storeOf(record, source)];
   const scope = new Scope();
-  mount(scope, parent, store, state);
+  mount(scope, parent, store, state, around);
   const unmount = () => scope.end();
   onTestFinished(() => {
     unmount();
