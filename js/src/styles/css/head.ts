@@ -22,7 +22,7 @@ export const HEAD = `
 .strip-names { position: absolute; bottom: 100%; left: 0; font-size: 11px; color: var(--muted); white-space: nowrap }
 .strip-names.right { left: auto; right: 0 }
 .horizontal .strip-names { display: none }
-.pairs.horizontal { flex-direction: column; gap: 2px }
+.pairs.horizontal { flex-direction: column; gap: 2px; padding-top: 12px }
 .tokens:focus-visible { outline-offset: -2px }
 .tokens { flex: none; cursor: pointer; -webkit-user-select: none; user-select: none; border-radius: 4px }
 .tokens.line { display: flex; height: 30px; width: max-content }
