@@ -104,12 +104,12 @@ def test_a_key_saves_what_is_looked_at(view: View) -> None:
 
 
 def test_of_a_long_text_the_part_in_view_is_named(open_page: OpenPage) -> None:
-    tokens = [f"t{n}" for n in range(90)]
-    weights = np.random.default_rng(0).dirichlet(np.full(90, 0.1), (1, 3, 90))
+    tokens = [f"t{n}" for n in range(120)]
+    weights = np.random.default_rng(0).dirichlet(np.full(120, 0.1), (1, 3, 120))
     record = aw.AttentionRecord.from_arrays(weights, tokens)
     view = View(open_page(aw.AttentionWidget(record, query=70).to_html(), height=1000))
     expect(view.tokens("Queries").first).to_be_visible()
     _, svg = saved(view, choose(view, "SVG"))
     # The page shows where its own columns are: only that of the queries has what is locked.
     said = " ".join(texts(svg))
-    assert "queries 50–89 of 90 are named, keys 0–39 of 90 are named" in said
+    assert "queries 50–89 of 120 are named, keys 0–39 of 120 are named" in said

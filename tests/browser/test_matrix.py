@@ -43,10 +43,9 @@ def test_a_cell_is_as_dark_as_its_weight(view: View, record: aw.AttentionRecord)
     rows, columns = weights.shape
     expect(view.query(0)).to_be_visible()
     dark = darkness(look(view.matrix))
-    side = dark.shape[1] / columns
-    top = dark.shape[0] - rows * side
-    middles = np.arange(rows) + 0.5
-    seen = dark[np.ix_((top + middles * side).astype(int), (middles * side).astype(int))]
+    left, top, side = cells(dark.shape[1], dark.shape[0], rows, columns)
+    middles = (np.arange(rows) + 0.5) * side
+    seen = dark[np.ix_((top + middles).astype(int), (left + middles).astype(int))]
     # Whatever curve makes small weights visible: darker is larger.
     order = np.argsort(weights, axis=None)
     tenth = len(order) // 10

@@ -56,10 +56,12 @@ def test_pointing_at_a_cell_tells_its_metrics(
     rows, columns = np.indices(weights.shape)
     assert abs(found["entropy"] - -(weights * np.log(weights)).sum(axis=1).mean()) <= 0.006, said
     assert abs(found["distance"] - (weights * (columns - rows)).sum(axis=1).mean()) <= 0.06, said
-    assert abs(found["previous"] - np.diag(weights, -1).mean()) <= WEIGHT_TOLERANCE, said
-    assert abs(found["next"] - np.diag(weights, 1).mean()) <= WEIGHT_TOLERANCE, said
+    assert (
+        abs(found["share on previous token"] - np.diag(weights, -1).mean()) <= WEIGHT_TOLERANCE
+    ), said
+    assert abs(found["share on next token"] - np.diag(weights, 1).mean()) <= WEIGHT_TOLERANCE, said
     in_special = weights[:, list(record.stack().keys.special)].sum(axis=1).mean()
-    assert abs(found["special"] - in_special) <= WEIGHT_TOLERANCE, said
+    assert abs(found["share on special tokens"] - in_special) <= WEIGHT_TOLERANCE, said
 
 
 def test_the_metrics_go_back_to_the_selected_head(model_view: View) -> None:

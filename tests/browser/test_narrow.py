@@ -107,6 +107,8 @@ def test_the_view_follows_the_width(open_page: OpenPage, pair_page: Path) -> Non
 
     expect_beside(True)
     view.page.set_viewport_size({"width": 600, "height": 1000})
+    expect_beside(True)
+    view.page.set_viewport_size({"width": 500, "height": 1000})
     expect_beside(False)
     view.page.set_viewport_size({"width": 1100, "height": 1000})
     expect_beside(True)

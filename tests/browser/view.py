@@ -144,8 +144,8 @@ def cells(width: float, height: float, rows: int, columns: int) -> tuple[float, 
 
 
 def metrics_of(status: str) -> dict[str, float]:
-    """The metrics of a head by their names, as the status line of the model view says them."""
-    found = re.findall(r"· (\w+) (<?−?\d+\.\d+)", status)
+    """The metrics of a head by their labels, as the status line of the model view says them."""
+    found = re.findall(r"· ([\w ]+) (<?−?\d+\.\d+)", status)
     return {name: numbers(value)[0] for name, value in found}
 
 

@@ -54,8 +54,8 @@ def metrics_as_said(said: str, record: aw.AttentionRecord) -> None:
     found = metrics_of(said)
     weights = record.weights(1, 8).astype(np.float64)
     assert abs(found["entropy"] + (weights * np.log(weights)).sum(axis=1).mean()) <= 0.006
-    assert abs(found["previous"] - np.diag(weights, -1).mean()) <= WEIGHT_TOLERANCE
-    assert abs(found["next"] - np.diag(weights, 1).mean()) <= WEIGHT_TOLERANCE
+    assert abs(found["share on previous token"] - np.diag(weights, -1).mean()) <= WEIGHT_TOLERANCE
+    assert abs(found["share on next token"] - np.diag(weights, 1).mean()) <= WEIGHT_TOLERANCE
 
 
 def expect_neuron_view(view: View, record: aw.AttentionRecord) -> None:

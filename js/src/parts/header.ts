@@ -64,13 +64,15 @@ function options(...choices: readonly HTMLElement[]): HTMLElement[] {
   };
   open(false);
   button.addEventListener("click", () => open(!element.classList.contains("open")));
-  element.addEventListener("keydown", (event) => {
+  const closeOnEscape = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || !element.classList.contains("open")) return;
     // Escape must not release locked tokens here.
     event.stopPropagation();
     button.focus();
     open(false);
-  });
+  };
+  button.addEventListener("keydown", closeOnEscape);
+  element.addEventListener("keydown", closeOnEscape);
   element.addEventListener("focusout", ({ relatedTarget }) => {
     const to = relatedTarget as Node | null;
     if (to && to !== button && !element.contains(to)) open(false);

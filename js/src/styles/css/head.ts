@@ -23,7 +23,7 @@ export const HEAD = `
 .strip-names { position: absolute; bottom: 100%; left: 0; font-size: 11px; color: var(--muted); white-space: nowrap }
 .strip-names.right { left: auto; right: 0 }
 .horizontal .strip-names { display: none }
-.pairs.horizontal { flex-direction: column; gap: 2px }
+.pairs.horizontal { flex-direction: column; gap: 2px; padding-top: 12px }
 .titled { width: fit-content; max-width: 100% }
 .titles { display: flex; justify-content: space-between; gap: 16px; margin-bottom: 6px; padding: 0 8px; color: var(--muted); font-size: 13px; white-space: nowrap }
 .tokens:focus-visible { outline-offset: -2px }

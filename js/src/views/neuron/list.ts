@@ -84,24 +84,39 @@ function revealSideways(option: Element): void {
   else if (inner.left < outer.left) scroller.scrollLeft += inner.left - outer.left;
 }
 
+/** The distance in CSS pixels from which a press is a drag. */
+const DRAG_FROM = 4;
+
 /** Mute or unmute a neuron on click; a drag does the same to all that it passes. */
 function bindMuting(list: HTMLElement, state: State, analysis: QueryAnalysis): void {
   const { order, muted, neuron } = analysis;
-  let drag: { from: number; before: readonly number[]; muting: boolean } | null = null;
-  const placeAt = (event: PointerEvent) => {
+  /** The press at `x` on the neuron at the place `from`. */
+  interface Drag {
+    readonly x: number;
+    readonly from: number;
+    readonly before: readonly number[];
+    readonly muting: boolean;
+  }
+  let drag: Drag | null = null;
+  /** @param key to mean the strongest of narrow cells; null for the cell itself */
+  const placeAt = (x: number, key: number | null = null) => {
     const { left, width } = list.getBoundingClientRect();
-    return placeNear(analysis, event.clientX - left, width, analysis.focusKey.peek());
+    return placeNear(analysis, x - left, width, key);
   };
-  const draw = (event: PointerEvent) => {
+  const draw = ({ clientX }: PointerEvent) => {
     if (!drag) return;
-    const [first, last] = [drag.from, placeAt(event)].sort((a, b) => a - b);
+    const { x, from } = drag;
+    const passed =
+      Math.abs(clientX - x) < DRAG_FROM ? [from, from] : [placeAt(x), placeAt(clientX)];
+    const [first, last] = passed.sort((a, b) => a - b);
     mute(state, drag.before, order.peek().slice(first, last + 1), drag.muting);
   };
   list.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    const from = placeAt(event);
+    const x = event.clientX;
+    const from = placeAt(x, analysis.focusKey.peek());
     const before = muted.peek();
-    drag = { from, before, muting: !before.includes(order.peek()[from]) };
+    drag = { x, from, before, muting: !before.includes(order.peek()[from]) };
     list.setPointerCapture(event.pointerId);
     draw(event);
   });
@@ -109,7 +124,7 @@ function bindMuting(list: HTMLElement, state: State, analysis: QueryAnalysis): v
     if (!drag) return;
     // Keep the focused key, and with it the order of the neurons.
     event.stopPropagation();
-    neuron.value = order.peek()[placeAt(event)];
+    neuron.value = order.peek()[placeAt(event.clientX)];
     draw(event);
   });
   list.addEventListener("pointerup", () => {

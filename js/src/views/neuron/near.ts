@@ -3,8 +3,8 @@
 import { products } from "../../data/neurons.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
-/** The width from which a cell is easily hit, in CSS pixels. */
-const EASY = 8;
+/** The width from which a cell can be hit, in CSS pixels. */
+const EASY = 5;
 /** The distance from the pointer within which the strongest of narrower cells is meant. */
 const REACH = 4;
 
