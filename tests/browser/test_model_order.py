@@ -94,7 +94,7 @@ def test_cross_attention_has_no_neighbours_to_sort_by(open_page: OpenPage) -> No
     sort = combobox(view, "Sort heads")
     expect(sort).to_have_value("model")
     options = sort.get_by_role("option").all_inner_texts()
-    assert options[:2] == ["As in model", "Entropy"]
+    assert options[:3] == ["As in model", "Weight of locked pair", "Entropy"]
     assert not {"Distance", "Share on previous token"} & set(options)
     assert names(view.grid.get_by_role("gridcell"))[:3] == [
         "Layer 3, head 0",
