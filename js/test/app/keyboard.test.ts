@@ -114,7 +114,7 @@ test("takes the keys of a page that has nothing else", async () => {
   expect(number("Layer")).toBe(2);
   const other = place(document.createElement("button"));
   other.focus();
-  await userEvent.keyboard("[");
+  await userEvent.keyboard("[[");
   expect(number("Layer")).toBe(2);
 });
 

@@ -188,7 +188,7 @@ describe("the options of a narrow header", () => {
     app.state.query.value = 1;
     await userEvent.keyboard("{Escape}");
     await expect.element(filter).not.toBeInTheDocument();
-    await expect.element(options).toHaveFocus();
+    await expect.poll(() => app.shadow.activeElement).toBe(options.element());
     expect(app.state.query.value).toBe(1);
     await userEvent.click(options);
     await userEvent.click(filter);
