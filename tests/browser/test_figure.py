@@ -112,4 +112,4 @@ def test_of_a_long_text_the_part_in_view_is_named(open_page: OpenPage) -> None:
     _, svg = saved(view, choose(view, "SVG"))
     # The page shows where its own columns are: only that of the queries has what is locked.
     said = " ".join(texts(svg))
-    assert "queries 50–89 of 120 are named, keys 0–39 of 120 are named" in said
+    assert "queries 50–90 of 120 are named, keys 0–39 of 120 are named" in said

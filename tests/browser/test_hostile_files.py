@@ -76,7 +76,7 @@ def test_in_figures_of_the_page_they_are_text(visit: Visit, record: aw.Attention
 
 
 def of_python(record: aw.AttentionRecord, **choices: Any) -> bytes:
-    return aw.AttentionWidget(record, **choices)._drawn("svg", "print")
+    return aw.AttentionWidget(record, **choices)._drawn("svg", None, None, None)
 
 
 def opened(visit: Visit, html: str, name: str) -> View:

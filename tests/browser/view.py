@@ -137,7 +137,8 @@ def cells(width: float, height: float, rows: int, columns: int) -> tuple[float, 
     """
     for left in (0, LABEL_ROOM, PLACE_ROOM):
         side = (width - left - 2 * FRAME) / columns
-        fits = abs(height - LABEL_ROOM - 2 * FRAME - rows * side) < 1
+        # Both are rounded to pixels.
+        fits = abs(height - LABEL_ROOM - 2 * FRAME - rows * side) < 1.5
         if fits and (side >= NAMED_FROM or left > 0):
             return left + FRAME, LABEL_ROOM + FRAME, side
     raise AssertionError(f"{width} x {height} is no picture of {rows} x {columns} square cells")

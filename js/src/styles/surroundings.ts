@@ -51,6 +51,8 @@ const BROWSER = 140;
 
 /** The height in which all of a view is in sight, in CSS pixels. */
 export function visibleHeight(): number {
+  // In print, nothing scrolls.
+  if (matchMedia("print").matches) return Number.POSITIVE_INFINITY;
   // Many hosts make a frame as high as its content, so its own height says nothing.
   return window.parent === window ? innerHeight : screen.availHeight - BROWSER;
 }

@@ -14,5 +14,6 @@ export const FIGURE = `
 .figure-caption { color: var(--muted); font-size: 13px }
 .figure-caption bdi { display: inline }
 .printing { position: absolute; visibility: hidden; height: 0; border: 0 }
-.paper canvas { display: block; max-width: 100%; height: auto }
+/* In a frame, all of it is in sight. */
+.paper canvas { display: block; max-width: 100%; height: auto; max-height: 100vh; object-fit: contain; object-position: left top }
 `;
