@@ -9,7 +9,7 @@ from importlib.metadata import version
 from . import plot
 from .capture import capture
 from .demo import demo
-from .magic import load_ipython_extension
+from .magic import load_ipython_extension as load_ipython_extension
 from .record import AttentionRecord
 from .show import head_view, model_view, neuron_view, show
 from .widget import AttentionWidget, save_html, to_html
@@ -22,7 +22,6 @@ __all__ = [
     "capture",
     "demo",
     "head_view",
-    "load_ipython_extension",
     "model_view",
     "neuron_view",
     "plot",

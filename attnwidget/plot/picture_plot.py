@@ -55,7 +55,8 @@ def draw_picture(axes: Axes, shown: Shown, drawn: Side = "key") -> None:
     if drawn == locked:
         title = f"{'Query' if locked == 'query' else 'Key'} {names}"
     else:
-        [weights] = locked_weights([matrix], locked, own)
+        [of_each] = locked_weights([matrix], locked, own)
+        weights = of_each.sum(axis=0)
         # The attention of a patch to itself may be far above all other.
         others = [t for t, place in enumerate(patches.of) if place is not None and t not in own]
         largest = float(max((weights[token] for token in others), default=0))

@@ -178,6 +178,7 @@ def test_there_is_room_for_both_filters_in_a_narrow_window(
 ) -> None:
     view = View(open_page(page_of_stacks, width=400))
     view.open(tab)
+    view.button("Options").click()
     view.filter.select_option("Cross")
     expect(view.layer).to_have_text("3")
     width: int = view.page.evaluate("document.documentElement.scrollWidth")

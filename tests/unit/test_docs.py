@@ -32,7 +32,8 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 def test_every_snippet_can_be_written_so(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     for _, code in re.findall(r"^```(python|{attnwidget}.*)\n(.*?)^```", text, re.M | re.S):
-        code = re.sub(r"^:\w+:.*\n", "", code, flags=re.M)
+        # Options of a directive, and magics of a notebook.
+        code = re.sub(r"^(:\w+:|%).*\n", "", code, flags=re.M)
         names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)]
         of_ours = [n.attr for n in names if isinstance(n.value, ast.Name) and n.value.id == "aw"]
         of_widget = [

@@ -109,7 +109,7 @@ def test_characters_that_no_font_has_are_warned_of_once(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         widget.save_figure(tmp_path / "figure.svg")
-        widget._drawn("png", "preview")
+        widget._preview()
     assert "fonts-noto-cjk" in advice("中")
 
 

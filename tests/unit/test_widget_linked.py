@@ -35,6 +35,7 @@ CHOICES: dict[str, Any] = {
     "heads": [0, 5],
     "query": 6,
     "key": 0,
+    "picture": False,
     "also": [5, 1],
     "segments": "ab",
     "combine": "layers_mean",
