@@ -2,72 +2,60 @@
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-_HEADER = struct.Struct("<IHBBIB")
-_BITS = 12
-_SMALL = 16
+from attnwidget.wire.block import Part
 
-Integers = NDArray[np.int64]
-
-
-def decode_integers(data: bytes, count: int) -> NDArray[np.int32]:
-    """The first `count` integers that `encode_integers` wrote."""
-    length, lanes, tables, size, num_words, shift = _HEADER.unpack_from(data)
-    channels = -(-count // length)
-    start = _HEADER.size
-    arrays: list[Integers] = []
-    for kind, items in (
-        ("u1", channels),
-        ("i1", channels),
-        ("<u2", tables * size),
-        ("<u4", lanes),
-        ("<u2", num_words),
-    ):
-        arrays.append(np.frombuffer(data, kind, items, start).astype(np.int64))
-        start += items * np.dtype(kind).itemsize
-    table, centres, frequencies, states, words = arrays
-    channel = np.arange(count) // length
-    tokens = _decode_tokens(frequencies.reshape(tables, size), table[channel], states, words)
-    widths = np.where(tokens < _SMALL, 0, (tokens - _SMALL) // 4 + 2)
-    mantissa = np.where(tokens < _SMALL, tokens, 4 | tokens & 3)
-    zigzag = mantissa << widths | _lower_bits(data[start:], widths)
-    difference = np.where(zigzag & 1, -(zigzag + 1) // 2, zigzag // 2)
-    return (difference + (centres << shift)[channel]).astype(np.int32)
+_BITS = {"f16": 16, "f32": 32, "i8": 8, "i16": 16, "bits": 1}
+_KINDS = {"f16": "<f2", "f32": "<f4", "i8": "i1", "i16": "<i2"}
 
 
-def _decode_tokens(
-    frequencies: Integers, table: Integers, states: Integers, words: Integers
-) -> Integers:
-    starts = np.cumsum(frequencies, axis=1) - frequencies
-    token_at = np.stack([np.repeat(np.arange(len(row)), row) for row in frequencies])
-    tokens = np.empty(len(table), np.int64)
-    lanes, position = len(states), 0
-    for first in range(0, len(table), lanes):
-        tables = table[first : first + lanes]
-        state = states[: len(tables)]
-        slot = state & ((1 << _BITS) - 1)
-        token = token_at[tables, slot]
-        tokens[first : first + lanes] = token
-        state[:] = frequencies[tables, token] * (state >> _BITS) + slot - starts[tables, token]
-        empty = np.flatnonzero(state < 1 << 16)
-        state[empty] = state[empty] << 16 | words[position : position + len(empty)]
-        position += len(empty)
-    assert position == len(words)
-    # The decoder ends in the encoder's first state.
-    assert (states == 1 << 16).all()
-    return tokens
+def part_buffers(parts: Sequence[Part], data: bytes) -> list[bytes]:
+    """The bytes of each part, which lie one after the other."""
+    buffers, at = [], 0
+    for part in parts:
+        size = -(-int(np.prod(part["shape"])) * _BITS[part["dtype"]] // 8)
+        buffers.append(data[at : at + size])
+        at += size
+    assert at == len(data)
+    return buffers
 
 
-def _lower_bits(data: bytes, widths: Integers) -> Integers:
-    ends = np.cumsum(widths)
-    bits = np.unpackbits(np.frombuffer(data, np.uint8)).astype(np.int64)
-    assert len(bits) == -(-(int(ends[-1]) if len(ends) else 0) // 32) * 32
-    values = np.zeros(len(widths), np.int64)
-    for n in range(int(widths.max(initial=0))):
-        has_bit = widths > n
-        values[has_bit] = values[has_bit] << 1 | bits[(ends - widths + n)[has_bit]]
-    return values
+def decode_arrays(parts: Iterable[Part], buffers: Iterable[bytes]) -> dict[str, np.ndarray]:
+    """The arrays of a block by what its parts say, with coded integers restored."""
+    arrays: dict[str, np.ndarray] = {}
+    for part, data in zip(parts, buffers, strict=True):
+        count = int(np.prod(part["shape"]))
+        if part["dtype"] == "bits":
+            assert len(data) == -(-count // 8)
+            bits = np.unpackbits(np.frombuffer(data, np.uint8))
+            assert not bits[count:].any(), "padded with zeros"
+            values = bits[:count].astype(bool)
+        else:
+            values = np.frombuffer(data, _KINDS[part["dtype"]])
+        arrays[part["name"]] = values.reshape(part["shape"])
+    for name in [name for name in arrays if f"{name}_channels" in arrays]:
+        channels, low = arrays.pop(f"{name}_channels"), arrays.pop(f"{name}_low")
+        arrays[name] = _integers(arrays[name], channels, low)
+    return arrays
+
+
+def _integers(
+    symbols: NDArray[np.int8], channels: NDArray[np.int16], low: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    ranks, shifts, centres = channels.astype(np.int64)
+    length = symbols.shape[-1]
+    values = np.empty((len(ranks), length), np.int64)
+    in_order = sorted(range(len(ranks)), key=lambda channel: (ranks[channel], channel))
+    values[in_order] = symbols.reshape(-1, length)
+    values = (values + centres[:, None]) << shifts[:, None]
+    at = 0
+    for bit in range(int(shifts.max())):
+        for channel in np.flatnonzero(shifts > bit):
+            values[channel] += low[at : at + length].astype(np.int64) << bit
+            at += length
+    assert at == len(low)
+    return values.reshape(symbols.shape)

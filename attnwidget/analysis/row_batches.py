@@ -34,6 +34,7 @@ class RowBatch:
         keys: positions of the keys; the weights of all others are zero.
         exps: float32 [rows, keys].
         logs: float32 [rows, keys], the logarithms of exps; any number where these are zero.
+        peaks: float32 [rows], subtracted from scores to get logs; 0 for known weights.
         sums: float32 [rows], of exps over keys.
         totals: float32 [rows], the divisors: sums with the sink's share; not zero.
     """
@@ -42,6 +43,7 @@ class RowBatch:
     keys: range
     exps: Floats
     logs: Floats
+    peaks: Floats
     sums: Floats
     totals: Floats
 
@@ -64,10 +66,11 @@ class RowBatches:
 
     Args:
         rows: positions of queries, increasing.
+        finite: False to leave the logarithms of zero weights as they are, -inf for masked keys.
     """
 
-    def __init__(self, layer: Layer, rows: NDArray[np.intp]) -> None:
-        self._layer, self._rows = layer, rows
+    def __init__(self, layer: Layer, rows: NDArray[np.intp], *, finite: bool = True) -> None:
+        self._layer, self._rows, self._finite = layer, rows, finite
         num_keys = layer.shape[1]
         self._size = max(_MIN_ROWS, _CELLS // num_keys)
         self._memory = np.empty((2, min(self._size, len(rows)) * num_keys), np.float32)
@@ -91,18 +94,19 @@ class RowBatches:
         scaled = np.multiply(queries, np.float32(program.head_scale(head)), order="C")
         _multiply(self._layer.head_keys(head)[keys.start : keys.stop], scaled, out=by_key[0])
         program.finish(logs, head, rows, num_queries, keys)
-        _, sums, totals = program.exponentials(logs, head, out=exps)
-        if program.adds:
+        peaks, sums, totals = program.exponentials(logs, head, out=exps)
+        if program.adds and self._finite:
             # Finite logarithms make the product with a weight of zero zero.
             np.maximum(logs, _LOWEST_LOG, out=logs)
-        return RowBatch(rows, keys, exps, logs, sums, totals)
+        return RowBatch(rows, keys, exps, logs, peaks, sums, totals)
 
 
 def batch_of_weights(weights: Floats, rows: NDArray[np.intp]) -> RowBatch:
     """A batch of known weights [rows, Tk]."""
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    totals = np.ones(len(weights), np.float32)
-    return RowBatch(rows, range(weights.shape[1]), weights, logs, weights.sum(axis=1), totals)
+    peaks, totals = np.zeros(len(weights), np.float32), np.ones(len(weights), np.float32)
+    keys = range(weights.shape[1])
+    return RowBatch(rows, keys, weights, logs, peaks, weights.sum(axis=1), totals)
 
 
 def _as_slice(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:

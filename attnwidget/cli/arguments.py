@@ -88,7 +88,8 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         "--quality",
         choices=get_args(Quality),
         default="default",
-        help="the most attention that rounding may move: 2%%, 0.75%%, or that of float16",
+        help="default: weights right to three decimals if the page stays under 2 MB; exact: at any "
+        "size; compact and draft: 0.75%% and 2%% of the attention moves",
     )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(

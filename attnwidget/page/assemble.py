@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, SupportsIndex
 
-from attnwidget.progress import counted
+from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Layer
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
 from attnwidget.wire import SentMetric
-from attnwidget.wire.compression import Quality, check_quality, fitting
+from attnwidget.wire.compression import LIMITS, Limits, Quality, check_quality
 
 from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer
 from .document import PageRecord, PageWidget, document
+from .fine import PAGE_SIZE, packed_fine
 from .included import VIEWS, included_layers, included_views, opening_choices
+
+# The text of a layer's block beside its bytes, at most.
+_LAYER_TEXT = 1000
 
 
 @dataclass(frozen=True)
@@ -57,12 +61,6 @@ def page_html(
             places[id(widget.record)] = len(distinct)
             distinct.append(widget)
     numbers = included_layers(layers, [widget.record for widget in distinct])
-    count = sum(len(_included(widget.record, numbers)) for widget in distinct)
-    with counted("Packing", "layers", count):
-        records = [
-            _page_record(widget, names, _packed(widget.record, names, numbers, quality))
-            for widget in distinct
-        ]
     widgets = [
         PageWidget(
             places[id(widget.record)],
@@ -71,7 +69,21 @@ def page_html(
         )
         for widget in shown
     ]
-    return document(records, widgets, names, complete=numbers is None)
+
+    def page(packed: Sequence[PackedLayers]) -> str:
+        records = [
+            _page_record(widget, names, own) for widget, own in zip(distinct, packed, strict=True)
+        ]
+        return document(records, widgets, names, complete=numbers is None)
+
+    included = [_included(widget.record, numbers) for widget in distinct]
+    layers_of_all = [layer for own in included for _, layer in own]
+    with counted("Packing", "layers", len(layers_of_all)):
+        room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
+        packed = iter(_packed(layers_of_all, names, quality, room * 3 / 4))
+        return page(
+            [{(name, layer.number): next(packed) for name, layer in own} for own in included]
+        )
 
 
 def save_page(
@@ -116,17 +128,21 @@ def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tu
 
 
 def _packed(
-    record: AttentionRecord,
-    views: Sequence[View],
-    numbers: Sequence[int] | None,
-    quality: Quality,
-) -> PackedLayers:
-    included = _included(record, numbers)
-    fitted = fitting(quality, [layer for _, layer in included])
-    return {
-        (name, layer.number): packed_layer(layer, fitted, vectors="neuron" in views)
-        for name, layer in included
-    }
+    layers: Sequence[Layer], views: Sequence[View], quality: Quality, room: float
+) -> list[PackedLayer]:
+    """Pack layers, at quality "default" with the finest limits that fit into `room` bytes."""
+
+    def pack(layer: Layer, limits: Limits | None) -> PackedLayer:
+        return packed_layer(layer, limits, vectors="neuron" in views)
+
+    fine = packed_fine(layers, room, pack) if quality == "default" else None
+    if fine is not None:
+        return fine
+    packed = []
+    for layer in layers:
+        packed.append(pack(layer, LIMITS["compact" if quality == "default" else quality]))
+        step_done()
+    return packed
 
 
 def _page_record(shown: ShownRecord, views: Sequence[View], packed: PackedLayers) -> PageRecord:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnwidget.record import Layer
-from attnwidget.wire.compression import Quality, encode_layer, pack
+from attnwidget.wire.compression import Limits, pack_layer
 
 # With more weights per component of queries and keys, coded weights are never smaller.
 _MAX_WEIGHTS = 4
@@ -22,7 +22,7 @@ class PackedLayer:
     """The compressed block of a layer.
 
     Attributes:
-        content: {parts, error}, see `attnwidget.wire.compression.pack`.
+        content: {parts, error}, see `attnwidget.wire.compression.pack_layer`.
         data: its bytes, compressed.
         bare: True if it has weights alone, though the record has queries and keys.
     """
@@ -36,10 +36,11 @@ PackedLayers = dict[tuple[str, int], PackedLayer]
 """Layers by stack and number."""
 
 
-def packed_layer(layer: Layer, quality: Quality, *, vectors: bool = True) -> PackedLayer:
+def packed_layer(layer: Layer, limits: Limits | None, *, vectors: bool = True) -> PackedLayer:
     """Pack a layer; without vectors, as weights alone if that is smaller.
 
     Args:
+        limits: see `attnwidget.wire.compression.pack_layer`.
         vectors: True if queries and keys are needed, for the neuron view.
 
     Raises:
@@ -52,14 +53,14 @@ def packed_layer(layer: Layer, quality: Quality, *, vectors: bool = True) -> Pac
             "notebook with its kernel can show it row by row"
         )
     if vectors or layer.queries is None or layer.keys is None:
-        return PackedLayer(*pack(encode_layer(layer, quality)))
+        return PackedLayer(*pack_layer(layer, limits))
     if layer.weights is not None:
-        return PackedLayer(*pack(encode_layer(_bare(layer), quality)), bare=True)
-    whole = PackedLayer(*pack(encode_layer(layer, quality)))
+        return PackedLayer(*pack_layer(_bare(layer), limits), bare=True)
+    whole = PackedLayer(*pack_layer(layer, limits))
     num_weights = layer.num_heads * layer.shape[0] * layer.shape[1]
     if num_weights > min(_MAX_NUMBERS, _MAX_WEIGHTS * (layer.queries.size + layer.keys.size)):
         return whole
-    bare = PackedLayer(*pack(encode_layer(_bare(layer), quality)), bare=True)
+    bare = PackedLayer(*pack_layer(_bare(layer), limits), bare=True)
     return min(whole, bare, key=lambda packed: len(packed.data))
 
 

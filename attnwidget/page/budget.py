@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import SupportsIndex
 
-from attnwidget.progress import counted
+from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
-from attnwidget.wire.compression import Quality, check_quality, fitting
+from attnwidget.wire.compression import LIMITS, Quality, check_quality
 
 from .blocks import PackedLayers, is_shown_whole, packed_layer
+from .fine import PAGE_SIZE, packed_fine
 from .included import layer_numbers
 
 # Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
@@ -82,11 +83,16 @@ def _fitted(
     chosen: list[tuple[str, Layer]], quality: Quality | None, budget: float | None
 ) -> tuple[Saved, Saved | None]:
     """(saved layers, the attempt at a finer quality or None), for the finest quality that fits."""
-    first = fitting(quality or "default", [layer for _, layer in chosen])
-    qualities: list[Quality] = [first]
+    if quality is None or quality == "default":
+        room = PAGE_SIZE if budget is None else min(budget, PAGE_SIZE)
+        packed = packed_fine([layer for _, layer in chosen], room * 3 / 4, packed_layer)
+        if packed is not None:
+            places = [(stack, layer.number) for stack, layer in chosen]
+            size = sum(_in_notebook(len(layer.data)) for layer in packed)
+            return Saved("default", chosen, dict(zip(places, packed, strict=True)), size), None
+    qualities: list[Quality] = ["compact" if quality in (None, "default") else quality]
     if budget is not None and quality is None:
-        coarser: tuple[Quality, ...] = ("default", "draft")
-        qualities += [other for other in coarser if other != first]
+        qualities.append("draft")
     attempts: list[Saved] = []
     for attempted in qualities:
         is_last = attempted == qualities[-1]
@@ -133,9 +139,9 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
         if budget is not None and not is_shown_whole(layer):
             saved.expected = max(saved.expected, whole)
             break
-        packed = packed_layer(layer, saved.quality)
-        # Notebooks have bytes in base64.
-        size = -(-len(packed.data) // 3) * 4
+        packed = packed_layer(layer, LIMITS[saved.quality])
+        step_done()
+        size = _in_notebook(len(packed.data))
         raw_size += block_size(layer)
         packed_size += size
         saved.expected = packed_size / raw_size * whole
@@ -146,6 +152,11 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
         if budget is not None and not last and saved.expected > _HOPELESS * budget:
             break
     return saved
+
+
+def _in_notebook(size: int) -> int:
+    """The size of bytes in base64."""
+    return -(-size // 3) * 4
 
 
 def _counted(saved: Saved) -> str:

@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +145,14 @@ def document(
         digests=f"{_digest(_START.encode())} {_digest(program)}",
         content=_json(content),
         blocks="\n".join(blocks),
-        program=_base64(zlib.compress(program, 9)),
+        program=_packed_program(program),
         start=_START,
     )
+
+
+@lru_cache(maxsize=1)
+def _packed_program(program: bytes) -> str:
+    return _base64(zlib.compress(program, 9))
 
 
 def _base64(data: bytes) -> str:

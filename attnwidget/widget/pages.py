@@ -30,10 +30,11 @@ def to_html(
             view, a layer is included as weights alone if that is smaller.
         layers: the numbers of the layers to include, of every stack; all of them if None. The
             model view shows every layer in any case.
-        quality: the most attention that rounding may move, as the mean over a layer's rows of the
-            share that goes to another token: "draft" 2%, "default" 0.75% ("exact" if all layers
-            take half a megabyte at most), or "exact" for float16. The views show the error of each
-            layer's weights.
+        quality: the limit of rounding. "default": weights are right to three decimals as long as
+            the whole page stays under 2 MB, else as exact as that allows, down to "compact".
+            "compact" and "draft": as the mean over a layer's rows, 0.75% and 2% of the attention
+            moves to another token. "exact": weights are right to three decimals, at any size. The
+            views show the error of each layer's weights.
 
     Raises:
         TypeError: there is no widget, or an argument is no widget.

@@ -112,8 +112,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
         Args:
             layers: numbers of layers of the current stack; all layers of all stacks if None.
-            quality: the most attention that rounding may move, as in `to_html`; if None, "default",
-                or "draft" if only that has room for all.
+            quality: the limit of rounding, as in `to_html`, with 2 MB for the layers; if None,
+                "default", or "draft" if only that has room for all.
             budget: the most bytes that the layers may add to the notebook. The nearest to the
                 current layer, or the first in `layers`, have precedence, and the view says which
                 are saved, and why.

@@ -11,7 +11,7 @@ from .block import (
 from .manifest import decode_overview, encode_overview
 from .metrics import Metrics, SentMetric, encode_own_metrics
 from .requests import Replies
-from .rounding import BlockError, received
+from .rounding import BlockError
 
 __all__ = [
     "Block",
@@ -27,5 +27,4 @@ __all__ = [
     "encode_combined",
     "encode_overview",
     "encode_own_metrics",
-    "received",
 ]

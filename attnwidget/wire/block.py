@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnwidget.analysis import combined_heads
-from attnwidget.record import Floats, Layer, ScoreProgram, Stack
+from attnwidget.record import Floats, Layer, ScoreProgram, Stack, sample_rows
 
-from .rounding import BlockError, float16_error, float_type
+from .rounding import (
+    RIGHT_TO_THREE_DECIMALS,
+    BlockError,
+    difference,
+    float_type,
+    from_int16,
+    to_float16,
+    to_int16,
+    vectors_error,
+)
 
-DType = Literal["f16", "f32", "bits", "i8", "coded"]
+DType = Literal["f16", "f32", "bits", "i8", "i16"]
 
 
-class _Part(TypedDict):
+class Part(TypedDict):
+    """One array of a block: "queries", "keys", "visible", "bias", "relative" or "weights"; the
+    "query_steps" and "key_steps" of integer "queries" and "keys"; "mean", "max" or "head" of the
+    block that combines layers; further arrays of compressed layers, see
+    `attnwidget.wire.compression`.
+
+    dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant bit first,
+    the last byte padded with zeros; "i8" and "i16" are signed little-endian integers. The array is
+    in C order.
+    """
+
     name: str
     dtype: DType
     shape: list[int]
 
 
-class Part(_Part, total=False):
-    """One array of a block: "queries", "keys", "visible", "bias", "relative" or
-    "weights"; "mean", "max" or "head" of the block that combines layers; the parameters of rounded
-    "queries" and "keys", or of rounded "weights" (see `attnwidget.wire.compression`).
+_NUMBERS = {"f16": "<f2", "f32": "<f4", "i8": "i1", "i16": "<i2"}
 
-    dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant
-    bit first, the last byte padded with zeros; "i8" are signed bytes; "coded" are integers as
-    `encode_integers` writes them, `bytes` long. The array is in C order.
-    """
-
-    bytes: int
-
-
-_FLOATS = {"f16": "<f2", "f32": "<f4"}
+# The part with the steps of an array of integers.
+_STEPS = {"queries": "query_steps", "keys": "key_steps"}
 
 # Of larger ones, not every integer is a float16.
 _LARGEST_FLOAT16_INTEGER = 2048
@@ -57,53 +67,108 @@ class Block:
         """The size in bytes."""
         return sum(map(len, self.buffers))
 
-    def add(self, name: str, dtype: DType, array: np.ndarray, data: bytes) -> None:
+    def add(self, name: str, dtype: DType, array: np.ndarray) -> None:
+        packed = np.packbits(array) if dtype == "bits" else array.astype(_NUMBERS[dtype])
         self.parts.append({"name": name, "dtype": dtype, "shape": list(array.shape)})
-        self.buffers.append(data)
+        self.buffers.append(packed.tobytes())
 
-    def add_integers(self, name: str, array: np.ndarray, data: bytes) -> None:
-        self.add(name, "coded", array, data)
-        self.parts[-1]["bytes"] = len(data)
+    def add_vectors(self, name: str, array: Floats | None, *, exact: bool = False) -> None:
+        """Add queries or keys [heads, tokens, d] as `to_int16` rounds them, or as float32."""
+        if array is None or exact:
+            return self.add_floats(name, array, exact=exact)
+        integers, steps = to_int16(array)
+        self.add(name, "i16", integers)
+        return self.add(_STEPS[name], "f32", steps)
 
     def add_floats(self, name: str, array: Floats | None, *, exact: bool = False) -> None:
-        if array is None:
-            return
-        dtype: DType = "f32" if exact else float_type(array)
-        self.add(name, dtype, array, array.astype(_FLOATS[dtype]).tobytes())
+        if array is not None:
+            self.add(name, "f32" if exact else float_type(array), array)
 
 
-def encode_block(layer: Layer) -> Block:
-    """Encode the layer's arrays, floats as float16 (float32 if that would overflow).
+def encode_block(layer: Layer, *, all_rows: bool = False) -> Block:
+    """Encode the layer's arrays so that weights are right to three decimals.
+
+    Queries and keys are rounded to integers of 16 bits with a step per head and component, other
+    floats to float16 (to float32 if that would overflow). If this changes a weight by more than
+    0.0005, or by more than half of it in sampled rows, all floats are float32.
 
     A layer with a score program is sent as queries and keys, any other as weights (with its queries
     and keys, if it has them, for the neuron view).
+
+    Args:
+        all_rows: True to measure the error in all rows; else it is in a sample of large layers.
     """
-    block = Block([], [], float16_error(layer))
-    block.add_floats("queries", layer.queries)
-    block.add_floats("keys", layer.keys)
+    rows = np.arange(layer.shape[0]) if all_rows else sample_rows(layer.shape[0])
+    error = _error(layer, _received(layer, rows), rows)
+    block = Block([], [], error or {"largest": 0.0})
+    exact = error is None
+    block.add_vectors("queries", layer.queries, exact=exact)
+    block.add_vectors("keys", layer.keys, exact=exact)
     if layer.program is None:
-        block.add_floats("weights", layer.weights)
+        block.add_floats("weights", layer.weights, exact=exact)
     else:
-        add_program(block, layer.program)
+        add_program(block, layer.program, exact=exact)
     return block
 
 
-def add_program(block: Block, program: ScoreProgram) -> None:
+def _received(layer: Layer, rows: NDArray[np.intp]) -> Layer:
+    """The layer as the browser decodes it, in these rows."""
+    queries, keys = (
+        None if array is None else from_int16(*to_int16(array))
+        for array in (layer.queries, layer.keys)
+    )
+    weights = None if layer.weights is None else to_float16(layer.weights, rows)
+    program = None if layer.program is None else received_program(layer.program, rows)
+    return replace(
+        layer,
+        queries=queries,
+        keys=keys,
+        weights=weights,
+        program=program,
+        values=None,
+        projection=None,
+    )
+
+
+def received_program(program: ScoreProgram, rows: NDArray[np.intp]) -> ScoreProgram:
+    """The program as the browser decodes it from `add_program`, in these rows."""
+    bias = None if program.bias is None else to_float16(program.bias, rows)
+    return replace(program, bias=bias)
+
+
+def _error(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> BlockError | None:
+    """The error of rounded floats; None if weights are not right to three decimals."""
+    error = difference(layer, sent, rows).error
+    limit = RIGHT_TO_THREE_DECIMALS
+    if len(rows) < layer.shape[0]:
+        error["rows"] = len(rows)
+        limit /= 2
+    if layer.queries is not None:
+        error["vectors"] = vectors_error(layer, sent)
+    return error if error["largest"] <= limit else None
+
+
+def add_program(block: Block, program: ScoreProgram, *, exact: bool = False) -> None:
     """Add the arrays of a score program to a block."""
     if program.visible is not None:
-        block.add("visible", "bits", program.visible, np.packbits(program.visible).tobytes())
-    block.add_floats("bias", program.bias)
-    block.add_floats("relative", program.relative)
+        block.add("visible", "bits", program.visible)
+    block.add_floats("bias", program.bias, exact=exact)
+    # It is small, and rounding would change the scores of all pairs at a distance.
+    block.add_floats("relative", program.relative, exact=True)
 
 
 def block_size(layer: Layer) -> int:
-    """The size of the layer's block in bytes, with all floats as float16, without encoding it."""
+    """The size of the layer's block in bytes where its floats are rounded, without encoding it."""
     program = layer.program
-    floats = [layer.queries, layer.keys]
-    floats += [layer.weights] if program is None else [program.bias, program.relative]
-    bits = None if program is None else program.visible
-    size = 2 * sum(array.size for array in floats if array is not None)
-    return size if bits is None else size + (bits.size + 7) // 8
+    halves = [layer.queries, layer.keys, layer.weights if program is None else program.bias]
+    size = 2 * sum(array.size for array in halves if array is not None)
+    if layer.queries is not None and layer.keys is not None:
+        size += 4 * layer.queries.shape[2] * (len(layer.queries) + len(layer.keys))
+    if program is not None and program.relative is not None:
+        size += 4 * program.relative.size
+    if program is not None and program.visible is not None:
+        size += (program.visible.size + 7) // 8
+    return size
 
 
 def encode_combined(stack: Stack) -> Block:
@@ -122,5 +187,5 @@ def encode_combined(stack: Stack) -> Block:
 
 def decode_floats(part: Part, data: bytes) -> Floats:
     """Decode an "f16" or "f32" array as the browser does."""
-    array: Floats = np.frombuffer(data, _FLOATS[part["dtype"]]).astype(np.float32)
+    array: Floats = np.frombuffer(data, _NUMBERS[part["dtype"]]).astype(np.float32)
     return array.reshape(part["shape"])

@@ -145,7 +145,7 @@ class Columns:
 def block_of(name: str, array: Floats) -> Block:
     """A block of one float32 array."""
     block = Block([], [])
-    block.add(name, "f32", array, np.ascontiguousarray(array, "<f4").tobytes())
+    block.add(name, "f32", array)
     return block
 
 

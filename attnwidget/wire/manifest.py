@@ -18,7 +18,7 @@ from .metrics import encode_metrics, encode_patterns
 from .text import sendable
 from .words import words
 
-VERSION = 2
+VERSION = 3
 
 
 def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:

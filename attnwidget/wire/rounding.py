@@ -1,21 +1,22 @@
-"""Rounding of blocks to float16, and the error of the weights that a browser computes from them."""
+"""Rounding of blocks, and the differences of the attention that a browser computes from them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import RowBatches
-from attnwidget.record import Floats, Layer, sample_rows
+from attnwidget.record import Floats, Layer
+
+RIGHT_TO_THREE_DECIMALS = 0.0005
+"""The largest error of a number of which three decimals are shown."""
 
 _FLOAT16_MAX = float(np.finfo(np.float16).max)
-# Smaller numbers are subnormal in float16, with a fixed step of 2^-24.
-_SMALLEST_NORMAL = np.float32(2**-14)
-# The numbers rounded at a time, which fit into the processor's cache.
-_PIECE = 1 << 14
+_INT16_MAX = 2**15 - 1
 
 
 class _BlockError(TypedDict):
@@ -23,91 +24,137 @@ class _BlockError(TypedDict):
 
 
 class BlockError(_BlockError, total=False):
-    """The difference between the weights that the browser computes and those of the record.
+    """The difference between the attention that the browser computes and that of the record.
 
     largest: the largest difference of a weight.
     rows: the number of sampled rows; missing if all were compared.
-    variation: the mean over all rows of half the sum of differences, if the block was rounded
-        further than to float16.
-    vectors: the largest difference of a component of a query or key, if these were.
+    variation: the mean over all rows of half the sum of differences, if the block is coarser than
+        `encode_block` makes it.
+    vectors: the largest difference of a component of a query or key, if these were rounded.
+    scores: the largest difference of a score, if there are any.
     """
 
     rows: int
     variation: float
     vectors: float
+    scores: float
 
 
-def float16_error(layer: Layer) -> BlockError:
-    """Measure the error of `encode_block`."""
-    rows = sample_rows(layer.shape[0])
-    error: BlockError = {"largest": rounding_error(layer, rows)}
-    if len(rows) < layer.shape[0]:
-        error["rows"] = len(rows)
-    return error
+@dataclass(frozen=True)
+class Difference:
+    """Differences of attention between a layer and the same layer as it is sent.
+
+    Attributes:
+        rows: float32 [heads, rows], the largest difference of a weight in each row.
+        variation: the mean over the rows of half the sum of differences, which is the share of a
+            row's attention that moves to other keys.
+        scores: the largest difference of a score; None for a layer of weights alone.
+    """
+
+    rows: Floats
+    variation: float
+    scores: float | None
+
+    @property
+    def largest(self) -> float:
+        """The largest difference of a weight."""
+        return float(self.rows.max())
+
+    @property
+    def error(self) -> BlockError:
+        error: BlockError = {"largest": self.largest}
+        if self.scores is not None:
+            error["scores"] = self.scores
+        return error
 
 
-def float_type(array: Floats) -> Literal["f16", "f32"]:
-    """The type in which an array is sent."""
-    largest = max(array.max(initial=0), -array.min(initial=0))
-    return "f16" if largest < _FLOAT16_MAX else "f32"
-
-
-def rounding_error(layer: Layer, rows: NDArray[np.intp]) -> float:
-    """The largest difference in these rows between any head's weights and those of its block.
+def difference(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> Difference:
+    """Compare the attention of these query rows, in increasing order.
 
     Raises:
         ValueError: a rounded score is out of the range of single precision.
     """
-    sent, recorded = RowBatches(received(layer, rows), rows), RowBatches(layer, rows)
+    largest = np.empty((layer.num_heads, len(rows)), np.float32)
+    moved, scores = 0.0, 0.0
     # Overflows become NaN or infinity, which is checked below.
     with np.errstate(over="ignore", invalid="ignore"):
-        errors = [
-            float(np.abs(a.exps / a.totals[:, None] - b.exps / b.totals[:, None]).max())
-            for head in range(layer.num_heads)
-            for a, b in zip(sent.of(head), recorded.of(head), strict=True)
-        ]
-    if not np.isfinite(errors).all():
+        for head, place, weights, of_scores in _differences(layer, sent, rows):
+            largest[head, place] = weights.max(axis=1)
+            moved += float(weights.sum(dtype=np.float64)) / 2
+            scores = max(scores, of_scores)
+    if not (np.isfinite(largest).all() and np.isfinite(scores)):
         raise ValueError(
             f"the scores of layer {layer.number} are beyond single precision where they are "
             "rounded, so that it cannot be shown"
         )
-    return max(errors)
+    return Difference(largest, moved / largest.size, None if layer.program is None else scores)
 
 
-def received(layer: Layer, rows: NDArray[np.intp]) -> Layer:
-    """The layer as the browser decodes it from `encode_block`; of queries, only these rows."""
+def _differences(
+    layer: Layer, sent: Layer, rows: NDArray[np.intp]
+) -> Iterator[tuple[int, slice, Floats, float]]:
+    """Yield (head, place among the rows, differences [rows, keys], the largest of a score)."""
     if layer.program is None:
-        return replace(layer, weights=_rounded(layer.weights, rows), values=None, projection=None)
-    bias, relative = _rounded(layer.program.bias, rows), _rounded(layer.program.relative)
-    program = replace(layer.program, bias=bias, relative=relative)
-    queries, keys = _rounded(layer.queries, rows), _rounded(layer.keys)
-    return replace(layer, queries=queries, keys=keys, program=program, values=None, projection=None)
+        for head in range(layer.num_heads):
+            weights = sent.head_weights(head, rows) - layer.head_weights(head, rows)
+            yield head, slice(len(rows)), np.abs(weights, out=weights), 0.0
+        return
+    ours, theirs = (RowBatches(own, rows, finite=False) for own in (sent, layer))
+    for head in range(layer.num_heads):
+        start = 0
+        for a, b in zip(ours.of(head), theirs.of(head), strict=True):
+            place = slice(start, start := start + len(a.rows))
+            scores = np.subtract(a.logs, b.logs, out=a.logs)
+            scores += (a.peaks - b.peaks)[:, None]
+            # NaN where a key is masked.
+            of_scores = float(np.fmax.reduce(np.abs(scores, out=scores), axis=None, initial=0))
+            weights = np.divide(a.exps, a.totals[:, None], out=a.exps)
+            weights -= np.divide(b.exps, b.totals[:, None], out=b.exps)
+            yield head, place, np.abs(weights, out=weights), of_scores
 
 
-def _rounded(array: Floats | None, rows: NDArray[np.intp] | None = None) -> Floats | None:
-    """The array [heads, tokens, ...] that is sent; zero in rows other than these."""
-    if array is None or float_type(array) == "f32":
+def vectors_error(layer: Layer, sent: Layer) -> float:
+    """The largest difference of a component of a query or key."""
+    sides = (layer.queries, sent.queries), (layer.keys, sent.keys)
+    return max(
+        float(np.abs(recorded - other).max())
+        for recorded, other in sides
+        if recorded is not None and other is not None
+    )
+
+
+def float_type(array: Floats) -> Literal["f16", "f32"]:
+    """The smallest type that holds an array without an overflow."""
+    largest = max(array.max(initial=0), -array.min(initial=0))
+    return "f16" if largest < _FLOAT16_MAX else "f32"
+
+
+def to_int16(array: Floats) -> tuple[NDArray[np.int16], Floats]:
+    """Round vectors [heads, tokens, d] to integers times a step per head and component.
+
+    Integers are ten times as exact as float16 here: a component's numbers are of one magnitude.
+
+    Returns:
+        (integers [heads, tokens, d], steps [heads, d]).
+    """
+    steps: Floats = np.abs(array).max(axis=1) / np.float32(_INT16_MAX)
+    # All numbers are zero where a step is, or too small for single precision.
+    scaled = array / np.maximum(steps, np.finfo(np.float32).tiny)[:, None]
+    np.rint(scaled, out=scaled)
+    return np.clip(scaled, -_INT16_MAX, _INT16_MAX).astype(np.int16), steps
+
+
+def from_int16(integers: NDArray[np.int16], steps: Floats) -> Floats:
+    """The vectors [heads, tokens, d] of `to_int16`."""
+    return integers * steps[:, None]
+
+
+def to_float16(array: Floats, rows: NDArray[np.intp]) -> Floats:
+    """An array [heads, queries, keys] as it is sent in its `float_type`; zero in other rows."""
+    if float_type(array) == "f32":
         return array
-    if rows is None:
-        return to_float16(array)
     # Zeros take memory only where they are overwritten.
     rounded: Floats = np.zeros(array.shape, np.float32)
     some = np.unique(rows % array.shape[1])
-    rounded[:, some] = to_float16(array[:, some])
+    rounded[:, some] = array[:, some].astype(np.float16)
     return rounded
-
-
-def to_float16(array: Floats) -> Floats:
-    """Round to float16, as float32: the result of two conversions in a tenth of the time."""
-    flat = array.reshape(-1)
-    near = np.empty_like(flat)
-    for start in range(0, len(flat), _PIECE):
-        exact, out = flat[start : start + _PIECE], near[start : start + _PIECE]
-        # Veltkamp's splitting keeps 11 of 24 binary digits.
-        spread = exact * np.float32(2**13 + 1)
-        np.subtract(spread, exact, out=out)
-        np.subtract(spread, out, out=out)
-        small = np.flatnonzero(np.abs(exact, out=spread) < _SMALLEST_NORMAL)
-        # Near 0.75, float32 has a step of 2^-24 as well.
-        out[small] = (exact[small] + np.float32(0.75)) - np.float32(0.75)
-    return near.reshape(array.shape)

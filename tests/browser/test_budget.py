@@ -7,7 +7,7 @@ import pytest
 
 import attnwidget as aw
 from attnwidget.default_model import default_model
-from attnwidget.wire.compression.quality import LIMITS
+from attnwidget.wire.compression import COMPACT
 from benchmarks.browser.models import inputs
 from benchmarks.browser.payload import json_bytes
 from benchmarks.browser.stated import stated_error
@@ -30,7 +30,7 @@ def record(request: pytest.FixtureRequest) -> aw.AttentionRecord:
 @pytest.fixture(scope="module")
 def long_page(record: aw.AttentionRecord, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("budget") / f"{len(record.tokens()[0])}.html"
-    aw.AttentionWidget(record).save_html(path)
+    aw.AttentionWidget(record).save_html(path, quality="compact")
     return path
 
 
@@ -49,7 +49,7 @@ def test_the_stated_error(long_page: Path) -> None:
     assert stated["largest"] is not None
     assert 0 < stated["largest"] < 0.1
     assert stated["variation"] is not None
-    assert 0 < stated["variation"] <= LIMITS["default"]
+    assert 0 < stated["variation"] <= COMPACT.variation
 
 
 @pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])

@@ -12,7 +12,7 @@ import pytest
 
 from attnwidget import AttentionRecord, capture, show, to_html
 from attnwidget.wire import Replies, encode_overview
-from attnwidget.wire.compression import encode_layer
+from attnwidget.wire.compression import LIMITS, pack_layer
 from tests.unit.records import floats, hybrid, record_with_every_program
 from tests.unit.tiny import Loaded, t5, token_ids
 
@@ -110,7 +110,7 @@ def test_another_version_of_the_file(file_reader: Reader, tmp_path: Path) -> Non
         file_reader["read_record"](path)
 
 
-@pytest.mark.parametrize("quality", ["draft", "default", "exact"])
+@pytest.mark.parametrize("quality", ["draft", "compact", "default", "exact"])
 def test_pages(quality: Any, captured: AttentionRecord, page_reader: Reader) -> None:
     coded = 0
     for record in (captured, *_records()):
@@ -126,7 +126,7 @@ def test_pages(quality: Any, captured: AttentionRecord, page_reader: Reader) -> 
         for stack in manifest["stacks"]:
             for layer in stack["layers"]:
                 packed = blocks.pop(f"{stack['name']}.{layer['number']}")
-                coded += any(part["dtype"] == "coded" for part in packed["parts"])
+                coded += any(part["name"].endswith("_channels") for part in packed["parts"])
                 arrays = page_reader["own_arrays"](layer, page_reader["unpack"](packed))
                 _assert_near(record, stack["name"], layer, arrays, packed["error"], page_reader)
         assert not blocks
@@ -184,12 +184,11 @@ def test_weights_alone_that_are_rounded(page_reader: Reader) -> None:
     sharp = np.exp(8 * floats(3, 60, 60))
     given = sharp / sharp.sum(axis=2, keepdims=True)
     record = AttentionRecord.from_arrays([given], [str(n) for n in range(60)])
-    block = encode_layer(record.layer(0), "draft")
-    assert {part["name"]: part["dtype"] for part in block.parts}["weights"] == "coded"
-    arrays = page_reader["decode"](block.parts, block.buffers)
-    assert block.error is not None
+    content, data = pack_layer(record.layer(0), LIMITS["draft"])
+    assert {part["name"]: part["dtype"] for part in content["parts"]}["weights"] == "i8"
+    arrays = page_reader["unpack"](content | {"data": b64encode(data)})
     assert np.abs(arrays["weights"] - given).max() == pytest.approx(
-        block.error["largest"], rel=1e-3
+        content["error"]["largest"], rel=1e-3
     )
 
 

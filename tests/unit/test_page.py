@@ -7,7 +7,7 @@ import re
 import zlib
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -15,7 +15,7 @@ import attnwidget
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.record import Layer
 from attnwidget.wire import encode_overview
-from attnwidget.wire.compression import Quality, encode_layer
+from attnwidget.wire.compression import COMPACT, FINE, LIMITS, Quality, pack_layer
 from tests.unit.elements import Elements
 from tests.unit.records import (
     FIDELITY,
@@ -119,33 +119,49 @@ def test_the_program_is_the_one_that_was_built(page: str) -> None:
     assert program == built.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("quality", ["draft", "default", "exact"])
-def test_every_layer_is_in_it(quality: Quality, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnwidget.wire.compression.quality._SMALL", 0)
+@pytest.mark.parametrize("quality", get_args(Quality))
+def test_every_layer_is_in_it(quality: Quality) -> None:
     layers = [_long_layer(0), _long_layer(1)]
     page = AttentionWidget(record_of(*layers)).to_html(quality=quality)
     blocks = Elements(page).all("script", "data-block")
     assert [attributes["data-block"] for attributes, _ in blocks] == ["self.0", "self.1"]
     for layer, (attributes, text) in zip(layers, blocks, strict=True):
         content = json.loads(text)
-        expected = encode_layer(layer, quality)
+        limits = FINE if quality == "default" else LIMITS[quality]
+        expected, data = pack_layer(layer, limits)
         assert attributes["type"] == "application/json"
-        assert content["parts"] == expected.parts
-        assert content["error"] == expected.error
-        assert ("variation" in content["error"]) == (quality != "exact")
-        assert zlib.decompress(base64.b64decode(content["data"])) == b"".join(expected.buffers)
+        assert content == expected | {"data": base64.b64encode(data).decode()}
 
 
-def test_the_default_quality() -> None:
-    widget = AttentionWidget(record_of(_long_layer(0)))
-    assert widget.to_html() == widget.to_html(quality="default")
+def test_the_default_quality(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As exact as its size allows, in whole: right to three decimals, or less, or "compact"."""
+    widget = AttentionWidget(record_of(*(_long_layer(seed) for seed in range(8))))
+    fine, compact = widget.to_html(), widget.to_html(quality="compact")
+    assert fine == widget.to_html(quality="default")
+    assert max(error["largest"] for error in _errors(fine)) <= FINE.largest
+    size = (len(fine) + len(compact)) // 2
+    monkeypatch.setattr("attnwidget.page.assemble.PAGE_SIZE", size)
+    between = widget.to_html()
+    assert 0.9 * size < len(between) <= size
+    largest = [error["largest"] for error in _errors(between)]
+    assert FINE.largest < max(largest) < max(error["largest"] for error in _errors(compact))
+    assert max(error["variation"] for error in _errors(between)) <= COMPACT.variation
+    monkeypatch.setattr("attnwidget.page.assemble.PAGE_SIZE", len(compact))
+    assert widget.to_html() == compact
+
+
+def _errors(page: str) -> list[dict[str, float]]:
+    blocks = Elements(page).all("script", "data-block")
+    return [json.loads(text)["error"] for _, text in blocks]
 
 
 def test_an_unknown_quality(record: AttentionRecord, tmp_path: Path) -> None:
     widget = AttentionWidget(record)
     best: Any = "best"
     for write in (widget.to_html, partial(widget.save_html, tmp_path / "page.html")):
-        with pytest.raises(ValueError, match="expected one of 'draft', 'default', 'exact'"):
+        with pytest.raises(
+            ValueError, match="expected one of 'draft', 'compact', 'default', 'exact'"
+        ):
             write(quality=best)
     assert list(tmp_path.iterdir()) == []
 

@@ -13,7 +13,7 @@ from traitlets import TraitError
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.record import Layer
 from attnwidget.wire import encode_block, encode_overview
-from attnwidget.wire.compression import Quality, encode_layer, fitting, pack
+from attnwidget.wire.compression import FINE, LIMITS, Quality, pack_layer
 from tests.unit.records import FIDELITY, PROGRAMS, floats, hybrid, layer_of, program, record_of
 
 
@@ -44,9 +44,8 @@ def _receive(widget: AttentionWidget, data: dict[str, Any]) -> None:
 def _embedded(record: AttentionRecord, quality: Quality = "default") -> dict[str, Any]:
     """What `embed()` puts into the state."""
     found = {}
-    quality = fitting(quality, record.stack().layers)
     for layer in record.stack().layers:
-        packed, data = pack(encode_layer(layer, quality))
+        packed, data = pack_layer(layer, FINE if quality == "default" else LIMITS[quality])
         found[f"self.{layer.number}"] = packed | {"data": data}
     return found
 
@@ -122,9 +121,8 @@ def test_embed_puts_layers_into_the_state(record: AttentionRecord) -> None:
     assert widget._blocks == _embedded(record)
 
 
-def test_embed_takes_a_quality(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a layer that is long enough to be rounded, taken for one that is large."""
-    monkeypatch.setattr("attnwidget.wire.compression.quality._SMALL", 0)
+def test_embed_takes_a_quality() -> None:
+    """Of a layer that is long enough to be rounded."""
     queries, keys = floats(2, 90, 8), floats(2, 90, 8, seed=1)
     record = record_of(Layer(queries, keys, program(), None, FIDELITY))
     sizes = []

@@ -1,95 +1,83 @@
-"""coded.json and rounded.json: entropy-coded integers, and blocks of layers made of them."""
+"""coded.json and rounded.json: coded integers, and blocks of layers made of them."""
 
 import math
-import struct
 from collections.abc import Sequence
 from random import Random
 
-from tests.vectors.encoding import base64_of, encode
+from tests.vectors.encoding import encode_block
 from tests.vectors.numbers import eighths
 from tests.vectors.reference import Json
 
-TOTAL = 4096
-LEAST = 1 << 16
+Coded = tuple[list[Json], dict[str, Sequence[float]]]
 
 
 def integers() -> list[Json]:
-    """Integers of every kind of channel and token, coded one by one as the format says."""
+    """Integers of every kind of channel, coded one by one as the format says."""
     random = Random("integers")
-    wide = [round(random.gauss(0, 40)) for _ in range(60)]
-    far = [round(random.gauss(700, 3)) for _ in range(60)]
-    large = [-(2**22) + 1, 2**22 - 1, 0, 15, -16, 16, 7, -8, 8]
+    wide = [[round(random.gauss(0, 900)) for _ in range(20)] for _ in range(2)]
+    far = [round(random.gauss(7000, 3)) for _ in range(20)]
     return [
-        _integers("one", [3], length=1, lanes=1, shift=0, centres=[0], tables=[0]),
-        _integers("zeros", [0] * 40, length=8, lanes=4, shift=0, centres=[0] * 5, tables=[0] * 5),
-        _integers("all sizes", large, length=9, lanes=2, shift=0, centres=[0], tables=[0]),
-        _integers(
-            "channels with centres, and tables of their own",
-            wide + far,
-            length=60,
-            lanes=7,
-            shift=3,
-            centres=[0, 87],
-            tables=[1, 0],
+        _case("one", [[3]], ranks=[0], shifts=[0], centres=[0]),
+        _case("zeros", [[0] * 8] * 5, ranks=[-24] * 5, shifts=[0] * 5, centres=[0] * 5),
+        _case("far apart", [[-(2**24), 2**24, 0, 1, -1]], ranks=[9], shifts=[18], centres=[0]),
+        _case(
+            "channels with centres, in another order",
+            [wide[0], far, wide[1]],
+            ranks=[24, 6, 20],
+            shifts=[5, 0, 6],
+            centres=[1, 7000, -2],
         ),
-        _integers(
-            "a shorter last channel",
-            wide[:25],
-            length=10,
-            lanes=3,
-            shift=2,
-            centres=[-1, 1, -128],
-            tables=[0, 1, 0],
+        _case(
+            "channels of equal ranks",
+            [[5, 6, 7], [1, 2, 3], [-9, 0, 9]],
+            ranks=[3, 3, 2],
+            shifts=[1, 0, 2],
+            centres=[0, 0, 0],
         ),
     ]
 
 
+def _case(
+    name: str,
+    channels: Sequence[Sequence[int]],
+    *,
+    ranks: Sequence[int],
+    shifts: Sequence[int],
+    centres: Sequence[int],
+) -> Json:
+    shape = [len(channels), len(channels[0])]
+    parts, sent = _integers("integers", channels, shape, ranks, shifts, centres)
+    values = [value for channel in channels for value in channel]
+    return {"name": name, "values": values, **encode_block(parts, sent)}
+
+
 def _integers(
     name: str,
-    values: Sequence[int],
-    *,
-    length: int,
-    lanes: int,
-    shift: int,
+    channels: Sequence[Sequence[int]],
+    shape: list[int],
+    ranks: Sequence[int],
+    shifts: Sequence[int],
     centres: Sequence[int],
-    tables: Sequence[int],
-) -> Json:
-    tokens = []
-    bits = ""
-    for n, value in enumerate(values):
-        left = value - (centres[n // length] << shift)
-        zigzag = -2 * left - 1 if left < 0 else 2 * left
-        width = zigzag.bit_length() - 3
-        if zigzag < 16:
-            tokens.append(zigzag)
-            continue
-        tokens.append(16 + 4 * (width - 2) + (zigzag >> width & 3))
-        bits += format(zigzag & ((1 << width) - 1), f"0{width}b")
-    size = max(tokens) + 1
-    frequencies = []
-    for table in range(max(tables) + 1):
-        own = [t for n, t in enumerate(tokens) if tables[n // length] == table]
-        # One each, and the rest to the most frequent one.
-        row = [int(token in own) for token in range(size)]
-        row[max(set(own), key=lambda token: (own.count(token), token))] += TOTAL - sum(row)
-        frequencies.append(row)
-    states = [LEAST] * lanes
-    words: list[int] = []
-    for n in reversed(range(len(tokens))):
-        row = frequencies[tables[n // length]]
-        frequency, start = row[tokens[n]], sum(row[: tokens[n]])
-        state = states[n % lanes]
-        if state >= frequency << 20:
-            words.insert(0, state & 0xFFFF)
-            state >>= 16
-        states[n % lanes] = (state // frequency << 12) + state % frequency + start
-    bits += "0" * (-len(bits) % 32)
-    data = struct.pack("<IHBBIB", length, lanes, len(frequencies), size, len(words), shift)
-    data += struct.pack(f"<{len(tables)}B{len(centres)}b", *tables, *centres)
-    data += struct.pack(f"<{size * len(frequencies)}H", *(n for row in frequencies for n in row))
-    data += struct.pack(f"<{lanes}I{len(words)}H", *states, *words)
-    data += bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8))
-    return {"name": name, "values": list(values), "data": base64_of(data)}
+) -> Coded:
+    order = sorted(range(len(channels)), key=lambda channel: (ranks[channel], channel))
+    symbols = [(v >> shifts[at]) - centres[at] for at in order for v in channels[at]]
+    low = [
+        value >> bit & 1
+        for bit in range(max(shifts))
+        for channel, shift in zip(channels, shifts, strict=True)
+        if shift > bit
+        for value in channel
+    ]
+    parts: list[Json] = [
+        {"name": name, "dtype": "i8", "shape": shape},
+        {"name": f"{name}_channels", "dtype": "i16", "shape": [3, len(channels)]},
+        {"name": f"{name}_low", "dtype": "bits", "shape": [len(low)]},
+    ]
+    return parts, {
+        name: symbols,
+        f"{name}_channels": [*ranks, *shifts, *centres],
+        f"{name}_low": low,
+    }
 
 
 def rounded() -> list[Json]:
@@ -99,6 +87,8 @@ def rounded() -> list[Json]:
     plain = [[[float(i == j) for j in range(3)] for i in range(3)]] * 2
     weights = [0.25, 0.0625, 0.5625, 0.0, 1.0, 0.0625]
     roots = [round(math.sqrt(weight) * 4) for weight in weights]
+    # By key, then by query.
+    by_key = [roots[query * 3 + key] for key in range(3) for query in range(2)]
     return [
         _vectors("diagonals alone", plain, None, inner=[[0, 4, -4], [8, 0, 0]]),
         _vectors(
@@ -107,7 +97,7 @@ def rounded() -> list[Json]:
         {
             "name": "weights alone",
             **_block(
-                ("weights", "coded", [1, 2, 3], roots),
+                ("weights", "coded", [1, 3, 2], by_key),
                 ("step", "f32", [1], [0.25]),
             ),
             "decoded": {"weights": weights},
@@ -154,28 +144,27 @@ def _vectors(
     ]
     if turns is not None:
         parts.append(("outer", "i8", [2, 3], [n for row in outer for n in row]))
-        parts.append(("turns", "coded", [2, 3, 3], [n for m in turns for row in m for n in row]))
+        parts.append(("turns", "i8", [2, 3, 3], [n for m in turns for row in m for n in row]))
     return {"name": name, **_block(*parts), "decoded": decoded}
 
 
 def _block(*arrays: tuple[str, str, list[int], Sequence[float]]) -> Json:
     parts: list[Json] = []
-    buffers = []
+    sent: dict[str, Sequence[float]] = {}
     for name, dtype, shape, values in arrays:
-        part: Json = {"name": name, "dtype": dtype, "shape": shape}
-        if dtype == "coded":
-            whole = [int(value) for value in values]
-            case = _integers(
-                name, whole, length=len(whole), lanes=2, shift=0, centres=[0], tables=[0]
-            )
-            buffers.append(case["data"])
-            part["bytes"] = len(case["data"]) * 3 // 4 - case["data"].count("=")
-        else:
-            data = (
-                struct.pack(f"{len(values)}b", *map(int, values))
-                if dtype == "i8"
-                else encode(dtype, values)
-            )
-            buffers.append(base64_of(data))
-        parts.append(part)
-    return {"parts": parts, "buffers": buffers}
+        if dtype != "coded":
+            parts.append({"name": name, "dtype": dtype, "shape": shape})
+            sent[name] = values
+            continue
+        length = shape[-1]
+        channels = [
+            [int(value) for value in values[at : at + length]]
+            for at in range(0, len(values), length)
+        ]
+        # Enough for the integers here, with every other channel coded more finely.
+        shifts = [5 + at % 2 for at in range(len(channels))]
+        ranks = [-at for at in range(len(channels))]
+        own, numbers = _integers(name, channels, shape, ranks, shifts, [0] * len(channels))
+        parts += own
+        sent |= numbers
+    return encode_block(parts, sent)

@@ -196,7 +196,7 @@ def _record(
     thumbnails = [cells for stack in levels for layer in stack for cells in layer]
     return {
         "manifest": {
-            "version": 2,
+            "version": 3,
             "model": model,
             "missing": list(missing),
             "stacks": sent,

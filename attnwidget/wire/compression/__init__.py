@@ -1,7 +1,15 @@
 """Compression of a layer's block, with its error. `js/src/data` decodes it."""
 
-from .layer import encode_layer
-from .pack import pack
-from .quality import Quality, check_quality, fitting
+from .layer import Packed, pack_layer
+from .limits import COMPACT, FINE, LIMITS, Limits, Quality, check_quality
 
-__all__ = ["Quality", "check_quality", "encode_layer", "fitting", "pack"]
+__all__ = [
+    "COMPACT",
+    "FINE",
+    "LIMITS",
+    "Limits",
+    "Packed",
+    "Quality",
+    "check_quality",
+    "pack_layer",
+]

@@ -12,6 +12,7 @@ none. Rounding W costs no accuracy, because queries and keys are multiplied by t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,12 @@ _PER_OCTAVE = 4
 _COARSENESS = 3 / 8
 # Variances below this share of the largest are noise of float32.
 _FLOOR = 1e-6
+# A worse condition of R would make its inverse inexact.
+_WORST_CONDITION = 1e4
+# Entries of R are sent as signed bytes.
+_LARGEST_TURN = 127
+# The bits of an entry of R, about.
+_TURN_BITS = 3.5
 
 
 @dataclass(frozen=True)
@@ -42,113 +49,124 @@ class Basis:
     turns: NDArray[np.int32] | None
     inner: NDArray[np.int8]
 
+    @cached_property
     def matrices(self) -> Doubles:
         """The matrices W [groups, d, d]."""
         outer, inner = (np.exp2(e / _PER_OCTAVE) for e in (self.outer, self.inner))
-        turns = np.eye(outer.shape[1])[None] if self.turns is None else self.turns.astype(float)
-        matrices: Doubles = outer[:, :, None] * turns * inner[:, None, :]
+        turns = np.eye(outer.shape[1])[None] if self.turns is None else self.turns
+        matrices: Doubles = outer[:, :, None] * turns.astype(float) * inner[:, None, :]
         return matrices
 
-
-@dataclass(frozen=True)
-class Coefficients:
-    """The integers that are sent, [heads, d, Tq] and [key heads, d, Tk], with step and basis."""
-
-    queries: NDArray[np.int64]
-    keys: NDArray[np.int64]
-    step: np.float32
-    basis: Basis
-
-    def vectors(self) -> tuple[Floats, Floats]:
-        """(queries, keys) as the browser decodes them."""
-        matrices = self.basis.matrices()
-        inverses = np.linalg.inv(matrices)
-        share = len(self.queries) // len(self.keys)
-        step = float(self.step)
-        queries = np.stack(
-            [(step * z.T) @ inverses[head // share] for head, z in enumerate(self.queries)]
-        )
-        keys = np.stack([(step * z.T) @ w.T for z, w in zip(self.keys, matrices, strict=True)])
-        return queries.astype(np.float32), keys.astype(np.float32)
+    @cached_property
+    def inverses(self) -> Doubles:
+        """Their inverses [groups, d, d]."""
+        inverses: Doubles = np.linalg.inv(self.matrices)
+        return inverses
 
 
 @dataclass(frozen=True)
 class Turned:
-    """Queries and keys in a basis: [heads, d, Tq] and [key heads, d, Tk]."""
+    """Queries and keys in a basis: [heads, tokens, d] and [key heads, tokens, d]."""
 
     queries: Doubles
     keys: Doubles
     basis: Basis
 
-    def rounded(self, step: float) -> Coefficients:
-        single = np.float32(step)
-        queries, keys = (
-            np.rint(turned / float(single)).astype(np.int64) for turned in (self.queries, self.keys)
-        )
-        return Coefficients(queries, keys, single, self.basis)
+    def rounded(self, step: float) -> tuple[Doubles, Doubles]:
+        """(queries, keys) as the integers that are sent, which are multiples of the step."""
+        single = float(np.float32(step))
+        return np.rint(self.queries / single), np.rint(self.keys / single)
+
+    def received(self, step: float) -> tuple[Floats, Floats]:
+        """(queries, keys) as the browser decodes them."""
+        queries, keys = self.rounded(step)
+        matrices = self.basis.matrices
+        share = len(queries) // len(keys)
+        single = float(np.float32(step))
+        turns = (single * self.basis.inverses).repeat(share, axis=0)
+        back = (single * matrices).transpose(0, 2, 1)
+        return (queries @ turns).astype(np.float32), (keys @ back).astype(np.float32)
+
+    def bits(self, step: float) -> float:
+        """The bits that the coefficients and the basis take, about.
+
+        That is the entropy of normal distributions (Cover & Thomas 2006, theorem 8.4.1), with the
+        variance of the rounding.
+        """
+        total = 0.0
+        for array in (self.queries, self.keys):
+            variance = array.var(axis=1) / step**2 + 1 / 12
+            total += array.shape[1] * float(np.log2(2 * np.pi * np.e * variance).sum()) / 2
+        return total if self.basis.turns is None else total + _TURN_BITS * self.basis.turns.size
+
+    @property
+    def norm(self) -> float:
+        """The root of the mean square of a query and a key together, over all tokens and heads."""
+        both = self.queries, self.keys
+        return float(np.sqrt(sum(np.square(array).sum(axis=2).mean() for array in both)))
 
 
 def turned(queries: Floats, keys: Floats, basis: Basis) -> Turned:
-    matrices = basis.matrices()
-    inverses = np.linalg.inv(matrices)
     share = len(queries) // len(keys)
-    return Turned(
-        np.stack([matrices[h // share].T @ q.T.astype(float) for h, q in enumerate(queries)]),
-        np.stack([inverse @ k.T.astype(float) for k, inverse in zip(keys, inverses, strict=True)]),
-        basis,
-    )
+    back = basis.inverses.transpose(0, 2, 1)
+    return Turned(queries @ basis.matrices.repeat(share, axis=0), keys @ back, basis)
 
 
 def bases(queries: Floats, keys: Floats) -> list[Basis]:
     """The balanced basis, and the best one of diagonals alone, which costs fewer bytes to send."""
-    share = len(queries) // len(keys)
-    groups = [
-        _Moments(queries[share * n : share * (n + 1)].astype(float), key.astype(float))
-        for n, key in enumerate(keys)
-    ]
-    outer = np.stack([_exponents(group.scale(np.eye(len(group.keys)))) for group in groups])
+    moments = _Moments(queries.astype(float), keys.astype(float))
+    unit = np.eye(keys.shape[2])[None]
+    outer = _exponents(moments.scale(unit))
     plain = Basis(np.zeros_like(outer), None, outer)
+    if np.sqrt(keys.shape[2]) / _COARSENESS > _LARGEST_TURN:
+        return [plain]
     try:
-        turns = np.stack(
-            [_turns(g, np.exp2(e / _PER_OCTAVE)) for g, e in zip(groups, outer, strict=True)]
-        )
-        both = [np.exp2(e / _PER_OCTAVE)[:, None] * t for e, t in zip(outer, turns, strict=True)]
-        if any(np.linalg.cond(matrix / np.linalg.norm(matrix, axis=0)) > 1e4 for matrix in both):
+        scale = np.exp2(outer / _PER_OCTAVE)
+        turns = _turns(moments, scale)
+        matrices: Doubles = scale[:, :, None] * turns
+        norms = np.linalg.norm(matrices, axis=1, keepdims=True)
+        if (np.linalg.cond(matrices / norms, 1) > _WORST_CONDITION).any():
             return [plain]
-        inner = np.stack([_exponents(g.scale(w)) for g, w in zip(groups, both, strict=True)])
+        return [plain, Basis(outer, turns, _exponents(moments.scale(matrices)))]
     except np.linalg.LinAlgError:
         return [plain]
-    return [plain, Basis(outer, turns, inner)]
 
 
 class _Moments:
-    """The second moments of a group's queries [heads, Tq, d] and keys [Tk, d]."""
+    """The second moments of queries and keys, by group: [groups, d, d].
+
+    Args:
+        queries: [heads, Tq, d].
+        keys: [groups, Tk, d].
+    """
 
     def __init__(self, queries: Doubles, keys: Doubles) -> None:
-        dim = keys.shape[1]
+        groups, num_keys, dim = keys.shape
         # A softmax does not see a mean of all keys, but a key's error is multiplied with the whole
         # query.
-        centred = (queries - queries.mean(axis=1, keepdims=True)).reshape(-1, dim)
-        flat = queries.reshape(-1, dim)
-        self.queries = _floored(centred.T @ centred / len(centred))
-        self.power = _floored(flat.T @ flat / len(flat))
-        self.keys = _floored(np.cov(keys, rowvar=False, bias=True).reshape(dim, dim))
+        centred = (queries - queries.mean(axis=1, keepdims=True)).reshape(groups, -1, dim)
+        own = queries.reshape(groups, -1, dim)
+        self.queries = _floored(centred.transpose(0, 2, 1) @ centred / own.shape[1])
+        self.power = _floored(own.transpose(0, 2, 1) @ own / own.shape[1])
+        spread = keys - keys.mean(axis=1, keepdims=True)
+        self.keys = _floored(spread.transpose(0, 2, 1) @ spread / num_keys)
         # If queries outnumber keys, finer keys are the cheaper way to the same error.
-        self.ratio = len(keys) / len(flat)
+        self.ratio = num_keys / own.shape[1]
 
-    def scale(self, matrix: Doubles) -> Doubles:
-        """The factors of the columns of `matrix` that give the smallest error."""
-        inverse = np.linalg.inv(matrix)
-        power = np.einsum("ij,ik,kj->j", matrix, self.power, matrix, optimize=True)
-        keys = np.einsum("ji,ik,jk->j", inverse, self.keys, inverse, optimize=True)
+    def scale(self, matrices: Doubles) -> Doubles:
+        """The factors [groups, d] of the columns of `matrices` that give the smallest error."""
+        inverses = np.linalg.inv(matrices)
+        power = (matrices * (self.power @ matrices)).sum(axis=1)
+        keys = (inverses * (inverses @ self.keys)).sum(axis=2)
         scale: Doubles = (self.ratio * keys / power) ** 0.25
         return scale
 
 
-def _floored(covariance: Doubles) -> Doubles:
-    """Make a covariance positive definite, so that constant components do not divide by zero."""
-    largest = max(float(np.diag(covariance).max()), np.finfo(np.float32).tiny)
-    floored: Doubles = covariance + _FLOOR * largest * np.eye(len(covariance))
+def _floored(covariances: Doubles) -> Doubles:
+    """Make covariances positive definite, so that constant components do not divide by zero."""
+    largest = np.einsum("gii->gi", covariances).max(axis=1)
+    largest = np.maximum(largest, np.finfo(np.float32).tiny)[:, None, None]
+    floored: Doubles = covariances + _FLOOR * largest * np.eye(covariances.shape[1])
     return floored
 
 
@@ -158,14 +176,14 @@ def _exponents(scale: Doubles) -> NDArray[np.int8]:
     return fitting
 
 
-def _turns(group: _Moments, outer: Doubles) -> NDArray[np.int32]:
-    """R: the balanced basis after the diagonal `outer`, with columns scaled and rounded."""
-    queries = np.linalg.cholesky(outer[:, None] * group.queries * outer)
-    keys = np.linalg.cholesky(group.keys / outer[:, None] / outer)
-    _, values, right = np.linalg.svd(queries.T @ keys)
-    basis = keys @ right.T / np.sqrt(values)
-    unit = np.sqrt(len(basis)) / _COARSENESS
-    turns: NDArray[np.int32] = np.rint(basis * (unit / np.linalg.norm(basis, axis=0))).astype(
-        np.int32
-    )
+def _turns(moments: _Moments, scale: Doubles) -> NDArray[np.int32]:
+    """R: the balanced basis after the diagonal `scale`, with columns scaled and rounded."""
+    rows, columns = scale[:, :, None], scale[:, None, :]
+    queries = np.linalg.cholesky(rows * moments.queries * columns)
+    keys = np.linalg.cholesky(moments.keys / rows / columns)
+    _, values, right = np.linalg.svd(queries.transpose(0, 2, 1) @ keys)
+    basis = keys @ right.transpose(0, 2, 1) / np.sqrt(values)[:, None, :]
+    unit = np.sqrt(basis.shape[1]) / _COARSENESS
+    norms = np.linalg.norm(basis, axis=1, keepdims=True)
+    turns: NDArray[np.int32] = np.rint(basis * (unit / norms)).astype(np.int32)
     return turns

@@ -1,38 +1,58 @@
-"""Encoding of a layer at a quality, with the error of the weights that the browser computes."""
+"""Packing of a layer within limits, with the error of the weights that the browser computes."""
 
 from __future__ import annotations
 
-from attnwidget.progress import step_done
-from attnwidget.record import Layer
-from attnwidget.wire.block import Block, encode_block
+import zlib
+from typing import Any
 
-from .errors import float16_is_within
-from .quality import LIMITS, Quality, check_quality
+from attnwidget.record import Layer
+from attnwidget.wire.block import Block, block_size, encode_block
+
+from .limits import Limits
 from .vectors import rounded_vectors
 from .weights import rounded_weights
 
+_LEVEL = 6
+# A Huffman table serves 16,384 symbols.
+_MEMORY = 8
+# A rounded block of less than this share of the exact one, before that is compressed, is not
+# compared with it. zlib shrinks weights, most of which are small, but hardly queries and keys.
+_CLEARLY_SMALLER, _CLEARLY_SMALLER_WEIGHTS = 0.9, 0.2
 
-def encode_layer(layer: Layer, quality: Quality = "default") -> Block:
-    """Encode a layer at a quality.
+Packed = tuple[dict[str, Any], bytes]
+"""({parts, error}, the concatenated buffers of a block, compressed by zlib)."""
 
-    "exact" is `encode_block`. Otherwise queries and keys, or the weights of a layer that was
-    recorded as weights alone, are rounded as far as the quality allows and entropy-coded. The block
-    is still the exact one if it is no larger, as for a short text, and float16 is within the limit,
-    or if the range of the numbers is too large for the coder.
+
+def pack_layer(layer: Layer, limits: Limits | None) -> Packed:
+    """Encode a layer within limits, or as exactly as a kernel sends it if None.
+
+    Within limits, queries and keys, or the weights of a layer that was recorded as weights alone,
+    are rounded as far as the limits allow. The exact block is used all the same if it is no larger,
+    as for a text of a few tokens, or if the range of the numbers is too large to be coded.
     """
-    check_quality(quality)
-    block = _encoded(layer, quality)
-    step_done()
-    return block
-
-
-def _encoded(layer: Layer, quality: Quality) -> Block:
-    exact = encode_block(layer)
-    if quality == "exact":
-        return exact
+    if limits is None:
+        return _pack(encode_block(layer, all_rows=True))
     encode = rounded_weights if layer.program is None else rounded_vectors
-    limit = LIMITS[quality]
-    rounded = encode(layer, limit)
-    if rounded is None or (rounded.size >= exact.size and float16_is_within(layer, limit)):
-        return exact
-    return rounded
+    rounded = encode(layer, limits)
+    if rounded is None:
+        return _pack(encode_block(layer, all_rows=True))
+    packed = _pack(rounded)
+    share = _CLEARLY_SMALLER_WEIGHTS if layer.program is None else _CLEARLY_SMALLER
+    if len(packed[1]) < share * block_size(layer):
+        return packed
+    return min(packed, _pack(encode_block(layer, all_rows=True)), key=lambda packed: len(packed[1]))
+
+
+def _pack(block: Block) -> Packed:
+    return {"parts": block.parts, "error": block.error}, packed_buffers(block)
+
+
+def packed_buffers(block: Block) -> bytes:
+    """The block's bytes, compressed by zlib."""
+    # Z_FILTERED leaves out matches of a few bytes, which are chance in numbers like these.
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, zlib.MAX_WBITS, _MEMORY, zlib.Z_FILTERED)
+    data = []
+    for buffer in block.buffers:
+        # Each array begins with a Huffman table of its own.
+        data += [packer.compress(buffer), packer.flush(zlib.Z_BLOCK)]
+    return b"".join([*data, packer.flush()])

@@ -1,69 +1,73 @@
-"""Search for the coarsest rounding step that keeps a layer's attention within a limit."""
+"""Search for the coarsest rounding step that keeps a layer's attention within limits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 import numpy as np
 
-from attnwidget.record import Layer
-from attnwidget.wire.rounding import BlockError
+from attnwidget.record import Layer, spread_rows
+from attnwidget.wire.rounding import Difference, difference
 
-from .errors import weights_error
-
-_Sent = TypeVar("_Sent")
+from .limits import Limits
 
 _SAMPLE_ROWS = 24
-_SAMPLE_ROUNDS = 4
+# Comparisons of all rows. Usually the second is the last.
 _ROUNDS = 6
-# The target of the search, and the error at which it ends, as shares of the limit.
-_AIM = 0.993
-_NEAR = 0.985
+# The share of the limits that a step aims at, and from which on it is accepted. The largest
+# difference is that of a few weights, and depends on how they happen to be rounded.
+_AIM, _ENOUGH = 0.98, 0.955
+_AIM_OF_LARGEST, _ENOUGH_OF_LARGEST = 0.8, 0.6
 
 
 def coarsest(
     layer: Layer,
-    limit: float,
+    limits: Limits,
     first: float,
     largest: float,
-    sent: Callable[[float], tuple[_Sent, Layer]],
-) -> tuple[_Sent, Layer, BlockError] | None:
-    """Find the largest step whose mean total variation over all rows is within `limit`.
+    sent: Callable[[float], Layer],
+) -> tuple[float, Difference] | None:
+    """Find the largest step with which the differences over all rows are within the limits.
 
-    The error is about proportional to the step, so each round corrects the step by the measured
-    error: first on sample rows, then on all.
+    Differences are about proportional to the step, so each round corrects the step by the measured
+    ones: in a long text first on sample rows, then on all.
 
     Args:
         first: the first step to try.
         largest: the largest step allowed.
-        sent: step -> (the encoded layer, the layer as received).
+        sent: step -> the layer as the browser decodes it.
 
     Returns:
-        (the encoded layer, the layer as received, its error), or None if every step is too coarse.
+        (the step, its difference), or None if every step is too coarse.
     """
-    rows = np.unique(np.linspace(0, layer.shape[0] - 1, _SAMPLE_ROWS).round().astype(np.intp))
+    num_queries = layer.shape[0]
     step = min(first, largest)
-    for _ in range(_SAMPLE_ROUNDS):
-        error = weights_error(layer, sent(step)[1], rows)
-        step = _corrected(step, error, limit, largest)
-    best: tuple[_Sent, Layer, BlockError] | None = None
+    if num_queries > 2 * _SAMPLE_ROWS:
+        rows = spread_rows(num_queries, _SAMPLE_ROWS)
+        for _ in range(2):
+            before = step
+            step = _corrected(step, difference(layer, sent(step), rows), limits, largest)
+            if 0.5 < step / before < 2:
+                break
+    best: tuple[float, Difference] | None = None
     fine, coarse = 0.0, float("inf")
     for _ in range(_ROUNDS):
-        encoded, received = sent(step)
-        error = weights_error(layer, received)
-        if error["variation"] <= limit:
-            best, fine = (encoded, received, error), step
-            if step == largest or error["variation"] >= _NEAR * limit:
+        measured = difference(layer, sent(step), np.arange(num_queries))
+        used = limits.used(measured)
+        if used <= 1:
+            best, fine = (step, measured), step
+            enough = _ENOUGH_OF_LARGEST if limits.binds_largest(measured) else _ENOUGH
+            if step == largest or used >= enough:
                 break
         else:
             coarse = step
-        step = _corrected(step, error, limit, largest)
+        step = _corrected(step, measured, limits, largest)
         if not fine < step < coarse:
             step = float(np.sqrt(fine * coarse))
     return best
 
 
-def _corrected(step: float, error: BlockError, limit: float, largest: float) -> float:
-    factor = _AIM * limit / max(error["variation"], limit / 100)
+def _corrected(step: float, measured: Difference, limits: Limits, largest: float) -> float:
+    aim = _AIM_OF_LARGEST if limits.binds_largest(measured) else _AIM
+    factor = aim / max(limits.used(measured), 0.01)
     return min(step * float(np.clip(factor, 0.05, 8)), largest)

@@ -3,101 +3,87 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from attnwidget.record import Layer, ScoreProgram
-from attnwidget.wire.block import Block, add_program, decode_floats
+from attnwidget.record import Layer
+from attnwidget.wire.block import Block, add_program, received_program
+from attnwidget.wire.rounding import vectors_error
 
-from .balanced import Coefficients, Turned, bases, turned
-from .integers import LARGEST, encode_integers
+from .balanced import Turned, bases, turned
+from .decimals import add_decimals
+from .integers import LARGEST, add_integers
+from .limits import Limits
 from .search import coarsest
 
-# The share of attention that an error of the scores with a standard deviation of 1 moves, about.
-_MOVED = 0.4
+# The share of attention that an error of the scores with a standard deviation of 1 moves, about;
+# and the largest difference of a weight for the share that moves.
+_MOVED = 0.2
+_LARGEST_OF_MOVED = 4
 # The neuron view shows the vectors, so the step is at most this share of their typical magnitude.
 _COARSEST = 1 / 4
 
 
-def rounded_vectors(layer: Layer, limit: float) -> Block | None:
-    """The smallest block over all bases, with a mean total variation within `limit`.
+def rounded_vectors(layer: Layer, limits: Limits) -> Block | None:
+    """Encode queries and keys as integers, with differences within the limits.
 
     None if the range of the numbers is too large for the coder.
     """
-    queries, keys = layer.queries, layer.keys
-    assert queries is not None
-    assert keys is not None
-    candidates = (
-        _in_basis(layer, turned(queries, keys, basis), limit) for basis in bases(queries, keys)
-    )
-    blocks = (block for block in candidates if block is not None)
-    return min(blocks, key=lambda block: block.size, default=None)
-
-
-def _in_basis(layer: Layer, vectors: Turned, limit: float) -> Block | None:
+    assert layer.queries is not None
+    assert layer.keys is not None
     assert layer.program is not None
-    program = _received(layer.program)
+    candidates = []
+    for basis in bases(layer.queries, layer.keys):
+        vectors = turned(layer.queries, layer.keys, basis)
+        step = _first_step(layer, vectors.norm, limits)
+        candidates.append((vectors.bits(step), step, vectors))
+    _, first, vectors = min(candidates, key=lambda candidate: candidate[0])
+    program = received_program(layer.program, np.arange(layer.shape[0]))
 
-    def sent(step: float) -> tuple[Coefficients, Layer]:
-        coefficients = vectors.rounded(step)
-        queries, keys = coefficients.vectors()
-        return coefficients, replace(layer, queries=queries, keys=keys, program=program)
+    def sent(step: float) -> Layer:
+        queries, keys = vectors.received(step)
+        return replace(layer, queries=queries, keys=keys, program=program)
 
     both = vectors.queries, vectors.keys
     largest = _COARSEST * min(float(np.sqrt(np.square(array).mean())) for array in both)
     finest = max(float(np.abs(array).max()) for array in both) / LARGEST
     if not finest < largest:
         return None
-    # A score's error is the sum of d products of one side's rounding with the other side's numbers.
-    norm = np.sqrt(sum(float(np.square(array).sum(axis=1).mean()) for array in both))
-    scale = max(abs(layer.program.head_scale(head)) for head in range(layer.num_heads))
-    deviation = scale * float(norm) / np.sqrt(12)
-    first = limit / (_MOVED * deviation) if deviation > 0 else largest
-    best = coarsest(layer, limit, max(first, finest), largest, sent)
+    best = coarsest(layer, limits, max(first, finest), largest, sent)
     if best is None:
         return None
-    coefficients, received, error = best
-    block = Block([], [], {**error, "vectors": _vectors_error(layer, received)})
+    step, measured = best
+    off = vectors_error(layer, sent(step))
+    block = Block([], [], {**measured.error, "variation": measured.variation, "vectors": off})
     try:
-        _add(block, coefficients)
+        _add(block, vectors, step)
     except OverflowError:
         return None
     add_program(block, layer.program)
+    add_decimals(block, measured)
     return block
 
 
-def _add(block: Block, coefficients: Coefficients) -> None:
+def _first_step(layer: Layer, norm: float, limits: Limits) -> float:
+    """The step with which the differences reach the limits, about; infinity for any step.
+
+    A score's error is the sum of d products of one side's rounding with the other side's numbers.
+    """
+    assert layer.program is not None
+    scale = max(abs(layer.program.head_scale(head)) for head in range(layer.num_heads))
+    deviation = scale * norm / np.sqrt(12)
+    moved = min(limits.variation, limits.largest / _LARGEST_OF_MOVED)
+    return moved / (_MOVED * deviation) if deviation > 0 else float("inf")
+
+
+def _add(block: Block, vectors: Turned, step: float) -> None:
+    queries, keys = vectors.rounded(step)
     # A channel is one component of one head.
-    block.add_integers("queries", coefficients.queries, encode_integers(coefficients.queries))
-    block.add_integers("keys", coefficients.keys, encode_integers(coefficients.keys))
-    block.add_floats("step", np.array([coefficients.step]), exact=True)
-    basis = coefficients.basis
-    block.add("inner", "i8", basis.inner, basis.inner.tobytes())
+    add_integers(block, "queries", queries.transpose(0, 2, 1))
+    add_integers(block, "keys", keys.transpose(0, 2, 1))
+    block.add("step", "f32", np.array([step]))
+    basis = vectors.basis
+    block.add("inner", "i8", basis.inner)
     if basis.turns is not None:
-        block.add("outer", "i8", basis.outer, basis.outer.tobytes())
-        # One channel per group.
-        length = basis.turns[0].size
-        block.add_integers("turns", basis.turns, encode_integers(basis.turns, length))
-
-
-def _received(program: ScoreProgram) -> ScoreProgram:
-    """The program with its arrays as the browser decodes them."""
-    block = Block([], [])
-    add_program(block, program)
-    arrays: dict[str, Any] = {
-        part["name"]: decode_floats(part, data)
-        for part, data in zip(block.parts, block.buffers, strict=True)
-        if part["dtype"] != "bits"
-    }
-    return replace(program, **arrays)
-
-
-def _vectors_error(layer: Layer, received: Layer) -> float:
-    """The largest difference of a component."""
-    sides = (layer.queries, received.queries), (layer.keys, received.keys)
-    return max(
-        float(np.abs(recorded - sent).max())
-        for recorded, sent in sides
-        if recorded is not None and sent is not None
-    )
+        block.add("outer", "i8", basis.outer)
+        block.add("turns", "i8", basis.turns)

@@ -9,49 +9,49 @@ import numpy as np
 from attnwidget.record import Layer
 from attnwidget.wire.block import Block
 
-from .integers import MAX_INTEGERS, encode_integers
+from .decimals import add_decimals
+from .integers import add_integers
+from .limits import Limits
 from .search import coarsest
 
-# The first and the largest step of a weight's square root.
-_FIRST, _LARGEST = 1 / 512, 1 / 16
+# The largest step of a weight's square root.
+_LARGEST = 1 / 16
 # Weights should not exceed 1; larger ones than this would have too many steps.
 _LARGEST_WEIGHT = 1e4
-# A channel is a piece of a row, so that masked keys have channels of zeros, which cost nothing.
-# Very many weights have longer pieces, because the number of channels is limited.
-_PIECE = 64
-_MAX_PIECES = 1 << 16
 
 
-def rounded_weights(layer: Layer, limit: float) -> Block | None:
+def rounded_weights(layer: Layer, limits: Limits) -> Block | None:
     """Encode the square roots of weights as integers, in steps that are finer for small weights.
 
-    Queries and keys, if there are any, stay float16. None if no step is fine enough, a weight is
-    far beyond 1, or there are too many weights.
+    Queries and keys, if there are any, are those of the exact block. None if no step is fine enough
+    or a weight is far beyond 1.
     """
     weights = layer.weights
     assert weights is not None
-    if weights.max() > _LARGEST_WEIGHT or weights.size > MAX_INTEGERS:
+    if weights.max() > _LARGEST_WEIGHT:
         return None
     roots = np.sqrt(weights)
 
-    def sent(step: float) -> tuple[np.float32, Layer]:
-        single = np.float32(step)
-        received = roots / single
+    def sent(step: float) -> Layer:
+        received = roots / np.float32(step)
         np.rint(received, out=received)
-        received *= single
+        received *= np.float32(step)
         np.square(received, out=received)
-        return single, replace(layer, weights=received)
+        return replace(layer, weights=received)
 
-    best = coarsest(layer, limit, _FIRST, _LARGEST, sent)
+    # A weight of 1 changes by up to the step; the typical one by much less.
+    first = min(limits.largest, limits.variation / 4)
+    best = coarsest(layer, limits, first, _LARGEST, sent)
     if best is None:
         return None
-    step, _, error = best
-    block = Block([], [], error)
-    block.add_floats("queries", layer.queries)
-    block.add_floats("keys", layer.keys)
-    np.divide(roots, step, out=roots)
-    levels = np.rint(roots, out=roots).astype(np.int32)
-    length = max(_PIECE, -(-levels.size // _MAX_PIECES))
-    block.add_integers("weights", levels, encode_integers(levels, length))
-    block.add_floats("step", np.array([step]), exact=True)
+    step, measured = best
+    block = Block([], [], {**measured.error, "variation": measured.variation})
+    block.add_vectors("queries", layer.queries)
+    block.add_vectors("keys", layer.keys)
+    roots /= np.float32(step)
+    # A channel is a column: what one key receives from all queries.
+    levels = np.rint(roots, out=roots).astype(np.int32).transpose(0, 2, 1)
+    add_integers(block, "weights", levels)
+    block.add("step", "f32", np.array([step]))
+    add_decimals(block, measured)
     return block

@@ -3,6 +3,7 @@
 import { largestOf } from "./extremes.ts";
 import type { Layer, Overview } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
+import type { Side } from "./manifest.ts";
 import type { Units } from "./units.ts";
 
 /** The recipe of a matrix, which a worker can repeat. */
@@ -52,6 +53,8 @@ export interface AttentionMatrix {
    * until then, a column takes as long as all rows.
    */
   hasColumns(): boolean;
+  /** A bound of the difference between a weight and the record's. */
+  rounding(query: number, key: number): number;
   /** The head that has the weight, in words, if this is a maximum. */
   readonly origin?: ((query: number, key: number) => string) | undefined;
   /** The pooled matrix to draw if not all rows are here. */
@@ -98,14 +101,19 @@ export const headMatrix = (layer: Layer, head: number, segments = "all"): Attent
   row: (query, passing) => (passing ? layer.passingRow(head, query) : layer.weightRow(head, query)),
   column: (key) => layer.weightColumn(head, key),
   hasColumns: () => layer.hasColumns(head),
+  rounding: (query) => layer.rowRounding(head, query),
   overview: layer.overview(head, segments),
 });
 
-/** @param values [queries, keys], row by row. */
+/**
+ * @param values [queries, keys], row by row
+ * @param rounding bounds of the differences of the weights of each query
+ */
 export const storedMatrix = (
   name: string,
   values: Float32Array,
   keys: number,
+  rounding?: Float32Array,
 ): AttentionMatrix => ({
   name,
   head: null,
@@ -115,7 +123,22 @@ export const storedMatrix = (
   column: (key) =>
     Float32Array.from({ length: values.length / keys }, (_, query) => values[query * keys + key]),
   hasColumns: () => true,
+  rounding: (query) => rounding?.[query] ?? 0,
 });
+
+/** A bound of the difference of a sum of weights: of several units on one side, and one on the other. */
+export function roundingOfSum(
+  matrix: AttentionMatrix,
+  side: Side,
+  units: readonly number[],
+  other: number,
+): number {
+  return sum(
+    units.map((own) =>
+      side === "query" ? matrix.rounding(own, other) : matrix.rounding(other, own),
+    ),
+  );
+}
 
 /** The mean or the maximum of several matrices, cell by cell. */
 export function combinedMatrix(
@@ -151,6 +174,10 @@ export function combinedMatrix(
             const weights = matrices.map((matrix) => matrix.row(query)[key]);
             return matrices[weights.indexOf(largestOf(weights))].name.toLowerCase();
           },
+    rounding: (query, key) => {
+      const errors = matrices.map((matrix) => matrix.rounding(query, key));
+      return how === "mean" ? mean(errors) : largestOf(errors);
+    },
     // Asked of every matrix, so that all of them begin their work.
     hasColumns: () => matrices.map((matrix) => matrix.hasColumns()).every(Boolean),
   };
@@ -195,6 +222,14 @@ export function wordMatrix(
       });
     },
     hasColumns: () => matrix.hasColumns(),
+    rounding(query, key) {
+      const [fold, total] = how === "largest" ? [largestOf, largestOf] : [mean, sum];
+      return fold(
+        queries.tokens[query].map((from) =>
+          total(keys.tokens[key].map((to) => matrix.rounding(from, to))),
+        ),
+      );
+    },
     origin(query, key) {
       const pairs = queries.tokens[query].flatMap((from) =>
         keys.tokens[key].map((to) => [from, to] as const),

@@ -8,15 +8,19 @@ const PER_OCTAVE = 4;
 
 /** The arrays of a block, with rounded ones restored. */
 export function unrounded(parts: Arrays): Arrays {
-  const step = parts.get("step")?.values[0];
-  if (step === undefined) return parts;
   const out = new Map(parts);
+  for (const [name, steps] of [
+    ["queries", "query_steps"],
+    ["keys", "key_steps"],
+  ]) {
+    if (parts.has(steps)) out.set(name, multiplied(part(parts, name), part(parts, steps)));
+    out.delete(steps);
+  }
+  const step = parts.get("step")?.values[0];
+  if (step === undefined) return out;
   for (const name of ["step", "inner", "outer", "turns"]) out.delete(name);
   const inner = parts.get("inner");
-  if (!inner) {
-    const { shape, values } = part(parts, "weights");
-    return out.set("weights", { shape, values: values.map((root) => (root * step) ** 2) });
-  }
+  if (!inner) return out.set("weights", squared(part(parts, "weights"), step));
   const [groups, dim] = inner.shape;
   const matrices = Array.from({ length: groups }, (_, group) => matrix(parts, group, dim));
   // The encoder multiplied queries by the matrix, and keys by its inverse transposed.
@@ -28,6 +32,28 @@ export function unrounded(parts: Arrays): Arrays {
     out.set(name, turned(part(parts, name), turns, step));
   }
   return out;
+}
+
+/** Integers [heads, tokens, dim] times the steps of their components, [heads, dim]. */
+function multiplied({ shape, values }: NumberArray, steps: NumberArray): NumberArray {
+  const [, tokens, dim] = shape;
+  const out = values.map(
+    (value, n) => value * steps.values[Math.floor(n / (tokens * dim)) * dim + (n % dim)],
+  );
+  return { shape, values: out };
+}
+
+/** The weights [heads, queries, keys] of their roots' steps, [heads, keys, queries]. */
+function squared({ shape: [heads, keys, queries], values }: NumberArray, step: number) {
+  const out = new Float32Array(values.length);
+  for (let at = 0, head = 0; head < heads; head++) {
+    for (let query = 0; query < queries; query++) {
+      for (let key = 0; key < keys; key++, at++) {
+        out[at] = (values[(head * keys + key) * queries + query] * step) ** 2;
+      }
+    }
+  }
+  return { shape: [heads, queries, keys], values: out };
 }
 
 /** The matrix W of a group of heads, [dim, dim]. */

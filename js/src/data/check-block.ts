@@ -2,19 +2,14 @@
 
 import type { Arrays } from "./arrays.ts";
 import { type Check, fields, integer, list, number, optional, orNull, text } from "./check.ts";
-import { checkPart, count, type Part } from "./codec.ts";
+import { checkPart, type Part } from "./codec.ts";
+import { CHANNELS, LOW, MOST_LOW } from "./integers.ts";
 import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 
 /** The sizes that each axis of an array may have, by the array's name. */
 export type Shapes = ReadonlyMap<string, readonly (readonly number[])[]>;
 
-/** The most bytes of a coded integer, and of the tables of coded integers. */
-const CODED_BYTES = 8;
-const TABLE_BYTES = 2 ** 19;
-
-const isParts = list(
-  fields({ name: text(), dtype: text(), shape: list(integer(0)), bytes: optional(integer(0)) }),
-);
+const isParts = list(fields({ name: text(), dtype: text(), shape: list(integer(0)) }));
 
 const amount: Check = (value) => number(value) ?? integer(0)(Math.ceil(value as number));
 
@@ -25,6 +20,7 @@ const isError = optional(
       rows: optional(integer(1)),
       variation: optional(amount),
       vectors: optional(amount),
+      scores: optional(amount),
     }),
   ),
 );
@@ -40,15 +36,12 @@ export function checkParts(sent: unknown, error: unknown, shapes: Shapes): void 
   }
   const left = new Map(shapes);
   for (const part of sent as readonly Part[]) {
-    const { name, dtype, shape, bytes } = part;
+    const { name, shape } = part;
     const axes = left.get(name);
     // Each may appear once.
     left.delete(name);
-    const most = dtype === "coded" ? CODED_BYTES * count(shape) + TABLE_BYTES : -1;
     const fits =
-      axes?.length === shape.length &&
-      axes.every((sizes, axis) => sizes.includes(shape[axis])) &&
-      (bytes === undefined || bytes <= most);
+      axes?.length === shape.length && axes.every((sizes, axis) => sizes.includes(shape[axis]));
     if (!fits)
       throw new Error(`The ${name} of this layer do not have the shape that its record says.`);
     checkPart(part);
@@ -59,7 +52,7 @@ export function checkParts(sent: unknown, error: unknown, shapes: Shapes): void 
 }
 
 /** Arrays that only some rounded layers have. */
-const OPTIONAL = ["step", "outer", "turns"];
+const OPTIONAL = ["step", "outer", "turns", "decimals"];
 
 /** Throw if an array holds NaN or infinity, which would spoil the attention of a layer. */
 export function checkNumbers(arrays: Arrays): void {
@@ -80,21 +73,42 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
   const { heads, key_heads, dim, program } = layer;
   const shapes = new Map<string, number[][]>();
   const add = (name: string, ...axes: number[][]) => shapes.set(name, axes);
-  const parts = isParts(sent) === null ? (sent as readonly Part[]) : [];
-  const turned = program !== null && parts.some(({ name }) => name === "inner");
+  const parts = new Map<string, Part>(
+    isParts(sent) === null ? (sent as readonly Part[]).map((part) => [part.name, part]) : [],
+  );
+  const turned = program !== null && parts.has("inner");
+  /** Add the parts beside the symbols of integers in this many channels of this length. */
+  const addIntegers = (name: string, channels: number, length: number) => {
+    if (!parts.has(name + CHANNELS)) return;
+    add(name + CHANNELS, [3], [channels]);
+    const bits = parts.get(name + LOW)?.shape[0] ?? 0;
+    add(name + LOW, [Math.min(bits, MOST_LOW * channels * length)]);
+  };
   if (dim !== null) {
     // Components that are coded together for all tokens come before the tokens.
     const vectors = (tokens: number) => (turned ? [[dim], [tokens]] : [[tokens], [dim]]);
     add("queries", [heads], ...vectors(rows));
     add("keys", [key_heads], ...vectors(columns));
+    addIntegers("queries", heads * dim, rows);
+    addIntegers("keys", key_heads * dim, columns);
+    if (parts.has("query_steps")) {
+      add("query_steps", [heads], [dim]);
+      add("key_steps", [key_heads], [dim]);
+    }
   }
+  add("decimals", [heads], [rows]);
   add("step", [1]);
   if (turned && dim !== null) {
     add("inner", [key_heads], [dim]);
     add("outer", [key_heads], [dim]);
     add("turns", [key_heads], [dim], [dim]);
   }
-  if (!program) return add("weights", [heads], [rows], [columns]);
+  if (!program) {
+    addIntegers("weights", heads * columns, rows);
+    // What one key receives from all queries is coded together.
+    const axes = parts.has(`weights${CHANNELS}`) ? [columns, rows] : [rows, columns];
+    return add("weights", [heads], ...axes.map((size) => [size]));
+  }
   const { blocks } = program;
   const table = [
     [1, heads],

@@ -2,15 +2,13 @@
 
 import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";
-import { decodeIntegers } from "./integers.ts";
+import { withIntegers } from "./integers.ts";
 import type { Manifest, StackInfo } from "./manifest.ts";
 
 export interface Part {
   readonly name: string;
-  readonly dtype: "f16" | "f32" | "bits" | "i8" | "coded";
+  readonly dtype: "f16" | "f32" | "bits" | "i8" | "i16";
   readonly shape: readonly number[];
-  /** The number of bytes, if the shape does not determine it. */
-  readonly bytes?: number;
 }
 
 /** The arrays of one layer as bytes, in the order of `parts`. */
@@ -28,20 +26,20 @@ export interface BlockError {
   readonly rows?: number;
   /**
    * The mean over all rows of half the sum of differences, which is the share of attention that
-   * moved, for a block that is rounded further than to float16.
+   * moved, for a compressed block.
    */
   readonly variation?: number;
   /** The largest difference of a component of a query or key. */
   readonly vectors?: number;
+  /** The largest difference of a score. */
+  readonly scores?: number;
 }
 
 export const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
 
-const BITS = { f16: 16, f32: 32, bits: 1, i8: 8, coded: 0 };
+const BITS = { f16: 16, f32: 32, bits: 1, i8: 8, i16: 16 };
 
-export function byteLength(part: Part): number {
-  return part.bytes ?? Math.ceil((count(part.shape) * BITS[part.dtype]) / 8);
-}
+export const byteLength = ({ shape, dtype }: Part) => Math.ceil((count(shape) * BITS[dtype]) / 8);
 
 /** The most numbers of an array: more are taken for damage instead of filling the memory. */
 const MOST_NUMBERS = 2 ** 27;
@@ -67,13 +65,10 @@ export function decodeBlock(block: Block): Arrays {
       return [part.name, { shape: part.shape, values: decode(part, bytes) }];
     }),
   );
-  return unrounded(parts);
+  return unrounded(withIntegers(parts));
 }
 
 function decode(part: Part, bytes: Uint8Array): Float32Array {
-  if (part.dtype === "coded") {
-    return new Float32Array(decodeIntegers(bytes, count(part.shape)));
-  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const out = new Float32Array(count(part.shape));
   switch (part.dtype) {
@@ -85,6 +80,9 @@ function decode(part: Part, bytes: Uint8Array): Float32Array {
       return out;
     case "i8":
       for (let i = 0; i < out.length; i++) out[i] = view.getInt8(i);
+      return out;
+    case "i16":
+      for (let i = 0; i < out.length; i++) out[i] = view.getInt16(2 * i, true);
       return out;
     case "bits":
       for (let i = 0; i < out.length; i++) out[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1;

@@ -1,5 +1,6 @@
 /** Combines every head of every layer into one matrix, if no kernel does. */
 
+import { largestOf } from "./extremes.ts";
 import type { LayerData } from "./layer-data.ts";
 import type { StackInfo } from "./manifest.ts";
 
@@ -11,6 +12,8 @@ export interface Combined {
   readonly head: Float32Array;
   /** The largest difference of a weight from the record's. */
   readonly rounding: number;
+  /** Bounds of the differences of the weights of each query. */
+  readonly rowRounding: { readonly mean: Float32Array; readonly max: Float32Array };
 }
 
 /** The longest time without a pause for the page. */
@@ -34,14 +37,15 @@ export async function combine(
   const max = new Float32Array(rows * columns);
   const strongest = new Float32Array(rows * columns);
   let heads = 0;
-  let rounding = 0;
+  const rowRounding = { mean: new Float32Array(rows), max: new Float32Array(rows) };
   let until = performance.now() + SLICE_MS;
   for await (const layer of layers) {
-    // The error of a mean or a maximum is at most the largest error of its values.
-    rounding = Math.max(rounding, layer.rounding);
     for (let head = 0; head < layer.info.heads; head++, heads++) {
       for (let query = 0; query < rows; query++) {
         const row = layer.weightRow(head, query);
+        const error = layer.rowRounding(head, query);
+        rowRounding.mean[query] += error;
+        rowRounding.max[query] = Math.max(rowRounding.max[query], error);
         for (let key = 0, at = query * columns; key < columns; key++, at++) {
           mean[at] += row[key];
           if (row[key] <= max[at]) continue;
@@ -55,5 +59,7 @@ export async function combine(
     }
   }
   for (let at = 0; at < mean.length; at++) mean[at] /= heads;
-  return { mean, max, head: strongest, rounding };
+  for (let query = 0; query < rows; query++) rowRounding.mean[query] /= heads;
+  // That of a maximum is at most the largest of its values.
+  return { mean, max, head: strongest, rounding: largestOf(rowRounding.max), rowRounding };
 }

@@ -110,9 +110,22 @@ export class LayerData {
     return this.error?.rows ?? null;
   }
 
-  /** The largest difference of a component of q or k; null if they are float16. */
-  get vectorRounding(): number | null {
-    return this.error?.vectors ?? null;
+  /** The largest difference of a component of q or k. */
+  get vectorRounding(): number {
+    return this.error?.vectors ?? 0;
+  }
+
+  /** The largest difference of a score. */
+  get scoreRounding(): number {
+    return this.error?.scores ?? 0;
+  }
+
+  /** A bound of the differences of the weights in row i. */
+  rowRounding(head: number, i: number): number {
+    const decimals = this.#arrays.get("decimals");
+    if (decimals) return 10 ** -decimals.values[head * this.numQueries + i] / 2;
+    // Where few rows were compared, others may differ more; encoders allow for twice as much.
+    return this.roundingRows === null ? this.rounding : 2 * this.rounding;
   }
 
   /** Query vector i of a head, [dim], or null if the layer has none. */

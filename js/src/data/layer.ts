@@ -14,6 +14,10 @@ export interface Layer {
   readonly rounding: number;
   /** The number of sampled rows that `rounding` was measured in; null if in all. */
   readonly roundingRows: number | null;
+  /** The largest difference of a score. */
+  readonly scoreRounding: number;
+  /** A bound of the differences of the weights in row i. */
+  rowRounding(head: number, i: number): number;
   /** The scores of row i, [keys], before the softmax; null where only weights were recorded. */
   scoreRow(head: number, i: number): Float32Array | null;
   /** The weights of row i, [keys]: how much query i attends to each key. NaN if missing. */

@@ -13,7 +13,7 @@ import type {
 } from "./manifest.ts";
 
 /** The format version that can be read. */
-export const VERSION = 2;
+export const VERSION = 3;
 
 interface SentStack extends Omit<StackInfo, "keys"> {
   /** Null if the keys are the queries' own tokens. */

@@ -42,6 +42,11 @@ export class RemoteLayer implements Layer {
   readonly whole = null;
   readonly rounding = 0;
   readonly roundingRows = null;
+  readonly scoreRounding = 0;
+
+  rowRounding(): number {
+    return 0;
+  }
 
   pending(side: Side, position: number): string | null {
     const { value } = this.#row(side, position);

@@ -206,7 +206,8 @@ export class Store {
     const arrays = decodeBlock(sent);
     const [mean, max, head] = ["mean", "max", "head"].map((name) => arrays.get(name)?.values);
     if (!mean || !max || !head) throw new Error("The combination of all layers came incomplete.");
-    return { mean, max, head, rounding: FLOAT16 };
+    const rows = new Float32Array(this.stack(stack).queries.labels.length).fill(FLOAT16);
+    return { mean, max, head, rounding: FLOAT16, rowRounding: { mean: rows, max: rows } };
   }
 
   async *#allLayers(stack: string, signal: AbortSignal): AsyncIterable<LayerData> {

@@ -50,8 +50,8 @@ export function weightsWithin(error: number, rows: number | null): string {
 }
 
 /** The largest difference of the components of queries and keys, in words. */
-export const vectorsWithin = (error: number | null) =>
-  error === null ? "q and k in float16" : `q and k within ±${roundedUp(error)}`;
+export const vectorsWithin = (error: number) =>
+  error === 0 ? "q and k as recorded" : `q and k within ±${roundedUp(error)}`;
 
 /** A note about a model computed in half precision, whose rounding exceeds ours; "" for others. */
 export function halfPrecision({ fidelity }: LayerInfo): string {

@@ -33,15 +33,41 @@ export const pair = (query: string, key: string): Phrase => [
   token(key, true),
 ];
 
-/** A weight with three decimals; a number above zero never looks like zero. */
-export function weight(value: number): string {
-  return value > 0 && value < 0.0005 ? "<0.001" : value.toFixed(3);
+/**
+ * The decimals of a number that its error leaves right: rounded to them, it is within one unit of
+ * the last one. Negative for tens, hundreds, ...
+ *
+ * @param most the decimals of an exact number
+ */
+export function decimals(error: number, most: number): number {
+  let digits = most;
+  // Bounds were rounded to single precision.
+  while (error > (10 ** -digits / 2) * (1 + 1e-6)) digits--;
+  return digits;
 }
 
-/** A number with a true minus sign. */
+/** A number for a table, without digits that its error does not support. */
+export function rounded(value: number, error: number): number {
+  return error === 0 ? value : Number(value.toFixed(Math.max(0, decimals(error, 9))));
+}
+
+/**
+ * A weight with up to three decimals; a number above zero never looks like zero.
+ *
+ * @param error a bound of its difference from the record's
+ */
+export function weight(value: number, error = 0): string {
+  const digits = Math.max(0, decimals(error, 3));
+  const unit = 10 ** -digits;
+  return value > 0 && value < unit / 2 ? `<${unit.toFixed(digits)}` : value.toFixed(digits);
+}
+
+/** A number with a true minus sign; with negative digits, of whole tens, hundreds, ... */
 export function number(value: number, digits = 2): string {
   if (value === Number.NEGATIVE_INFINITY) return "masked";
-  const text = value.toFixed(digits);
+  const unit = 10 ** Math.max(0, -digits);
+  const rounded = digits < 0 ? Math.round(value / unit) * unit : value;
+  const text = rounded.toFixed(Math.max(0, digits));
   // A number that rounds to zero has no sign.
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212");
 }

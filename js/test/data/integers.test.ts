@@ -1,55 +1,62 @@
 import { describe, expect, test } from "vitest";
-import { decodeIntegers } from "../../src/data/integers.ts";
-import { bytes, CODED } from "../support/vectors.ts";
+import { type Block, decodeBlock } from "../../src/data/codec.ts";
+import { blockOf, CODED } from "../support/vectors.ts";
 
 const DAMAGED = "The numbers of this layer are damaged.";
 
-describe.for(CODED)("coded integers: $name", ({ values, data }) => {
-  const sent = bytes(data);
+const decoded = (block: Block) => [...(decodeBlock(block).get("integers")?.values ?? [])];
 
-  test("come back", () => {
-    expect([...decodeIntegers(sent, values.length)]).toEqual(values);
+/** The block with the numbers of one part changed. */
+function changed(block: Block, name: string, change: (bytes: DataView) => void): Block {
+  const buffers = block.parts.map((part, at) => {
+    const bytes = block.buffers[at].slice();
+    if (part.name === name) change(new DataView(bytes.buffer));
+    return bytes;
   });
-
-  test("come back from the middle of a larger buffer", () => {
-    const larger = new Uint8Array(sent.length + 8).fill(255);
-    larger.set(sent, 3);
-    const inside = larger.subarray(3, 3 + sent.length);
-    expect([...decodeIntegers(inside, values.length)]).toEqual(values);
-  });
-
-  test("are refused where bytes are missing or too many", () => {
-    for (let end = 0; end < sent.length; end++) {
-      expect(() => decodeIntegers(sent.subarray(0, end), values.length)).toThrow(DAMAGED);
-    }
-    const longer = new Uint8Array([...sent, 0, 0, 0, 0]);
-    expect(() => decodeIntegers(longer, values.length)).toThrow(DAMAGED);
-  });
-});
-
-const [, , , channels] = CODED;
-const HEADER = 13;
-
-/** The bytes of one case with some of them changed. */
-function changed(at: number, ...values: number[]): Uint8Array {
-  const out = bytes(channels.data);
-  out.set(values, at);
-  return out;
+  return { ...block, buffers };
 }
 
-test.for([
-  { what: "channels without a length", damaged: changed(0, 0, 0, 0, 0) },
-  { what: "no states", damaged: changed(4, 0, 0) },
-  { what: "no tables", damaged: changed(6, 0) },
-  { what: "more words than there are bytes", damaged: changed(8, 255, 255, 255, 255) },
-  { what: "centres out of range", damaged: changed(12, 200) },
-  { what: "a table that is not there", damaged: changed(HEADER, 2) },
-  { what: "frequencies of a wrong sum", damaged: changed(HEADER + 4, 255, 255) },
-])("$what are refused", ({ damaged }) => {
-  expect(() => decodeIntegers(damaged, channels.values.length)).toThrow(DAMAGED);
+/** The block with another number of lower bits. */
+function withLow(block: Block, count: number): Block {
+  const parts = block.parts.map((part) =>
+    part.name === "integers_low" ? { ...part, shape: [count] } : part,
+  );
+  const buffers = block.parts.map(({ name }, at) =>
+    name === "integers_low" ? new Uint8Array(Math.ceil(count / 8)) : block.buffers[at],
+  );
+  return { parts, buffers };
+}
+
+describe.for(CODED)("coded integers: $name", (sent) => {
+  test("come back", () => {
+    expect(decoded(blockOf(sent))).toEqual(sent.values);
+  });
+
+  test("are refused without one of their parts", () => {
+    const { parts, buffers } = blockOf(sent);
+    for (const name of ["integers", "integers_low"]) {
+      const kept = parts.map((part) => part.name !== name);
+      const rest = {
+        parts: parts.filter((_, at) => kept[at]),
+        buffers: buffers.filter((_, at) => kept[at]),
+      };
+      expect(() => decodeBlock(rest)).toThrow(`This layer has no ${name}.`);
+    }
+  });
+
+  test("are refused with too many or too few lower bits", () => {
+    const block = blockOf(sent);
+    const count = block.parts[2].shape[0];
+    expect(() => decodeBlock(withLow(block, count + 8))).toThrow(DAMAGED);
+    if (count) expect(() => decodeBlock(withLow(block, count - 1))).toThrow(DAMAGED);
+  });
 });
 
-test("a changed word is noticed by where the states end", () => {
-  const at = bytes(channels.data).length - 60;
-  expect(() => decodeIntegers(changed(at, 0x5a), channels.values.length)).toThrow(DAMAGED);
+test.for([-1, 25])("a shift of %i is refused", (shift) => {
+  const [, , , channels] = CODED;
+  const block = changed(blockOf(channels), "integers_channels", (view) =>
+    // After the ranks of three channels.
+    view.setInt16(6, shift, true),
+  );
+  expect(() => decodeBlock(block)).toThrow(DAMAGED);
 });

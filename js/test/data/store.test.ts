@@ -232,7 +232,7 @@ describe("the combination of all layers", () => {
     expect(asked).toEqual(["self.0", "self.1", "self.2"]);
     const { value } = combined;
     if (value.status !== "ready") throw new Error(value.status);
-    expect(value.data.rounding).toBe(0.02);
+    expect(value.data.rounding).toBeCloseTo(0.02);
     const means = everyHead.map((all) => all.reduce((sum, weight) => sum + weight, 0) / all.length);
     expectClose(value.data.mean, means);
     expectClose(

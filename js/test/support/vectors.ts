@@ -46,11 +46,9 @@ export interface BlockCase extends SentBlock {
   readonly decoded: Readonly<Record<string, readonly number[]>>;
 }
 
-export interface CodedCase {
+export interface CodedCase extends SentBlock {
   readonly name: string;
   readonly values: readonly number[];
-  /** Base64. */
-  readonly data: string;
 }
 
 /** A choice as it is declared in Python. */
@@ -88,7 +86,8 @@ export const CHOICE_CASES = choices as Readonly<Record<string, ChoiceCase>>;
 export const FOLLOWING = following as unknown as readonly FollowingCase[];
 export const SCORES = scores as unknown as readonly ScoreCase[];
 export const BLOCKS = blocks as unknown as readonly BlockCase[];
-export const CODED = coded as readonly CodedCase[];
+/** Blocks of one array, "integers". */
+export const CODED = coded as unknown as readonly CodedCase[];
 /** Rounded blocks whose values stay exact: queries and keys in two bases, and weights. */
 export const ROUNDED = rounded as unknown as readonly BlockCase[];
 /**

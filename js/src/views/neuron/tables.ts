@@ -16,8 +16,11 @@ export function neuronTables(analysis: QueryAnalysis): readonly Table[] {
     shown: positions,
   });
   const matrix = () =>
-    matrixCells(side(queries, shown.queries), side(keys, shown.keys), (query) =>
-      data.weightRow(head.value, query),
+    matrixCells(
+      side(queries, shown.queries),
+      side(keys, shown.keys),
+      (query) => data.weightRow(head.value, query),
+      (query) => data.rowRounding(head.value, query),
     );
   return [
     { name: "Row", rows: () => rowTable(analysis) },

@@ -55,7 +55,7 @@ export function stackMatrix(
   // tokens.
   const title = state.words.value && how === "max" ? `${name}, by token` : name;
   const matrix: AttentionMatrix = {
-    ...storedMatrix(title, combined[how], keys),
+    ...storedMatrix(title, combined[how], keys, combined.rowRounding[how]),
     origin:
       how === "mean" ? undefined : (query, key) => heads[combined.head[query * keys + key]] ?? "",
   };

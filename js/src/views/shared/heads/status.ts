@@ -1,9 +1,18 @@
 /** The status line of heads: the numbers of the focused tokens. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import { type AttentionMatrix, roundingOfSum } from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
-import { hint, number, type Phrase, pair, strong, token, weight } from "../../../parts/text.ts";
+import {
+  decimals,
+  hint,
+  number,
+  type Phrase,
+  pair,
+  strong,
+  token,
+  weight,
+} from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import type { State } from "../../../state/state.ts";
 import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
@@ -60,11 +69,12 @@ export function headStatus(content: HeadContent): Phrase {
     `${joined(content.layerLabel, single ? matrices.value[0].name : "")}  `,
     ...names(axis, focused.value[side]),
     strong(side === "query" ? " →" : " ←"),
-    ...strongest(strips, other.shown).flatMap(({ value, unit, matrix }, n) => [
-      n ? " · " : " ",
-      token(other.names[unit]),
-      ` ${weight(value)}${headOf(matrices.value[matrix], unit)}`,
-    ]),
+    ...strongest(strips, other.shown).flatMap(({ value, unit, matrix: at }, n) => {
+      const matrix = matrices.value[at];
+      const error = roundingOfSum(matrix, side, focused.value[side], unit);
+      const name = token(other.names[unit]);
+      return [n ? " · " : " ", name, ` ${weight(value, error)}${headOf(matrix, unit)}`];
+    }),
     focused.value[side].length > 1 ? " (sums)" : "",
     release,
   ];
@@ -99,8 +109,10 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   const single = head !== null && !moreFrom.length && !moreTo.length;
   const score = single ? data.scoreRow(head, from)?.[to] : undefined;
   if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
-  const text = ` weight ${weight(matrix.value.row(query)[key])}${origin(matrix.value, query, key)}`;
-  return score === undefined ? [text] : [text, ` · score ${number(score)}`];
+  const value = weight(matrix.value.row(query)[key], matrix.value.rounding(query, key));
+  const text = ` weight ${value}${origin(matrix.value, query, key)}`;
+  if (score === undefined) return [text];
+  return [text, ` · score ${number(score, decimals(data.scoreRounding, 2))}`];
 }
 
 /** The three largest of all weights between the focused and the shown units. */

@@ -1,7 +1,9 @@
 /** The tables that can be copied from a view of heads. */
 
+import { roundingOfSum } from "../../../data/attention-matrix.ts";
 import type { LayerData } from "../../../data/layer-data.ts";
 import type { Table } from "../../../parts/table.ts";
+import { rounded } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import { type Axis, sideOf } from "../axes.ts";
 import { headIn } from "../layer-view.ts";
@@ -25,7 +27,7 @@ export function headTables(content: HeadContent): readonly Table[] {
 function wholeTables({ state, axes, matrix }: HeadContent, data: LayerData): readonly Table[] {
   const weights: Table = {
     name: "Matrix",
-    rows: () => matrixCells(axes.query, axes.key, matrix.value.row),
+    rows: () => matrixCells(axes.query, axes.key, matrix.value.row, matrix.value.rounding),
   };
   const head = headIn(state, data);
   // With combined heads, the vectors are those of the current head.
@@ -35,12 +37,15 @@ function wholeTables({ state, axes, matrix }: HeadContent, data: LayerData): rea
   return [weights, ...vectors];
 }
 
-function stripRows({ matrices, strips }: HeadContent, { units, shown, side }: Axis) {
+function stripRows({ matrices, strips, focused }: HeadContent, { units, shown, side }: Axis) {
+  const from = otherSide(side);
   const header = [side, "token", ...matrices.value.map(({ name }) => name)];
   const rows = shown.map((unit) => [
     unit,
     units.labels[unit],
-    ...(strips.value ?? []).map((strip) => strip[unit]),
+    ...(strips.value ?? []).map((strip, at) =>
+      rounded(strip[unit], roundingOfSum(matrices.value[at], from, focused.value[from], unit)),
+    ),
   ]);
   return [header, ...rows];
 }

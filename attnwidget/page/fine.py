@@ -1,0 +1,65 @@
+"""Packing of layers as exactly as a page of moderate size allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from attnwidget.progress import step_done
+from attnwidget.record import Layer, spread_rows
+from attnwidget.wire import block_size
+from attnwidget.wire.compression import COMPACT, FINE, Limits
+
+from .blocks import PackedLayer, is_shown_whole
+
+PAGE_SIZE = 2_000_000
+"""The size of a page in bytes up to which its layers are packed more exactly than COMPACT."""
+
+# Layers take more than this share of their blocks in 16 bits, even if they are packed as COMPACT.
+_LEAST_SHARE = 0.25
+_SAMPLE = 3
+# With a larger difference allowed, nearly all layers would be packed as COMPACT.
+_COARSEST = 0.02
+# The next limit is coarser than the estimate by this factor.
+_MARGIN = 1.05
+
+
+def packed_fine(
+    layers: Sequence[Layer], room: float, pack: Callable[[Layer, Limits], PackedLayer]
+) -> list[PackedLayer] | None:
+    """Pack layers with the smallest limit of a weight's difference with which all of them fit.
+
+    The first limit is that of FINE, with which weights are right to three decimals. Sizes are
+    estimated from a few layers; each bit more per number halves the difference.
+
+    Args:
+        room: in bytes, of compressed blocks.
+        pack: packs one layer within limits.
+
+    Returns:
+        The packed layers, or None if they fit only with the limits of COMPACT, if at all.
+    """
+    sizes = [block_size(layer) for layer in layers]
+    whole = sum(sizes)
+    if not layers or _LEAST_SHARE * whole > room or not all(map(is_shown_whole, layers)):
+        return None
+    sample = sorted({int(n) for n in spread_rows(len(layers), _SAMPLE)})
+    limits = FINE
+    while limits.largest < _COARSEST:
+        packed = {n: pack(layers[n], limits) for n in sample}
+        needed = whole * _size(packed.values()) / sum(sizes[n] for n in sample)
+        if needed <= room:
+            everything = []
+            for n, layer in enumerate(layers):
+                everything.append(packed[n] if n in packed else pack(layer, limits))
+                step_done()
+            needed = _size(everything)
+            if needed <= room:
+                return everything
+        # A number takes two bytes in its block.
+        bits_less = 8 * (needed - room) / (whole / 2)
+        limits = Limits(COMPACT.variation, limits.largest * _MARGIN * 2**bits_less)
+    return None
+
+
+def _size(packed: Iterable[PackedLayer]) -> int:
+    return sum(len(layer.data) for layer in packed)
