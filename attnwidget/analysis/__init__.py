@@ -4,11 +4,12 @@ from .combined_heads import combined_heads
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
 from .metrics import METRICS, Metric
 from .patterns import PATTERNS, Pattern, pattern_of
-from .row_batches import RowBatches
+from .row_batches import SINGLE_THREADED, RowBatches
 
 __all__ = [
     "METRICS",
     "PATTERNS",
+    "SINGLE_THREADED",
     "HeadSummary",
     "Metric",
     "Pattern",

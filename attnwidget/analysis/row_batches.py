@@ -16,8 +16,8 @@ _CELLS = 1 << 18
 # With fewer rows, numpy's operations across keys would be slow.
 _MIN_ROWS = 64
 
-# The most multiplications for which OpenBLAS uses one thread.
-_SINGLE_THREADED = 1 << 18
+SINGLE_THREADED = 1 << 18
+"""The most multiplications of a product for which OpenBLAS uses one thread."""
 
 # The exponentials of lower numbers are zero in single precision.
 _LOWEST_LOG = np.float32(-104)
@@ -121,7 +121,7 @@ def _multiply(keys: Floats, queries: Floats, out: Floats) -> None:
     Distributing so small a product to threads would take longer than the product, and much longer
     on a busy machine.
     """
-    size = max(1, _SINGLE_THREADED // queries.size)
+    size = max(1, SINGLE_THREADED // queries.size)
     whole = len(keys) // size * size
     pieces = keys[:whole].reshape(-1, size, keys.shape[1])
     np.matmul(pieces, queries, out=out[:whole].reshape(-1, size, out.shape[1]))

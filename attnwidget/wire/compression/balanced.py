@@ -11,12 +11,14 @@ none. Rounding W costs no accuracy, because queries and keys are multiplied by t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.analysis import SINGLE_THREADED
 from attnwidget.record import Floats
 
 Doubles = NDArray[np.float64]
@@ -54,7 +56,7 @@ class Basis:
         """The matrices W [groups, d, d]."""
         outer, inner = (np.exp2(e / _PER_OCTAVE) for e in (self.outer, self.inner))
         turns = np.eye(outer.shape[1])[None] if self.turns is None else self.turns
-        matrices: Doubles = outer[:, :, None] * turns.astype(float) * inner[:, None, :]
+        matrices: Doubles = (outer[:, :, None] * turns * inner[:, None, :]).astype(float)
         return matrices
 
     @cached_property
@@ -85,7 +87,7 @@ class Turned:
         single = float(np.float32(step))
         turns = (single * self.basis.inverses).repeat(share, axis=0)
         back = (single * matrices).transpose(0, 2, 1)
-        return (queries @ turns).astype(np.float32), (keys @ back).astype(np.float32)
+        return _times(queries, turns).astype(np.float32), _times(keys, back).astype(np.float32)
 
     def bits(self, step: float) -> float:
         """The bits that the coefficients and the basis take, about.
@@ -109,7 +111,11 @@ class Turned:
 def turned(queries: Floats, keys: Floats, basis: Basis) -> Turned:
     share = len(queries) // len(keys)
     back = basis.inverses.transpose(0, 2, 1)
-    return Turned(queries @ basis.matrices.repeat(share, axis=0), keys @ back, basis)
+    return Turned(
+        _times(queries.astype(float), basis.matrices.repeat(share, axis=0)),
+        _times(keys.astype(float), back),
+        basis,
+    )
 
 
 def bases(queries: Floats, keys: Floats) -> list[Basis]:
@@ -146,10 +152,9 @@ class _Moments:
         # query.
         centred = (queries - queries.mean(axis=1, keepdims=True)).reshape(groups, -1, dim)
         own = queries.reshape(groups, -1, dim)
-        self.queries = _floored(centred.transpose(0, 2, 1) @ centred / own.shape[1])
-        self.power = _floored(own.transpose(0, 2, 1) @ own / own.shape[1])
-        spread = keys - keys.mean(axis=1, keepdims=True)
-        self.keys = _floored(spread.transpose(0, 2, 1) @ spread / num_keys)
+        self.queries = _floored(_moment(centred))
+        self.power = _floored(_moment(own))
+        self.keys = _floored(_moment(keys - keys.mean(axis=1, keepdims=True)))
         # If queries outnumber keys, finer keys are the cheaper way to the same error.
         self.ratio = num_keys / own.shape[1]
 
@@ -160,6 +165,35 @@ class _Moments:
         keys = (inverses * (inverses @ self.keys)).sum(axis=2)
         scale: Doubles = (self.ratio * keys / power) ** 0.25
         return scale
+
+
+def _pieces(vectors: Doubles) -> Iterator[slice]:
+    """Split vectors [..., tokens, d] so that OpenBLAS multiplies each piece in one thread.
+
+    Distributing so small a product to threads would take longer than the product.
+    """
+    _, tokens, dim = vectors.shape
+    size = max(1, SINGLE_THREADED // dim**2)
+    for start in range(0, tokens, size):
+        yield slice(start, start + size)
+
+
+def _times(vectors: Doubles, matrices: Doubles) -> Doubles:
+    """Vectors [heads, tokens, d] @ matrices [heads, d, d]."""
+    out = np.empty_like(vectors)
+    for piece in _pieces(vectors):
+        np.matmul(vectors[:, piece], matrices, out=out[:, piece])
+    return out
+
+
+def _moment(vectors: Doubles) -> Doubles:
+    """The mean product of components [groups, d, d] of vectors [groups, tokens, d]."""
+    groups, tokens, dim = vectors.shape
+    total: Doubles = np.zeros((groups, dim, dim))
+    for piece in _pieces(vectors):
+        total += vectors[:, piece].transpose(0, 2, 1) @ vectors[:, piece]
+    total /= tokens
+    return total
 
 
 def _floored(covariances: Doubles) -> Doubles:

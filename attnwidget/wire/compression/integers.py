@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from attnwidget.wire.block import Block
 
 # The spread of symbols is at most this: finer symbols would not be compressed better.
-_SPREAD = 12
+_SPREAD = 6
 _MOST = 127
 _CENTRES = 2**15 - 1
 # Spreads are sorted in steps of a quarter of an octave.

@@ -16,7 +16,7 @@ _SAMPLE_ROWS = 24
 _ROUNDS = 6
 # The share of the limits that a step aims at, and from which on it is accepted. The largest
 # difference is that of a few weights, and depends on how they happen to be rounded.
-_AIM, _ENOUGH = 0.98, 0.955
+_AIM, _ENOUGH = 0.987, 0.965
 _AIM_OF_LARGEST, _ENOUGH_OF_LARGEST = 0.8, 0.6
 
 
