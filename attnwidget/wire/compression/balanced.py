@@ -62,7 +62,7 @@ class Basis:
     @cached_property
     def inverses(self) -> Doubles:
         """Their inverses [groups, d, d]."""
-        inverses: Doubles = np.linalg.inv(self.matrices)
+        inverses: Doubles = np.asarray(np.linalg.inv(self.matrices), float)
         return inverses
 
 
