@@ -9,13 +9,13 @@ import { goTo } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import type { Size } from "./layout.ts";
-import type { Looking } from "./looking.ts";
+import type { AttentionSource } from "./attention-source.ts";
 import { paintImage, paintMarks, veilOf } from "./paint.ts";
 import { shadesOf, tokensOf } from "./shade.ts";
 
 export interface MapsOptions {
   readonly state: State;
-  readonly looking: Looking;
+  readonly source: AttentionSource;
   readonly size: Size;
   readonly image: ReadonlySignal<HTMLCanvasElement | null>;
   readonly palette: ReadonlySignal<Palette>;
@@ -26,7 +26,7 @@ export interface MapsOptions {
 
 export function maps(scope: Scope, heads: number, options: MapsOptions): HTMLElement {
   const { state, size, image, palette, colors, weights } = options;
-  const { patches, names, from, apart } = options.looking;
+  const { patches, names, from, apart } = options.source;
   const first = apart.at(0);
   const tokens = tokensOf(patches);
   const group = el("div", { class: "maps", role: "group", "aria-label": "Heads" });

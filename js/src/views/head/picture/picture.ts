@@ -28,7 +28,7 @@ import { chips } from "./chips.ts";
 import { imageOf } from "./image.ts";
 import { layoutOf } from "./layout.ts";
 import { links } from "./links.ts";
-import { lookingOf } from "./looking.ts";
+import { attentionSourceOf } from "./attention-source.ts";
 import { maps } from "./maps.ts";
 import { numbers } from "./numbers.ts";
 import type { Mark } from "./paint.ts";
@@ -72,8 +72,8 @@ export function pictureContent(
   const image = imageOf(store.manifest);
   const focused = focusedUnits(state, axes);
   const isCausal = (data.info.program?.mask ?? "none") !== "none";
-  const looking = lookingOf(axes, patches, focused, matrix, isCausal);
-  const { names, apart, side, other, from, weights } = looking;
+  const source = attentionSourceOf(axes, patches, focused, matrix, isCausal);
+  const { names, apart, side, other, from, weights } = source;
   const colors = computed(() => headColors(heads, palette.value.dark));
   const color = computed(() => {
     const { head } = matrix.value;
@@ -84,9 +84,9 @@ export function pictureContent(
   const query = half("query");
   const key = half("key");
   const pair = el("div", { class: "picture-pair" }, query.element, key.element);
-  query.element.append(numbers(scope, looking, titleOf));
+  query.element.append(numbers(scope, source, titleOf));
   const lines = links(scope, pair, {
-    looking,
+    source,
     sizes: layout,
     stages: { query: query.grid, key: key.grid },
     palette,
@@ -100,7 +100,7 @@ export function pictureContent(
     return side.peek() === "query" ? { query: own, key: token } : { query: token, key: own };
   }
   const list = strongest(scope, {
-    looking,
+    source,
     image,
     color,
     pointAt: (token) => pointAt(state, token === null ? null : pairWith(token)),
@@ -122,7 +122,7 @@ export function pictureContent(
     const acting = {
       side: on,
       focused: computed(() => focused.value[on]),
-      shown: computed(() => looking.shown.value[on]),
+      shown: computed(() => source.shown.value[on]),
       locked: computed(() => lockedOn(state, on)),
       weights: weightsHere,
       pointAt(token: number | null) {
@@ -136,10 +136,10 @@ export function pictureContent(
     const heading = title(() => {
       if (side.value === on) {
         const what = on === "query" ? "Query" : "Key";
-        return [what, `${looking.onPicture.value ? "patch " : ""}${looking.name.value}`];
+        return [what, `${source.onPicture.value ? "patch " : ""}${source.name.value}`];
       }
       return on === "query"
-        ? ["Queries", `bright: look at ${looking.name.value}`]
+        ? ["Queries", `bright: look at ${source.name.value}`]
         : ["Keys", `bright: attended · shade: ${scaleOf()}`];
     });
     const row = chips(scope, { ...acting, tokens: apart, names, color });
@@ -180,7 +180,7 @@ export function pictureContent(
       ...frames(matches(names, state.find.value), accent, 1),
       ...frames(best, color.value, 2),
       // On both pictures, or readers look for it on the other one.
-      ...frames([...from.value, ...looking.shown.value[on]], accent, 2.5),
+      ...frames([...from.value, ...source.shown.value[on]], accent, 2.5),
     ];
   }
 
@@ -190,22 +190,22 @@ export function pictureContent(
     );
     const heading = title(() => [
       `All heads of layer ${data.info.number}`,
-      `${side.value === "query" ? "from" : "to"} ${looking.name.value} · shade of each: ${scaleOf("its ")}`,
+      `${side.value === "query" ? "from" : "to"} ${source.name.value} · shade of each: ${scaleOf("its ")}`,
     ]);
     const group = maps(scope, heads, {
       state,
-      looking,
+      source,
       size: layout.map,
       image,
       palette,
       colors,
-      weights: stripsOf(all, looking.shown),
+      weights: stripsOf(all, source.shown),
     });
     return el("section", {}, heading, group);
   }
 
   function scaleOf(whose = ""): string {
-    return `√(weight ÷ ${whose}largest${looking.onPicture.value ? " but itself" : ""})`;
+    return `√(weight ÷ ${whose}largest${source.onPicture.value ? " but itself" : ""})`;
   }
 
   function title(text: () => readonly [what: string, more: string]): HTMLElement {

@@ -9,7 +9,7 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import type { Side } from "../../../state/state.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import { boxOf, patchAt, type Size } from "./layout.ts";
-import { middleOf } from "./looking.ts";
+import { middleOf } from "./attention-source.ts";
 import { type Mark, paintGrid, paintImage, paintMarks, veilOf } from "./paint.ts";
 import { type Shades, tokensOf } from "./shade.ts";
 

@@ -7,7 +7,7 @@ import { otherSide } from "../../../state/locks.ts";
 import { type Axes, type FocusedUnits, sideOf } from "../../shared/axes.ts";
 import { stripsOf } from "../../shared/strips.ts";
 
-export interface Looking {
+export interface AttentionSource {
   readonly patches: Patches;
   readonly names: readonly string[];
   /** The tokens apart from the picture, such as [CLS]. */
@@ -27,13 +27,13 @@ export interface Looking {
 }
 
 /** @param isCausal true if only the last token sees all others */
-export function lookingOf(
+export function attentionSourceOf(
   axes: Axes,
   patches: Patches,
   focused: ReadonlySignal<FocusedUnits>,
   matrix: ReadonlySignal<AttentionMatrix>,
   isCausal: boolean,
-): Looking {
+): AttentionSource {
   const { names } = axes.key;
   const apart = names.flatMap((_, token) => (patches.of[token] === null ? [token] : []));
   const first = isCausal ? names.length - 1 : (apart[0] ?? patches.of.indexOf(middleOf(patches)));
