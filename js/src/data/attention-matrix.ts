@@ -3,6 +3,7 @@
 import { largestOf } from "./extremes.ts";
 import type { Layer, Overview } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
+import type { Side } from "./manifest.ts";
 import type { Units } from "./units.ts";
 
 /** The recipe of a matrix, which a worker can repeat. */
@@ -52,8 +53,12 @@ export interface AttentionMatrix {
    * until then, a column takes as long as all rows.
    */
   hasColumns(): boolean;
-  /** The head that has the weight, in words, if this is a maximum. */
-  readonly origin?: ((query: number, key: number) => string) | undefined;
+  /**
+   * The head that has the weight, in words, if this is a maximum; "" while weights are missing.
+   *
+   * @param from the side of which the row or column is here
+   */
+  readonly origin?: ((query: number, key: number, from: Side) => string) | undefined;
   /** The pooled matrix to draw if not all rows are here. */
   readonly overview?: Overview | undefined;
 }
@@ -147,9 +152,9 @@ export function combinedMatrix(
     origin:
       how === "mean"
         ? undefined
-        : (query, key) => {
-            const weights = matrices.map((matrix) => matrix.row(query)[key]);
-            return matrices[weights.indexOf(largestOf(weights))].name.toLowerCase();
+        : (query, key, from) => {
+            const weights = matrices.map((matrix) => weightAt(matrix, query, key, from));
+            return matrices[indexOfLargest(weights)]?.name.toLowerCase() ?? "";
           },
     // Asked of every matrix, so that all of them begin their work.
     hasColumns: () => matrices.map((matrix) => matrix.hasColumns()).every(Boolean),
@@ -195,16 +200,23 @@ export function wordMatrix(
       });
     },
     hasColumns: () => matrix.hasColumns(),
-    origin(query, key) {
-      const pairs = queries.tokens[query].flatMap((from) =>
-        keys.tokens[key].map((to) => [from, to] as const),
+    origin(query, key, from) {
+      const pairs = queries.tokens[query].flatMap((own) =>
+        keys.tokens[key].map((other) => [own, other] as const),
       );
-      const weights = pairs.map(([from, to]) => matrix.row(from)[to]);
-      const [from, to] = pairs[weights.indexOf(largestOf(weights))];
-      return matrix.origin?.(from, to) ?? "";
+      const weights = pairs.map(([own, other]) => weightAt(matrix, own, other, from));
+      const largest = pairs[indexOfLargest(weights)];
+      return (largest && matrix.origin?.(...largest, from)) ?? "";
     },
   };
 }
+
+const weightAt = (matrix: AttentionMatrix, query: number, key: number, from: Side): number =>
+  from === "query" ? matrix.row(query)[key] : matrix.column(key)[query];
+
+/** -1 if a value is missing. */
+const indexOfLargest = (values: readonly number[]): number =>
+  values.some(Number.isNaN) ? -1 : values.indexOf(largestOf(values));
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const mean = (values: readonly number[]) => sum(values) / values.length;

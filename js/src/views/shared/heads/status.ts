@@ -5,7 +5,7 @@ import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
 import { hint, number, type Phrase, pair, strong, token, weight } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
-import type { State } from "../../../state/state.ts";
+import type { Side, State } from "../../../state/state.ts";
 import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
 
 /** The content of a view of heads, from which its status line and tables follow. */
@@ -54,7 +54,8 @@ export function headStatus(content: HeadContent): Phrase {
     if (!single) return ` (head ${matrix.head})`;
     // A sum of maxima is of no head.
     if (more.length) return "";
-    return side === "query" ? origin(matrix, first, unit) : origin(matrix, unit, first);
+    const [query, key] = side === "query" ? [first, unit] : [unit, first];
+    return origin(matrix, query, key, side);
   };
   return [
     `${joined(content.layerLabel, single ? matrices.value[0].name : "")}  `,
@@ -86,8 +87,8 @@ function names({ names, units: { tokens } }: Axis, units: readonly number[]): Ph
 }
 
 /** The head of a maximum, in brackets. */
-function origin(matrix: AttentionMatrix, query: number, key: number): string {
-  const head = matrix.origin?.(query, key);
+function origin(matrix: AttentionMatrix, query: number, key: number, side: Side): string {
+  const head = matrix.origin?.(query, key, side);
   return head ? ` (${head})` : "";
 }
 
@@ -99,7 +100,7 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   const single = head !== null && !moreFrom.length && !moreTo.length;
   const score = single ? data.scoreRow(head, from)?.[to] : undefined;
   if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
-  const text = ` weight ${weight(matrix.value.row(query)[key])}${origin(matrix.value, query, key)}`;
+  const text = ` weight ${weight(matrix.value.row(query)[key])}${origin(matrix.value, query, key, "query")}`;
   return score === undefined ? [text] : [text, ` · score ${number(score)}`];
 }
 
