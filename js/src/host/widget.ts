@@ -27,6 +27,7 @@ interface Model extends Channel {
 /** Render a view. Nothing is shared between the views of a model, where hosts differ. */
 function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
   const scope = new Scope();
+  const view = scope.child();
   const { signal } = scope;
   // Some hosts do not pass the script on; there is no worker then.
   const script = model.get("_esm");
@@ -54,14 +55,18 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
       },
       signal,
     );
-    mount(scope.child(), parent, store, state);
+    mount(view, parent, store, state);
     // All code of the view is in this file.
     watchErrors(state, ({ filename }) => filename === import.meta.url, { signal });
   } catch (error) {
     // Otherwise the cell would stay empty.
     parent.append(el("p", { role: "alert" }, error instanceof Error ? error.message : `${error}`));
   }
-  return () => scope.end();
+  return () => {
+    // Before the choices end, of which a part of the view may still restore some.
+    view.end();
+    scope.end();
+  };
 }
 
 /** A layer saved in the widget's state. */

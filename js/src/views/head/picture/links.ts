@@ -8,8 +8,8 @@ import { nextFrame } from "../../../scheduling/frame.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { alpha, type Palette } from "../../../styles/palette.ts";
 import { strokeCurve } from "../../shared/curves.ts";
-import { boxOf, type Size } from "./layout.ts";
 import type { AttentionSource } from "./attention-source.ts";
+import { boxOf, type Size } from "./layout.ts";
 import { strongestOf } from "./shade.ts";
 
 export interface LinksOptions {
@@ -35,7 +35,7 @@ export function links(scope: Scope, around: HTMLElement, options: LinksOptions):
     const corner = around.getBoundingClientRect();
     const patch = patches.of[token];
     if (patch === null) {
-      const chip = around.querySelector(`#${on}-apart-${token}`);
+      const chip = around.querySelector(`#${on}-token-${token}`);
       const [box, list] = [chip, chip?.parentElement].map((each) => each?.getBoundingClientRect());
       if (!box || !list) return null;
       const edge = on === "query" ? box.right : box.left;

@@ -6,8 +6,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
-import type { Patches, Side, StackInfo } from "../../../data/manifest.ts";
-import type { Store } from "../../../data/store.ts";
+import type { Patches, Side } from "../../../data/manifest.ts";
 import { el } from "../../../parts/dom.ts";
 import { matches } from "../../../parts/find.ts";
 import { swatches } from "../../../parts/swatches.ts";
@@ -24,22 +23,17 @@ import { headTables } from "../../shared/heads/tables.ts";
 import { stripsOf } from "../../shared/strips.ts";
 import type { Context, ViewContent } from "../../shared/view.ts";
 import { headLegend } from "../legend.ts";
+import { attentionSourceOf } from "./attention-source.ts";
 import { chips } from "./chips.ts";
 import { imageOf } from "./image.ts";
 import { layoutOf } from "./layout.ts";
 import { links } from "./links.ts";
-import { attentionSourceOf } from "./attention-source.ts";
 import { maps } from "./maps.ts";
 import { numbers } from "./numbers.ts";
 import type { Mark } from "./paint.ts";
 import { shadesOf, strongestOf, tokensOf } from "./shade.ts";
 import { stage } from "./stage.ts";
 import { strongest } from "./strongest.ts";
-
-/** The places of a stack's tokens on the record's image; null if there are none to show. */
-export function patchesOn({ manifest }: Store, { queries, keys }: StackInfo): Patches | null {
-  return (manifest.image && queries === keys && queries.patches) || null;
-}
 
 /** The number of the strongest patches that are framed. */
 const FRAMED = 3;
@@ -73,7 +67,7 @@ export function pictureContent(
   const focused = focusedUnits(state, axes);
   const isCausal = (data.info.program?.mask ?? "none") !== "none";
   const source = attentionSourceOf(axes, patches, focused, matrix, isCausal);
-  const { names, apart, side, other, from, weights } = source;
+  const { names, withoutPatch, side, other, from, weights } = source;
   const colors = computed(() => headColors(heads, palette.value.dark));
   const color = computed(() => {
     const { head } = matrix.value;
@@ -81,8 +75,8 @@ export function pictureContent(
   });
   const titleOf = computed(() => [layerLabel, matrix.value.name].filter(Boolean).join(" · "));
 
-  const query = half("query");
-  const key = half("key");
+  const query = pictureOf("query");
+  const key = pictureOf("key");
   const pair = el("div", { class: "picture-pair" }, query.element, key.element);
   query.element.append(numbers(scope, source, titleOf));
   const lines = links(scope, pair, {
@@ -115,8 +109,8 @@ export function pictureContent(
   if (state.combine.value === "none") element.append(mapsOfHeads());
   else if (layerLabel) element.prepend(swatches(scope, state, heads, palette));
 
-  /** One of the two pictures, and its tokens apart. */
-  function half(on: Side): { element: HTMLElement; grid: HTMLElement } {
+  /** One of the two pictures, and its tokens without a patch. */
+  function pictureOf(on: Side): { element: HTMLElement; grid: HTMLElement } {
     const tokens = tokensOf(patches);
     const weightsHere = computed(() => (other.value === on ? weights.value : null));
     const acting = {
@@ -142,7 +136,7 @@ export function pictureContent(
         ? ["Queries", `bright: look at ${source.name.value}`]
         : ["Keys", `bright: attended · shade: ${scaleOf()}`];
     });
-    const row = chips(scope, { ...acting, tokens: apart, names, color });
+    const row = chips(scope, { ...acting, tokens: withoutPatch, names, color });
     const grid = stage(scope, {
       ...acting,
       patches,
@@ -153,12 +147,12 @@ export function pictureContent(
       marks: computed(() => marksOn(on)),
       cursor: cursorOf(state, on),
       leave() {
-        if (!apart.length) return;
+        if (!withoutPatch.length) return;
         row.focus();
-        acting.pointAt(apart[0]);
+        acting.pointAt(withoutPatch[0]);
       },
     });
-    row.hidden = !apart.length;
+    row.hidden = !withoutPatch.length;
     const element = el("div", { class: "picture-side" }, heading, row, grid);
     element.style.width = `${layout[on].width}px`;
     return { element, grid };
@@ -171,11 +165,11 @@ export function pictureContent(
         const patch = patches.of[token];
         return patch === null ? [] : [{ patch, color, line }];
       });
-    const others =
-      other.value === on && weights.value
-        ? strongestOf(weights.value, FRAMED + from.value.length)
-        : [];
-    const best = others.filter((token) => !from.value.includes(token)).slice(0, FRAMED);
+    const ranked =
+      other.value === on && weights.value ? strongestOf(weights.value, names.length) : [];
+    const best = ranked
+      .filter((token) => patches.of[token] !== null && !from.value.includes(token))
+      .slice(0, FRAMED);
     return [
       ...frames(matches(names, state.find.value), accent, 1),
       ...frames(best, color.value, 2),

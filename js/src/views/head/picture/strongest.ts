@@ -5,8 +5,8 @@ import { paintCanvas } from "../../../painting/canvas.ts";
 import { el } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
-import { boxOf } from "./layout.ts";
 import type { AttentionSource } from "./attention-source.ts";
+import { boxOf } from "./layout.ts";
 import { strongestOf } from "./shade.ts";
 
 export interface StrongestOptions {
