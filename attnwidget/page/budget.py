@@ -11,12 +11,12 @@ from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import Quality, check_quality, fitting
 
-from .blocks import PackedLayers, is_shown_whole, packed_layer
+from .blocks import PackedLayers, fits_in_page, packed_layer
 from .included import layer_numbers
 
 # Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
 # differ in size, so a smaller excess may still turn out to fit.
-_HOPELESS = 1.25
+_MAX_EXCESS = 1.25
 
 
 @dataclass
@@ -129,10 +129,11 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
     """Pack layers until the budget is full; unless `last`, only while all are likely to fit."""
     whole = sum(block_size(layer) for _, layer in saved.chosen)
     raw_size, packed_size = 0, 0
+    too_large = False
     for stack, layer in saved.chosen:
-        if budget is not None and not is_shown_whole(layer):
-            saved.expected = max(saved.expected, whole)
-            break
+        if budget is not None and not fits_in_page(layer):
+            too_large = True
+            continue
         packed = packed_layer(layer, saved.quality)
         # Notebooks have bytes in base64.
         size = -(-len(packed.data) // 3) * 4
@@ -143,8 +144,10 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
             break
         saved.size += size
         saved.packed[stack, layer.number] = packed
-        if budget is not None and not last and saved.expected > _HOPELESS * budget:
+        if budget is not None and not last and saved.expected > _MAX_EXCESS * budget:
             break
+    if too_large:
+        saved.expected = max(saved.expected, whole)
     return saved
 
 
