@@ -37,12 +37,6 @@ describe("shades", () => {
   ] as const)("of %s", ([, weights, shades]) => {
     expect([...shadesOf(weights, TOKENS, [1]).values]).toEqual(shades);
   });
-
-  test("of fewer tokens than patches", () => {
-    const some = tokensOf({ rows: 1, columns: 3, of: [2, null] });
-    expect([...some]).toEqual([-1, -1, 0]);
-    expect([...shadesOf([0.5, 0.5], some, []).values]).toEqual([0, 0, 1]);
-  });
 });
 
 test("the strongest come first, and none without weight", () => {
@@ -61,7 +55,7 @@ describe("the numbers of a query", () => {
     expect(most).toBe(3);
   });
 
-  test("apart from the picture have no distance", () => {
+  test("without a patch have no distance", () => {
     const { distance, around, most } = summaryOf([0.95, 0, 0.05, 0, 0, 0, 0, 0], PATCHES, 0);
     expect([distance, around, most]).toEqual([null, null, 1]);
   });
