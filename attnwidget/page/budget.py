@@ -62,20 +62,34 @@ def layers_within(
     Raises:
         TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
     """
-    if quality is not None:
-        check_quality(quality)
-    if budget is not None and not (type(budget) in (int, float) and budget >= 0):
-        raise ValueError(f"budget is {budget!r}; expected a number of bytes, as 8_000_000")
-    if layers is None:
+    numbers = None if layers is None else layer_numbers(layers)
+    check_selection(record, stack, numbers, quality, budget)
+    if numbers is None:
         chosen = _by_importance(record, stack, layer)
     else:
-        chosen = [(stack, record.layer(number, stack)) for number in layer_numbers(layers)]
+        chosen = [(stack, record.layer(number, stack)) for number in numbers]
     with counted("Packing", "layers", len(chosen) if budget is None else None):
         saved, finer = _fitted(chosen, quality, budget)
     if budget is None:
         return saved.packed, ""
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
     return saved.packed, _note(saved, finer, budget, record, advice)
+
+
+def check_selection(
+    record: AttentionRecord,
+    stack: str,
+    layers: Iterable[int] | None,
+    quality: Quality | None,
+    budget: float | None,
+) -> None:
+    """Raise the errors of `AttentionWidget.embed` for these arguments."""
+    if quality is not None:
+        check_quality(quality)
+    if budget is not None and not (type(budget) in (int, float) and budget >= 0):
+        raise ValueError(f"budget is {budget!r}; expected a number of bytes, as 8_000_000")
+    for number in layers or ():
+        record.layer(number, stack)
 
 
 def _fitted(
