@@ -201,6 +201,8 @@ def _changed(pixels: torch.Tensor, patches: np.ndarray, patch: tuple[int, int]) 
     covered = np.kron(patches, np.ones(patch, bool)).astype(bool)
     mask[: covered.shape[0], : covered.shape[1]] = torch.from_numpy(covered)
     noise = torch.rand(pixels.shape, generator=torch.Generator().manual_seed(0)) + 0.5
+    # Values of 0 to 255 would hardly change by 1.
+    noise *= max(1.0, float(pixels.abs().max()))
     return torch.where(mask.to(pixels.device), pixels + noise.to(pixels), pixels)
 
 
