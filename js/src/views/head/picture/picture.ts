@@ -31,7 +31,7 @@ import { links } from "./links.ts";
 import { maps } from "./maps.ts";
 import { numbers } from "./numbers.ts";
 import type { Mark } from "./paint.ts";
-import { shadesOf, strongestOf, tokensOf } from "./shade.ts";
+import { shadesOf, strongestPatches, tokensOf } from "./shade.ts";
 import { stage } from "./stage.ts";
 import { strongest } from "./strongest.ts";
 
@@ -165,11 +165,10 @@ export function pictureContent(
         const patch = patches.of[token];
         return patch === null ? [] : [{ patch, color, line }];
       });
-    const ranked =
-      other.value === on && weights.value ? strongestOf(weights.value, names.length) : [];
-    const best = ranked
-      .filter((token) => patches.of[token] !== null && !from.value.includes(token))
-      .slice(0, FRAMED);
+    const best =
+      other.value === on && weights.value
+        ? strongestPatches(weights.value, patches, from.value, FRAMED)
+        : [];
     return [
       ...frames(matches(names, state.find.value), accent, 1),
       ...frames(best, color.value, 2),

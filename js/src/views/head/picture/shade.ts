@@ -48,6 +48,18 @@ export function strongestOf(weights: ArrayLike<number>, count: number): readonly
   return tokens.sort((a, b) => weights[b] - weights[a]).slice(0, count);
 }
 
+/** The tokens of the strongest patches, but for those of the tokens that look. */
+export function strongestPatches(
+  weights: ArrayLike<number>,
+  { of }: Patches,
+  own: readonly number[],
+  count: number,
+): readonly number[] {
+  return strongestOf(weights, weights.length)
+    .filter((token) => of[token] !== null && !own.includes(token))
+    .slice(0, count);
+}
+
 export interface Summary {
   /** In nats, over all tokens. */
   readonly entropy: number;

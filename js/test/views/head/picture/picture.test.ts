@@ -134,6 +134,18 @@ describe("maps of the heads", () => {
     await expect.element(mapOf(3)).toHaveAttribute("aria-pressed", "true");
   });
 
+  test("say the largest weight where every token has a patch", async () => {
+    const of = [...LABELS.keys()];
+    const record = pictured(IMAGE, { rows: 3, columns: 3, of });
+    const app = await mountApp({ record, choices: { query: 4 } });
+    await expect.element(mapOf(3)).toBeVisible();
+    const largest = Math.max(...of.map((key) => (key === 4 ? 0 : weightAt(0, 3, 4, key))));
+    const captions = [...app.shadow.querySelectorAll(".map .number")];
+    await expect
+      .poll(() => captions[3].textContent)
+      .toBe(`max ${largest.toFixed(2).replace(/^0/, "")}`);
+  });
+
   test("give way to swatches where heads are combined", async () => {
     await mountApp({ record: pictured(), choices: { combine: "mean" } });
     await expect.poll(() => swatches.elements().length).toBe(4);

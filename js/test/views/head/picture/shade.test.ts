@@ -5,6 +5,7 @@ import { boxOf, layoutOf, patchAt } from "../../../../src/views/head/picture/lay
 import {
   shadesOf,
   strongestOf,
+  strongestPatches,
   summaryOf,
   tokensOf,
 } from "../../../../src/views/head/picture/shade.ts";
@@ -37,6 +38,11 @@ describe("shades", () => {
   ] as const)("of %s", ([, weights, shades]) => {
     expect([...shadesOf(weights, TOKENS, [1]).values]).toEqual(shades);
   });
+});
+
+test("the strongest patches are as many where other tokens are stronger", () => {
+  const weights = [0.5, 0.02, 0.03, 0.2, 0.04, 0.01, 0, 0.2];
+  expect(strongestPatches(weights, PATCHES, [3], 3)).toEqual([4, 2, 1]);
 });
 
 test("the strongest come first, and none without weight", () => {
