@@ -53,7 +53,9 @@ def test_it_draws_the_same(
         expect_lines(view)
 
     def same() -> None:
-        own_page, usual_page = (look(view.page.locator("body")).astype(int) for view in (own, usual))
+        own_page, usual_page = (
+            look(view.page.locator("body")).astype(int) for view in (own, usual)
+        )
         difference = np.abs(own_page - usual_page)
         # Sums in another order differ by a step of a pixel's 255 here and there.
         assert difference.max() <= 3

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 import attnwidget as aw
 from tests.browser.view import View, eventually, expect_lines
-from tests.hosts.hostile_texts import expect_text_alone, go_through
+from tests.hosts.hostile_texts import expect_text_alone
 from tests.hosts.reopened import SAVE_STATE, outputs, reopen, write_notebooks
 from tests.hosts.shown import (
     PAINTS,
@@ -149,6 +149,7 @@ def test_it_turns_with_the_theme(trusted: Lab) -> None:
     expect_brightness(view.body, dark=True)
     expect_brightness(static(trusted, 4).body, dark=True)
     trusted.set_theme("light")
+    expect_brightness(view.body, dark=False)
     expect_brightness(static(trusted, 4).body, dark=False)
 
 
@@ -171,8 +172,7 @@ def test_static_cells(open_: Callable[[str], Lab], record: aw.AttentionRecord, n
         assert frame.evaluate("frame => frame.offsetHeight") == height
 
     eventually(lab.page, fits)
-    # The fixture sees whether one of these texts ran.
-    go_through(static(lab, 5), vectors=True)
+    expect_text_alone(static(lab, 5), lab.watch)
 
 
 def test_while_its_kernel_runs_it_is_live(
