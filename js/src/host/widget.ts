@@ -27,6 +27,7 @@ interface Model extends Channel {
 /** Render a view. Nothing is shared between the views of a model, where hosts differ. */
 function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
   const scope = new Scope();
+  // The first of the scope's parts to end, since the tour restores choices then.
   const view = scope.child();
   const { signal } = scope;
   // Some hosts do not pass the script on; there is no worker then.
@@ -62,11 +63,7 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     // Otherwise the cell would stay empty.
     parent.append(el("p", { role: "alert" }, error instanceof Error ? error.message : `${error}`));
   }
-  return () => {
-    // Before the choices end, of which a part of the view may still restore some.
-    view.end();
-    scope.end();
-  };
+  return () => scope.end();
 }
 
 /** A layer saved in the widget's state. */

@@ -170,7 +170,7 @@ function stepsOf(state: State, manifest: Manifest): readonly Step[] {
       ? [
           {
             title: "Lock a patch",
-            text: "A click on a patch locks it: the other image is bright where it attends to, and the status line has the largest weights.",
+            text: "A click on a patch locks it: the other image is bright where it attends, and the status line has the largest weights.",
             choices: inHead,
             about: [".picture-side"],
             parts: 3,
