@@ -30,7 +30,7 @@ def capture(
     The model runs unchanged, with its own attention implementation, while the arguments of its
     attention functions are recorded. Its configuration and hooks are not touched, and its state is
     restored, also after an exception or Ctrl-C. It runs without gradients and in evaluation mode,
-    so that dropout adds no noise. Of a vision model, up to a dozen passes over changed images come
+    so that dropout adds no noise. Of a vision model, about a dozen passes over changed images come
     first, each stopped after its first attention layer, unless `image` is False: your own forward
     hooks see them, too. A model compiled by torch.compile runs uncompiled, and torch's
     nn.TransformerEncoder without its fused fast path (which differs by rounding, and zeroes padded
