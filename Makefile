@@ -23,7 +23,7 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 NPM := npm --loglevel=error
 OLDEST := .venv-oldest
 # What does not ask more of transformers than its oldest version has.
-OLDEST_TESTS := tests/oldest $(patsubst %,tests/unit/test_%.py, analysis autoembed capture_masks \
+OLDEST_TESTS := tests/oldest $(patsubst %,tests/unit/test_%.py, analysis autoembed capture_images capture_masks \
 	capture_overlap capture_padding capture_precision capture_threads capture_undisturbed embed* \
 	from_arrays* page* png_fallback record score_program show storage* vectors widget* wire* \
 	without_torch)

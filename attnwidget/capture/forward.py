@@ -79,7 +79,7 @@ def capture_record(
     if missing:
         shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
         warnings.warn(
-            f"attention that is not in this record (see its `missing`): {shown}",
+            f"not in this record (see its `missing`): {shown}",
             stacklevel=_callers_level(),
         )
     kept = _with_layers(by_name, chosen)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import chain, combinations, islice
 from math import comb
 
@@ -33,8 +34,8 @@ _ONE_BY_ONE = ("llava", "paligemma")
 
 _NOT_SEEING = ("text", "audio", "decoder", "qformer")
 
-# The parameters of tokens that stand for no patch, in the order in which models place them.
-_APART = (
+# The parameters of tokens without a patch, in the order in which models place them.
+_WITHOUT_PATCH = (
     (("cls_token", "class_token", "class_embedding"), "[CLS]"),
     (("distillation_token", "dist_token"), "[DIST]"),
     (("register_tokens", "reg_token"), "[REG {}]"),
@@ -47,11 +48,13 @@ def placed_tokens(
 ) -> PlacedTokens | None:
     """Find the places of the tokens; None if a token mixes patches, or a patch has no token.
 
+    It is None, too, where the image could not be shown, or where the model must not be stopped.
+
     Args:
         run: calls the model with inputs. It is stopped after the first attention layer.
     """
     pixels, patch = inputs.item_pixels, inputs.sequences.patch
-    if pixels is None or patch is None:
+    if pixels is None or patch is None or find_spec("PIL") is None or _is_offloaded(model):
         return None
     rows, columns = (side // of for side, of in zip(pixels.shape[-2:], patch, strict=True))
     if rows < 1 or columns < 1:
@@ -75,6 +78,11 @@ def placed_tokens(
     return PlacedTokens(name, _labelled(model, Patches(rows, columns, of)))
 
 
+def _is_offloaded(model: torch.nn.Module) -> bool:
+    """True if accelerate moves weights around a module's run, which must not be stopped midway."""
+    return any(hasattr(module, "_hf_hook") for module in model.modules())
+
+
 def on_image(
     model: torch.nn.Module, inputs: Inputs, sequences: Sequences, placed: PlacedTokens
 ) -> Sequences:
@@ -90,8 +98,10 @@ def _with_image_tokens(
 ) -> Tokens:
     """The text with the places of its image tokens, where it is known that each is a patch."""
     config, ids = getattr(model, "config", None), inputs.tensors.get("input_ids")
-    kept, image_token = inputs.batch.text, getattr(config, "image_token_id", None)
-    known = getattr(config, "model_type", None) in _ONE_BY_ONE
+    kept = inputs.batch.text
+    # Until transformers 4.51, it is called image_token_index.
+    image_token = getattr(config, "image_token_id", getattr(config, "image_token_index", None))
+    known = image_token is not None and getattr(config, "model_type", None) in _ONE_BY_ONE
     if not known or ids is None or kept is None or "image_sizes" in inputs.tensors:
         return text
     positions = (ids[inputs.batch.index].cpu()[kept.kept] == image_token).nonzero()[:, 0].tolist()
@@ -191,6 +201,8 @@ def _changed(pixels: torch.Tensor, patches: np.ndarray, patch: tuple[int, int]) 
     covered = np.kron(patches, np.ones(patch, bool)).astype(bool)
     mask[: covered.shape[0], : covered.shape[1]] = torch.from_numpy(covered)
     noise = torch.rand(pixels.shape, generator=torch.Generator().manual_seed(0)) + 0.5
+    # Values of 0 to 255 would hardly change by 1.
+    noise *= max(1.0, float(pixels.abs().max()))
     return torch.where(mask.to(pixels.device), pixels + noise.to(pixels), pixels)
 
 
@@ -207,11 +219,11 @@ def _differing(before: Floats, call: RecordedCall | None) -> np.ndarray | None:
 
 
 def _labelled(model: torch.nn.Module, patches: Patches) -> Tokens:
-    """Tokens named by row and column, or by what they are if they stand apart."""
-    apart = tuple(position for position, place in enumerate(patches.of) if place is None)
-    names = iter(_names_apart(model, len(apart)))
+    """Tokens named by row and column, or by what they are if they have no patch."""
+    others = tuple(position for position, place in enumerate(patches.of) if place is None)
+    names = iter(_names_without_patch(model, len(others)))
     labels = (next(names) if place is None else _label(place, patches) for place in patches.of)
-    return Tokens(tuple(labels), special=apart, patches=patches)
+    return Tokens(tuple(labels), special=others, patches=patches)
 
 
 def _label(patch: int, patches: Patches) -> str:
@@ -219,17 +231,19 @@ def _label(patch: int, patches: Patches) -> str:
     return f"{row},{column}"
 
 
-def _names_apart(model: torch.nn.Module, count: int) -> list[str]:
+def _names_without_patch(model: torch.nn.Module, count: int) -> list[str]:
+    """The names of tokens without a patch, as far as the model's parameters tell; else numbers."""
     parameters = {
         name.rsplit(".", 1)[-1]: parameter for name, parameter in model.named_parameters()
     }
     kinds = (
         [label.format(n + 1) for n in range(parameters[name].numel() // parameters[name].shape[-1])]
-        for names, label in _APART
+        for names, label in _WITHOUT_PATCH
         for name in names
         if name in parameters
     )
     named = list(chain.from_iterable(kinds))
     if len(named) == count:
         return named
-    return ["[CLS]", *(f"[{n}]" for n in range(1, count))][:count]
+    first = [name for name in named if name == "[CLS]"]
+    return [*first, *(f"[{n}]" for n in range(1, count + 1))][:count]

@@ -55,7 +55,9 @@ def _colors(pixels: torch.Tensor, processor: Any) -> torch.Tensor:
     normalized = getattr(processor, "do_normalize", False) and mean is not None and std is not None
     if normalized:
         pixels = pixels * _per_channel(std) + _per_channel(mean)
-    if processor is not None and not getattr(processor, "do_rescale", True):
+    # Without rescaling, a processor may have read an image of 0 to 255, or one of 0 to 1.
+    rescaled = processor is None or getattr(processor, "do_rescale", True)
+    if not rescaled and float(pixels.max()) > 1 + _ROUNDING:
         pixels = pixels / 255
     least, most = float(pixels.min()), float(pixels.max())
     if least < -_ROUNDING or most > 1 + _ROUNDING:

@@ -61,11 +61,13 @@ class Sequences:
         text = self.text
         if self.target is not None and group.tower == "decoder":
             text = self.target if side == "query" or not group.cross else self.text
-        if text is not None and self.generated and (not self.target or text is self.target):
-            text = text.first(length)
-        if text is not None and len(text) == length and group.tower not in ("vision", "audio"):
-            return text
-        if text is None or group.tower in ("vision", "audio"):
+        media = group.tower in ("vision", "audio")
+        if text is not None and not media:
+            if self.generated and (not self.target or text is self.target):
+                text = text.first(length)
+            if len(text) == length:
+                return text
+        if text is None or media:
             labels = self._frames(group, length) or self._patches(group, length)
             if labels is not None:
                 return labels

@@ -15,7 +15,6 @@ from attnwidget.record.printable import printable
 from attnwidget.widget import AttentionWidget
 
 from .arguments import DOCTOR, parse
-from .doctor import doctor
 from .output import STDOUT, check_output, close_stdout, say, write
 from .progress import Progress
 from .text import record_of_text
@@ -48,10 +47,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: wrong usage (2), or help or the version was asked for (0).
     """
     arguments = sys.argv[1:] if argv is None else argv
-    if list(arguments) == [DOCTOR]:
-        return doctor()
-    args = parse(arguments)
     try:
+        if list(arguments) == [DOCTOR]:
+            # Imported here: `packaging`, which it needs, comes with transformers and Jupyter.
+            from .doctor import doctor
+
+            return doctor()
+        args = parse(arguments)
         check_output(args.output, args.record)
         # Libraries must not write to the standard output, which may be the page.
         with redirect_stdout(sys.stderr), warnings.catch_warnings():

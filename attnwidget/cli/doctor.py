@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,9 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
+
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from attnwidget.default_model import NAME
 
@@ -113,28 +115,23 @@ def _version(package: str) -> str | None:
 
 
 def _requirements() -> Iterator[Finding]:
-    """The packages that attnwidget needs, with the oldest version allowed."""
-    for requirement in requires("attnwidget") or ():
-        matched = re.fullmatch(r"([\w.-]+)(?:>=([\d.]+))?", requirement)
-        if matched is None:
+    """The packages that attnwidget needs, with the versions allowed."""
+    for text in requires("attnwidget") or ():
+        requirement = Requirement(text)
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue  # of an extra
-        package, oldest = matched[1], matched[2]
+        package = requirement.name
         found = _version(package)
-        install = f"pip install '{requirement}'"
+        install = f"pip install '{package}{requirement.specifier}'"
         if found is None and package in ("torch", "transformers"):
             text = f"not installed: records can be shown, but none captured; {install}"
             yield Finding(package, text, "note")
         elif found is None:
             yield Finding(package, f"not installed; {install}", "wrong")
-        elif oldest is not None and _numbers(found) < _numbers(oldest):
-            yield Finding(package, f"{found} is too old; {install}", "wrong")
+        elif not requirement.specifier.contains(found, prereleases=True):
+            yield Finding(package, f"{found} is not {requirement.specifier}; {install}", "wrong")
         else:
             yield Finding(package, found)
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    """The leading numbers of a version: (2, 13, 0) of "2.13.0+cpu"."""
-    return tuple(map(int, re.findall(r"\d+", re.split(r"[^\d.]", release)[0])))
 
 
 def _extras() -> Iterator[Finding]:
@@ -173,17 +170,17 @@ def _managers() -> Iterator[Finding]:
             "note",
         )
         return
-    major = _numbers(ipywidgets)[0]
+    major = Version(ipywidgets).major
     for server in servers:
         manager = _SERVERS[server]
         # From version 7 on, Notebook is made of JupyterLab's parts.
-        if server == "notebook" and _numbers(_version(server) or "")[0] >= 7:
+        if server == "notebook" and Version(_version(server) or "0").major >= 7:
             manager = _SERVERS["jupyterlab"]
         found, fitting = _version(manager), _MANAGERS.get(major, {}).get(manager)
         subject = f"widget manager of {server} {_version(server)}"
         if found is None:
             yield Finding(subject, f"not installed; pip install {manager}", "wrong")
-        elif fitting is not None and _numbers(found)[0] != fitting:
+        elif fitting is not None and Version(found).major != fitting:
             text = f"{manager} {found} does not fit ipywidgets {ipywidgets}"
             yield Finding(subject, f"{text}; pip install '{manager}=={fitting}.*'", "wrong")
         else:

@@ -115,7 +115,8 @@ def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
     widget = PageWidget(0, dict(shown.choices), shown.metrics, note)
     total = sum(len(record.stack(name).layers) for name in record.stacks)
     page_record = _page_record(shown, VIEWS, packed)
-    return document([page_record], [widget], VIEWS, complete=len(packed) == total)
+    complete = len(packed) == total
+    return document([page_record], [widget], VIEWS, complete=complete, framed=True)
 
 
 def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tuple[str, Layer]]:

@@ -46,7 +46,7 @@ def packed_layer(layer: Layer, limits: Limits | None, *, vectors: bool = True) -
     Raises:
         ValueError: the layer is larger than a page can show.
     """
-    if not is_shown_whole(layer):
+    if not fits_in_page(layer):
         raise ValueError(
             f"layer {layer.number} is larger than a page can show, which is {_MAX_NUMBERS:,} "
             "numbers of one kind: leave it out with layers=…, or capture a shorter text; a "
@@ -64,7 +64,7 @@ def packed_layer(layer: Layer, limits: Limits | None, *, vectors: bool = True) -
     return min(whole, bare, key=lambda packed: len(packed.data))
 
 
-def is_shown_whole(layer: Layer) -> bool:
+def fits_in_page(layer: Layer) -> bool:
     """True if a view without a kernel can show the layer."""
     program = layer.program
     arrays = [layer.queries, layer.keys]

@@ -11,13 +11,13 @@ from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import LIMITS, Quality, check_quality
 
-from .blocks import PackedLayers, is_shown_whole, packed_layer
+from .blocks import PackedLayers, fits_in_page, packed_layer
 from .fine import PAGE_SIZE, packed_fine
 from .included import layer_numbers
 
 # Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
 # differ in size, so a smaller excess may still turn out to fit.
-_HOPELESS = 1.25
+_MAX_EXCESS = 1.25
 
 
 @dataclass
@@ -63,20 +63,34 @@ def layers_within(
     Raises:
         TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
     """
-    if quality is not None:
-        check_quality(quality)
-    if budget is not None and not (type(budget) in (int, float) and budget >= 0):
-        raise ValueError(f"budget is {budget!r}; expected a number of bytes, as 8_000_000")
-    if layers is None:
+    numbers = None if layers is None else layer_numbers(layers)
+    check_selection(record, stack, numbers, quality, budget)
+    if numbers is None:
         chosen = _by_importance(record, stack, layer)
     else:
-        chosen = [(stack, record.layer(number, stack)) for number in layer_numbers(layers)]
+        chosen = [(stack, record.layer(number, stack)) for number in numbers]
     with counted("Packing", "layers", len(chosen) if budget is None else None):
         saved, finer = _fitted(chosen, quality, budget)
     if budget is None:
         return saved.packed, ""
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
     return saved.packed, _note(saved, finer, budget, record, advice)
+
+
+def check_selection(
+    record: AttentionRecord,
+    stack: str,
+    layers: Iterable[int] | None,
+    quality: Quality | None,
+    budget: float | None,
+) -> None:
+    """Raise the errors of `AttentionWidget.embed` for these arguments."""
+    if quality is not None:
+        check_quality(quality)
+    if budget is not None and not (type(budget) in (int, float) and budget >= 0):
+        raise ValueError(f"budget is {budget!r}; expected a number of bytes, as 8_000_000")
+    for number in layers or ():
+        record.layer(number, stack)
 
 
 def _fitted(
@@ -135,10 +149,11 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
     """Pack layers until the budget is full; unless `last`, only while all are likely to fit."""
     whole = sum(block_size(layer) for _, layer in saved.chosen)
     raw_size, packed_size = 0, 0
+    too_large = False
     for stack, layer in saved.chosen:
-        if budget is not None and not is_shown_whole(layer):
-            saved.expected = max(saved.expected, whole)
-            break
+        if budget is not None and not fits_in_page(layer):
+            too_large = True
+            continue
         packed = packed_layer(layer, LIMITS[saved.quality])
         step_done()
         size = _in_notebook(len(packed.data))
@@ -149,8 +164,10 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
             break
         saved.size += size
         saved.packed[stack, layer.number] = packed
-        if budget is not None and not last and saved.expected > _HOPELESS * budget:
+        if budget is not None and not last and saved.expected > _MAX_EXCESS * budget:
             break
+    if too_large:
+        saved.expected = max(saved.expected, whole)
     return saved
 
 

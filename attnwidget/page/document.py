@@ -41,7 +41,7 @@ _START = """\
 # that no captured text can make the page load or send anything.
 _PAGE = """\
 <!doctype html>
-<html lang="en">
+<html lang="en"{framed}>
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
@@ -60,7 +60,7 @@ html[data-theme=dark] {{ background: #111214; color-scheme: dark }}
 .waiting {{ visibility: hidden; animation: late 0s 2s forwards }}
 @keyframes late {{ to {{ visibility: visible }} }}
 @media (max-width: 700px) {{ body {{ padding: 0 }} }}
-.framed body {{ padding: 0; max-width: none }}
+.no-margin body {{ padding: 0; max-width: none }}
 </style>
 </head>
 <body>
@@ -114,12 +114,14 @@ def document(
     views: Sequence[str],
     *,
     complete: bool,
+    framed: bool = False,
 ) -> str:
     """The HTML of a page.
 
     Args:
         views: the names of the included views.
         complete: True if all layers of the records are included.
+        framed: True for the page of a frame, which takes its height and background from around it.
     """
     content = {
         "views": views,
@@ -141,6 +143,7 @@ def document(
     models = ", ".join(dict.fromkeys(record.model for record in records if record.model))
     program = _SCRIPT.read_bytes()
     return _PAGE.format(
+        framed=" data-framed" if framed else "",
         title=html.escape(f"Attention of {models}" if models else "Attention"),
         digests=f"{_digest(_START.encode())} {_digest(program)}",
         content=_json(content),

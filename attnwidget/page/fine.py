@@ -9,7 +9,7 @@ from attnwidget.record import Layer, spread_rows
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import COMPACT, FINE, Limits
 
-from .blocks import PackedLayer, is_shown_whole
+from .blocks import PackedLayer, fits_in_page
 
 PAGE_SIZE = 2_000_000
 """The size of a page in bytes up to which its layers are packed more exactly than COMPACT."""
@@ -40,7 +40,7 @@ def packed_fine(
     """
     sizes = [block_size(layer) for layer in layers]
     whole = sum(sizes)
-    if not layers or _LEAST_SHARE * whole > room or not all(map(is_shown_whole, layers)):
+    if not layers or _LEAST_SHARE * whole > room or not all(map(fits_in_page, layers)):
         return None
     sample = sorted({int(n) for n in spread_rows(len(layers), _SAMPLE)})
     limits = FINE

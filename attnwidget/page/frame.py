@@ -28,17 +28,24 @@ onload="{script}" style="display: block; width: 100%; height: {height}px; border
 # js/src/host/frame.ts.
 _SCRIPT = """
 ((loaded) => {
+  // The nearest background that is not mostly transparent, as in js/src/styles/surroundings.ts.
   const backgroundOf = (element) => {
     // Hosts may put outputs into shadow trees.
     for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
       const { backgroundColor } = getComputedStyle(at);
-      if (!/^transparent$|, 0\\)$/.test(backgroundColor)) return backgroundColor;
+      // Browsers write the opacity last: rgba(0, 0, 0, 0.5), color(srgb 0 0 0 / 0.5).
+      const opacity = /(?:^rgba.*,|\\/) *([\\d.]+)\\)$/.exec(backgroundColor)?.[1] ?? 1;
+      if (opacity >= 0.5) return backgroundColor;
     }
-    const { colorScheme } = getComputedStyle(document.documentElement);
-    return /dark/.test(colorScheme) ? null : "#ffffff";
+    return null;
   };
-  const tell = (frame) =>
-    frame.contentWindow?.postMessage({ attnwidget: { background: backgroundOf(frame) } }, "*");
+  const tell = (frame) => {
+    const surroundings = {
+      background: backgroundOf(frame),
+      color: getComputedStyle(frame.parentElement).color,
+    };
+    frame.contentWindow?.postMessage({ attnwidget: surroundings }, "*");
+  };
   const others = window.attnwidgetFrames;
   const frames = (window.attnwidgetFrames ??= new Set());
   frames.add(loaded);

@@ -38,7 +38,7 @@ from .sizes import (
     neuron_size,
     picture_size,
 )
-from .text import clean
+from .text import clean, weight
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
@@ -51,7 +51,7 @@ _PREVIEW_COLORS = 160
 _LONGEST_SIDE = 2**16 - 1
 _MOST_PIXELS = 2**28
 
-# The room of the matrix's scale in inches, and its ticks.
+# The room of the matrix's scale in inches, and its ticks as shares of the largest weight.
 _SCALE = 0.6
 _TICKS = (0, 0.1, 0.25, 0.5, 1)
 
@@ -116,16 +116,17 @@ def figure_bytes(
     panel: Panel | None = None,
     size: Size | None = None,
     dpi: float | None = None,
+    warn: bool = True,
 ) -> bytes:
     """Draw the view, or a panel of it, and return the file's bytes.
 
     Args:
         kind: "svg" (text stays text), "pdf" (fonts embedded, as TrueType) or "png".
         panel, size, dpi: as in `AttentionWidget.figure`.
+        warn: False for a figure that nobody asked for.
 
     Warns:
-        UserWarning: no font has some characters, of which a PDF or a PNG shows boxes; not of a
-            preview's resolution.
+        UserWarning: no font has some characters, of which a PDF or a PNG shows boxes.
 
     Raises:
         TypeError, ValueError: there is no such kind, panel, size or resolution.
@@ -138,7 +139,7 @@ def figure_bytes(
     model = shown.record.model
     axes = shown.token_axes
     fonts, missing = fonts_for(map(clean, (model, *axes.query.labels, *axes.key.labels)))
-    if missing and kind != "svg" and dpi != _CSS_PIXELS_PER_INCH:
+    if missing and kind != "svg" and warn:
         # Of the caller of `save_figure` or `figure`.
         warnings.warn(advice(missing), stacklevel=4)
     # The context restores the session's settings, which have no effect within it.
@@ -163,7 +164,7 @@ def figure_bytes(
 
 def preview_bytes(shown: Shown) -> bytes:
     """Draw the view as a PNG that is small enough to be kept in a notebook: 96 dpi, 160 colours."""
-    return _in_few_colors(figure_bytes(shown, "png", dpi=_CSS_PIXELS_PER_INCH))
+    return _in_few_colors(figure_bytes(shown, "png", dpi=_CSS_PIXELS_PER_INCH, warn=False))
 
 
 def draw_figure(
@@ -339,8 +340,8 @@ def _draw_matrix(axes: Axes, shown: Shown) -> None:
     # Beside the matrix itself, which may be narrower than the room of its Axes.
     scale = axes.figure.colorbar(image, cax=axes.inset_axes((1.04, 0, 0.04, 1)))
     norm: Any = image.norm
-    largest = float(norm.vmax)
-    scale.set_ticks([share * largest for share in _TICKS], labels=None)
+    ticks = [share * float(norm.vmax) for share in _TICKS]
+    scale.set_ticks(ticks, labels=[weight(tick) for tick in ticks])
     scale.set_label("weight", color=_palette(shown).muted)
     scale.outline.set_edgecolor(_palette(shown).border)
     scale.ax.tick_params(length=2, labelsize="x-small", labelcolor=_palette(shown).muted)

@@ -19,7 +19,7 @@ from .axes import (
     spaced_places,
 )
 from .shown import SIDES, Shown, group_bounds
-from .text import clean
+from .text import clean, weight
 from .weights import AttentionMatrix
 
 # The most cells along a side of the image.
@@ -28,7 +28,7 @@ _LONGEST_LABEL = 14
 
 
 def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -> None:
-    """Draw a matrix with queries as rows; the shade is the square root of the weight."""
+    """Draw a matrix with queries as rows; the shade is √(weight ÷ largest weight)."""
     palette, tokens = palette_of(axes), shown.token_axes
     weights = matrix.weights()[np.ix_(tokens.query.shown, tokens.key.shown)]
     rows, columns = weights.shape
@@ -38,10 +38,11 @@ def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -
     tops, lefts = group_bounds(rows, max_cells), group_bounds(columns, max_cells)
     largest = np.maximum.reduceat(weights, tops[:-1], axis=0)
     largest = np.maximum.reduceat(largest, lefts[:-1], axis=1)
+    most = float(weights.max()) or 1.0
     axes.imshow(
         largest,
         cmap=LinearSegmentedColormap.from_list("weights", [palette.background, palette.ink]),
-        norm=PowerNorm(0.5, 0, 1),
+        norm=PowerNorm(0.5, 0, most),
         extent=(0, columns, rows, 0),
         interpolation="none",
     )
@@ -85,7 +86,7 @@ def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -
             max_letters=_LONGEST_LABEL,
             rotation=90 if side == "key" else 0,
         )
-    notes = ["rows: queries", "columns: keys", "shade: √weight, 0 to 1"]
+    notes = ["rows: queries", "columns: keys", f"shade: √weight up to {weight(most)}"]
     if max(rows, columns) > max_cells:
         group = math.ceil(max(rows, columns) / max_cells)
         notes.append(f"each cell the largest of up to {group} × {group}")

@@ -36,7 +36,8 @@ def on_picture(shown: Shown) -> bool:
 def draw_picture(axes: Axes, shown: Shown, drawn: Side = "key") -> None:
     """Draw the image as queries or keys, its patches as bright as the locked tokens' attention.
 
-    Without a lock, these are the attention of [CLS], or of the patch in the middle.
+    Without a lock, it is the attention of [CLS], of the patch in the middle, or of a text's last
+    token.
     """
     image, patches = shown.record.image, _patches(shown)
     if image is None or patches is None:
@@ -45,7 +46,7 @@ def draw_picture(axes: Axes, shown: Shown, drawn: Side = "key") -> None:
     shown = replace(shown, words=False)
     palette = palette_of(axes)
     locked: Side = "key" if shown.query is None and shown.key is not None else "query"
-    own = shown.locked(locked) or [_first(patches)]
+    own = shown.locked(locked) or [_first(shown, patches)]
     matrix = matrix_beside_lines(shown)
     colors = head_colors(shown.current_layer.num_heads, palette.dark)
     color = palette.ink if matrix.head is None else colors[matrix.head]
@@ -75,8 +76,14 @@ def _patches(shown: Shown) -> Patches | None:
     return stack.queries.patches if stack.queries == stack.keys else None
 
 
-def _first(patches: Patches) -> int:
-    """The first token apart from the image, or that of the patch in the middle."""
+def _first(shown: Shown, patches: Patches) -> int:
+    """The first token without a patch, or that of the patch in the middle.
+
+    With a mask, the last token: only that one may see all others.
+    """
+    program = shown.current_layer.program
+    if program is not None and program.mask != "none":
+        return len(patches.of) - 1
     if None in patches.of:
         return patches.of.index(None)
     return patches.of.index(patches.rows // 2 * patches.columns + patches.columns // 2)
@@ -132,8 +139,8 @@ def _notes(
 ) -> list[str]:
     itself = " but itself" if any(patches.of[token] is not None for token in own) else ""
     does = f"attended by {names}" if side == "key" else f"looks at {names}"
-    apart = [token for token, place in enumerate(patches.of) if place is None][:2]
+    others = [token for token, place in enumerate(patches.of) if place is None][:2]
     return [
         f"bright: {does}, shade: √(weight ÷ largest{itself}), which is {weight(largest)}",
-        *(f"{shown.token_axes[side].names[token]} {weight(weights[token])}" for token in apart),
+        *(f"{shown.token_axes[side].names[token]} {weight(weights[token])}" for token in others),
     ]

@@ -164,7 +164,10 @@ class Layer:
         if not (math.isfinite(lowest) and math.isfinite(highest)):
             raise ValueError(f"{name} hold NaN or infinity, so no attention follows from them")
         if name == "weights" and lowest < 0:
-            raise ValueError("weights hold negative numbers, which no softmax gives")
+            raise ValueError(
+                "weights hold negative numbers, which no softmax gives; scores before the softmax, "
+                "and differences of weights, cannot be shown as weights"
+            )
         # A record does not change after its capture.
         array.flags.writeable = False
         _checked[key] = array

@@ -15,8 +15,8 @@ class Patches:
 
     Attributes:
         rows, columns: of the grid.
-        of: the patch of each token, counted from 0 in reading order; None for a token that stands
-            apart from the picture, such as [CLS], a register or a word.
+        of: the patch of each token, counted from 0 in reading order; None for a token without one,
+            such as [CLS], a register or a word. Every patch has one token.
     """
 
     rows: int
@@ -32,8 +32,14 @@ class Patches:
             raise ValueError(f"a picture has at most {_MOST_PATCHES} patches, not {count}")
         if not all(_is_count(place) and place < count for place in places):
             raise ValueError(f"the patches of tokens are numbers from 0 to {count - 1}, or None")
-        if not places or len(set(places)) < len(places):
-            raise ValueError("some tokens have a patch each, and no two the same one")
+        if len(places) != count or len(set(places)) != count:
+            raise ValueError(f"each of the {count} patches has one token, and no two the same one")
+
+    def first(self, count: int) -> Patches | None:
+        """The places of the first `count` tokens; None if some patches are those of others."""
+        if any(place is not None for place in self.of[count:]):
+            return None
+        return replace(self, of=self.of[:count])
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,7 @@ class Tokens:
             tuple(position for position in self.special if position < count),
             self.words and self.words[:count],
             self.offsets and self.offsets[:count],
-            self.patches and replace(self.patches, of=self.patches.of[:count]),
+            self.patches and self.patches.first(count),
             None if self.generated is None or self.generated >= count else self.generated,
         )
 

@@ -30,11 +30,11 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         layer = layer_of(stack, chosen["layer"])
         follow["layer"] = layer.number
         follow["heads"] = _kept(chosen["heads"], range(layer.num_heads))
-        follow["head"] = _nearest(min(chosen["head"], layer.num_heads - 1), follow["heads"])
+        follow["head"] = _nearest_drawn(min(chosen["head"], layer.num_heads - 1), follow["heads"])
     if name == "heads":
-        follow["head"] = _nearest(chosen["head"], chosen["heads"])
+        follow["head"] = _nearest_drawn(chosen["head"], chosen["heads"])
     if name == "head":
-        follow["heads"] = _instead(chosen["heads"], before["head"], chosen["head"])
+        follow["heads"] = _with_replaced(chosen["heads"], before["head"], chosen["head"])
     if name == "stack":
         most = max(layer.num_heads for layer in stack.layers)
         follow["query"] = _position(chosen["query"], stack.queries)
@@ -68,12 +68,12 @@ def _kept(numbers: Sequence[int] | None, there: Container[int]) -> list[int] | N
     return [number for number in numbers or () if number in there] or None
 
 
-def _nearest(head: int, drawn: Sequence[int] | None) -> int:
+def _nearest_drawn(head: int, drawn: Sequence[int] | None) -> int:
     """The head, or the nearest one that is drawn; all are if `drawn` is None."""
     return min(drawn, key=lambda other: (abs(other - head), other)) if drawn else head
 
 
-def _instead(drawn: Sequence[int] | None, old: int, new: int) -> list[int] | None:
+def _with_replaced(drawn: Sequence[int] | None, old: int, new: int) -> list[int] | None:
     """The heads drawn, with a new one instead of an old one if it is not among them."""
     if not drawn:
         return None

@@ -3,6 +3,7 @@
 from .pages import save_html, to_html
 from .record_view import RecordView
 from .selection import Selection
+from .static_cell import StaticCell
 from .static_view import STATIC_VARIABLE, StaticView, static_by_default
 from .widget import AttentionWidget
 
@@ -11,6 +12,7 @@ __all__ = [
     "AttentionWidget",
     "RecordView",
     "Selection",
+    "StaticCell",
     "StaticView",
     "save_html",
     "static_by_default",

@@ -70,7 +70,7 @@ def _shown(widgets: Iterable[RecordView]) -> list[ShownRecord]:
                 f"a page shows AttentionWidgets, not {type(widget).__name__}; give them one "
                 "by one, as save_html(path, a, b)"
             )
-        shown.append(widget._shown_record())
+        shown.append(widget.shown_record())
     if not shown:
         raise TypeError("a page needs at least one AttentionWidget")
     return shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.page import ShownRecord, frame_html, layers_within, page_html, save_page
+from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import counted
 from attnwidget.record import AttentionRecord
@@ -31,29 +30,13 @@ from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
 from .selection import Selection, select
+from .static_cell import StaticCell, static_cell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from attnwidget.plot.figure import Figure, FigureKind, Panel
     from attnwidget.plot.shown import Shown
-
-
-@dataclass(frozen=True)
-class StaticCell:
-    """A view as the output of a cell that needs no kernel, widget manager or network.
-
-    Attributes:
-        html: a sandboxed frame with the view, for any page of HTML.
-    """
-
-    html: str
-
-    def __repr__(self) -> str:
-        return f"StaticCell({len(self.html):,} characters of HTML)"
-
-    def _repr_html_(self) -> str:
-        return self.html
 
 
 class RecordView(Choices):
@@ -175,7 +158,7 @@ class RecordView(Choices):
 
         See `attnwidget.to_html` for the arguments; it makes a page of several widgets.
         """
-        return page_html([self._shown_record()], views=views, layers=layers, quality=quality)
+        return page_html([self.shown_record()], views=views, layers=layers, quality=quality)
 
     def save_html(
         self,
@@ -186,7 +169,7 @@ class RecordView(Choices):
         quality: Quality = "default",
     ) -> None:
         """Write `to_html(…)` to a file, whole or not at all."""
-        save_page(path, [self._shown_record()], views=views, layers=layers, quality=quality)
+        save_page(path, [self.shown_record()], views=views, layers=layers, quality=quality)
 
     def static(
         self,
@@ -209,21 +192,12 @@ class RecordView(Choices):
         Raises:
             TypeError, ValueError, IndexError: there is no such height, layer or quality.
         """
-        if height != "auto" and (type(height) is not int or height < 1):
-            raise ValueError(f'height is {height!r}; expected "auto" or pixels, as 600')
-        packed, note = layers_within(
-            self._record,
-            self.stack,
-            self.layer,
-            layers=layers,
-            quality=quality,
-            budget=budget,
-            method="static",
+        return static_cell(
+            self.shown_record(), height, layers=layers, quality=quality, budget=budget
         )
-        pixels = None if height == "auto" else height
-        return StaticCell(frame_html(self._shown_record(), packed, note, pixels))
 
-    def _shown_record(self) -> ShownRecord:
+    def shown_record(self) -> ShownRecord:
+        """The record, and the current choices with which a page shows it."""
         return ShownRecord(
             self._record, self._manifest, self._overview, choice_values(self), self._metrics
         )

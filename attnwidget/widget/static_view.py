@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
+from attnwidget.page import check_selection, layer_numbers
 from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
@@ -46,13 +47,17 @@ class StaticView(RecordView):
     ) -> StaticView:
         """Choose the layers in the output, as `AttentionWidget.embed` does for a notebook's state.
 
+        Without it, they are those that 8 MB have room for. `budget` is 8 MB here, too, and None for
+        no limit.
+
         Returns:
             The view, so that `view.embed(...)` can end a cell.
 
         Raises:
-            TypeError, ValueError, IndexError: when it is displayed, see `AttentionWidget.embed`.
+            TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
         """
-        chosen = None if layers is None else list(layers)
+        chosen = None if layers is None else layer_numbers(layers)
+        check_selection(self._record, self.stack, chosen, quality, budget)
         self._options = {"layers": chosen, "quality": quality, "budget": budget}
         return self
 

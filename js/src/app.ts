@@ -190,6 +190,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     const name = state.view.value;
     // Canvases are rebuilt for another resolution.
     resolution.value;
+    // The tour restores the reader's view as it ends.
+    if (scope.signal.aborted) return;
     untracked(() => {
       state.hover.value = null;
       const active = shadow.activeElement;

@@ -39,11 +39,11 @@ def test_its_row_is_marked(view: View) -> None:
 @pytest.mark.parametrize("tab", TABS)
 def test_what_is_missing_is_listed_on_request(view: View, tab: str) -> None:
     view.open(tab)
-    missing = note(view, "Not in this record: 2 parts of the attention")
+    missing = note(view, "Not in this record: 2 parts")
     expect(missing).to_be_visible()
     for reason in MISSING:
         expect(missing.get_by_text(reason)).to_be_hidden()
-    summary = missing.get_by_text("2 parts of the attention")
+    summary = missing.get_by_text("2 parts")
     expect(summary).to_have_attribute("title", "\n".join(MISSING))
     summary.focus()
     view.page.keyboard.press("Enter")

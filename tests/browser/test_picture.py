@@ -41,7 +41,7 @@ def test_a_patch_shows_where_it_looks(picture_view: View, pictured: aw.Attention
     for place, key in enumerate(order[:5]):
         name = f"{labels[key]} itself" if key == query else labels[key]
         expect(rows.nth(place)).to_have_text(f"{name}{weights[key]:.3f}")
-    cls = page.get_by_role("listbox", name="Keys apart from the picture").get_by_role("option")
+    cls = page.get_by_role("listbox", name="Keys without a patch").get_by_role("option")
     expect(cls).to_have_accessible_name(f"[CLS], weight {weights[0]:.3f}")
     # The image is there, under the policy of a saved page: dark on its left, bright on its right.
     eventually(page, lambda: _expect_image(page))

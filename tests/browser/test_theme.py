@@ -1,5 +1,6 @@
 """Light and dark, after what is around the view."""
 
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -87,3 +88,57 @@ def test_the_page_around_has_the_theme_of_its_views(
         assert bright < 48 if theme == "dark" else bright > 230, bright
 
     eventually(view.page, fits)
+
+
+def _expect_brightness(view: View, *, dark: bool) -> None:
+    def fits() -> None:
+        bright = brightness(look(view.body))
+        assert bright < 48 if dark else bright > 230, bright
+
+    eventually(view.page, fits)
+
+
+@pytest.mark.parametrize(
+    ("style", "dark"),
+    [
+        ("background: #000", True),
+        ("background: rgb(17, 17, 0)", True),
+        ("background: rgb(0 0 0 / 60%)", True),
+        ("background: rgb(0 0 0 / 5%)", False),
+        ("background: oklch(0.2 0 0 / 0.9)", True),
+        ("color-scheme: dark", True),
+        ("color: #e8eaed", True),
+        ("", False),
+    ],
+)
+def test_a_frame_is_as_dark_as_the_page_around_it(
+    open_page: OpenPage, record: aw.AttentionRecord, style: str, dark: bool
+) -> None:
+    cell = aw.AttentionWidget(record).static(900, layers=[0]).html
+    page = open_page(
+        f'<!doctype html><html style="{style}"><body>{cell}</body></html>', height=1000
+    )
+    view = View(page.frame_locator("iframe").locator("main"))
+    _expect_brightness(view, dark=dark)
+    around = page.locator("html")
+    around.evaluate("node => { node.style = 'background: black' }")
+    _expect_brightness(view, dark=True)
+    around.evaluate("node => { node.style = '' }")
+    _expect_brightness(view, dark=False)
+
+
+def test_a_page_in_a_frame_that_is_not_ours_heeds_no_message(
+    open_page: OpenPage, record: aw.AttentionRecord
+) -> None:
+    html = escape(aw.AttentionWidget(record).to_html(layers=[0]))
+    page = open_page(
+        "<!doctype html><script>heard = []; onmessage = ({ data }) => heard.push(data)</script>"
+        f'<iframe srcdoc="{html}" style="width: 900px; height: 900px"></iframe>',
+        height=1000,
+    )
+    view = View(page.frame_locator("iframe").locator("main"))
+    _expect_brightness(view, dark=False)
+    page.evaluate("frames[0].postMessage({ attnwidget: { background: 'black' } }, '*')")
+    view.open("Model")
+    _expect_brightness(view, dark=False)
+    assert page.evaluate("heard") == []

@@ -149,6 +149,7 @@ def test_it_turns_with_the_theme(trusted: Lab) -> None:
     expect_brightness(view.body, dark=True)
     expect_brightness(static(trusted, 4).body, dark=True)
     trusted.set_theme("light")
+    expect_brightness(view.body, dark=False)
     expect_brightness(static(trusted, 4).body, dark=False)
 
 
@@ -218,3 +219,8 @@ def test_untrusted_nothing_of_ours_runs(
         expect(place.locator("iframe")).to_have_count(0)
     expect(notebook(lab).get_by_role("tablist", name="View")).to_have_count(0)
     assert notebook(lab).locator(".jupyter-widgets").count() == 0
+
+
+def test_hostile_texts_stay_text_in_static_cells(trusted: Lab) -> None:
+    """Comes last, because Chromium reports what it made to run with every later frame again."""
+    expect_text_alone(static(trusted, 5), trusted.watch)

@@ -129,7 +129,7 @@ def test_no_widget_is_left_where_there_is_no_html(monkeypatch: pytest.MonkeyPatc
         made.append(widget)
         raise MemoryError("no room for a page")
 
-    monkeypatch.setattr(AttentionWidget, "_shown_record", fail)
+    monkeypatch.setattr(AttentionWidget, "shown_record", fail)
     with pytest.raises(MemoryError, match="no room for a page"):
         head_view(ATTENTION, TOKENS, html_action="return")
     assert made[0].comm is None

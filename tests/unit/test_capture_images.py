@@ -12,7 +12,9 @@ import transformers
 from PIL import Image
 
 from attnwidget import AttentionRecord, capture, show
-from attnwidget.record import Patches, Picture
+from attnwidget.capture import patches
+from attnwidget.record import Patches, Picture, Tokens
+from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, build, tiny, token_ids
 
 PATCH = 4
@@ -36,7 +38,7 @@ def _yolos() -> Model:
     return build(transformers.YolosModel, config)
 
 
-# Model, and the tokens apart from the image before and after the patches.
+# Model, and the tokens without a patch before and after the patches.
 PLACED: dict[str, tuple[Callable[[], Model], list[str], list[str]]] = {
     "ViT": (lambda: tiny("ViT", **SIZES), ["[CLS]"], []),
     "DeiT": (lambda: tiny("DeiT", **SIZES), ["[CLS]", "[DIST]"], []),
@@ -161,6 +163,26 @@ def _llava(**options: Any) -> Model:
     return build(transformers.LlavaForConditionalGeneration, config)
 
 
+class WithMemory(OverlappingPatches):
+    """A token without a patch, of which nothing says that it is a [CLS]."""
+
+    def __init__(self) -> None:
+        super().__init__(overlap=0)
+        self.memory = torch.nn.Parameter(torch.ones(1, 1, 8))
+
+    def forward(self, pixel_values: torch.Tensor) -> torch.Tensor:
+        tokens = self.cut(pixel_values).flatten(2).transpose(1, 2)
+        out: torch.Tensor = self.layer(torch.cat([self.memory, tokens], dim=1))
+        return out
+
+
+def test_a_token_of_unknown_use_has_a_number() -> None:
+    torch.manual_seed(0)
+    record = capture(WithMemory().eval(), None, {"pixel_values": _pixels()})
+    assert record.tokens()[0][:2] == ["[1]", "0,0"]
+    assert record.stack().queries.special == (0,)
+
+
 def test_image_tokens_among_text() -> None:
     """Their embeddings are those of patches, where no layer of the tower mixes them."""
     model, pixels = _llava(), _pixels()
@@ -172,12 +194,15 @@ def test_image_tokens_among_text() -> None:
     assert tokens.labels[:4] == ("0", "1", "0,0", "0,1")
     assert tokens.patches is not None
 
-    for layer in model.model.vision_tower.encoder.layers:
+    # Older versions of transformers have these parts in other places.
+    whole = getattr(model, "model", model)
+    vision = getattr(whole.vision_tower, "vision_model", whole.vision_tower)
+    for layer in vision.encoder.layers:
         for last in (layer.self_attn.out_proj, layer.mlp.fc2):
             torch.nn.init.zeros_(last.weight)
             torch.nn.init.zeros_(last.bias)
     read: list[torch.Tensor] = []
-    model.model.language_model.register_forward_pre_hook(
+    whole.language_model.register_forward_pre_hook(
         lambda _module, _args, inputs: read.append(inputs["inputs_embeds"][0]), with_kwargs=True
     )
 
@@ -230,15 +255,53 @@ def test_the_recorded_item_and_chosen_layers() -> None:
     assert record.stack().queries == alone.stack().queries
 
 
-def test_the_model_is_left_as_it_was() -> None:
-    """Neither its random numbers nor its weights show that the image was changed."""
+def _count_calls(model: Model, failing: int = 0) -> list[int]:
+    """Numbers the model's passes; one of them may fail."""
+    calls: list[int] = []
+
+    def count(*_: Any) -> None:
+        calls.append(len(calls) + 1)
+        if calls[-1] == failing:
+            raise RuntimeError("stop")
+
+    model.register_forward_pre_hook(count)
+    return calls
+
+
+# Of 16 patches, 6 passes change some, one none, and one is recorded.
+@pytest.mark.parametrize("failing", [0, 1, 3, 8])
+def test_the_model_is_left_as_it_was(failing: int) -> None:
+    """Nothing shows that the image was changed: no weight, hook, mode or random number."""
     model, inputs = tiny("ViT", **SIZES), {"pixel_values": _pixels()}
-    torch.manual_seed(1)
-    capture(model, None, inputs)
-    after = torch.rand(3)
-    torch.manual_seed(1)
-    capture(model, None, inputs, image=False)
-    assert torch.equal(after, torch.rand(3))
+    next(model.children()).train()
+    calls = _count_calls(model, failing)
+    before = Snapshot(model)
+    if failing == 8:
+        with pytest.raises(RuntimeError, match="stop"):
+            capture(model, None, inputs)
+    else:
+        record = capture(model, None, inputs)
+        assert (record.image is None) == bool(failing)
+        assert len(calls) == {0: 8, 1: 2, 3: 4}[failing]
+    before.assert_unchanged()
+
+
+def test_a_model_that_accelerate_offloads_runs_once() -> None:
+    model = tiny("ViT", **SIZES)
+    next(model.children())._hf_hook = object()
+    calls = _count_calls(model)
+    record = capture(model, None, {"pixel_values": _pixels()})
+    assert len(calls) == 1
+    assert record.image is None
+    assert record.tokens()[0][:2] == ["[CLS]", "0,0"]
+
+
+def test_without_pillow_the_model_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patches, "find_spec", lambda _name: None)
+    model = tiny("ViT", **SIZES)
+    calls = _count_calls(model)
+    capture(model, None, {"pixel_values": _pixels()})
+    assert len(calls) == 1
 
 
 def _decoded(picture: Picture | None) -> np.ndarray:
@@ -261,6 +324,18 @@ def test_it_has_the_colours_of_the_photograph() -> None:
     shown = _decoded(record.image)
     assert shown.shape == (64, 64, 3)
     assert np.abs(shown - photograph).mean() < 4
+
+
+@pytest.mark.parametrize("largest", [1, 255])
+def test_the_colours_of_a_photograph_that_was_not_rescaled(largest: int) -> None:
+    processor = transformers.ViTImageProcessor(
+        size={"height": 64, "width": 64}, do_rescale=False, do_resize=False
+    )
+    photograph = _photograph(64, 64)
+    read = torch.from_numpy(photograph).permute(2, 0, 1).float() * (largest / 255)
+    inputs = processor(images=read, return_tensors="pt")
+    record = capture(tiny("ViT", image_size=64, patch_size=16), processor, inputs)
+    assert np.abs(_decoded(record.image) - photograph).mean() < 4
 
 
 def test_pixels_of_unknown_origin_are_stretched() -> None:
@@ -314,16 +389,23 @@ def test_an_image_that_would_fill_the_memory_is_refused() -> None:
         Picture(file.getvalue())
 
 
+def test_the_first_tokens_have_places_if_all_patches_are_among_them() -> None:
+    tokens = Tokens(("a", "b", "c"), patches=Patches(1, 2, (0, 1, None)))
+    assert tokens.first(2).patches == Patches(1, 2, (0, 1))
+    assert tokens.first(1).patches is None
+
+
 @pytest.mark.parametrize(
-    ("patches", "message"),
+    ("places", "message"),
     [
         ((2, 2, (0, 4)), "0 to 3"),
-        ((2, 2, (1, 1)), "no two"),
-        ((2, 2, (None, None)), "some tokens"),
+        ((1, 2, (1, 1)), "no two"),
+        ((2, 2, (0, None, 1, 2)), "each of the 4 patches"),
+        ((2, 2, (None, None)), "each of the 4 patches"),
         ((0, 2, (0,)), "at least one row"),
         ((10**6, 2, (0,)), "at most"),
     ],
 )
-def test_places_that_cannot_be(patches: tuple[Any, ...], message: str) -> None:
+def test_places_that_cannot_be(places: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Patches(*patches)
+        Patches(*places)

@@ -1,5 +1,8 @@
 """attnwidget doctor: what is installed, what is wrong, and what to do"""
 
+import signal
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -41,7 +44,7 @@ def test_a_host_with_a_manager_of_its_own(
 @pytest.mark.parametrize(
     ("versions", "subject", "text"),
     [
-        ({"ipywidgets": "7.6"}, "ipywidgets", "7.6 is too old; pip install 'ipywidgets>=7.7'"),
+        ({"ipywidgets": "7.6"}, "ipywidgets", "7.6 is not >=7.7; pip install 'ipywidgets>=7.7'"),
         ({"anywidget": None}, "anywidget", "not installed; pip install 'anywidget>=0.9.18'"),
         (
             {"jupyterlab_widgets": "1.1.11", "ipywidgets": "8.1.5", "jupyterlab": "4.4"},
@@ -72,6 +75,16 @@ def test_a_version_that_does_not_fit(
     code, lines = _report(capsys)
     assert code == 1
     assert lines[subject] == text
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = [sys.executable, "-m", "attnwidget", "doctor"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        run.stdout.close()
+        assert run.stderr.read() == b""
+    assert run.returncode == 128 + signal.SIGPIPE
 
 
 def test_a_bundle_that_was_not_built(

@@ -135,6 +135,18 @@ def test_what_are_no_layers(record: AttentionRecord, layers: Any) -> None:
         AttentionWidget(record).embed(layers)
 
 
+def test_a_layer_that_no_page_can_show_keeps_out_no_other(
+    record: AttentionRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = Layer(floats(2, 90, 32, seed=9), floats(2, 90, 32, seed=10), program(), None, FIDELITY)
+    mixed = record_of(large, *record.stack().layers[:2])
+    monkeypatch.setattr(blocks, "_MAX_NUMBERS", large.queries.size - 1)
+    widget = AttentionWidget(mixed).embed(budget=8_000_000)
+    assert list(widget._blocks) == ["self.1", "self.2"]
+    assert widget._note.startswith("Saved with this notebook: layers 1–2, ")
+    assert "; all 3 layers would take about " in widget._note
+
+
 def test_a_layer_that_no_page_can_show_is_left_out(
     record: AttentionRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -209,9 +209,11 @@ def test_the_scale_says_the_weight_of_each_shade(record: AttentionRecord) -> Non
     [axes] = figure.axes
     [scale] = [child for child in axes.child_axes if child.get_ylabel() == "weight"]
     figure.draw_without_rendering()
-    assert [label.get_text() for label in scale.get_yticklabels()] == [
-        "0.00", "0.10", "0.25", "0.50", "1.00",
-    ]  # fmt: skip
+    largest = record.weights(0, 1).max()
+    said = [f"{share * largest:.3f}" for share in (0, 0.1, 0.25, 0.5, 1)]
+    assert [label.get_text() for label in scale.get_yticklabels()] == said
+    [image] = axes.images
+    assert image.cmap(image.norm(largest / 4)) == pytest.approx(image.cmap(0.5), abs=0.01)
 
 
 def test_a_size_in_inches_and_a_resolution(record: AttentionRecord, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Plots of attention on the image of a vision model."""
 
+from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -12,6 +13,7 @@ from matplotlib.patches import Rectangle
 from attnwidget import AttentionRecord, AttentionWidget, capture, plot
 from attnwidget.plot.figure import draw_figure
 from attnwidget.plot.shown import Shown
+from attnwidget.record import ScoreProgram
 from attnwidget.view_state import choice_values
 from tests.unit.tiny import tiny
 
@@ -65,6 +67,30 @@ def test_cls_looks_if_nothing_is_locked(pictured: AttentionRecord) -> None:
     weights = pictured.weights(1, 3)[0, 1:].astype(float)
     expected = 1 - np.sqrt(weights / weights.max())
     np.testing.assert_allclose(_veil(keys), expected.reshape(2, 4), atol=1e-6)
+
+
+def test_a_text_looks_from_its_last_token(pictured: AttentionRecord) -> None:
+    """With a causal mask, no other token sees the whole image."""
+    stack = pictured.stack()
+    causal = ScoreProgram(scale=0.3, mask="causal")
+    layers = tuple(replace(layer, program=causal) for layer in stack.layers)
+    record = AttentionRecord({"self": replace(stack, layers=layers)}, image=pictured.image)
+    _, keys = _figure(record)
+    weights = record.weights(0, 0)[8, 1:].astype(float)
+    expected = 1 - np.sqrt(np.minimum(1, weights / weights[:-1].max()))
+    np.testing.assert_allclose(_veil(keys), expected.reshape(2, 4), atol=1e-6)
+
+
+def test_the_patch_in_the_middle_looks_without_cls() -> None:
+    pixels = torch.rand(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+    record = capture(
+        tiny("SiglipVision", image_size=16, patch_size=4), None, {"pixel_values": pixels}
+    )
+    queries, keys = _figure(record)
+    assert queries.get_title() == "Query 2,2"
+    weights = record.weights(0, 0)[10].astype(float)
+    expected = 1 - np.sqrt(np.minimum(1, weights / np.delete(weights, 10).max()))
+    np.testing.assert_allclose(_veil(keys), expected.reshape(4, 4), atol=1e-6)
 
 
 def test_a_locked_key_shows_who_looks_at_it(pictured: AttentionRecord) -> None:

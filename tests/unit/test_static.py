@@ -67,6 +67,35 @@ def test_the_layers_in_a_cell(record: aw.AttentionRecord) -> None:
     assert "Change it with widget.static(layers=…" in _widget(page)["note"]
 
 
+def test_a_wrong_selection_is_an_error_at_once(record: aw.AttentionRecord) -> None:
+    view = aw.show(record, static=True)
+    assert isinstance(view, StaticView)
+    for options, error in (
+        ({"layers": [9]}, IndexError),
+        ({"layers": 3}, TypeError),
+        ({"quality": "best"}, ValueError),
+        ({"budget": -1}, ValueError),
+    ):
+        with pytest.raises(error):
+            view.embed(**options)  # type: ignore[arg-type]
+    # The last selection without an error holds.
+    assert len(_layers(_page(view))) == 4
+
+
+def test_every_cell_carries_the_program_and_little_else(record: aw.AttentionRecord) -> None:
+    [(_, program)] = _page(aw.show(record, static=True)).all("script", "data-program")
+    cell = aw.show(record, static=True)._repr_html_()
+    assert len(program) < 160_000
+    assert len(cell) < len(program) + 40_000
+
+
+def test_only_pages_of_frames_follow_the_page_around_them(record: aw.AttentionRecord) -> None:
+    view = aw.show(record, static=True)
+    [(attributes, _)] = _page(view).all("html", "data-framed")
+    assert attributes["lang"] == "en"
+    assert not Elements(view.to_html()).all("html", "data-framed")
+
+
 def test_the_height_of_a_frame(record: aw.AttentionRecord) -> None:
     widget = aw.AttentionWidget(record)
     assert "height: 640px" in widget.static(640).html

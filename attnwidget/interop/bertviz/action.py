@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from attnwidget.page import frame_html, layers_within
 from attnwidget.widget import AttentionWidget
 
 if TYPE_CHECKING:
@@ -32,19 +31,6 @@ def act(widget: AttentionWidget, html_action: HtmlAction) -> HTML | None:
         display(widget)  # type: ignore[no-untyped-call]
         return None
     try:
-        return HTML(_framed(widget))  # type: ignore[no-untyped-call]
+        return HTML(widget.static(quality="default", budget=None).html)  # type: ignore[no-untyped-call]
     finally:
         widget.close()
-
-
-def _framed(widget: AttentionWidget) -> str:
-    packed, note = layers_within(
-        widget.record,
-        widget.stack,
-        widget.layer,
-        layers=None,
-        quality="default",
-        budget=None,
-        method="static",
-    )
-    return frame_html(widget._shown_record(), packed, note)

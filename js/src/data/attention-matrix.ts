@@ -55,8 +55,12 @@ export interface AttentionMatrix {
   hasColumns(): boolean;
   /** A bound of the difference between a weight and the record's. */
   rounding(query: number, key: number): number;
-  /** The head that has the weight, in words, if this is a maximum. */
-  readonly origin?: ((query: number, key: number) => string) | undefined;
+  /**
+   * The head that has the weight, in words, if this is a maximum; "" while weights are missing.
+   *
+   * @param from the side of which the row or column is here
+   */
+  readonly origin?: ((query: number, key: number, from: Side) => string) | undefined;
   /** The pooled matrix to draw if not all rows are here. */
   readonly overview?: Overview | undefined;
 }
@@ -170,9 +174,9 @@ export function combinedMatrix(
     origin:
       how === "mean"
         ? undefined
-        : (query, key) => {
-            const weights = matrices.map((matrix) => matrix.row(query)[key]);
-            return matrices[weights.indexOf(largestOf(weights))].name.toLowerCase();
+        : (query, key, from) => {
+            const weights = matrices.map((matrix) => weightAt(matrix, query, key, from));
+            return matrices[indexOfLargest(weights)]?.name.toLowerCase() ?? "";
           },
     rounding: (query, key) => {
       const errors = matrices.map((matrix) => matrix.rounding(query, key));
@@ -225,21 +229,28 @@ export function wordMatrix(
     rounding(query, key) {
       const [fold, total] = how === "largest" ? [largestOf, largestOf] : [mean, sum];
       return fold(
-        queries.tokens[query].map((from) =>
-          total(keys.tokens[key].map((to) => matrix.rounding(from, to))),
+        queries.tokens[query].map((own) =>
+          total(keys.tokens[key].map((other) => matrix.rounding(own, other))),
         ),
       );
     },
-    origin(query, key) {
-      const pairs = queries.tokens[query].flatMap((from) =>
-        keys.tokens[key].map((to) => [from, to] as const),
+    origin(query, key, from) {
+      const pairs = queries.tokens[query].flatMap((own) =>
+        keys.tokens[key].map((other) => [own, other] as const),
       );
-      const weights = pairs.map(([from, to]) => matrix.row(from)[to]);
-      const [from, to] = pairs[weights.indexOf(largestOf(weights))];
-      return matrix.origin?.(from, to) ?? "";
+      const weights = pairs.map(([own, other]) => weightAt(matrix, own, other, from));
+      const largest = pairs[indexOfLargest(weights)];
+      return (largest && matrix.origin?.(...largest, from)) ?? "";
     },
   };
 }
+
+const weightAt = (matrix: AttentionMatrix, query: number, key: number, from: Side): number =>
+  from === "query" ? matrix.row(query)[key] : matrix.column(key)[query];
+
+/** -1 if a value is missing. */
+const indexOfLargest = (values: readonly number[]): number =>
+  values.some(Number.isNaN) ? -1 : values.indexOf(largestOf(values));
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const mean = (values: readonly number[]) => sum(values) / values.length;

@@ -76,8 +76,10 @@ const patches =
     if (rows * columns > MOST_PATCHES) return ".rows";
     const place = orNull(integer(0, rows * columns - 1));
     if (list(place, exactly(tokens))(of) !== null) return ".of";
+    // Every patch has one token.
     const placed = of.filter((patch) => patch !== null);
-    return placed.length > 0 && new Set(placed).size === placed.length ? null : ".of";
+    const distinct = new Set(placed).size;
+    return placed.length === distinct && distinct === rows * columns ? null : ".of";
   };
 
 /**

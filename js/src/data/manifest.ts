@@ -6,9 +6,12 @@ export type Side = "query" | "key";
 export interface Patches {
   readonly rows: number;
   readonly columns: number;
-  /** The patch of each token, counted in reading order; null for a token apart from the image. */
+  /** The patch of each token, counted in reading order; null for a token without one. */
   readonly of: readonly (number | null)[];
 }
+
+export const middleOf = ({ rows, columns }: Patches): number =>
+  Math.floor(rows / 2) * columns + Math.floor(columns / 2);
 
 export interface Tokens {
   readonly labels: readonly string[];
@@ -138,6 +141,14 @@ export interface Manifest {
 export interface Head {
   readonly layer: LayerInfo;
   readonly head: number;
+}
+
+/** The places of a stack's tokens on the record's image; null if there are none to show. */
+export function patchesOn(
+  { image }: Manifest,
+  { queries, keys }: Pick<StackInfo, "queries" | "keys">,
+): Patches | null {
+  return (image && queries === keys && queries.patches) || null;
 }
 
 /** The metric of a head; null for no value. */

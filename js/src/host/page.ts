@@ -15,7 +15,7 @@ import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
 import { type Choices, VIEWS, type ViewName } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
-import { followFrame } from "./frame.ts";
+import { followFrame, isFramed } from "./frame.ts";
 
 interface Content {
   views: readonly ViewName[];
@@ -51,7 +51,9 @@ function start(): void {
   const fail = (error: unknown) =>
     main.append(el("p", { role: "alert" }, `This page is damaged: ${error}`));
   main.replaceChildren();
-  followFrame(main);
+  // The page around a frame has margins of its own.
+  if (parent !== window) document.documentElement.classList.add("no-margin");
+  if (isFramed()) followFrame(main);
   try {
     const content = read<Content>(document.querySelector("[data-content]"));
     const wrong = CONTENT(content);
@@ -74,7 +76,7 @@ function start(): void {
 /** The page around widgets that all have the same theme has it, too. */
 function followTheme(states: readonly State[]): void {
   // A frame takes the background of the page around it.
-  if (parent !== window) return;
+  if (isFramed()) return;
   const { dataset } = document.documentElement;
   effect(() => {
     const [first, ...others] = new Set(states.map(({ theme }) => theme.value));

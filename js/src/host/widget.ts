@@ -27,6 +27,8 @@ interface Model extends Channel {
 /** Render a view. Nothing is shared between the views of a model, where hosts differ. */
 function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
   const scope = new Scope();
+  // The first of the scope's parts to end, since the tour restores choices then.
+  const view = scope.child();
   const { signal } = scope;
   // Some hosts do not pass the script on; there is no worker then.
   const script = model.get("_esm");
@@ -54,7 +56,7 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
       },
       signal,
     );
-    mount(scope.child(), parent, store, state);
+    mount(view, parent, store, state);
     // All code of the view is in this file.
     watchErrors(state, ({ filename }) => filename === import.meta.url, { signal });
   } catch (error) {

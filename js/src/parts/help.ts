@@ -38,7 +38,7 @@ const HEAD: Entries = [
 
 const PICTURE: Entries = [
   ["↑ ↓ ← →", "from patch to patch, while an image has the focus"],
-  ["Shift+C", "to [CLS], or the first token apart from the image"],
+  ["Shift+C", "to [CLS], or the first token without a patch"],
   ["click a map", "show this head"],
 ];
 

@@ -42,11 +42,7 @@ function absence(missing: readonly string[]): HTMLElement {
       "details",
       {},
       // The title shows all of them without a click.
-      el(
-        "summary",
-        { title: missing.join("\n") },
-        `${heading} ${missing.length} parts of the attention`,
-      ),
+      el("summary", { title: missing.join("\n") }, `${heading} ${missing.length} parts`),
       el("ul", {}, ...missing.map((reason) => el("li", {}, reason))),
     ),
   );

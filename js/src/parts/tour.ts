@@ -1,7 +1,7 @@
 /** The tour: six steps through the views with the reader's own text, started from the help. */
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import { type Manifest, metricValue } from "../data/manifest.ts";
+import { type Manifest, metricValue, middleOf, patchesOn } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
 import { shownTokens } from "../state/shown.ts";
@@ -11,7 +11,7 @@ import { button, el } from "./dom.ts";
 import type { Phrase } from "./text.ts";
 
 export interface Tour {
-  /** The dialog, and the frame around what a step is about. */
+  /** The dialog, and the outline of what a step is about. */
   readonly elements: readonly HTMLElement[];
   start(): void;
 }
@@ -29,14 +29,14 @@ interface Step {
   readonly text: string;
   /** The choices that differ from the reader's. */
   readonly choices: Partial<Choices>;
-  /** Selectors of what the step is about: the first that is visible is framed. */
+  /** Selectors of what the step is about: the first that is visible is outlined. */
   readonly about: readonly string[];
   /** The number of parts of the status line that follow the text. */
   readonly parts: number;
 }
 
-/** The space between the frame and its element, and between the frame and the dialog. */
-const FRAME = 4;
+/** The space between the outline and its element, and between the outline and the dialog. */
+const MARGIN = 4;
 const GAP = 10;
 
 export function tour(scope: Scope, { root, state, manifest, status }: TourOptions): Tour {
@@ -55,7 +55,7 @@ export function tour(scope: Scope, { root, state, manifest, status }: TourOption
   const buttons = el("div", { class: "tour-buttons" }, note, back, next);
   const { element, toggle } = dialog("Tour", text, buttons);
   element.classList.add("tour");
-  const frame = el("div", { class: "tour-frame", hidden: true, "aria-hidden": "true" });
+  const outline = el("div", { class: "tour-outline", hidden: true, "aria-hidden": "true" });
 
   function start(): void {
     before = Object.fromEntries(CHOICES.map((name) => [name, state[name].peek()]));
@@ -85,11 +85,19 @@ export function tour(scope: Scope, { root, state, manifest, status }: TourOption
     }
   }
 
-  element.addEventListener("close", () => {
-    frame.hidden = true;
+  function restore(): void {
+    outline.hidden = true;
     batch(() => choose(before));
+  }
+
+  element.addEventListener("close", restore);
+  scope.onEnd(() => {
+    if (!element.open) return;
+    // The event comes later, when nothing listens to choices any more.
+    element.removeEventListener("close", restore);
+    toggle(false);
+    restore();
   });
-  scope.onEnd(() => toggle(false));
   scope.effect(() => {
     if (!step.value) return;
     const { title, text: words, parts } = step.value;
@@ -109,40 +117,41 @@ export function tour(scope: Scope, { root, state, manifest, status }: TourOption
     next.textContent = at.value + 1 < steps.value.length ? "Next" : "Done";
   });
 
-  /** Frame what the step is about in every frame of the screen: a view may still be loading. */
-  let framed: Element | null = null;
+  /** Outline what the step is about in every frame of the screen: a view may still be loading. */
+  let outlined: Element | null = null;
   function follow(): void {
     if (!element.open) return;
     requestAnimationFrame(follow);
     const target = step.peek().about.flatMap((selector) => visible(root, selector))[0];
-    frame.hidden = !target;
-    if (target !== framed) target?.scrollIntoView({ block: "nearest", inline: "nearest" });
-    framed = target ?? null;
+    outline.hidden = !target;
+    if (target !== outlined) target?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    outlined = target ?? null;
     const [around, box] = [root, target ?? root].map((each) => each.getBoundingClientRect());
-    frame.style.left = `${box.left - around.left - FRAME}px`;
-    frame.style.top = `${box.top - around.top - FRAME}px`;
-    frame.style.width = `${box.width + 2 * FRAME}px`;
-    frame.style.height = `${box.height + 2 * FRAME}px`;
+    outline.style.left = `${box.left - around.left - MARGIN}px`;
+    outline.style.top = `${box.top - around.top - MARGIN}px`;
+    outline.style.width = `${box.width + 2 * MARGIN}px`;
+    outline.style.height = `${box.height + 2 * MARGIN}px`;
     const { offsetWidth, offsetHeight } = element;
-    const below = box.bottom + FRAME + GAP;
-    const above = box.top - FRAME - GAP - offsetHeight;
+    const below = box.bottom + MARGIN + GAP;
+    const above = box.top - MARGIN - GAP - offsetHeight;
     const top = below + offsetHeight <= innerHeight || above < 0 ? below : above;
     element.style.left = `${Math.max(GAP, Math.min(box.left, innerWidth - offsetWidth - GAP))}px`;
     element.style.top = `${Math.max(GAP, Math.min(top, innerHeight - offsetHeight - GAP))}px`;
   }
 
-  return { elements: [element, frame], start };
+  return { elements: [element, outline], start };
 }
 
 const visible = (root: HTMLElement, selector: string): readonly HTMLElement[] =>
   [...root.querySelectorAll<HTMLElement>(selector)].filter(({ offsetWidth }) => offsetWidth > 0);
 
 /** The steps for the views that there are, with the names and numbers of this record. */
-function stepsOf(state: State, { patterns, metrics: all }: Manifest): readonly Step[] {
+function stepsOf(state: State, manifest: Manifest): readonly Step[] {
+  const { patterns, metrics: all } = manifest;
   const { stack, layer, head, metrics } = state.shown;
   const [info, current] = [layer.peek(), head.peek()];
   const layers = stack.peek().layers;
-  const query = tokenFor(state);
+  const query = tokenFor(state, manifest);
   const locked = { query, key: null, also: [] };
   const inHead: Partial<Choices> = { ...locked, view: "head", combine: "none" };
   const heads = layers.reduce((sum, each) => sum + each.heads, 0);
@@ -155,23 +164,41 @@ function stepsOf(state: State, { patterns, metrics: all }: Manifest): readonly S
   const number = `${most.value.toFixed(metric.digits)} ${metric.unit}`.trim();
   const pattern = patterns.kinds.length ? " Its colour is its pattern." : "";
   const inModel: Partial<Choices> = { view: "model", opened: false };
+  const onPicture = state.picture.peek() && patchesOn(manifest, stack.peek()) !== null;
   const steps: Record<Choices["view"], readonly Step[]> = {
-    head: [
-      {
-        title: "Lock a token",
-        text: "A click on a token locks it: its lines show what it attends to, and the status line the largest weights.",
-        choices: inHead,
-        about: [".tokens.query [aria-selected=true]", ".tokens.query"],
-        parts: 3,
-      },
-      {
-        title: "Choose a head",
-        text: `A double-click on a number shows one of the ${info.heads} heads of layer ${info.number} alone.`,
-        choices: { ...inHead, heads: [current] },
-        about: [".swatches .current"],
-        parts: 4,
-      },
-    ],
+    head: onPicture
+      ? [
+          {
+            title: "Lock a patch",
+            text: "A click on a patch locks it: the other image is bright where it attends, and the status line has the largest weights.",
+            choices: inHead,
+            about: [".picture-side"],
+            parts: 3,
+          },
+          {
+            title: "Choose a head",
+            text: `Each small image is one of the ${info.heads} heads of layer ${info.number}, and a click shows it.`,
+            choices: inHead,
+            about: [".map[aria-pressed=true]"],
+            parts: 4,
+          },
+        ]
+      : [
+          {
+            title: "Lock a token",
+            text: "A click on a token locks it: its lines show what it attends to, and the status line the largest weights.",
+            choices: inHead,
+            about: [".tokens.query [aria-selected=true]", ".tokens.query"],
+            parts: 3,
+          },
+          {
+            title: "Choose a head",
+            text: `A double-click on a number shows one of the ${info.heads} heads of layer ${info.number} alone.`,
+            choices: { ...inHead, heads: [current] },
+            about: [".swatches .current"],
+            parts: 4,
+          },
+        ],
     model: [
       {
         title: "Open the model view",
@@ -210,12 +237,14 @@ function stepsOf(state: State, { patterns, metrics: all }: Manifest): readonly S
   ];
 }
 
-/** The locked query, or else the word in the middle of the queries shown. */
-function tokenFor(state: State): number {
+/** The locked query, or else the patch or the word in the middle of the queries shown. */
+function tokenFor(state: State, manifest: Manifest): number {
   const { queries } = state.shown.stack.peek();
   const shown = shownTokens(state.segments.peek(), state.shown.stack.peek()).queries;
   const locked = state.query.peek();
   if (locked !== null && shown.includes(locked)) return locked;
+  const patches = patchesOn(manifest, state.shown.stack.peek());
+  if (patches) return patches.of.indexOf(middleOf(patches));
   const words = shown.filter(
     (at) => !queries.special.includes(at) && /\p{L}{2}/u.test(queries.labels[at]),
   );

@@ -29,4 +29,9 @@ const THICKER = 1.6;
 /** A line's width in pixels. */
 export const thickness = (weight: number, ratio: number) => (THINNEST + THICKER * weight) * ratio;
 
-export const shareOf = (part: number, total: number) => (total > 0 ? (100 * part) / total : 100);
+/** What sums of the same numbers may differ by, in another order. */
+const ROUNDING = 1e-9;
+
+/** The percentage of attention that is drawn: 100 if no line is left out. */
+export const shareOf = (part: number, total: number): number =>
+  total - part > ROUNDING * total ? (100 * part) / total : 100;

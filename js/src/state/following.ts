@@ -32,10 +32,10 @@ export function following<Name extends keyof Choices>(
     const { number, heads } = layerOf(stack, chosen.layer);
     follow.layer = number;
     follow.heads = kept(chosen.heads, (head) => head < heads);
-    follow.head = nearest(Math.min(chosen.head, heads - 1), follow.heads);
+    follow.head = nearestDrawn(Math.min(chosen.head, heads - 1), follow.heads);
   }
-  if (name === "heads") follow.head = nearest(chosen.head, chosen.heads);
-  if (name === "head") follow.heads = instead(chosen.heads, before.head, chosen.head);
+  if (name === "heads") follow.head = nearestDrawn(chosen.head, chosen.heads);
+  if (name === "head") follow.heads = withReplaced(chosen.heads, before.head, chosen.head);
   if (name === "stack") {
     const most = Math.max(...stack.layers.map(({ heads }) => heads));
     const numbers = stack.layers.map(({ number }) => number);
@@ -64,7 +64,7 @@ function kept(
 }
 
 /** The head, or the nearest one that is drawn; all are if `drawn` is null. */
-function nearest(head: number, drawn: readonly number[] | null): number {
+function nearestDrawn(head: number, drawn: readonly number[] | null): number {
   if (!drawn?.length) return head;
   return drawn.reduce((best, other) =>
     Math.abs(other - head) < Math.abs(best - head) ? other : best,
@@ -72,7 +72,7 @@ function nearest(head: number, drawn: readonly number[] | null): number {
 }
 
 /** The heads drawn, with a new one instead of an old one if it is not among them. */
-function instead(
+function withReplaced(
   drawn: readonly number[] | null,
   old: number,
   to: number,

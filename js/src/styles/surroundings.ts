@@ -14,8 +14,12 @@ export function isDark(element: Element): boolean {
     if (opacity > 127) return luminance([r, g, b]) < 0.2;
   }
   // A frame without a background shows that of the page around it, which it cannot read (Colab).
-  // Its text colour tells which one it is meant for.
-  const [r, g, b] = parseColor(getComputedStyle(parent(element) ?? element).color);
+  return isForDark(getComputedStyle(parent(element) ?? element).color);
+}
+
+/** True if text of this colour is meant for a dark background. */
+export function isForDark(color: string): boolean {
+  const [r, g, b] = parseColor(color);
   return luminance([r, g, b]) > 0.4;
 }
 

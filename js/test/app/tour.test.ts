@@ -6,6 +6,7 @@ import { CHOICES } from "../../src/state/choices.ts";
 import { eventually } from "../support/eventually.ts";
 import { parts } from "../support/locators.ts";
 import { type App, drawn, find, mountApp } from "../support/mounted.ts";
+import { LABELS, pictured } from "../support/pictured.ts";
 import { expectNoProblems } from "../support/problems.ts";
 
 expectNoProblems();
@@ -35,18 +36,36 @@ test("is not there until it is asked for", async () => {
   await expect.element(dialog).not.toBeInTheDocument();
 });
 
-test("goes through six steps by keyboard, each with something framed", async () => {
+test("goes through six steps by keyboard, each with something outlined", async () => {
   const app = await started();
   for (const [at, view] of ["head", "head", "model", "model", "neuron", "head"].entries()) {
     await expect.poll(text).toContain(`${at + 1} of 6`);
     expect(app.state.view.value).toBe(view);
     await eventually(() => {
-      const { width, height } = find(app, ".tour-frame").getBoundingClientRect();
+      const { width, height } = find(app, ".tour-outline").getBoundingClientRect();
       expect(Math.min(width, height)).toBeGreaterThan(8);
     });
     await userEvent.keyboard("{Enter}");
   }
   await expect.element(dialog).not.toBeInTheDocument();
+});
+
+test("shows an image's patches and maps", async () => {
+  const app = await mountApp({ record: pictured(), choices: { head: 1 } });
+  await expect.element(page.getByRole("button", { name: /^Head 1,/ })).toBeVisible();
+  app.root.focus();
+  await userEvent.keyboard("?");
+  await userEvent.click(page.getByRole("button", { name: "Show me around" }));
+  await expect.poll(text).toContain("Lock a patch");
+  expect(LABELS[app.state.query.value ?? 0]).toBe("1,2");
+  await userEvent.click(next);
+  await expect.poll(text).toContain("Each small image is one of the 4 heads of layer 0");
+  await eventually(() => {
+    const outline = find(app, ".tour-outline").getBoundingClientRect();
+    const map = find(app, ".map[aria-pressed=true]").getBoundingClientRect();
+    expect(Math.abs(outline.left + outline.right - map.left - map.right)).toBeLessThan(6);
+    expect(outline.width - map.width).toBeLessThan(16);
+  });
 });
 
 describe("its words", () => {
@@ -76,6 +95,6 @@ test.for([0, 1, 2, 3, 4, 5])(
     await userEvent.keyboard("{Escape}");
     await expect.element(dialog).not.toBeInTheDocument();
     expect(choices(app)).toBe(before);
-    expect(find(app, ".tour-frame").hidden).toBe(true);
+    expect(find(app, ".tour-outline").hidden).toBe(true);
   },
 );

@@ -2,6 +2,7 @@
 
 import { computed } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
+import { combinedMatrix, headMatrix, wordMatrix } from "../../src/data/attention-matrix.ts";
 import type { Block } from "../../src/data/codec.ts";
 import type { Side } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
@@ -32,13 +33,14 @@ function answerOf(layer: number, side: Side, position: number): Block {
 }
 
 const ROOMY = 2 ** 20;
+const BLANK = { rows: 1, columns: 1, levels: new Uint8Array(1) };
 
 function remote(layer: number, cache: RowCache = new ResourceCache(ROOMY)) {
   const asked: { place: string; give(): void; fail(reason: unknown): void }[] = [];
   const made = new RemoteLayer(
     STACK,
     STACK.layers[layer],
-    [],
+    Array.from({ length: STACK.layers[layer].heads }, () => BLANK),
     (side, position) =>
       new Promise((resolve, reject) => {
         const give = () => resolve(answerOf(layer, side, position));
@@ -102,6 +104,24 @@ describe.for([0, 1, 2])("layer %i", (layer) => {
       RECORD.scores[layer].slice(COUNT * COUNT).slice(2 * COUNT, 3 * COUNT),
     );
   });
+});
+
+test("of a maximum, the head is named by the rows or columns that have come", async () => {
+  const { made, asked } = remote(0);
+  const heads = STACK.layers[0].heads;
+  const matrices = Array.from({ length: heads }, (_, head) => headMatrix(made, head));
+  const largest = combinedMatrix("Max", matrices, "max");
+  const units = { tokens: Array.from({ length: COUNT }, (_, token) => [token]) };
+  const ofWords = wordMatrix(largest, units, units, "largest");
+  const origins = computed(() => [largest, ofWords].map((matrix) => matrix.origin?.(4, 2, "key")));
+  watch(origins);
+  expect(origins.value).toEqual(["", ""]);
+  expect(asked.map(({ place }) => place)).toEqual(["key 2"]);
+  asked[0].give();
+  await eventually(() => expect(origins.value[0]).not.toBe(""));
+  const weights = matrices.map((_, head) => part(0, head)[4 * COUNT + 2]);
+  const head = weights.indexOf(Math.max(...weights.map(Number)));
+  expect(origins.value).toEqual([`head ${head}`, `head ${head}`]);
 });
 
 test("nothing is asked for by who does not wait for it", () => {

@@ -1,6 +1,7 @@
 /** How a widget ends, and what it says where it cannot begin. */
 
 import { describe, expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
 import { VERSION } from "../../src/data/read-manifest.ts";
 import { twoFrames } from "../support/place.ts";
 import { expectNoProblems } from "../support/problems.ts";
@@ -33,6 +34,19 @@ describe("the clean-up", () => {
     expect(model.saved).toEqual([{ head: 1 }]);
     expect(model.get("head")).toBe(1);
   });
+});
+
+test("a view that goes away during the tour leaves the choices as they were", async () => {
+  const model = modelOf({ query: 2, heads: [0, 1] });
+  const { root, cleanup } = await rendered(model);
+  press(root, "?");
+  await userEvent.click(page.getByRole("button", { name: "Show me around" }));
+  await userEvent.click(page.getByRole("button", { name: "Next" }));
+  await twoFrames();
+  expect(model.get("heads")).toEqual([0]);
+  cleanup();
+  expect([model.get("heads"), model.get("query")]).toEqual([[0, 1], 2]);
+  expect(Object.assign({}, ...model.saved)).toMatchObject({ heads: [0, 1] });
 });
 
 describe("what cannot be shown", () => {

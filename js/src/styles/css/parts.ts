@@ -44,7 +44,7 @@ dialog textarea { width: 100%; font: 12px/1.4 ui-monospace, monospace; color: in
 .tour-buttons .label { flex: 1 }
 .tour-buttons :disabled { opacity: .4; cursor: default }
 dialog .control { background: var(--background) }
-.tour-frame { position: absolute; z-index: 5; border: 2px solid var(--accent); border-radius: 8px; box-shadow: 0 0 0 9999px rgb(0 0 0 / .15); pointer-events: none }
+.tour-outline { position: absolute; z-index: 5; border: 2px solid var(--accent); border-radius: 8px; box-shadow: 0 0 0 9999px rgb(0 0 0 / .15); pointer-events: none }
 .unseen { position: absolute; top: 0; left: 0; width: 1px; height: 1px; opacity: 0 }
 
 .alert { display: flex; align-items: center; justify-content: space-between; gap: 16px; padding: 8px 20px; border-bottom: 1px solid var(--border); border-left: 3px solid var(--negative); background: var(--panel) }

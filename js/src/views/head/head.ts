@@ -3,6 +3,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import type { Layer } from "../../data/layer.ts";
+import { patchesOn } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { swatches } from "../../parts/swatches.ts";
 import { capitalized } from "../../parts/text.ts";
@@ -23,7 +24,7 @@ import { pairs } from "../shared/pairs.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
 import { jump, type ShownMatrix } from "./jump.ts";
 import { headLegend } from "./legend.ts";
-import { patchesOn, pictureContent } from "./picture/picture.ts";
+import { pictureContent } from "./picture/picture.ts";
 import { headTools } from "./tools.ts";
 
 /** The least width of the view in CSS pixels with the lines and the matrix side by side. */
@@ -86,7 +87,7 @@ function headContent(
   const { heads, number } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
-  const patches = state.picture.value ? patchesOn(store, data.stack) : null;
+  const patches = state.picture.value ? patchesOn(store.manifest, data.stack) : null;
   const axes = axesOf(state, data.stack, state.words.value && !patches);
   const focused = focusedUnits(state, axes);
 

@@ -49,8 +49,8 @@ export function headLegend(
 /** "14 × 14 patches + [CLS]". */
 function onImage({ patches, labels }: Tokens): string | null {
   if (!patches) return null;
-  const apart = labels.filter((_, token) => patches.of[token] === null);
-  const more = apart.length > 2 ? `${apart.length} tokens` : apart.join(" + ");
+  const others = labels.filter((_, token) => patches.of[token] === null);
+  const more = others.length > 2 ? `${others.length} tokens` : others.join(" + ");
   return `${patches.rows} × ${patches.columns} patches${more && ` + ${more}`}`;
 }
 

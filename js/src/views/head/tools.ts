@@ -1,11 +1,11 @@
 /** The controls of the head view: combination of heads, words, orientation. */
 
+import { patchesOn } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
 import { hasWords } from "../../data/units.ts";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import { patchesOn } from "./picture/picture.ts";
 
 const COMBINE = {
   none: "Single heads",
@@ -52,7 +52,7 @@ export function headTools(scope: Scope, state: State, store: Store): HTMLElement
   });
   scope.effect(() => {
     const stack = state.shown.stack.value;
-    keys.hidden = !patchesOn(store, stack);
+    keys.hidden = !patchesOn(store.manifest, stack);
     const onImage = !keys.hidden && state.picture.value;
     horizontal.hidden = onImage;
     words.hidden = onImage || !hasWords(stack);

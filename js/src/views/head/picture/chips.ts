@@ -1,4 +1,4 @@
-/** The tokens that stand apart from the picture, such as [CLS] and registers, with their weights. */
+/** The tokens without a patch, such as [CLS] and registers, with their weights. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { el, revealWithin, setAttributes } from "../../../parts/dom.ts";
@@ -34,7 +34,7 @@ export function chips(scope: Scope, options: ChipsOptions): HTMLElement {
     const bar = el("span", { class: "weight-bar" }, el("span"));
     const number = el("span", { class: "number" });
     const label = el("span", { dir: "auto" }, names[token]);
-    const chip = el("div", { role: "option", id: `${side}-apart-${token}` }, label, bar, number);
+    const chip = el("div", { role: "option", id: `${side}-token-${token}` }, label, bar, number);
     chip.addEventListener("pointermove", () => options.pointAt(token));
     chip.addEventListener("click", (event) => options.toggle(token, event));
     return { token, chip, bar, fill: bar.firstElementChild as HTMLElement, number };
@@ -45,7 +45,7 @@ export function chips(scope: Scope, options: ChipsOptions): HTMLElement {
       class: many ? "chips many" : "chips",
       role: "listbox",
       tabindex: 0,
-      "aria-label": `${GRID_NAMES[side]} apart from the picture`,
+      "aria-label": `${GRID_NAMES[side]} without a patch`,
       "aria-orientation": "horizontal",
       "aria-multiselectable": "true",
     },
@@ -94,7 +94,7 @@ export function chips(scope: Scope, options: ChipsOptions): HTMLElement {
     else if (!list.matches(":hover")) reveal();
     const active = focused.value.find((token) => tokens.includes(token));
     setAttributes(list, {
-      "aria-activedescendant": active !== undefined && `${side}-apart-${active}`,
+      "aria-activedescendant": active !== undefined && `${side}-token-${active}`,
     });
   });
   return list;

@@ -8,12 +8,12 @@ import { nextFrame } from "../../../scheduling/frame.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { alpha, type Palette } from "../../../styles/palette.ts";
 import { strokeCurve } from "../../shared/curves.ts";
+import type { AttentionSource } from "./attention-source.ts";
 import { boxOf, type Size } from "./layout.ts";
-import type { Looking } from "./looking.ts";
 import { strongestOf } from "./shade.ts";
 
 export interface LinksOptions {
-  readonly looking: Looking;
+  readonly source: AttentionSource;
   readonly sizes: Readonly<Record<Side, Size>>;
   readonly stages: Readonly<Record<Side, HTMLElement>>;
   readonly palette: ReadonlySignal<Palette>;
@@ -27,7 +27,7 @@ const LEAST = 0.15;
 /** Lay lines over `around`, which has both pictures. */
 export function links(scope: Scope, around: HTMLElement, options: LinksOptions): HTMLElement {
   const { sizes, stages, palette, color } = options;
-  const { patches, side, from, weights } = options.looking;
+  const { patches, side, from, weights } = options.source;
   const canvas = el("canvas", { class: "overlay", "aria-hidden": "true" });
 
   /** The point of a token where lines end, in CSS pixels from the corner of `around`. */
@@ -35,7 +35,7 @@ export function links(scope: Scope, around: HTMLElement, options: LinksOptions):
     const corner = around.getBoundingClientRect();
     const patch = patches.of[token];
     if (patch === null) {
-      const chip = around.querySelector(`#${on}-apart-${token}`);
+      const chip = around.querySelector(`#${on}-token-${token}`);
       const [box, list] = [chip, chip?.parentElement].map((each) => each?.getBoundingClientRect());
       if (!box || !list) return null;
       const edge = on === "query" ? box.right : box.left;

@@ -8,14 +8,14 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import { goTo } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import type { Palette } from "../../../styles/palette.ts";
+import type { AttentionSource } from "./attention-source.ts";
 import type { Size } from "./layout.ts";
-import type { Looking } from "./looking.ts";
 import { paintImage, paintMarks, veilOf } from "./paint.ts";
 import { shadesOf, tokensOf } from "./shade.ts";
 
 export interface MapsOptions {
   readonly state: State;
-  readonly looking: Looking;
+  readonly source: AttentionSource;
   readonly size: Size;
   readonly image: ReadonlySignal<HTMLCanvasElement | null>;
   readonly palette: ReadonlySignal<Palette>;
@@ -26,8 +26,8 @@ export interface MapsOptions {
 
 export function maps(scope: Scope, heads: number, options: MapsOptions): HTMLElement {
   const { state, size, image, palette, colors, weights } = options;
-  const { patches, names, from, apart } = options.looking;
-  const first = apart.at(0);
+  const { patches, names, from, withoutPatch } = options.source;
+  const first = withoutPatch.at(0);
   const tokens = tokensOf(patches);
   const group = el("div", { class: "maps", role: "group", "aria-label": "Heads" });
   for (let head = 0; head < heads; head++) {
@@ -55,8 +55,8 @@ export function maps(scope: Scope, heads: number, options: MapsOptions): HTMLEle
       const onFirst = values && first !== undefined ? values[first] : null;
       const largest = shades ? `largest ${weight(shades.largest)}` : "";
       const label = names[first ?? 0];
-      number.textContent =
-        onFirst === null ? largest.replace("largest 0", "max ") : short(label, onFirst);
+      const most = shades ? short("max", shades.largest) : "";
+      number.textContent = onFirst === null ? most : short(label, onFirst);
       const named = onFirst === null ? "" : `${label} ${weight(onFirst)}`;
       const name = [`Head ${head}`, named, largest].filter(Boolean).join(", ");
       setAttributes(element, { "aria-label": name, title: name });

@@ -4,7 +4,7 @@ import type { ReadonlySignal } from "@preact/signals-core";
 import { el } from "../../../parts/dom.ts";
 import { number, weight } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
-import type { Looking } from "./looking.ts";
+import type { AttentionSource } from "./attention-source.ts";
 import { summaryOf } from "./shade.ts";
 
 /** Those that only a patch has come last. */
@@ -13,7 +13,7 @@ const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + 8 neighb
 /** @param title the matrix that is shown, as "Layer 3 · Head 4" */
 export function numbers(
   scope: Scope,
-  { patches, side, from, weights }: Looking,
+  { patches, side, from, weights }: AttentionSource,
   title: ReadonlySignal<string>,
 ): HTMLElement {
   const heading = el("strong", {});

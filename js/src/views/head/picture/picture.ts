@@ -6,8 +6,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
-import type { Patches, Side, StackInfo } from "../../../data/manifest.ts";
-import type { Store } from "../../../data/store.ts";
+import type { Patches, Side } from "../../../data/manifest.ts";
 import { el } from "../../../parts/dom.ts";
 import { matches } from "../../../parts/find.ts";
 import { swatches } from "../../../parts/swatches.ts";
@@ -24,22 +23,17 @@ import { headTables } from "../../shared/heads/tables.ts";
 import { stripsOf } from "../../shared/strips.ts";
 import type { Context, ViewContent } from "../../shared/view.ts";
 import { headLegend } from "../legend.ts";
+import { attentionSourceOf } from "./attention-source.ts";
 import { chips } from "./chips.ts";
 import { imageOf } from "./image.ts";
 import { layoutOf } from "./layout.ts";
 import { links } from "./links.ts";
-import { lookingOf } from "./looking.ts";
 import { maps } from "./maps.ts";
 import { numbers } from "./numbers.ts";
 import type { Mark } from "./paint.ts";
-import { shadesOf, strongestOf, tokensOf } from "./shade.ts";
+import { shadesOf, strongestPatches, tokensOf } from "./shade.ts";
 import { stage } from "./stage.ts";
 import { strongest } from "./strongest.ts";
-
-/** The places of a stack's tokens on the record's image; null if there are none to show. */
-export function patchesOn({ manifest }: Store, { queries, keys }: StackInfo): Patches | null {
-  return (manifest.image && queries === keys && queries.patches) || null;
-}
 
 /** The number of the strongest patches that are framed. */
 const FRAMED = 3;
@@ -72,8 +66,8 @@ export function pictureContent(
   const image = imageOf(store.manifest);
   const focused = focusedUnits(state, axes);
   const isCausal = (data.info.program?.mask ?? "none") !== "none";
-  const looking = lookingOf(axes, patches, focused, matrix, isCausal);
-  const { names, apart, side, other, from, weights } = looking;
+  const source = attentionSourceOf(axes, patches, focused, matrix, isCausal);
+  const { names, withoutPatch, side, other, from, weights } = source;
   const colors = computed(() => headColors(heads, palette.value.dark));
   const color = computed(() => {
     const { head } = matrix.value;
@@ -81,12 +75,12 @@ export function pictureContent(
   });
   const titleOf = computed(() => [layerLabel, matrix.value.name].filter(Boolean).join(" · "));
 
-  const query = half("query");
-  const key = half("key");
+  const query = pictureOf("query");
+  const key = pictureOf("key");
   const pair = el("div", { class: "picture-pair" }, query.element, key.element);
-  query.element.append(numbers(scope, looking, titleOf));
+  query.element.append(numbers(scope, source, titleOf));
   const lines = links(scope, pair, {
-    looking,
+    source,
     sizes: layout,
     stages: { query: query.grid, key: key.grid },
     palette,
@@ -100,7 +94,7 @@ export function pictureContent(
     return side.peek() === "query" ? { query: own, key: token } : { query: token, key: own };
   }
   const list = strongest(scope, {
-    looking,
+    source,
     image,
     color,
     pointAt: (token) => pointAt(state, token === null ? null : pairWith(token)),
@@ -115,14 +109,14 @@ export function pictureContent(
   if (state.combine.value === "none") element.append(mapsOfHeads());
   else if (layerLabel) element.prepend(swatches(scope, state, heads, palette));
 
-  /** One of the two pictures, and its tokens apart. */
-  function half(on: Side): { element: HTMLElement; grid: HTMLElement } {
+  /** One of the two pictures, and its tokens without a patch. */
+  function pictureOf(on: Side): { element: HTMLElement; grid: HTMLElement } {
     const tokens = tokensOf(patches);
     const weightsHere = computed(() => (other.value === on ? weights.value : null));
     const acting = {
       side: on,
       focused: computed(() => focused.value[on]),
-      shown: computed(() => looking.shown.value[on]),
+      shown: computed(() => source.shown.value[on]),
       locked: computed(() => lockedOn(state, on)),
       weights: weightsHere,
       pointAt(token: number | null) {
@@ -136,13 +130,13 @@ export function pictureContent(
     const heading = title(() => {
       if (side.value === on) {
         const what = on === "query" ? "Query" : "Key";
-        return [what, `${looking.onPicture.value ? "patch " : ""}${looking.name.value}`];
+        return [what, `${source.onPicture.value ? "patch " : ""}${source.name.value}`];
       }
       return on === "query"
-        ? ["Queries", `bright: look at ${looking.name.value}`]
+        ? ["Queries", `bright: look at ${source.name.value}`]
         : ["Keys", `bright: attended · shade: ${scaleOf()}`];
     });
-    const row = chips(scope, { ...acting, tokens: apart, names, color });
+    const row = chips(scope, { ...acting, tokens: withoutPatch, names, color });
     const grid = stage(scope, {
       ...acting,
       patches,
@@ -153,12 +147,12 @@ export function pictureContent(
       marks: computed(() => marksOn(on)),
       cursor: cursorOf(state, on),
       leave() {
-        if (!apart.length) return;
+        if (!withoutPatch.length) return;
         row.focus();
-        acting.pointAt(apart[0]);
+        acting.pointAt(withoutPatch[0]);
       },
     });
-    row.hidden = !apart.length;
+    row.hidden = !withoutPatch.length;
     const element = el("div", { class: "picture-side" }, heading, row, grid);
     element.style.width = `${layout[on].width}px`;
     return { element, grid };
@@ -171,16 +165,15 @@ export function pictureContent(
         const patch = patches.of[token];
         return patch === null ? [] : [{ patch, color, line }];
       });
-    const others =
+    const best =
       other.value === on && weights.value
-        ? strongestOf(weights.value, FRAMED + from.value.length)
+        ? strongestPatches(weights.value, patches, from.value, FRAMED)
         : [];
-    const best = others.filter((token) => !from.value.includes(token)).slice(0, FRAMED);
     return [
       ...frames(matches(names, state.find.value), accent, 1),
       ...frames(best, color.value, 2),
       // On both pictures, or readers look for it on the other one.
-      ...frames([...from.value, ...looking.shown.value[on]], accent, 2.5),
+      ...frames([...from.value, ...source.shown.value[on]], accent, 2.5),
     ];
   }
 
@@ -190,22 +183,22 @@ export function pictureContent(
     );
     const heading = title(() => [
       `All heads of layer ${data.info.number}`,
-      `${side.value === "query" ? "from" : "to"} ${looking.name.value} · shade of each: ${scaleOf("its ")}`,
+      `${side.value === "query" ? "from" : "to"} ${source.name.value} · shade of each: ${scaleOf("its ")}`,
     ]);
     const group = maps(scope, heads, {
       state,
-      looking,
+      source,
       size: layout.map,
       image,
       palette,
       colors,
-      weights: stripsOf(all, looking.shown),
+      weights: stripsOf(all, source.shown),
     });
     return el("section", {}, heading, group);
   }
 
   function scaleOf(whose = ""): string {
-    return `√(weight ÷ ${whose}largest${looking.onPicture.value ? " but itself" : ""})`;
+    return `√(weight ÷ ${whose}largest${source.onPicture.value ? " but itself" : ""})`;
   }
 
   function title(text: () => readonly [what: string, more: string]): HTMLElement {

@@ -2,9 +2,9 @@
 
 import type { Patches } from "../../../data/manifest.ts";
 
-/** The token of each patch; -1 for none. */
+/** The token of each patch. */
 export function tokensOf({ rows, columns, of }: Patches): Int32Array {
-  const tokens = new Int32Array(rows * columns).fill(-1);
+  const tokens = new Int32Array(rows * columns);
   of.forEach((patch, token) => {
     if (patch !== null) tokens[patch] = token;
   });
@@ -32,10 +32,10 @@ export function shadesOf(
 ): Shades {
   let largest = 0;
   for (const token of tokens) {
-    if (token >= 0 && weights[token] > largest && !own.includes(token)) largest = weights[token];
+    if (weights[token] > largest && !own.includes(token)) largest = weights[token];
   }
   const values = Float32Array.from(tokens, (token) => {
-    const weight = token < 0 ? 0 : weights[token];
+    const weight = weights[token];
     if (!(weight > 0)) return 0;
     return largest > 0 ? Math.sqrt(Math.min(1, weight / largest)) : 1;
   });
@@ -48,12 +48,24 @@ export function strongestOf(weights: ArrayLike<number>, count: number): readonly
   return tokens.sort((a, b) => weights[b] - weights[a]).slice(0, count);
 }
 
+/** The tokens of the strongest patches, but for those of the tokens that look. */
+export function strongestPatches(
+  weights: ArrayLike<number>,
+  { of }: Patches,
+  own: readonly number[],
+  count: number,
+): readonly number[] {
+  return strongestOf(weights, weights.length)
+    .filter((token) => of[token] !== null && !own.includes(token))
+    .slice(0, count);
+}
+
 export interface Summary {
   /** In nats, over all tokens. */
   readonly entropy: number;
-  /** In patches, weighted by the attention to patches; null from a token apart from the picture. */
+  /** In patches, weighted by the attention to patches; null from a token without one. */
   readonly distance: number | null;
-  /** The weight on the patch itself and the 8 around it; null from a token apart. */
+  /** The weight on the patch itself and the 8 around it; null from a token without one. */
   readonly around: number | null;
   /** The least number of tokens that together get 90% of the attention. */
   readonly most: number;

@@ -1,7 +1,7 @@
 /** One picture: its patches as a grid for pointer and keyboard. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { Patches } from "../../../data/manifest.ts";
+import { middleOf, type Patches } from "../../../data/manifest.ts";
 import { paintCanvas } from "../../../painting/canvas.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
@@ -9,7 +9,6 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import type { Side } from "../../../state/state.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import { boxOf, patchAt, type Size } from "./layout.ts";
-import { middleOf } from "./looking.ts";
 import { type Mark, paintGrid, paintImage, paintMarks, veilOf } from "./paint.ts";
 import { type Shades, tokensOf } from "./shade.ts";
 
@@ -28,7 +27,7 @@ export interface StageOptions {
   readonly locked: ReadonlySignal<readonly number[]>;
   pointAt(token: number | null): void;
   toggle(token: number, event: MouseEvent | KeyboardEvent): void;
-  /** Moves to the first token that stands apart from the picture. */
+  /** Moves to the first token without a patch. */
   leave(): void;
   /** The last position of the keyboard, where it continues. */
   readonly cursor: { at: number };
@@ -99,8 +98,7 @@ export function stage(scope: Scope, options: StageOptions): HTMLElement {
 
   const tokenAt = (event: MouseEvent) => {
     const box = element.getBoundingClientRect();
-    const at = patchAt(event.clientX - box.left, event.clientY - box.top, patches, size);
-    return tokens[at] < 0 ? null : tokens[at];
+    return tokens[patchAt(event.clientX - box.left, event.clientY - box.top, patches, size)];
   };
   const look = (token: number | null) => {
     if (token !== null) options.cursor.at = token;
@@ -110,8 +108,7 @@ export function stage(scope: Scope, options: StageOptions): HTMLElement {
   element.addEventListener("pointerleave", () => look(null));
   element.addEventListener("blur", () => look(null));
   element.addEventListener("click", (event) => {
-    const token = tokenAt(event);
-    if (token !== null) options.toggle(token, event);
+    options.toggle(tokenAt(event), event);
   });
   element.addEventListener("keydown", (event) => {
     const from = current.peek() ?? patches.of[options.cursor.at] ?? middleOf(patches);
@@ -121,9 +118,9 @@ export function stage(scope: Scope, options: StageOptions): HTMLElement {
       const columnTo = (from % patches.columns) + step[1];
       const inside = (at: number, count: number) => Math.max(0, Math.min(count - 1, at));
       const to = inside(rowTo, patches.rows) * patches.columns + inside(columnTo, patches.columns);
-      if (tokens[to] >= 0) look(tokens[to]);
+      look(tokens[to]);
     } else if (event.key === "Enter" || event.key === " ") {
-      if (tokens[from] >= 0) options.toggle(tokens[from], event);
+      options.toggle(tokens[from], event);
     } else if (event.key === "C") options.leave();
     else return;
     event.preventDefault();

@@ -5,12 +5,12 @@ import { paintCanvas } from "../../../painting/canvas.ts";
 import { el } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
+import type { AttentionSource } from "./attention-source.ts";
 import { boxOf } from "./layout.ts";
-import type { Looking } from "./looking.ts";
 import { strongestOf } from "./shade.ts";
 
 export interface StrongestOptions {
-  readonly looking: Looking;
+  readonly source: AttentionSource;
   readonly image: ReadonlySignal<HTMLCanvasElement | null>;
   readonly color: ReadonlySignal<string>;
   /** Points at the pair with a listed token, or at none. */
@@ -25,7 +25,7 @@ const THUMBNAIL = 24;
 
 export function strongest(scope: Scope, options: StrongestOptions): HTMLElement {
   const { image, color } = options;
-  const { patches, names, other, from, weights } = options.looking;
+  const { patches, names, other, from, weights } = options.source;
   const title = el("h3", {});
   const rows = Array.from({ length: Math.min(LISTED, names.length) }, () => {
     const canvas = el("canvas", { "aria-hidden": "true" });

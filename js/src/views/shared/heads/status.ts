@@ -14,7 +14,7 @@ import {
   weight,
 } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
-import type { State } from "../../../state/state.ts";
+import type { Side, State } from "../../../state/state.ts";
 import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
 
 /** The content of a view of heads, from which its status line and tables follow. */
@@ -63,7 +63,8 @@ export function headStatus(content: HeadContent): Phrase {
     if (!single) return ` (head ${matrix.head})`;
     // A sum of maxima is of no head.
     if (more.length) return "";
-    return side === "query" ? origin(matrix, first, unit) : origin(matrix, unit, first);
+    const [query, key] = side === "query" ? [first, unit] : [unit, first];
+    return origin(matrix, query, key, side);
   };
   return [
     `${joined(content.layerLabel, single ? matrices.value[0].name : "")}  `,
@@ -96,8 +97,8 @@ function names({ names, units: { tokens } }: Axis, units: readonly number[]): Ph
 }
 
 /** The head of a maximum, in brackets. */
-function origin(matrix: AttentionMatrix, query: number, key: number): string {
-  const head = matrix.origin?.(query, key);
+function origin(matrix: AttentionMatrix, query: number, key: number, side: Side): string {
+  const head = matrix.origin?.(query, key, side);
   return head ? ` (${head})` : "";
 }
 
@@ -110,7 +111,7 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   const score = single ? data.scoreRow(head, from)?.[to] : undefined;
   if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
   const value = weight(matrix.value.row(query)[key], matrix.value.rounding(query, key));
-  const text = ` weight ${value}${origin(matrix.value, query, key)}`;
+  const text = ` weight ${value}${origin(matrix.value, query, key, "query")}`;
   if (score === undefined) return [text];
   return [text, ` · score ${number(score, decimals(data.scoreRounding, 2))}`];
 }

@@ -6,34 +6,16 @@ import { readManifest } from "../../../../src/data/read-manifest.ts";
 import { focus, parts } from "../../../support/locators.ts";
 import { type App, find, mountApp, pixel } from "../../../support/mounted.ts";
 import { weightAt } from "../../../support/numbers.ts";
+import { IMAGE, LABELS, PATCHES, pictured } from "../../../support/pictured.ts";
 import { expectNoProblems } from "../../../support/problems.ts";
-import { RECORD } from "../../../support/vectors.ts";
 
 expectNoProblems();
 
 const { status, swatches } = parts();
 
-/** 64 × 32 pixels, the left half red, the right one blue. */
-const IMAGE =
-  "UklGRmQAAABXRUJQVlA4IFgAAAAQBQCdASpAACAAPm0wlEakIyIhLAgAgA2JYwDP2UF+AfiBpgPxJ/WbcQADpPsGgVkAAP7wmwDi7FPdymmBMFjUaZop98Nkwym4Ohl6bSxQxQeI1R9IAAAA";
-
-const LABELS = ["[CLS]", ...[0, 1].flatMap((row) => [0, 1, 2, 3].map((at) => `${row},${at}`))];
-const PATCHES = { rows: 2, columns: 4, of: [null, 0, 1, 2, 3, 4, 5, 6, 7] };
-
-type Changed = { image: unknown; stacks: { queries: object; keys: unknown }[] };
-
-/** The shared record, its tokens on an image. */
-function pictured(image: unknown = IMAGE, patches: object = PATCHES) {
-  const manifest = structuredClone(RECORD.manifest) as Changed;
-  manifest.image = image;
-  const tokens = { labels: LABELS, segments: null, special: [0], words: null, patches };
-  Object.assign(manifest.stacks[0], { queries: tokens, keys: null });
-  return { ...RECORD, manifest };
-}
-
 const grid = (name: "Queries" | "Keys") => page.getByRole("grid", { name, exact: true });
-const apart = (name: "Queries" | "Keys") =>
-  page.getByRole("listbox", { name: `${name} apart from the picture` }).getByRole("option");
+const withoutPatch = (name: "Queries" | "Keys") =>
+  page.getByRole("listbox", { name: `${name} without a patch` }).getByRole("option");
 const rows = () =>
   page
     .getByRole("list", { name: /^Strongest/ })
@@ -67,7 +49,7 @@ describe("with a query locked", () => {
       .map(({ name, key }) => `${name}${weight(weightAt(0, 2, 4, key))}`);
     await expect.poll(() => rows().slice(0, 5)).toEqual(expected.slice(0, 5));
     await expect
-      .element(apart("Keys"))
+      .element(withoutPatch("Keys"))
       .toHaveAccessibleName(`[CLS], weight ${weight(weightAt(0, 2, 4, 0))}`);
   });
 
@@ -104,7 +86,7 @@ describe("the pointer", () => {
     expect(status()).toContain("0,3 ←");
     await expect.element(page.getByRole("list", { name: "Strongest queries" })).toBeVisible();
     await expect
-      .element(apart("Queries"))
+      .element(withoutPatch("Queries"))
       .toHaveAccessibleName(`[CLS], weight ${weight(weightAt(0, 1, 0, 4))}`);
   });
 
@@ -152,6 +134,18 @@ describe("maps of the heads", () => {
     await expect.element(mapOf(3)).toHaveAttribute("aria-pressed", "true");
   });
 
+  test("say the largest weight where every token has a patch", async () => {
+    const of = [...LABELS.keys()];
+    const record = pictured(IMAGE, { rows: 3, columns: 3, of });
+    const app = await mountApp({ record, choices: { query: 4 } });
+    await expect.element(mapOf(3)).toBeVisible();
+    const largest = Math.max(...of.map((key) => (key === 4 ? 0 : weightAt(0, 3, 4, key))));
+    const captions = [...app.shadow.querySelectorAll(".map .number")];
+    await expect
+      .poll(() => captions[3].textContent)
+      .toBe(`max ${largest.toFixed(2).replace(/^0/, "")}`);
+  });
+
   test("give way to swatches where heads are combined", async () => {
     await mountApp({ record: pictured(), choices: { combine: "mean" } });
     await expect.poll(() => swatches.elements().length).toBe(4);
@@ -165,7 +159,7 @@ test("tokens of a text around it are single, also where words are chosen", async
   Object.assign(record.manifest.stacks[0].queries, { words });
   await mountApp({ record, choices: { query: 4, words: true } });
   await expect
-    .element(apart("Keys"))
+    .element(withoutPatch("Keys"))
     .toHaveAccessibleName(`[CLS], weight ${weight(weightAt(0, 0, 4, 0))}`);
   expect(page.getByRole("button", { name: "Words" }).elements()).toEqual([]);
 });
@@ -196,6 +190,7 @@ describe("a damaged image", () => {
     ["columns", { columns: 2 ** 30 }],
     ["of", { of: [0] }],
     ["of", { of: [null, 0, 0, 2, 3, 4, 5, 6, 7] }],
+    ["of", { of: [null, 0, 1, 2, 3, 4, 5, 6, null] }],
     ["of", { of: [null, 8, 1, 2, 3, 4, 5, 6, 7] }],
   ] as const)("and so are places: %s", ([where, change]) => {
     const { manifest } = pictured(IMAGE, { ...PATCHES, ...change });

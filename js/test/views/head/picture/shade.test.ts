@@ -5,6 +5,7 @@ import { boxOf, layoutOf, patchAt } from "../../../../src/views/head/picture/lay
 import {
   shadesOf,
   strongestOf,
+  strongestPatches,
   summaryOf,
   tokensOf,
 } from "../../../../src/views/head/picture/shade.ts";
@@ -37,12 +38,11 @@ describe("shades", () => {
   ] as const)("of %s", ([, weights, shades]) => {
     expect([...shadesOf(weights, TOKENS, [1]).values]).toEqual(shades);
   });
+});
 
-  test("of fewer tokens than patches", () => {
-    const some = tokensOf({ rows: 1, columns: 3, of: [2, null] });
-    expect([...some]).toEqual([-1, -1, 0]);
-    expect([...shadesOf([0.5, 0.5], some, []).values]).toEqual([0, 0, 1]);
-  });
+test("the strongest patches are as many where other tokens are stronger", () => {
+  const weights = [0.5, 0.02, 0.03, 0.2, 0.04, 0.01, 0, 0.2];
+  expect(strongestPatches(weights, PATCHES, [3], 3)).toEqual([4, 2, 1]);
 });
 
 test("the strongest come first, and none without weight", () => {
@@ -61,7 +61,7 @@ describe("the numbers of a query", () => {
     expect(most).toBe(3);
   });
 
-  test("apart from the picture have no distance", () => {
+  test("without a patch have no distance", () => {
     const { distance, around, most } = summaryOf([0.95, 0, 0.05, 0, 0, 0, 0, 0], PATCHES, 0);
     expect([distance, around, most]).toEqual([null, null, 1]);
   });

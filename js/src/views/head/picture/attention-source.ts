@@ -1,17 +1,17 @@
-/** Who looks at whom on the picture, as signals that all of its parts share. */
+/** The tokens whose attention the picture shows, and its weights: signals that all parts share. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
-import type { Patches, Side } from "../../../data/manifest.ts";
+import { middleOf, type Patches, type Side } from "../../../data/manifest.ts";
 import { otherSide } from "../../../state/locks.ts";
 import { type Axes, type FocusedUnits, sideOf } from "../../shared/axes.ts";
 import { stripsOf } from "../../shared/strips.ts";
 
-export interface Looking {
+export interface AttentionSource {
   readonly patches: Patches;
   readonly names: readonly string[];
-  /** The tokens apart from the picture, such as [CLS]. */
-  readonly apart: readonly number[];
+  /** The tokens without a patch, such as [CLS]. */
+  readonly withoutPatch: readonly number[];
   /** The tokens in focus, or else one: [CLS], the patch in the middle, or the last of a text. */
   readonly shown: ReadonlySignal<FocusedUnits>;
   /** The side on which they are: queries that look, or keys that are looked at. */
@@ -27,16 +27,17 @@ export interface Looking {
 }
 
 /** @param isCausal true if only the last token sees all others */
-export function lookingOf(
+export function attentionSourceOf(
   axes: Axes,
   patches: Patches,
   focused: ReadonlySignal<FocusedUnits>,
   matrix: ReadonlySignal<AttentionMatrix>,
   isCausal: boolean,
-): Looking {
+): AttentionSource {
   const { names } = axes.key;
-  const apart = names.flatMap((_, token) => (patches.of[token] === null ? [token] : []));
-  const first = isCausal ? names.length - 1 : (apart[0] ?? patches.of.indexOf(middleOf(patches)));
+  const withoutPatch = names.flatMap((_, token) => (patches.of[token] === null ? [token] : []));
+  const middle = patches.of.indexOf(middleOf(patches));
+  const first = isCausal ? names.length - 1 : (withoutPatch[0] ?? middle);
   const shown = computed<FocusedUnits>(() =>
     sideOf(focused.value) ? focused.value : { query: [first], key: [] },
   );
@@ -49,7 +50,7 @@ export function lookingOf(
   return {
     patches,
     names,
-    apart,
+    withoutPatch,
     shown,
     side,
     other: computed(() => otherSide(side.value)),
@@ -59,6 +60,3 @@ export function lookingOf(
     weights: computed(() => strips.value?.[0] ?? null),
   };
 }
-
-export const middleOf = ({ rows, columns }: Patches): number =>
-  Math.floor(rows / 2) * columns + Math.floor(columns / 2);
