@@ -55,6 +55,8 @@ export interface AttentionMatrix {
   hasColumns(): boolean;
   /** A bound of the difference between a weight and the record's. */
   rounding(query: number, key: number): number;
+  /** A bound for all weights. */
+  readonly largestRounding: number;
   /**
    * The head that has the weight, in words, if this is a maximum; "" while weights are missing.
    *
@@ -106,6 +108,7 @@ export const headMatrix = (layer: Layer, head: number, segments = "all"): Attent
   column: (key) => layer.weightColumn(head, key),
   hasColumns: () => layer.hasColumns(head),
   rounding: (query) => layer.rowRounding(head, query),
+  largestRounding: layer.largestRounding,
   overview: layer.overview(head, segments),
 });
 
@@ -128,6 +131,7 @@ export const storedMatrix = (
     Float32Array.from({ length: values.length / keys }, (_, query) => values[query * keys + key]),
   hasColumns: () => true,
   rounding: (query) => rounding?.[query] ?? 0,
+  largestRounding: rounding ? largestOf(rounding) : 0,
 });
 
 /** A bound of the difference of a sum of weights: of several units on one side, and one on the other. */
@@ -182,6 +186,7 @@ export function combinedMatrix(
       const errors = matrices.map((matrix) => matrix.rounding(query, key));
       return how === "mean" ? mean(errors) : largestOf(errors);
     },
+    largestRounding: largestOf(matrices.map((matrix) => matrix.largestRounding)),
     // Asked of every matrix, so that all of them begin their work.
     hasColumns: () => matrices.map((matrix) => matrix.hasColumns()).every(Boolean),
   };
@@ -234,6 +239,9 @@ export function wordMatrix(
         ),
       );
     },
+    largestRounding:
+      matrix.largestRounding *
+      (how === "largest" ? 1 : largestOf(keys.tokens.map(({ length }) => length))),
     origin(query, key, from) {
       const pairs = queries.tokens[query].flatMap((own) =>
         keys.tokens[key].map((other) => [own, other] as const),

@@ -120,12 +120,17 @@ export class LayerData {
     return this.error?.scores ?? 0;
   }
 
+  /** A bound of the differences of all weights. */
+  get largestRounding(): number {
+    // Where few rows were compared, others may differ more; encoders allow for twice as much.
+    return this.roundingRows === null ? this.rounding : 2 * this.rounding;
+  }
+
   /** A bound of the differences of the weights in row i. */
   rowRounding(head: number, i: number): number {
     const decimals = this.#arrays.get("decimals");
-    if (decimals) return 10 ** -decimals.values[head * this.numQueries + i] / 2;
-    // Where few rows were compared, others may differ more; encoders allow for twice as much.
-    return this.roundingRows === null ? this.rounding : 2 * this.rounding;
+    if (!decimals) return this.largestRounding;
+    return 10 ** -decimals.values[head * this.numQueries + i] / 2;
   }
 
   /** Query vector i of a head, [dim], or null if the layer has none. */

@@ -16,6 +16,8 @@ export interface Layer {
   readonly roundingRows: number | null;
   /** The largest difference of a score. */
   readonly scoreRounding: number;
+  /** A bound of the differences of all weights. */
+  readonly largestRounding: number;
   /** A bound of the differences of the weights in row i. */
   rowRounding(head: number, i: number): number;
   /** The scores of row i, [keys], before the softmax; null where only weights were recorded. */

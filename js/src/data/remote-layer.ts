@@ -43,6 +43,7 @@ export class RemoteLayer implements Layer {
   readonly rounding = 0;
   readonly roundingRows = null;
   readonly scoreRounding = 0;
+  readonly largestRounding = 0;
 
   rowRounding(): number {
     return 0;

@@ -1,7 +1,7 @@
 /** The tokens whose attention the picture shows, and its weights: signals that all parts share. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import { type AttentionMatrix, roundingOfSum } from "../../../data/attention-matrix.ts";
 import { middleOf, type Patches, type Side } from "../../../data/manifest.ts";
 import { otherSide } from "../../../state/locks.ts";
 import { type Axes, type FocusedUnits, sideOf } from "../../shared/axes.ts";
@@ -24,6 +24,8 @@ export interface AttentionSource {
   readonly onPicture: ReadonlySignal<boolean>;
   /** The weights between them and each token of the other side; null while they are missing. */
   readonly weights: ReadonlySignal<Float32Array | null>;
+  /** A bound of the difference between a token's weight and the record's. */
+  rounding(token: number): number;
 }
 
 /** @param isCausal true if only the last token sees all others */
@@ -58,5 +60,6 @@ export function attentionSourceOf(
     name: computed(() => from.value.map((token) => names[token]).join(" + ")),
     onPicture: computed(() => from.value.some((token) => patches.of[token] !== null)),
     weights: computed(() => strips.value?.[0] ?? null),
+    rounding: (token) => roundingOfSum(matrix.value, side.value, from.value, token),
   };
 }

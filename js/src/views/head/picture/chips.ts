@@ -14,6 +14,8 @@ export interface ChipsOptions {
   readonly names: readonly string[];
   /** By token; null for none. */
   readonly weights: ReadonlySignal<Float32Array | null>;
+  /** A bound of the difference between a token's weight and the record's. */
+  rounding(token: number): number;
   /** The colour of the bars. */
   readonly color: ReadonlySignal<string>;
   readonly focused: ReadonlySignal<readonly number[]>;
@@ -70,7 +72,7 @@ export function chips(scope: Scope, options: ChipsOptions): HTMLElement {
   scope.effect(() => {
     const values = weights.value;
     for (const { token, chip, bar, fill, number } of rows) {
-      const text = values ? weight(values[token]) : "";
+      const text = values ? weight(values[token], options.rounding(token)) : "";
       bar.hidden = many || !values;
       number.textContent = many ? "" : text;
       if (many) {

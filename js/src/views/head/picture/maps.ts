@@ -1,6 +1,8 @@
 /** Small maps of all heads of the layer, for the tokens in focus; a click chooses the head. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { type AttentionMatrix, roundingOfSum } from "../../../data/attention-matrix.ts";
+import { largestOf } from "../../../data/extremes.ts";
 import { paintCanvas } from "../../../painting/canvas.ts";
 import { button, el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
@@ -8,6 +10,7 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import { goTo } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import type { Palette } from "../../../styles/palette.ts";
+import { stripsOf } from "../../shared/strips.ts";
 import type { AttentionSource } from "./attention-source.ts";
 import type { Size } from "./layout.ts";
 import { paintImage, paintMarks, veilOf } from "./paint.ts";
@@ -20,13 +23,14 @@ export interface MapsOptions {
   readonly image: ReadonlySignal<HTMLCanvasElement | null>;
   readonly palette: ReadonlySignal<Palette>;
   readonly colors: ReadonlySignal<readonly string[]>;
-  /** The weights of tokens, by head; null while they are missing. */
-  readonly weights: ReadonlySignal<readonly Float32Array[] | null>;
+  /** By head. */
+  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
 }
 
 export function maps(scope: Scope, heads: number, options: MapsOptions): HTMLElement {
-  const { state, size, image, palette, colors, weights } = options;
-  const { patches, names, from, withoutPatch } = options.source;
+  const { state, size, image, palette, colors, matrices } = options;
+  const { patches, names, from, side, withoutPatch } = options.source;
+  const weights = stripsOf(matrices, options.source.shown);
   const first = withoutPatch.at(0);
   const tokens = tokensOf(patches);
   const group = el("div", { class: "maps", role: "group", "aria-label": "Heads" });
@@ -53,11 +57,15 @@ export function maps(scope: Scope, heads: number, options: MapsOptions): HTMLEle
       });
       const values = row.value;
       const onFirst = values && first !== undefined ? values[first] : null;
-      const largest = shades ? `largest ${weight(shades.largest)}` : "";
+      const roundingAt = (token: number) =>
+        roundingOfSum(matrices.value[head], side.value, from.value, token);
+      const onPicture = shades ? largestOf(Array.from(tokens, roundingAt)) : 0;
+      const largest = shades ? `largest ${weight(shades.largest, onPicture)}` : "";
       const label = names[first ?? 0];
-      const most = shades ? short("max", shades.largest) : "";
-      number.textContent = onFirst === null ? most : short(label, onFirst);
-      const named = onFirst === null ? "" : `${label} ${weight(onFirst)}`;
+      const error = first === undefined ? 0 : roundingAt(first);
+      const most = shades ? short("max", shades.largest, onPicture) : "";
+      number.textContent = onFirst === null ? most : short(label, onFirst, error);
+      const named = onFirst === null ? "" : `${label} ${weight(onFirst, error)}`;
       const name = [`Head ${head}`, named, largest].filter(Boolean).join(", ");
       setAttributes(element, { "aria-label": name, title: name });
     });
@@ -70,8 +78,9 @@ export function maps(scope: Scope, heads: number, options: MapsOptions): HTMLEle
   return group;
 }
 
-/** "CLS .04", for a caption: two decimals, and never zero for a number above it. */
-function short(name: string, value: number): string {
-  const text = value > 0 && value < 0.005 ? "<.01" : value.toFixed(2).replace(/^0/, "");
+/** "CLS .04", for a caption: at most two decimals, and never zero for a number above it. */
+function short(name: string, value: number, error: number): string {
+  // Two decimals are right if the error is that of three.
+  const text = weight(value, Math.max(error, 0.001)).replace(/(?<=^<?)0\./, ".");
   return `${name.replace(/[[\]]/g, "")} ${text}`;
 }

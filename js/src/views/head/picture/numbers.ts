@@ -7,13 +7,19 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import type { AttentionSource } from "./attention-source.ts";
 import { summaryOf } from "./shade.ts";
 
+/** With an error of up to this, entropies are right to two decimals. */
+const THREE_DECIMALS = 0.0005;
+
+/** A patch and its neighbours. */
+const AROUND = 9;
+
 /** Those that only a patch has come last. */
 const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + 8 neighbours"];
 
 /** @param title the matrix that is shown, as "Layer 3 · Head 4" */
 export function numbers(
   scope: Scope,
-  { patches, side, from, weights }: AttentionSource,
+  { patches, side, from, weights, rounding }: AttentionSource,
   title: ReadonlySignal<string>,
 ): HTMLElement {
   const heading = el("strong", {});
@@ -32,11 +38,12 @@ export function numbers(
     element.style.visibility = single && weights.value ? "" : "hidden";
     if (!single || !weights.value) return;
     const { entropy, distance, around, most } = summaryOf(weights.value, patches, from.value[0]);
+    const error = rounding(from.value[0]);
     const texts = [
-      `${number(entropy)} nats`,
+      `${number(entropy, error > THREE_DECIMALS ? 1 : 2)} nats`,
       `${most} of ${patches.of.length}`,
       distance === null ? "" : `${number(distance, 1)} patches`,
-      around === null ? "" : weight(around),
+      around === null ? "" : weight(around, AROUND * error),
     ];
     texts.forEach((text, at) => {
       values[at].textContent = text;

@@ -20,7 +20,6 @@ import { figureName } from "../../shared/figure.ts";
 import { shownMatrix } from "../../shared/heads/matrices.ts";
 import { headStatus } from "../../shared/heads/status.ts";
 import { headTables } from "../../shared/heads/tables.ts";
-import { stripsOf } from "../../shared/strips.ts";
 import type { Context, ViewContent } from "../../shared/view.ts";
 import { headLegend } from "../legend.ts";
 import { attentionSourceOf } from "./attention-source.ts";
@@ -119,6 +118,7 @@ export function pictureContent(
       shown: computed(() => source.shown.value[on]),
       locked: computed(() => lockedOn(state, on)),
       weights: weightsHere,
+      rounding: source.rounding,
       pointAt(token: number | null) {
         pointAt(state, token === null ? null : { query: null, key: null, [on]: token });
       },
@@ -192,7 +192,7 @@ export function pictureContent(
       image,
       palette,
       colors,
-      weights: stripsOf(all, source.shown),
+      matrices: all,
     });
     return el("section", {}, heading, group);
   }

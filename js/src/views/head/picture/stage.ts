@@ -22,6 +22,8 @@ export interface StageOptions {
   readonly shades: ReadonlySignal<Shades | null>;
   /** The weights of tokens, for their names; null for none. */
   readonly weights: ReadonlySignal<Float32Array | null>;
+  /** A bound of the difference between a token's weight and the record's. */
+  rounding(token: number): number;
   readonly marks: ReadonlySignal<readonly Mark[]>;
   readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
@@ -80,7 +82,8 @@ export function stage(scope: Scope, options: StageOptions): HTMLElement {
     if (patch === undefined) return;
     const [down, across] = [Math.floor(patch / patches.columns), patch % patches.columns];
     const token = tokens[patch];
-    const value = weights.value && `, weight ${weight(weights.value[token])}`;
+    const value =
+      weights.value && `, weight ${weight(weights.value[token], options.rounding(token))}`;
     setAttributes(row, { "aria-rowindex": down + 1 });
     setAttributes(cell, {
       "aria-label": `row ${down}, column ${across}${value ?? ""}`,

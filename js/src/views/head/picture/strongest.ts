@@ -25,7 +25,7 @@ const THUMBNAIL = 24;
 
 export function strongest(scope: Scope, options: StrongestOptions): HTMLElement {
   const { image, color } = options;
-  const { patches, names, other, from, weights } = options.source;
+  const { patches, names, other, from, weights, rounding } = options.source;
   const title = el("h3", {});
   const rows = Array.from({ length: Math.min(LISTED, names.length) }, () => {
     const canvas = el("canvas", { "aria-hidden": "true" });
@@ -68,7 +68,7 @@ export function strongest(scope: Scope, options: StrongestOptions): HTMLElement 
       if (token === undefined || !values) return;
       const itself = from.value.includes(token) ? " itself" : "";
       name.textContent = `${names[token]}${itself}`;
-      number.textContent = weight(values[token]);
+      number.textContent = weight(values[token], rounding(token));
       fill.style.width = `${(100 * values[token]) / values[first]}%`;
       fill.style.background = color.value;
       const patch = patches.of[token];

@@ -61,7 +61,13 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
       })
     : null;
   const words = computed(() =>
-    describe(axes, viewport.value, Math.ceil(1 / tiles.scale.value), tiles.peak.value),
+    describe(
+      axes,
+      viewport.value,
+      Math.ceil(1 / tiles.scale.value),
+      tiles.peak.value,
+      options.matrix.value.largestRounding,
+    ),
   );
   const title = matrixTitle(scope, {
     title: options.title,

@@ -60,12 +60,14 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
 /**
  * @param pooled the most cells along either side of a pixel
  * @param peak the weight that has the full shade
+ * @param rounding a bound of its difference from the record's
  */
 export function describe(
   { query, key }: Axes,
   viewport: Viewport,
   pooled: number,
   peak: number,
+  rounding: number,
 ): string {
   const [rows, columns] = viewport.isWhole
     ? [`rows: ${query.title}`, `columns: ${key.title}`]
@@ -74,7 +76,7 @@ export function describe(
         `${key.title} ${range(key, columnsOf(viewport))}`,
       ];
   const most = pooled > 1 ? ` · each pixel the largest of up to ${pooled} × ${pooled}` : "";
-  return `${rows} · ${columns} · shade: √weight up to ${weight(peak)}${most}`;
+  return `${rows} · ${columns} · shade: √weight up to ${weight(peak, rounding)}${most}`;
 }
 
 const range = ({ shown }: Axis, { first, end }: Span) => `${shown[first]}–${shown[end - 1]}`;
