@@ -1,13 +1,11 @@
 /** Paints strips of vector components: blue if positive, orange if negative, stronger if larger. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { sees } from "../../data/explanation.ts";
 import { products } from "../../data/neurons.ts";
 import { imageCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
-import { el } from "../../parts/dom.ts";
 import type { Range } from "../../parts/range.ts";
-import { type Palette, rgb } from "../../styles/palette.ts";
+import { type Palette, type RGB, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
@@ -21,30 +19,6 @@ export interface Canvas {
 
 export interface Picture extends Canvas {
   readonly layout: Layout;
-  readonly vectors: Vectors;
-}
-
-/** The strips of the rendered rows, reused while the pointer moves. */
-export interface Vectors {
-  readonly queries: ReadonlySignal<HTMLCanvasElement>;
-  readonly keys: ReadonlySignal<HTMLCanvasElement>;
-}
-
-export function vectorsOf(
-  analysis: QueryAnalysis,
-  palette: ReadonlySignal<Palette>,
-  range: ReadonlySignal<Range>,
-): Vectors {
-  const { data, shown, head, order, scales } = analysis;
-  const imageOf = (tokens: readonly number[], vector: (at: number) => Float32Array | null) =>
-    computed(() => {
-      const vectors = tokens.slice(...range.value).map(vector);
-      return image(palette.value, vectors, order.value, scales.vector.value);
-    });
-  return {
-    queries: imageOf(shown.queries, (i) => data.query(head.value, i)),
-    keys: imageOf(shown.keys, (j) => data.key(head.value, j)),
-  };
 }
 
 /** The opacity of vectors that are not in focus. */
@@ -58,76 +32,115 @@ export function band(rowHeight: number, row: number, part = 0, of = 1): [number,
   return [MARKS + row * rowHeight + margin + part * (height + 1), height];
 }
 
-export function paintStrips(canvas: Picture, analysis: QueryAnalysis): void {
-  const { layout, rowHeight, vectors } = canvas;
-  const { data, shown } = analysis;
-  const head = analysis.head.value;
-  const [first, second] = [analysis.explanation.value, analysis.comparison.value];
-  const drawn = second ? [first, second] : [first];
+/** A strip, or one part of a strip whose rows are split. */
+interface Strip {
+  /** The left edge of the strip. */
+  readonly left: number;
+  /** The top and height of a row in the strip. */
+  band(row: number): [number, number];
+  /** The vector of a row; null beyond the end of the shorter text. */
+  vector(row: number): Float32Array | null;
+  opacity(row: number): number;
+  /** The magnitude in full colour. */
+  readonly scale: number;
+}
 
-  if (layout.queries !== null) {
-    paint(canvas, layout.queries, vectors.queries.value, (row) => [
-      band(rowHeight, row),
-      drawn.some(({ query }) => query === shown.queries[row]) ? 1 : FAINT,
-    ]);
-  }
-  if (layout.keys !== null) {
-    paint(canvas, layout.keys, vectors.keys.value, (row) => [
-      band(rowHeight, row),
-      drawn.some((one) => sees(one, shown.keys[row])) ? 1 : FAINT,
-    ]);
-  }
-  drawn.forEach((one, part) => {
-    const q = data.query(head, one.query) as Float32Array;
-    const terms = shown.keys
-      .slice(...canvas.range)
-      .map((j) => products(q, data.key(head, j) as Float32Array));
-    const strip = image(canvas.palette, terms, analysis.order.value, analysis.scales.product.value);
-    paint(canvas, layout.products, strip, (row) => [
-      band(rowHeight, row, part, drawn.length),
-      sees(one, shown.keys[row]) ? 1 : 0,
-    ]);
+export function paintStrips(canvas: Picture, analysis: QueryAnalysis): void {
+  const { painter, layout, rowHeight, range } = canvas;
+  const [first, end] = range;
+  const order = analysis.order.value;
+  const strips = stripsOf(canvas, analysis);
+  // One image of all strips side by side, with a pixel per component and CSS pixel of height.
+  const width = strips.length * order.length;
+  const pixels = new ImageData(width, Math.max(1, (end - first) * rowHeight));
+  const top = MARKS + first * rowHeight;
+  const inks = [rgb(canvas.palette.positive), rgb(canvas.palette.negative)] as const;
+  strips.forEach((strip, at) => {
+    for (let row = first; row < end; row++) {
+      const [y, height] = strip.band(row);
+      const place = (y - top) * width + at * order.length;
+      paintRow(pixels, place, height, strip, row, order, inks);
+    }
+  });
+  const image = imageCanvas(pixels);
+  painter.imageSmoothingEnabled = false;
+  strips.forEach(({ left }, at) => {
+    const from = [at * order.length, 0, order.length, pixels.height] as const;
+    painter.drawImage(image, ...from, left, top, layout.strip, pixels.height);
   });
 }
 
-/** An image with a pixel per component and a row per vector. */
-function image(
-  palette: Palette,
-  vectors: readonly (Float32Array | null)[],
-  order: readonly number[],
-  scale: number,
-): HTMLCanvasElement {
-  // Beyond the end of the shorter text there are no vectors.
-  if (!vectors.length) return el("canvas", { height: 0 });
-  const [positive, negative] = [rgb(palette.positive), rgb(palette.negative)];
-  const pixels = new ImageData(order.length, vectors.length);
-  let at = 0;
-  for (const vector of vectors) {
-    for (const n of order) {
-      const value = vector?.[n] ?? 0;
-      pixels.data.set(value < 0 ? negative : positive, at);
-      pixels.data[at + 3] = 255 * Math.min(1, Math.abs(value) / scale);
-      at += 4;
-    }
+function stripsOf(
+  { layout, rowHeight }: Picture,
+  { data, shown, head, explanation, comparison, scales }: QueryAnalysis,
+): readonly Strip[] {
+  const drawn = [explanation.value, comparison.value].filter((one) => one !== null);
+  const strips: Strip[] = [];
+  const keyOf = (row: number) =>
+    row < shown.keys.length ? data.key(head.value, shown.keys[row]) : null;
+  const whole = {
+    band: (row: number) => band(rowHeight, row),
+    scale: scales.vector.value,
+  };
+  if (layout.queries !== null) {
+    strips.push({
+      ...whole,
+      left: layout.queries,
+      vector: (row) =>
+        row < shown.queries.length ? data.query(head.value, shown.queries[row]) : null,
+      opacity: (row) => (drawn.some(({ query }) => query === shown.queries[row]) ? 1 : FAINT),
+    });
   }
-  return imageCanvas(pixels);
+  if (layout.keys !== null) {
+    strips.push({
+      ...whole,
+      left: layout.keys,
+      vector: keyOf,
+      opacity: (row) => (drawn.some((one) => sees(one, shown.keys[row])) ? 1 : FAINT),
+    });
+  }
+  drawn.forEach((one, part) => {
+    const q = data.query(head.value, one.query) as Float32Array;
+    strips.push({
+      left: layout.products,
+      band: (row) => band(rowHeight, row, part, drawn.length),
+      vector(row) {
+        const k = keyOf(row);
+        return k && sees(one, shown.keys[row]) ? products(q, k) : null;
+      },
+      opacity: () => 1,
+      scale: scales.product.value,
+    });
+  });
+  return strips;
 }
 
-/** @param place the top, height and opacity of each row */
-function paint(
-  { painter, layout, range }: Picture,
-  x: number,
-  strip: HTMLCanvasElement,
-  place: (row: number) => [[number, number], number],
+/** Paint one row of a strip into an image of all strips, from the pixel `at`. */
+function paintRow(
+  { data, width }: ImageData,
+  at: number,
+  height: number,
+  { vector, opacity, scale }: Strip,
+  row: number,
+  order: readonly number[],
+  [positive, negative]: readonly [RGB, RGB],
 ): void {
-  painter.imageSmoothingEnabled = false;
-  for (let at = 0; at < strip.height; at++) {
-    const [[top, height], opacity] = place(range[0] + at);
-    if (!opacity) continue;
-    painter.globalAlpha = opacity;
-    painter.drawImage(strip, 0, at, strip.width, 1, x, top, layout.strip, height);
+  const values = vector(row);
+  if (!values) return;
+  const most = 255 * opacity(row);
+  let to = 4 * at;
+  for (const n of order) {
+    const value = values[n];
+    const ink = value < 0 ? negative : positive;
+    data[to] = ink[0];
+    data[to + 1] = ink[1];
+    data[to + 2] = ink[2];
+    data[to + 3] = most * Math.min(1, Math.abs(value) / scale);
+    to += 4;
   }
-  painter.globalAlpha = 1;
+  for (let down = 1; down < height; down++) {
+    data.copyWithin(4 * (at + down * width), 4 * at, to);
+  }
 }
 
 /** The distance of hatching lines, and their width. */
