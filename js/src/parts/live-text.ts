@@ -29,9 +29,11 @@ export function liveText(text: string, width: number): LiveText {
       paintCanvas(canvas, width, HEIGHT, (painter) => {
         painter.font = font;
         painter.fillStyle = color;
-        const { fontBoundingBoxAscent: above, fontBoundingBoxDescent: below } =
-          painter.measureText(text);
-        painter.fillText(text, 0, Math.round((line + above - below) / 2));
+        const metrics = painter.measureText(text);
+        const above = Math.round(metrics.fontBoundingBoxAscent);
+        const below = Math.round(metrics.fontBoundingBoxDescent);
+        // On whole pixels, as browsers lay out text.
+        painter.fillText(text, 0, Math.floor((line - above - below) / 2) + above);
       });
     },
   };

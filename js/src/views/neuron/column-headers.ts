@@ -16,8 +16,8 @@ export interface ColumnHeader {
   readonly title?: string;
   /** True if the numbers are not the model's own. */
   readonly altered?: boolean;
-  /** True if the detail depends on what is hovered. */
-  readonly live?: boolean;
+  /** The detail while something is hovered, if it would change with it; with shorter forms. */
+  readonly hovered?: readonly string[];
   readonly left: number;
   readonly width: number;
   /** True to align right, as the labels below. */
@@ -68,7 +68,11 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
         compared && ` ${compared}.`,
       ].join(""),
       altered: !second && mutedCount > 0,
-      live: second !== null || mutedCount === 0,
+      ...(compared
+        ? { hovered: ["2 queries"] }
+        : mutedCount
+          ? {}
+          : { hovered: ["▾ make 80%", "▾ 80%", "▾"] }),
       left: layout.products,
       width: (layout.bias ?? layout.scores).left - layout.products - GAP,
     },

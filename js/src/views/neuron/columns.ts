@@ -75,19 +75,22 @@ export function assembleColumns(options: ColumnsOptions, content: ColumnsContent
   placeColumn(keys, keyLabels, labels);
   const stripHeader = strip.place(width);
   const headers = headerRow(scope, state, () => [...content.headers(), ...stripHeader]);
+  const all: Range = [0, rows.count];
   /** Paints some rows, in the coordinates of all rows. */
   const rowsPaint =
     (range: Range): Paint =>
     (painter) => {
       painter.translate(0, -range[0] * rows.height);
-      content.paint({ painter, rowHeight: rows.height, range, palette: palette.value });
+      // Of a short text, curves also lead to rows out of sight.
+      const reached = rows.long ? range : all;
+      content.paint({ painter, rowHeight: rows.height, range, reached, palette: palette.value });
     };
   scope.effect(() => {
     const range = rows.painted.value;
     canvas.style.marginTop = `${range[0] * rows.height}px`;
     const paint = rowsPaint(range);
     // The figure of a long text is what is in sight, that of a short one is all of it.
-    const inFigures = rows.long ? paint : rowsPaint([0, rows.count]);
+    const inFigures = rows.long ? paint : rowsPaint(all);
     paintCanvas(canvas, width, heightOf(rows, range), paint, inFigures);
   });
   return { element: el("div", { class: "neuron-view" }, headers, stage), stage };

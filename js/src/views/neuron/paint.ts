@@ -32,27 +32,27 @@ function paintFocus(
 /** The faintest curve: fainter ones are invisible. */
 const FAINTEST = 0.01;
 
-/** The end of a curve beyond the rendered rows, in rows, and its opacity there. */
+/** The end of a curve beyond the rows reached, in rows, and its opacity there. */
 const BEYOND = 1;
 const FADED = 0.25;
 
 /** The arguments of painting curves. */
-type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "range"> & {
+type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "reached"> & {
   readonly curves: Layout["curves"];
 };
 
 /**
  * Paint a curve from the query to each key, as opaque as the weight; dashed from the compared
- * query. If one end is not among the rendered rows, the curve fades out towards it.
+ * query. If one end is not among the rows reached, the curve fades out towards it.
  */
 export function paintCurves(
-  { painter, curves, rowHeight, palette, range }: Curves,
+  { painter, curves, rowHeight, palette, reached }: Curves,
   analysis: QueryAnalysis,
 ): void {
   const { shown, places } = analysis;
   const [left, right] = curves;
   const middle = (left + right) / 2;
-  const [first, end] = range;
+  const [first, end] = reached;
   const drawn = (row: number) => row >= first && row < end;
   const within = (row: number) => Math.max(first - BEYOND, Math.min(end - 1 + BEYOND, row));
   const centre = (row: number) => MARKS + (within(row) + 0.5) * rowHeight;

@@ -1,9 +1,11 @@
 /** Paints strips of vector components: blue if positive, orange if negative, stronger if larger. */
 
-import { sees } from "../../data/explanation.ts";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { type Explanation, sees } from "../../data/explanation.ts";
 import { products } from "../../data/neurons.ts";
 import { imageCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
+import { el } from "../../parts/dom.ts";
 import type { Range } from "../../parts/range.ts";
 import { type Palette, type RGB, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
@@ -15,10 +17,13 @@ export interface Canvas {
   readonly rowHeight: number;
   readonly palette: Palette;
   readonly range: Range;
+  /** The rows that curves lead to; towards others they fade out. */
+  readonly reached: Range;
 }
 
 export interface Picture extends Canvas {
   readonly layout: Layout;
+  readonly images: StripImages;
 }
 
 /** The opacity of vectors that are not in focus. */
@@ -32,115 +37,146 @@ export function band(rowHeight: number, row: number, part = 0, of = 1): [number,
   return [MARKS + row * rowHeight + margin + part * (height + 1), height];
 }
 
-/** A strip, or one part of a strip whose rows are split. */
-interface Strip {
-  /** The left edge of the strip. */
-  readonly left: number;
-  /** The top and height of a row in the strip. */
-  band(row: number): [number, number];
-  /** The vector of a row; null beyond the end of the shorter text. */
-  vector(row: number): Float32Array | null;
-  opacity(row: number): number;
-  /** The magnitude in full colour. */
-  readonly scale: number;
+/**
+ * Images of strips with a pixel per component and per CSS pixel of height. Those of the queries and
+ * keys in the picture are reused while the pointer moves.
+ */
+export interface StripImages {
+  queries(range: Range): HTMLCanvasElement;
+  keys(range: Range): HTMLCanvasElement;
+  /** The products of these queries with every key that they see, one below the other in a row. */
+  products(range: Range, explained: readonly Explanation[]): HTMLCanvasElement;
+}
+
+/** @param painted the range in the picture */
+export function stripImages(
+  analysis: QueryAnalysis,
+  palette: ReadonlySignal<Palette>,
+  rowHeight: number,
+  painted: ReadonlySignal<Range>,
+): StripImages {
+  const { data, shown, head, order, scales } = analysis;
+  type Vector = (row: number) => Float32Array | null;
+  const queryOf: Vector = (row) =>
+    row < shown.queries.length ? data.query(head.value, shown.queries[row]) : null;
+  const keyOf: Vector = (row) =>
+    row < shown.keys.length ? data.key(head.value, shown.keys[row]) : null;
+
+  const heightOf = ([first, end]: Range) => Math.max(1, (end - first) * rowHeight);
+  const blank = (range: Range) => new ImageData(order.value.length, heightOf(range));
+  /** Paint the vectors of some rows, each as one part of its row. */
+  const paintRows = (
+    image: ImageData,
+    [first, end]: Range,
+    parts: readonly Vector[],
+    scale: number,
+  ) => {
+    const inks = [rgb(palette.value.positive), rgb(palette.value.negative)] as const;
+    parts.forEach((vectorOf, part) => {
+      for (let row = first; row < end; row++) {
+        const vector = vectorOf(row);
+        const [top, height] = band(rowHeight, row - first, part, parts.length);
+        if (vector) paintRow(image, top - MARKS, height, vector, order.value, scale, inks);
+      }
+    });
+  };
+  const kept = (vectorOf: Vector) => {
+    const imageOf = (range: Range) => {
+      const image = blank(range);
+      paintRows(image, range, [vectorOf], scales.vector.value);
+      return imageCanvas(image);
+    };
+    const inPicture = computed(() => imageOf(painted.value));
+    return (range: Range) => (range === painted.value ? inPicture.value : imageOf(range));
+  };
+  // One image and canvas for the products, since new ones with every move of the pointer would have
+  // to be collected.
+  const canvas = el("canvas");
+  let image = new ImageData(1, 1);
+  return {
+    queries: kept(queryOf),
+    keys: kept(keyOf),
+    products(range, explained) {
+      const parts = explained.map((one): Vector => {
+        const q = data.query(head.value, one.query) as Float32Array;
+        return (row) => {
+          const k = keyOf(row);
+          return k && sees(one, shown.keys[row]) ? products(q, k) : null;
+        };
+      });
+      if (image.width === order.value.length && image.height === heightOf(range))
+        image.data.fill(0);
+      else {
+        image = blank(range);
+        canvas.width = image.width;
+        canvas.height = image.height;
+      }
+      paintRows(image, range, parts, scales.product.value);
+      canvas.getContext("2d")?.putImageData(image, 0, 0);
+      return canvas;
+    },
+  };
+}
+
+/** Paint the components of a vector from left to right, in lines from `top` on. */
+function paintRow(
+  { data, width }: ImageData,
+  top: number,
+  height: number,
+  vector: Float32Array,
+  order: readonly number[],
+  scale: number,
+  [positive, negative]: readonly [RGB, RGB],
+): void {
+  const start = 4 * top * width;
+  let at = start;
+  for (const n of order) {
+    const value = vector[n];
+    const ink = value < 0 ? negative : positive;
+    data[at] = ink[0];
+    data[at + 1] = ink[1];
+    data[at + 2] = ink[2];
+    data[at + 3] = 255 * Math.min(1, Math.abs(value) / scale);
+    at += 4;
+  }
+  for (let line = 1; line < height; line++)
+    data.copyWithin(start + 4 * line * width, start, start + 4 * width);
 }
 
 export function paintStrips(canvas: Picture, analysis: QueryAnalysis): void {
-  const { painter, layout, rowHeight, range } = canvas;
-  const [first, end] = range;
-  const order = analysis.order.value;
-  const strips = stripsOf(canvas, analysis);
-  // One image of all strips side by side, with a pixel per component and CSS pixel of height.
-  const width = strips.length * order.length;
-  const pixels = new ImageData(width, Math.max(1, (end - first) * rowHeight));
-  const top = MARKS + first * rowHeight;
-  const inks = [rgb(canvas.palette.positive), rgb(canvas.palette.negative)] as const;
-  strips.forEach((strip, at) => {
-    for (let row = first; row < end; row++) {
-      const [y, height] = strip.band(row);
-      const place = (y - top) * width + at * order.length;
-      paintRow(pixels, place, height, strip, row, order, inks);
-    }
-  });
-  const image = imageCanvas(pixels);
-  painter.imageSmoothingEnabled = false;
-  strips.forEach(({ left }, at) => {
-    const from = [at * order.length, 0, order.length, pixels.height] as const;
-    painter.drawImage(image, ...from, left, top, layout.strip, pixels.height);
-  });
-}
-
-function stripsOf(
-  { layout, rowHeight }: Picture,
-  { data, shown, head, explanation, comparison, scales }: QueryAnalysis,
-): readonly Strip[] {
-  const drawn = [explanation.value, comparison.value].filter((one) => one !== null);
-  const strips: Strip[] = [];
-  const keyOf = (row: number) =>
-    row < shown.keys.length ? data.key(head.value, shown.keys[row]) : null;
-  const whole = {
-    band: (row: number) => band(rowHeight, row),
-    scale: scales.vector.value,
-  };
+  const { layout, images, range } = canvas;
+  const { shown, explanation, comparison } = analysis;
+  const explained = [explanation.value, comparison.value].filter((one) => one !== null);
   if (layout.queries !== null) {
-    strips.push({
-      ...whole,
-      left: layout.queries,
-      vector: (row) =>
-        row < shown.queries.length ? data.query(head.value, shown.queries[row]) : null,
-      opacity: (row) => (drawn.some(({ query }) => query === shown.queries[row]) ? 1 : FAINT),
-    });
+    paintStrip(canvas, layout.queries, images.queries(range), (row) =>
+      explained.some(({ query }) => query === shown.queries[row]) ? 1 : FAINT,
+    );
   }
   if (layout.keys !== null) {
-    strips.push({
-      ...whole,
-      left: layout.keys,
-      vector: keyOf,
-      opacity: (row) => (drawn.some((one) => sees(one, shown.keys[row])) ? 1 : FAINT),
-    });
+    paintStrip(canvas, layout.keys, images.keys(range), (row) =>
+      explained.some((one) => sees(one, shown.keys[row])) ? 1 : FAINT,
+    );
   }
-  drawn.forEach((one, part) => {
-    const q = data.query(head.value, one.query) as Float32Array;
-    strips.push({
-      left: layout.products,
-      band: (row) => band(rowHeight, row, part, drawn.length),
-      vector(row) {
-        const k = keyOf(row);
-        return k && sees(one, shown.keys[row]) ? products(q, k) : null;
-      },
-      opacity: () => 1,
-      scale: scales.product.value,
-    });
-  });
-  return strips;
+  paintStrip(canvas, layout.products, images.products(range, explained), () => 1);
 }
 
-/** Paint one row of a strip into an image of all strips, from the pixel `at`. */
-function paintRow(
-  { data, width }: ImageData,
-  at: number,
-  height: number,
-  { vector, opacity, scale }: Strip,
-  row: number,
-  order: readonly number[],
-  [positive, negative]: readonly [RGB, RGB],
+/** Paint a strip, neighbouring rows of the same opacity at once. */
+function paintStrip(
+  { painter, layout, rowHeight, range: [begin, end] }: Picture,
+  left: number,
+  image: HTMLCanvasElement,
+  opacityOf: (row: number) => number,
 ): void {
-  const values = vector(row);
-  if (!values) return;
-  const most = 255 * opacity(row);
-  let to = 4 * at;
-  for (const n of order) {
-    const value = values[n];
-    const ink = value < 0 ? negative : positive;
-    data[to] = ink[0];
-    data[to + 1] = ink[1];
-    data[to + 2] = ink[2];
-    data[to + 3] = most * Math.min(1, Math.abs(value) / scale);
-    to += 4;
+  painter.imageSmoothingEnabled = false;
+  for (let first = begin, next = begin; first < end; first = next) {
+    const opacity = opacityOf(first);
+    while (next < end && opacityOf(next) === opacity) next++;
+    const [from, height] = [(first - begin) * rowHeight, (next - first) * rowHeight];
+    const top = MARKS + first * rowHeight;
+    painter.globalAlpha = opacity;
+    painter.drawImage(image, 0, from, image.width, height, left, top, layout.strip, height);
   }
-  for (let down = 1; down < height; down++) {
-    data.copyWithin(4 * (at + down * width), 4 * at, to);
-  }
+  painter.globalAlpha = 1;
 }
 
 /** The distance of hatching lines, and their width. */
