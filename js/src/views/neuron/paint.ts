@@ -57,29 +57,31 @@ export function paintCurves(
   const within = (row: number) => Math.max(first - BEYOND, Math.min(end - 1 + BEYOND, row));
   const centre = (row: number) => MARKS + (within(row) + 0.5) * rowHeight;
   painter.lineWidth = 2.5;
+  /** From one colour at the left end to another at the right. */
+  const fading = (start: number, stop: number, from: string, to: string): CanvasGradient => {
+    const gradient = painter.createLinearGradient(left, start, right, stop);
+    gradient.addColorStop(0, from);
+    gradient.addColorStop(1, to);
+    return gradient;
+  };
   [analysis.explanation.value, analysis.comparison.value].forEach((one, second) => {
     const from = one ? places.query[one.query] : -1;
     if (!one || from < 0) return;
     painter.setLineDash(second ? [5, 4] : []);
-    shown.keys.forEach((key, to) => {
-      const value = one.shown.weights[key];
-      if (value < FAINTEST || !(drawn(from) || drawn(to))) return;
+    for (let to = 0; to < shown.keys.length; to++) {
+      const value = one.shown.weights[shown.keys[to]];
+      if (value < FAINTEST || !(drawn(from) || drawn(to))) continue;
       const [start, stop] = [centre(from), centre(to)];
-      const stroke = alpha(palette.positive, value);
-      painter.strokeStyle = drawn(from) && drawn(to) ? stroke : fading(from, to);
+      const [full, clear] = [value, value * FADED].map((part) => alpha(palette.positive, part));
+      painter.strokeStyle =
+        drawn(from) && drawn(to)
+          ? full
+          : fading(start, stop, drawn(from) ? full : clear, drawn(to) ? full : clear);
       painter.beginPath();
       painter.moveTo(left, start);
       painter.bezierCurveTo(middle, start, middle, stop, right, stop);
       painter.stroke();
-
-      function fading(of: number, at: number): CanvasGradient {
-        const gradient = painter.createLinearGradient(left, start, right, stop);
-        const clear = alpha(palette.positive, value * FADED);
-        gradient.addColorStop(0, drawn(of) ? stroke : clear);
-        gradient.addColorStop(1, drawn(at) ? stroke : clear);
-        return gradient;
-      }
-    });
+    }
   });
   painter.setLineDash([]);
 }

@@ -90,10 +90,11 @@ export function analyzeQuery(
   // The number of visible keys and their sum, which do not depend on the focused key.
   const visibleKeys = computed(() => {
     const all = data.keys(head.value) as Float32Array;
+    const explained = explanation.value;
     const sum = new Float64Array(dim);
     let count = 0;
     for (let key = 0; key < data.numKeys; key++) {
-      if (!sees(explanation.value, key)) continue;
+      if (!sees(explained, key)) continue;
       count++;
       for (let n = 0, at = key * dim; n < dim; n++, at++) sum[n] += all[at];
     }
