@@ -152,7 +152,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const alert = alertBar(scope, state, leave);
   const note = notes(scope, state, store.manifest.missing);
   const statusOrMessage = computed(() => (message.value === null ? status.value : [message.value]));
-  const foot = footer(scope, statusOrMessage, legend);
+  const hovered = computed(() => state.hover.value !== null);
+  const foot = footer(scope, statusOrMessage, legend, hovered);
   root.append(head, alert, note, body, foot, keys.panel, ...guide.elements);
   shadow.append(root);
   const actions = {

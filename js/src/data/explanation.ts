@@ -38,7 +38,8 @@ export function explain(
 function read(data: LayerData, head: number, query: number, muted: readonly number[]): Reading {
   const q = without(data.query(head, query) as Float32Array, muted);
   const dots = new Float64Array(data.numKeys);
-  for (let j = 0; j < dots.length; j++) dots[j] = dot(q, data.key(head, j) as Float32Array);
+  const keys = data.keys(head) as Float32Array;
+  for (let j = 0; j < dots.length; j++) dots[j] = dot(q, keys, j * q.length);
   const scores = data.scoreRow(head, query, muted);
   if (!scores) return { dots, scores, weights: data.weightRow(head, query), sink: null };
   const logit = data.sink(head);

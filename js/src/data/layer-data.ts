@@ -143,6 +143,12 @@ export class LayerData {
     return this.#vector("keys", this.#keyHead(head), j, this.numKeys);
   }
 
+  /** All key vectors of the same key head, [Tk, dim] row by row, or null. */
+  keys(head: number): Float32Array | null {
+    const { dim } = this.info;
+    return dim === null ? null : this.#slice("keys", this.#keyHead(head), this.numKeys * dim);
+  }
+
   /**
    * The scores of row i, before the softmax; null where only weights were recorded.
    *

@@ -7,9 +7,10 @@ export function products(q: Float32Array, k: Float32Array): Float32Array {
   return q.map((value, n) => value * k[n]);
 }
 
-export function dot(q: Float32Array, k: Float32Array): number {
+/** The dot product with the numbers of `keys` from `at` on. */
+export function dot(q: Float32Array, keys: Float32Array, at = 0): number {
   let sum = 0;
-  for (let n = 0; n < q.length; n++) sum += q[n] * k[n];
+  for (let n = 0; n < q.length; n++) sum += q[n] * keys[at + n];
   return sum;
 }
 
@@ -23,13 +24,6 @@ export function without(vector: Float32Array, muted: readonly number[]): Float32
 /** Indices by decreasing value; equal values stay in order. */
 export function largestFirst(values: ArrayLike<number>): readonly number[] {
   return Array.from(values, (_, n) => n).sort((a, b) => values[b] - values[a]);
-}
-
-/** The sum of vectors. */
-export function sumOf(vectors: readonly Float32Array[], dim: number): Float64Array {
-  const sums = new Float64Array(dim);
-  for (const vector of vectors) for (let n = 0; n < dim; n++) sums[n] += vector[n];
-  return sums;
 }
 
 /** Per component, |q × k| summed over keys. */

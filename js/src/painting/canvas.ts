@@ -24,7 +24,10 @@ export function paintCanvas(
   inFigures: Paint = paint,
 ): void {
   const ratio = canvasRatio(width, height);
-  paint(openCanvas(canvas, width, height, ratio), ratio);
+  const context = openCanvas(canvas, width, height, ratio);
+  context.save();
+  paint(context, ratio);
+  context.restore();
   paints.set(canvas, inFigures);
 }
 
@@ -63,13 +66,19 @@ function openCanvas(
   height: number,
   ratio: number,
 ): CanvasRenderingContext2D {
-  // Setting the width clears the canvas, even if the width stays the same.
-  canvas.width = Math.max(1, Math.round(width * ratio));
+  const across = Math.max(1, Math.round(width * ratio));
   const down = Math.max(1, Math.round(height * ratio));
-  if (canvas.height !== down) canvas.height = down;
+  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+  if (canvas.width !== across || canvas.height !== down) {
+    canvas.width = across;
+    canvas.height = down;
+  } else {
+    // Setting a size, even the same one, would allocate new memory.
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, across, down);
+  }
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return context;
 }

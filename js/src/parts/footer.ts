@@ -3,29 +3,62 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
+import { type LiveText, liveText } from "./live-text.ts";
 import { lettersOf, type Marked, type Phrase } from "./text.ts";
 
+/** @param hovered true while the pointer, or the keyboard, looks at something */
 export function footer(
   scope: Scope,
   status: ReadonlySignal<Phrase>,
   legend: ReadonlySignal<Phrase>,
+  hovered: ReadonlySignal<boolean>,
 ): HTMLElement {
   const statusLine = el("div", { class: "status", role: "status" });
   const legendLine = el("div", { class: "about" });
   const filled = new Map<HTMLElement, string>();
-  const fill = (line: HTMLElement, phrase: Phrase) => {
+  /** Fill a line; returns the texts in it that follow the pointer, or null if it was filled so. */
+  const fill = (line: HTMLElement, phrase: Phrase): readonly LiveText[] | null => {
     const content = JSON.stringify(phrase);
     // Keep an equal text: a new layout costs time with every move of the pointer.
-    if (filled.get(line) === content) return;
+    if (filled.get(line) === content) return null;
     filled.set(line, content);
-    line.replaceChildren(...phrase.map(piece));
+    const texts: LiveText[] = [];
+    const pieces = phrase.map((part) => {
+      if (!isLive(part)) return piece(part);
+      const text = liveText(part.text, LIVE_WIDTH);
+      texts.push(text);
+      return text.element;
+    });
+    line.replaceChildren(...pieces);
     // The whole text, if the line is cut off.
     line.title = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
+    return texts;
   };
-  scope.effect(() => fill(statusLine, status.value));
-  scope.effect(() => fill(legendLine, legend.value));
+  scope.effect(() => {
+    fill(statusLine, status.value);
+  });
+  let live: readonly LiveText[] = [];
+  /** What the legend says, apart from the texts that follow the pointer. */
+  let lasting = "";
+  scope.effect(() => {
+    const phrase = legend.value;
+    const now = JSON.stringify(phrase.filter((part) => !isLive(part)));
+    legendLine.classList.toggle("hovered", hovered.value);
+    if (!hovered.value || now !== lasting) live = fill(legendLine, phrase) ?? live;
+    lasting = now;
+    if (!hovered.value) return;
+    phrase.filter(isLive).forEach(({ text }, at) => {
+      live[at].paint(text);
+    });
+  });
   return el("footer", {}, statusLine, legendLine);
 }
+
+const isLive = (part: string | Marked): part is Marked =>
+  typeof part !== "string" && part.live === true;
+
+/** The most width of a text that follows the pointer, in CSS pixels. */
+const LIVE_WIDTH = 200;
 
 /** A line of a figure, without hints, which apply to the screen only. */
 export function printed(phrase: Phrase): HTMLElement {

@@ -11,6 +11,8 @@ export interface Marked {
   readonly color?: string;
   /** True for a token, whose writing direction must not affect the text around it. */
   readonly token?: boolean;
+  /** True for a number that follows the pointer, in a line that otherwise stays. */
+  readonly live?: boolean;
   /** True for a hint at an action, which figures leave out. */
   readonly hint?: boolean;
 }
@@ -19,6 +21,7 @@ export type Phrase = readonly (string | Marked)[];
 
 export const strong = (text: string): Marked => ({ text, strong: true });
 export const colored = (color: string, text: string): Marked => ({ text, color });
+export const live = (text: string): Marked => ({ text, live: true });
 export const hint = (text: string): Marked => ({ text, hint: true });
 export const token = (name: string, strong = false): Marked => ({
   text: name,

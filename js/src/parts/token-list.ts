@@ -30,6 +30,8 @@ export interface TokenListOptions {
   readonly reveal?: ((at: number) => void) | undefined;
   /** The emphasis of each token, 0 to 1; null for no emphasis. */
   readonly emphasis: ReadonlySignal<ArrayLike<number> | null>;
+  /** The tokens with full emphasis beside those; changing them changes no style, only classes. */
+  readonly explained?: ReadonlySignal<readonly number[]>;
   readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   /** The colours of locked indices, if their lines have any of their own. */
@@ -143,7 +145,13 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     const index = indexOf(event);
     if (index !== null) options.toggle(index, event);
   });
+  /** True while the keyboard is in the list. */
+  const keyed = signal(false);
+  list.addEventListener("focus", () => {
+    keyed.value = true;
+  });
   list.addEventListener("keydown", (event) => {
+    keyed.value = true;
     const { cursor } = options;
     const at = places[pointed ?? options.focused.peek().at(-1) ?? cursor.at] ?? -1;
     const last = shown.length - 1;
@@ -167,7 +175,10 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
       options.toggle(shown[at], event);
     }
   });
-  list.addEventListener("blur", () => look(null));
+  list.addEventListener("blur", () => {
+    keyed.value = false;
+    look(null);
+  });
 
   scope.effect(() => render(range?.value ?? [0, shown.length]));
   scope.effect(() => {
@@ -182,8 +193,14 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
       if (row.style.getPropertyValue("--lock") !== color) row.style.setProperty("--lock", color);
     }
     const active = options.focused.value.at(-1);
-    const seen = active !== undefined && rendered.value.has(places[active]);
+    // Screen readers follow the keyboard; each move of the pointer would change the element.
+    const seen = keyed.value && active !== undefined && rendered.value.has(places[active]);
     setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
+  });
+  scope.effect(() => {
+    const explained = new Set(options.explained?.value);
+    for (const [at, row] of rendered.value)
+      row.classList.toggle("explained", explained.has(shown[at]));
   });
   scope.effect(() => {
     const found = new Set(options.found.value);

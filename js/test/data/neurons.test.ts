@@ -9,7 +9,6 @@ import {
   magnitudes,
   partnerOf,
   products,
-  sumOf,
   without,
 } from "../../src/data/neurons.ts";
 
@@ -45,7 +44,7 @@ test("contributions add up to the difference to the mean of the others", () => {
     0.5,
     q,
     key,
-    sumOf(others, 3).map((sum) => sum / others.length),
+    [0, 1, 2].map((n) => others.reduce((sum, k) => sum + k[n], 0) / others.length),
   );
   const mean = others.reduce((sum, k) => sum + dot(q, k), 0) / others.length;
   const sum = of.reduce((total, value) => total + value, 0);

@@ -17,7 +17,7 @@ function mounted(status: Phrase, width = 600) {
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [styleSheet()];
   const scope = testScope();
-  const element = footer(scope, said, legend);
+  const element = footer(scope, said, legend, signal(false));
   shadow.append(el("div", { class: "root" }, element));
   return { said, legend, host, scope };
 }

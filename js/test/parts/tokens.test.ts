@@ -279,6 +279,7 @@ describe("a part of a long list", () => {
     const { state, range, list } = part(0, 3);
     state.find.value = "t50";
     state.query.value = 51;
+    list.focus();
     state.hover.value = { query: 52, key: null };
     expect(list.hasAttribute("aria-activedescendant")).toBe(false);
     range.value = [50, 53];

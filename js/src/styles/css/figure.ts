@@ -6,6 +6,7 @@ export const FIGURE = `
 .figure .pairs { max-width: none; overflow: visible }
 .figure :focus-visible { outline: none }
 .figure .lines .base { transition: none }
+.figure:not(.cropped) .neurons > canvas { height: var(--down) !important; margin: 0 !important }
 /* Controls. */
 .figure :is(.some, .zoom, .panel-header button, .preview, .notch) { visibility: hidden }
 .figure-heading, .figure-caption { position: absolute; top: 0; left: 0; padding: 0 20px 16px; white-space: pre-wrap }

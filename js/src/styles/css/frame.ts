@@ -91,6 +91,11 @@ footer {
   .about { text-align: left }
 }
 .about { flex: 0 1 auto; text-align: right }
+/* Text that follows the pointer. */
+.live { position: relative; display: inline-block }
+.live canvas { position: absolute; top: 0; left: 0; visibility: hidden }
+.hovered .live { visibility: hidden }
+.hovered .live canvas { visibility: visible }
 /* A long label shrinks at its first part. */
 bdi:has(.start) { display: inline-flex; max-width: clamp(6.5em, 9.5cqi, 20em); vertical-align: bottom }
 .start { overflow: hidden; text-overflow: ellipsis }

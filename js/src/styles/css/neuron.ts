@@ -5,10 +5,12 @@ export const NEURON = `
 .column-headers { position: sticky; z-index: 3; top: -16px; height: 40px; background: var(--background); font-size: 13px; line-height: 1.35; color: var(--muted) }
 .column-headers div { position: absolute; display: grid }
 .column-headers span { overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
+.column-headers .resting, .column-headers .moving { grid-area: 2 / 1 }
+.column-headers:not(.looking) .moving, .looking .resting { visibility: hidden }
 .column-headers .at-end { padding-right: 12px; justify-items: end }
 .column-headers .detail { font-size: 12px }
 .column-headers .altered { padding-left: 5px; border-left: 3px solid var(--negative); color: var(--text); font-weight: 500 }
-.neurons { display: grid; justify-items: start; align-items: start }
+.neurons { display: grid; min-height: var(--down); justify-items: start; align-items: start }
 .neurons > * { grid-area: 1 / 1 }
 .neurons canvas { cursor: pointer }
 .neurons .lines { z-index: 1 }
@@ -17,6 +19,7 @@ export const NEURON = `
 .query-names { pointer-events: none }
 .neurons .tokens, .sink { position: sticky; left: -20px; z-index: 2; pointer-events: auto; background: var(--background) }
 .neurons .tokens [role=option] { padding: 0 4px }
+.neurons .tokens .explained span { color: var(--text) }
 .sink { display: flex; align-items: center; padding: 0 4px; font-size: 13px; font-style: italic; color: var(--muted) }
 .neuron-list { z-index: 1; display: flex; cursor: pointer; touch-action: pan-y; -webkit-user-select: none; user-select: none }
 .neuron-list [role=option] { flex: 1; min-width: 0 }

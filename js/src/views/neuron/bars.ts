@@ -144,10 +144,8 @@ function signed(
 function share(canvas: Canvas, column: Bars, { original, now }: Change, place: Place): void {
   bar(canvas, column.left, now * column.width, canvas.palette.positive, place);
   if (original !== now) outline(canvas, column.left, original * column.width, place);
-  const { painter } = canvas;
-  const text = weight(now);
   const after = column.left + Math.max(original, now) * column.width + 6;
-  label(canvas, text, after + painter.measureText(text).width, place);
+  label(canvas, weight(now), after, place, "left");
 }
 
 function bar({ painter }: Canvas, x: number, length: number, color: string, place: Place): void {
@@ -174,9 +172,14 @@ function outline({ painter, palette }: Canvas, x: number, length: number, place:
   painter.strokeRect(left + 0.5, place.top + 0.5, Math.max(0.5, width - 1), place.height - 1);
 }
 
-function label({ painter, palette }: Canvas, text: string, end: number, place: Place): void {
+function label(
+  { painter, palette }: Canvas,
+  text: string,
+  x: number,
+  { top, height }: Place,
+  align: "left" | "right" = "right",
+): void {
   painter.fillStyle = palette.muted;
-  painter.textAlign = "right";
-  painter.fillText(text, end, place.top + place.height / 2 + 1);
-  painter.textAlign = "left";
+  painter.textAlign = align;
+  painter.fillText(text, x, top + height / 2 + 1);
 }

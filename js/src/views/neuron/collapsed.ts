@@ -44,7 +44,13 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
     keyLabels,
     width: weights.end,
     headers: () => [
-      { name: ["Attention"], detail: detail(), left: labels + gap, width: curves },
+      {
+        name: ["Attention"],
+        detail: detail(),
+        ...(rows.long ? { hovered: [] } : {}),
+        left: labels + gap,
+        width: curves,
+      },
       ...barHeaders({ ...columns, width: weights.end }, analysis),
     ],
     paint(painted) {

@@ -1,9 +1,8 @@
 /** The column headers of the neuron view, with the formula of the head. */
 
 import type { LayerInfo, Program } from "../../data/manifest.ts";
-import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
-import { fontOf, scalingSteps, textMeasure } from "../../parts/text.ts";
+import { scalingSteps } from "../../parts/text.ts";
 import type { BarColumns } from "./bars.ts";
 import type { Layout } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
@@ -17,6 +16,8 @@ export interface ColumnHeader {
   readonly title?: string;
   /** True if the numbers are not the model's own. */
   readonly altered?: boolean;
+  /** The detail while something is hovered, if it would change with it; with shorter forms. */
+  readonly hovered?: readonly string[];
   readonly left: number;
   readonly width: number;
   /** True to align right, as the labels below. */
@@ -25,31 +26,6 @@ export interface ColumnHeader {
 
 /** The least space between two headers. */
 const GAP = 6;
-
-/** The width of the rule beside altered numbers. */
-const RULE = 8;
-
-export function renderHeaders(row: HTMLElement, headers: readonly ColumnHeader[]): void {
-  const measure = { name: textMeasure(fontOf(13)), detail: textMeasure(fontOf(12, 500)) };
-  row.replaceChildren(
-    ...headers.map(({ name, detail, title, altered, left, width, atEnd }) => {
-      const full = title ?? [name[0], detail[0]].filter(Boolean).join(", ");
-      const shownName = name.find((text) => measure.name(text) <= width) ?? name[name.length - 1];
-      const detailWidth = width - (altered ? RULE : 0);
-      const shownDetail = detail.find((text) => measure.detail(text) <= detailWidth) ?? "";
-      const below = el("span", { class: altered ? "detail altered" : "detail" }, shownDetail);
-      const head = el(
-        "div",
-        { title: full, class: atEnd && "at-end" },
-        el("span", {}, shownName),
-        below,
-      );
-      head.style.left = `${left}px`;
-      head.style.width = `${width}px`;
-      return head;
-    }),
-  );
-}
 
 /** The headers of the vectors. */
 export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly ColumnHeader[] {
@@ -91,7 +67,12 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
           : ` ▾: ${decisiveText(count, dim)}${mutedCount ? ", with none muted" : ""}.`,
         compared && ` ${compared}.`,
       ].join(""),
-      altered: !second && muted.value.length > 0,
+      altered: !second && mutedCount > 0,
+      ...(compared
+        ? { hovered: ["2 queries"] }
+        : mutedCount
+          ? {}
+          : { hovered: ["▾ make 80%", "▾ 80%", "▾"] }),
       left: layout.products,
       width: (layout.bias ?? layout.scores).left - layout.products - GAP,
     },

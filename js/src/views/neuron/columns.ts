@@ -5,12 +5,14 @@ import type { LayerData } from "../../data/layer-data.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
+import type { Range } from "../../parts/range.ts";
 import { number } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Shown } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
-import { type ColumnHeader, renderHeaders } from "./column-headers.ts";
+import type { ColumnHeader } from "./column-headers.ts";
+import { headerRow } from "./header-row.ts";
 import { MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
@@ -60,39 +62,42 @@ export interface ColumnsContent {
 
 /** Put labels, overlays and the strip over the canvas, with column headers above. */
 export function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
-  const { scope, analysis, palette, labels, rows, queries, keys } = options;
+  const { scope, state, palette, labels, rows, queries, keys } = options;
   const { canvas, strip, keyLabels, width } = content;
-  const sink = sinkLabel(scope, analysis, keyLabels, labels, rows.height);
+  const sink = sinkLabel(options, keyLabels);
   // The queries' labels scroll away at the end of their container, where the keys' labels stay.
   const queryLabels = el("div", { class: "query-names" }, queries);
   queryLabels.style.width = `${keyLabels}px`;
   const stage = el("div", { class: "neurons" }, canvas, queryLabels, keys, sink);
   stage.append(...content.overlays, ...strip.elements);
-  stage.style.minHeight = `${MARKS + rows.count * rows.height}px`;
+  stage.style.setProperty("--down", `${heightOf(rows, [0, rows.count])}px`);
   placeColumn(queries, 0, labels);
   placeColumn(keys, keyLabels, labels);
-  const headers = el("div", { class: "column-headers" });
   const stripHeader = strip.place(width);
-  scope.effect(() => renderHeaders(headers, [...content.headers(), ...stripHeader]));
+  const headers = headerRow(scope, state, () => [...content.headers(), ...stripHeader]);
+  const all: Range = [0, rows.count];
+  /** Paints some rows, in the coordinates of all rows. */
+  const rowsPaint =
+    (range: Range): Paint =>
+    (painter) => {
+      painter.translate(0, -range[0] * rows.height);
+      // Of a short text, curves also lead to rows out of sight.
+      const reached = rows.long ? range : all;
+      content.paint({ painter, rowHeight: rows.height, range, reached, palette: palette.value });
+    };
   scope.effect(() => {
-    const range = rows.range.value;
-    paintRows(canvas, width, rows, (painter) =>
-      content.paint({ painter, rowHeight: rows.height, range, palette: palette.value }),
-    );
+    const range = rows.painted.value;
+    canvas.style.marginTop = `${range[0] * rows.height}px`;
+    const paint = rowsPaint(range);
+    // The figure of a long text is what is in sight, that of a short one is all of it.
+    const inFigures = rows.long ? paint : rowsPaint(all);
+    paintCanvas(canvas, width, heightOf(rows, range), paint, inFigures);
   });
   return { element: el("div", { class: "neuron-view" }, headers, stage), stage };
 }
 
-/** Paint the rendered rows, in the coordinates of all rows. */
-function paintRows(canvas: HTMLCanvasElement, width: number, rows: Rows, paint: Paint): void {
-  const [first, end] = rows.range.value;
-  const above = first * rows.height;
-  canvas.style.marginTop = `${above}px`;
-  paintCanvas(canvas, width, MARKS + (end - first) * rows.height, (painter, ratio) => {
-    painter.translate(0, -above);
-    paint(painter, ratio);
-  });
-}
+/** The height of rows and of the space for marks above them. */
+const heightOf = ({ height }: Rows, [first, end]: Range) => MARKS + (end - first) * height;
 
 /** Place an element by its margin, so that `position: sticky` still works. */
 export function placeColumn(element: HTMLElement, left: number, width: number, top = MARKS): void {
@@ -102,19 +107,18 @@ export function placeColumn(element: HTMLElement, left: number, width: number, t
 
 /** The label of the sink's row, below the keys; hidden if the head has no sink. */
 function sinkLabel(
-  scope: Scope,
-  { data, head, shown, explanation }: QueryAnalysis,
+  { scope, state, analysis, labels, rows }: ColumnsOptions,
   left: number,
-  width: number,
-  rowHeight: number,
 ): HTMLElement {
+  const { data, head, shown, explanation } = analysis;
   const label = el("div", { class: "sink" }, "sink");
-  placeColumn(label, left, width, MARKS + shown.keys.length * rowHeight);
-  label.style.height = `${rowHeight}px`;
+  placeColumn(label, left, labels, MARKS + shown.keys.length * rows.height);
+  label.style.height = `${rows.height}px`;
   scope.effect(() => {
     const logit = data.sink(head.value);
     label.hidden = logit === null;
-    if (logit === null) return;
+    // The pointer cannot be at a token and at this label.
+    if (logit === null || (state.hover.value && label.title)) return;
     const share = explanation.value.shown.sink ?? 0;
     label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share.toFixed(3)} of the softmax`;
   });

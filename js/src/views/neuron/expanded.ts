@@ -8,7 +8,7 @@ import { neuronList } from "./list.ts";
 import { paintNeurons } from "./paint.ts";
 import { bindPointer } from "./pointer.ts";
 import { softmaxStrip } from "./softmax-strip.ts";
-import { vectorsOf } from "./strips.ts";
+import { stripImages } from "./strips.ts";
 
 export function expandedColumns(options: ColumnsOptions): Columns {
   const { scope, state, analysis, palette, labels, rows } = options;
@@ -21,7 +21,7 @@ export function expandedColumns(options: ColumnsOptions): Columns {
   const list = neuronList(scope, state, analysis);
   placeColumn(list, layout.products, layout.strip);
   list.style.height = `${analysis.shown.keys.length * rows.height}px`;
-  const vectors = vectorsOf(analysis, palette, rows.range);
+  const images = stripImages(analysis, palette, rows.height, rows.painted);
   const { element, stage } = assembleColumns(options, {
     canvas,
     overlays: [list],
@@ -29,7 +29,7 @@ export function expandedColumns(options: ColumnsOptions): Columns {
     keyLabels: layout.keyLabels,
     width: layout.width,
     headers: () => [...vectorHeaders(layout, analysis), ...barHeaders(layout, analysis)],
-    paint: (painted) => paintNeurons({ ...painted, layout, vectors }, analysis),
+    paint: (painted) => paintNeurons({ ...painted, layout, images }, analysis),
   });
   element.style.width = `${layout.width + strip.width}px`;
   bindPointer(stage, [canvas, list], state, analysis, layout, rows.height);

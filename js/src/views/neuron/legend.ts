@@ -7,7 +7,7 @@ import {
   vectorsWithin,
   weightsWithin,
 } from "../../parts/fidelity.ts";
-import { colored, number, type Phrase } from "../../parts/text.ts";
+import { colored, live, number, type Phrase } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
@@ -30,7 +30,7 @@ export function neuronLegend(
     keptAsWeights([info]),
     weightsWithin(analysis.data.rounding, analysis.data.roundingRows),
     vectorsWithin(analysis.data.vectorRounding),
-    `strongest colour ±${number(vector.value)} (q, k), ±${number(product.value)} (q × k)`,
+    `strongest colour ±${number(vector.value)} (q, k), `,
   ];
   return [
     colored(positive, "■"),
@@ -38,6 +38,7 @@ export function neuronLegend(
     colored(negative, "■"),
     " negative",
     ...parts.filter(Boolean).map((part) => ` · ${part}`),
+    live(`±${number(product.value)} (q × k)`),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** A listbox of the neurons over the q × k strip, in which the selected ones are muted. */
 
-import { el } from "../../parts/dom.ts";
+import { signal } from "@preact/signals-core";
+import { el, setAttributes } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 import { placeNear } from "./near.ts";
@@ -29,7 +30,13 @@ export function neuronList(scope: Scope, state: State, analysis: QueryAnalysis):
   // The last position of the keyboard, where it continues.
   let cursor: number | null = null;
 
+  /** True while the keyboard is in the list. */
+  const keyed = signal(false);
+
   bindMuting(list, state, analysis);
+  list.addEventListener("focus", () => {
+    keyed.value = true;
+  });
   list.addEventListener("keydown", (event) => {
     // The keyboard continues at the pointer.
     cursor = neuron.peek() ?? cursor;
@@ -58,6 +65,7 @@ export function neuronList(scope: Scope, state: State, analysis: QueryAnalysis):
     event.preventDefault();
   });
   list.addEventListener("blur", () => {
+    keyed.value = false;
     neuron.value = null;
   });
 
@@ -69,8 +77,9 @@ export function neuronList(scope: Scope, state: State, analysis: QueryAnalysis):
     });
   });
   scope.effect(() => {
-    if (neuron.value === null) list.removeAttribute("aria-activedescendant");
-    else list.setAttribute("aria-activedescendant", `neuron-${neuron.value}`);
+    // Screen readers follow the keyboard; each move of the pointer would change the element.
+    const active = keyed.value ? neuron.value : null;
+    setAttributes(list, { "aria-activedescendant": active === null ? null : `neuron-${active}` });
   });
   return list;
 }

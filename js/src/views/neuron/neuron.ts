@@ -10,7 +10,12 @@ import {
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
 import { columnWidth } from "../../parts/text.ts";
-import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
+import {
+  rowHeight,
+  type TokenColumnOptions,
+  tokenColumn,
+  tokenFontSize,
+} from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Side, State } from "../../state/state.ts";
@@ -107,7 +112,7 @@ function neuronContent(
     side: Side,
     tokens: Tokens,
     positions: readonly number[],
-    emphasis: ReadonlySignal<Float32Array | null>,
+    emphasized: Pick<TokenColumnOptions, "emphasis" | "explained">,
   ) =>
     tokenColumn(scope, {
       side,
@@ -116,18 +121,17 @@ function neuronContent(
       rowHeight: row,
       width: labelWidth,
       positions,
-      emphasis,
+      ...emphasized,
       ...partOf(rows, positions.length),
       toggle: (at, event) => lockBy(event, state, side, at, analysis.explanation.peek().query),
     });
-  const emphasis = computed(() => {
-    const explained = new Float32Array(data.numQueries);
-    explained[analysis.explanation.value.query] = 1;
-    if (analysis.comparison.value) explained[analysis.comparison.value.query] = 1;
-    return explained;
+  const queries = column("query", stack.queries, shown.queries, {
+    emphasis: signal(new Float32Array(data.numQueries)),
+    explained: computed(() =>
+      [analysis.explanation.value, analysis.comparison.value].flatMap((one) => one?.query ?? []),
+    ),
   });
-  const queries = column("query", stack.queries, shown.queries, emphasis);
-  const keys = column("key", stack.keys, shown.keys, signal(null));
+  const keys = column("key", stack.keys, shown.keys, { emphasis: signal(null) });
   const columns = (state.expanded.value ? expandedColumns : collapsedColumns)({
     scope,
     state,

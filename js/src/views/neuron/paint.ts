@@ -32,54 +32,56 @@ function paintFocus(
 /** The faintest curve: fainter ones are invisible. */
 const FAINTEST = 0.01;
 
-/** The end of a curve beyond the rendered rows, in rows, and its opacity there. */
+/** The end of a curve beyond the rows reached, in rows, and its opacity there. */
 const BEYOND = 1;
 const FADED = 0.25;
 
 /** The arguments of painting curves. */
-type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "range"> & {
+type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "reached"> & {
   readonly curves: Layout["curves"];
 };
 
 /**
  * Paint a curve from the query to each key, as opaque as the weight; dashed from the compared
- * query. If one end is not among the rendered rows, the curve fades out towards it.
+ * query. If one end is not among the rows reached, the curve fades out towards it.
  */
 export function paintCurves(
-  { painter, curves, rowHeight, palette, range }: Curves,
+  { painter, curves, rowHeight, palette, reached }: Curves,
   analysis: QueryAnalysis,
 ): void {
   const { shown, places } = analysis;
   const [left, right] = curves;
   const middle = (left + right) / 2;
-  const [first, end] = range;
+  const [first, end] = reached;
   const drawn = (row: number) => row >= first && row < end;
   const within = (row: number) => Math.max(first - BEYOND, Math.min(end - 1 + BEYOND, row));
   const centre = (row: number) => MARKS + (within(row) + 0.5) * rowHeight;
   painter.lineWidth = 2.5;
+  /** From one colour at the left end to another at the right. */
+  const fading = (start: number, stop: number, from: string, to: string): CanvasGradient => {
+    const gradient = painter.createLinearGradient(left, start, right, stop);
+    gradient.addColorStop(0, from);
+    gradient.addColorStop(1, to);
+    return gradient;
+  };
   [analysis.explanation.value, analysis.comparison.value].forEach((one, second) => {
     const from = one ? places.query[one.query] : -1;
     if (!one || from < 0) return;
     painter.setLineDash(second ? [5, 4] : []);
-    shown.keys.forEach((key, to) => {
-      const value = one.shown.weights[key];
-      if (value < FAINTEST || !(drawn(from) || drawn(to))) return;
+    for (let to = 0; to < shown.keys.length; to++) {
+      const value = one.shown.weights[shown.keys[to]];
+      if (value < FAINTEST || !(drawn(from) || drawn(to))) continue;
       const [start, stop] = [centre(from), centre(to)];
-      const stroke = alpha(palette.positive, value);
-      painter.strokeStyle = drawn(from) && drawn(to) ? stroke : fading(from, to);
+      const [full, clear] = [value, value * FADED].map((part) => alpha(palette.positive, part));
+      painter.strokeStyle =
+        drawn(from) && drawn(to)
+          ? full
+          : fading(start, stop, drawn(from) ? full : clear, drawn(to) ? full : clear);
       painter.beginPath();
       painter.moveTo(left, start);
       painter.bezierCurveTo(middle, start, middle, stop, right, stop);
       painter.stroke();
-
-      function fading(of: number, at: number): CanvasGradient {
-        const gradient = painter.createLinearGradient(left, start, right, stop);
-        const clear = alpha(palette.positive, value * FADED);
-        gradient.addColorStop(0, drawn(of) ? stroke : clear);
-        gradient.addColorStop(1, drawn(at) ? stroke : clear);
-        return gradient;
-      }
-    });
+    }
   });
   painter.setLineDash([]);
 }

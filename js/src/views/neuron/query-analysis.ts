@@ -3,15 +3,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { type Explanation, explain, sees } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
-import {
-  contributions,
-  fewest,
-  largestFirst,
-  magnitudes,
-  partnerOf,
-  products,
-  sumOf,
-} from "../../data/neurons.ts";
+import { contributions, fewest, largestFirst, magnitudes, partnerOf } from "../../data/neurons.ts";
 import { headScale } from "../../data/scores.ts";
 import { placesOf } from "../../parts/track.ts";
 import { type Shown, visible } from "../../state/shown.ts";
@@ -82,9 +74,6 @@ export function analyzeQuery(
   const queryAt = (i: number) => data.query(head.value, i) as Float32Array;
   const keyAt = (j: number) => data.key(head.value, j) as Float32Array;
   const q = computed(() => queryAt(query.value));
-  const visibleKeys = computed(() =>
-    [...Array(data.numKeys).keys()].filter((at) => sees(explanation.value, at)),
-  );
   // A locked key before the hovered one, so that neurons do not move under the pointer.
   const pairKey = computed(
     () => visible({ query: null, key: state.key.value }, shown).key ?? key.value,
@@ -92,18 +81,33 @@ export function analyzeQuery(
   const order = computed(() => {
     const by = state.neurons.value;
     if (by === "model") return [...Array(dim).keys()];
-    const keys = by === "pair" ? [pairKey.value] : visibleKeys.value;
+    const keys =
+      by === "pair"
+        ? [pairKey.value]
+        : [...Array(data.numKeys).keys()].filter((at) => sees(explanation.value, at));
     return largestFirst(magnitudes(q.value, keys.map(keyAt)));
   });
-  // Does not depend on the focused key.
-  const total = computed(() => sumOf(visibleKeys.value.map(keyAt), dim));
+  // The number of visible keys and their sum, which do not depend on the focused key.
+  const visibleKeys = computed(() => {
+    const all = data.keys(head.value) as Float32Array;
+    const explained = explanation.value;
+    const sum = new Float64Array(dim);
+    let count = 0;
+    for (let key = 0; key < data.numKeys; key++) {
+      if (!sees(explained, key)) continue;
+      count++;
+      for (let n = 0, at = key * dim; n < dim; n++, at++) sum[n] += all[at];
+    }
+    return { count, sum };
+  });
   const decisive = computed(() => {
-    const others = visibleKeys.value.length - 1;
+    const { count, sum } = visibleKeys.value;
+    const others = count - 1;
     if (others < 1 || !sees(explanation.value, key.value)) return null;
     const { program } = data.info;
     const scale = program ? headScale(program, head.value) : 1;
     const vector = keyAt(key.value);
-    const mean = total.value.map((sum, n) => (sum - vector[n]) / others);
+    const mean = sum.map((all, n) => (all - vector[n]) / others);
     return fewest(contributions(scale, q.value, vector, mean), SHARE);
   });
 
@@ -111,11 +115,22 @@ export function analyzeQuery(
   const partner = computed(() =>
     neuron.value === null ? null : partnerOf(data.info.rotary, neuron.value),
   );
-  const vector = computed(() =>
-    fullColor([...sample(shown.queries).map(queryAt), ...sample(shown.keys).map(keyAt)]),
-  );
-  const sampled = sample(shown.keys);
-  const product = computed(() => fullColor(sampled.map((at) => products(q.value, keyAt(at)))));
+  const [queries, keys] = [sample(shown.queries), sample(shown.keys)];
+  const vector = computed(() => {
+    const values = new Float32Array((queries.length + keys.length) * dim);
+    [...queries.map(queryAt), ...keys.map(keyAt)].forEach((one, at) => {
+      values.set(one, at * dim);
+    });
+    return fullColor(values);
+  });
+  const product = computed(() => {
+    const values = new Float32Array(keys.length * dim);
+    keys.forEach((key, at) => {
+      const k = keyAt(key);
+      for (let n = 0; n < dim; n++) values[at * dim + n] = q.value[n] * k[n];
+    });
+    return fullColor(values);
+  });
   return {
     data,
     shown,
@@ -143,13 +158,25 @@ function comparedWith(state: State, shown: Shown, query: number): number | null 
   return at !== query && shown.queries.includes(at) ? at : null;
 }
 
-/** The 98th percentile, so that a single outlier does not make all others pale. */
-function fullColor(vectors: readonly Float32Array[]): number {
-  const sorted = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const vector of vectors) for (const value of vector) sorted[at++] = Math.abs(value);
-  sorted.sort();
-  return sorted[Math.floor(0.98 * (sorted.length - 1))] || 1;
+/** The share of magnitudes below the full colour, so that one outlier does not make all others pale. */
+const BELOW = 0.98;
+const BINS = 1024;
+
+/**
+ * A percentile of the magnitudes. Sorts only those in its bin of a histogram, since this runs with
+ * every move of the pointer.
+ */
+function fullColor(values: Float32Array): number {
+  let most = 0;
+  for (const value of values) most = Math.max(most, Math.abs(value));
+  const binOf = (value: number) => Math.floor((Math.abs(value) / most) * (BINS - 1));
+  const counts = new Uint32Array(BINS);
+  for (const value of values) counts[binOf(value)]++;
+  let place = Math.floor(BELOW * (values.length - 1));
+  let bin = 0;
+  while (place >= counts[bin]) place -= counts[bin++];
+  const inBin = values.filter((value) => binOf(value) === bin).map(Math.abs);
+  return inBin.sort()[place] || 1;
 }
 
 /** The number of vectors that a colour scale is computed from. */

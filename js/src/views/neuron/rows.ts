@@ -10,7 +10,10 @@ export interface Rows {
   readonly long: boolean;
   readonly count: number;
   readonly height: number;
+  /** The rows whose labels are rendered. */
   readonly range: ReadonlySignal<Range>;
+  /** The rows in the picture: those in sight, and some above and below. */
+  readonly painted: ReadonlySignal<Range>;
   /** The visible rows, and the height for them in CSS pixels. */
   readonly sight: ReadonlySignal<Range>;
   readonly visibleHeight: ReadonlySignal<number>;
@@ -21,9 +24,9 @@ export interface Rows {
   follow(scope: Scope, stage: HTMLElement): void;
 }
 
-/** The most rows that are all rendered. */
+/** The most rows whose labels are all rendered. */
 export const IN_FULL = 128;
-/** Rows are rendered in multiples of this, with as many beyond each end of the visible ones. */
+/** Rows are painted in multiples of this, with as many beyond each end of the visible ones. */
 const STEP = 8;
 /** The height of the column headers, and the space below the rows. */
 const COVERED = 40;
@@ -39,11 +42,11 @@ export function neuronRows(count: number, height: number, first: number): Rows {
     const from = Math.floor(Math.max(0, start.value - MARKS) / height);
     return [from, Math.min(count, Math.ceil((start.value + visibleHeight.value - MARKS) / height))];
   });
-  const range = computedRange(() => {
-    if (!long) return [0, count];
+  const painted = computedRange(() => {
     const steps = [Math.floor(sight.value[0] / STEP) - 1, Math.ceil(sight.value[1] / STEP) + 1];
     return [Math.max(0, steps[0] * STEP), Math.min(count, steps[1] * STEP)];
   });
+  const range = computedRange(() => (long ? painted.value : [0, count]));
   let scroller: HTMLElement | null = null;
   let on: HTMLElement | null = null;
 
@@ -65,6 +68,7 @@ export function neuronRows(count: number, height: number, first: number): Rows {
     count,
     height,
     range,
+    painted,
     sight,
     visibleHeight,
     centre,
@@ -80,15 +84,15 @@ export function neuronRows(count: number, height: number, first: number): Rows {
       if (Math.abs(near - before) < visibleHeight.peek() / 2) scrollTo(near);
       else centre(row);
     },
-    follow({ signal }, stage) {
-      if (!long) return;
+    follow(scope, stage) {
       queueMicrotask(() => {
-        if (signal.aborted) return;
         on = stage;
         scroller = stage.closest<HTMLElement>(".body");
-        scroller?.addEventListener("scroll", measure, { signal });
+        if (scope.signal.aborted || !scroller) return;
+        scroller.addEventListener("scroll", measure, { signal: scope.signal });
+        scope.onResize(scroller, measure);
         measure();
-        if (scroller?.scrollTop === 0) centre(first);
+        if (long && scroller.scrollTop === 0) centre(first);
       });
     },
   };

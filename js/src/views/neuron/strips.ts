@@ -1,13 +1,13 @@
 /** Paints strips of vector components: blue if positive, orange if negative, stronger if larger. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import { sees } from "../../data/explanation.ts";
+import { type Explanation, sees } from "../../data/explanation.ts";
 import { products } from "../../data/neurons.ts";
 import { imageCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Range } from "../../parts/range.ts";
-import { type Palette, rgb } from "../../styles/palette.ts";
+import { type Palette, type RGB, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
@@ -17,34 +17,13 @@ export interface Canvas {
   readonly rowHeight: number;
   readonly palette: Palette;
   readonly range: Range;
+  /** The rows that curves lead to; towards others they fade out. */
+  readonly reached: Range;
 }
 
 export interface Picture extends Canvas {
   readonly layout: Layout;
-  readonly vectors: Vectors;
-}
-
-/** The strips of the rendered rows, reused while the pointer moves. */
-export interface Vectors {
-  readonly queries: ReadonlySignal<HTMLCanvasElement>;
-  readonly keys: ReadonlySignal<HTMLCanvasElement>;
-}
-
-export function vectorsOf(
-  analysis: QueryAnalysis,
-  palette: ReadonlySignal<Palette>,
-  range: ReadonlySignal<Range>,
-): Vectors {
-  const { data, shown, head, order, scales } = analysis;
-  const imageOf = (tokens: readonly number[], vector: (at: number) => Float32Array | null) =>
-    computed(() => {
-      const vectors = tokens.slice(...range.value).map(vector);
-      return image(palette.value, vectors, order.value, scales.vector.value);
-    });
-  return {
-    queries: imageOf(shown.queries, (i) => data.query(head.value, i)),
-    keys: imageOf(shown.keys, (j) => data.key(head.value, j)),
-  };
+  readonly images: StripImages;
 }
 
 /** The opacity of vectors that are not in focus. */
@@ -58,74 +37,144 @@ export function band(rowHeight: number, row: number, part = 0, of = 1): [number,
   return [MARKS + row * rowHeight + margin + part * (height + 1), height];
 }
 
-export function paintStrips(canvas: Picture, analysis: QueryAnalysis): void {
-  const { layout, rowHeight, vectors } = canvas;
-  const { data, shown } = analysis;
-  const head = analysis.head.value;
-  const [first, second] = [analysis.explanation.value, analysis.comparison.value];
-  const drawn = second ? [first, second] : [first];
-
-  if (layout.queries !== null) {
-    paint(canvas, layout.queries, vectors.queries.value, (row) => [
-      band(rowHeight, row),
-      drawn.some(({ query }) => query === shown.queries[row]) ? 1 : FAINT,
-    ]);
-  }
-  if (layout.keys !== null) {
-    paint(canvas, layout.keys, vectors.keys.value, (row) => [
-      band(rowHeight, row),
-      drawn.some((one) => sees(one, shown.keys[row])) ? 1 : FAINT,
-    ]);
-  }
-  drawn.forEach((one, part) => {
-    const q = data.query(head, one.query) as Float32Array;
-    const terms = shown.keys
-      .slice(...canvas.range)
-      .map((j) => products(q, data.key(head, j) as Float32Array));
-    const strip = image(canvas.palette, terms, analysis.order.value, analysis.scales.product.value);
-    paint(canvas, layout.products, strip, (row) => [
-      band(rowHeight, row, part, drawn.length),
-      sees(one, shown.keys[row]) ? 1 : 0,
-    ]);
-  });
+/**
+ * Images of strips with a pixel per component and per CSS pixel of height. Those of the queries and
+ * keys in the picture are reused while the pointer moves.
+ */
+export interface StripImages {
+  queries(range: Range): HTMLCanvasElement;
+  keys(range: Range): HTMLCanvasElement;
+  /** The products of these queries with every key that they see, one below the other in a row. */
+  products(range: Range, explained: readonly Explanation[]): HTMLCanvasElement;
 }
 
-/** An image with a pixel per component and a row per vector. */
-function image(
-  palette: Palette,
-  vectors: readonly (Float32Array | null)[],
+/** @param painted the range in the picture */
+export function stripImages(
+  analysis: QueryAnalysis,
+  palette: ReadonlySignal<Palette>,
+  rowHeight: number,
+  painted: ReadonlySignal<Range>,
+): StripImages {
+  const { data, shown, head, order, scales } = analysis;
+  type Vector = (row: number) => Float32Array | null;
+  const queryOf: Vector = (row) =>
+    row < shown.queries.length ? data.query(head.value, shown.queries[row]) : null;
+  const keyOf: Vector = (row) =>
+    row < shown.keys.length ? data.key(head.value, shown.keys[row]) : null;
+
+  const heightOf = ([first, end]: Range) => Math.max(1, (end - first) * rowHeight);
+  const blank = (range: Range) => new ImageData(order.value.length, heightOf(range));
+  /** Paint the vectors of some rows, each as one part of its row. */
+  const paintRows = (
+    image: ImageData,
+    [first, end]: Range,
+    parts: readonly Vector[],
+    scale: number,
+  ) => {
+    const inks = [rgb(palette.value.positive), rgb(palette.value.negative)] as const;
+    parts.forEach((vectorOf, part) => {
+      for (let row = first; row < end; row++) {
+        const vector = vectorOf(row);
+        const [top, height] = band(rowHeight, row - first, part, parts.length);
+        if (vector) paintRow(image, top - MARKS, height, vector, order.value, scale, inks);
+      }
+    });
+  };
+  const kept = (vectorOf: Vector) => {
+    const imageOf = (range: Range) => {
+      const image = blank(range);
+      paintRows(image, range, [vectorOf], scales.vector.value);
+      return imageCanvas(image);
+    };
+    const inPicture = computed(() => imageOf(painted.value));
+    return (range: Range) => (range === painted.value ? inPicture.value : imageOf(range));
+  };
+  // One image and canvas for the products, since new ones with every move of the pointer would have
+  // to be collected.
+  const canvas = el("canvas");
+  let image = new ImageData(1, 1);
+  return {
+    queries: kept(queryOf),
+    keys: kept(keyOf),
+    products(range, explained) {
+      const parts = explained.map((one): Vector => {
+        const q = data.query(head.value, one.query) as Float32Array;
+        return (row) => {
+          const k = keyOf(row);
+          return k && sees(one, shown.keys[row]) ? products(q, k) : null;
+        };
+      });
+      if (image.width === order.value.length && image.height === heightOf(range))
+        image.data.fill(0);
+      else {
+        image = blank(range);
+        canvas.width = image.width;
+        canvas.height = image.height;
+      }
+      paintRows(image, range, parts, scales.product.value);
+      canvas.getContext("2d")?.putImageData(image, 0, 0);
+      return canvas;
+    },
+  };
+}
+
+/** Paint the components of a vector from left to right, in lines from `top` on. */
+function paintRow(
+  { data, width }: ImageData,
+  top: number,
+  height: number,
+  vector: Float32Array,
   order: readonly number[],
   scale: number,
-): HTMLCanvasElement {
-  // Beyond the end of the shorter text there are no vectors.
-  if (!vectors.length) return el("canvas", { height: 0 });
-  const [positive, negative] = [rgb(palette.positive), rgb(palette.negative)];
-  const pixels = new ImageData(order.length, vectors.length);
-  let at = 0;
-  for (const vector of vectors) {
-    for (const n of order) {
-      const value = vector?.[n] ?? 0;
-      pixels.data.set(value < 0 ? negative : positive, at);
-      pixels.data[at + 3] = 255 * Math.min(1, Math.abs(value) / scale);
-      at += 4;
-    }
+  [positive, negative]: readonly [RGB, RGB],
+): void {
+  const start = 4 * top * width;
+  let at = start;
+  for (const n of order) {
+    const value = vector[n];
+    const ink = value < 0 ? negative : positive;
+    data[at] = ink[0];
+    data[at + 1] = ink[1];
+    data[at + 2] = ink[2];
+    data[at + 3] = 255 * Math.min(1, Math.abs(value) / scale);
+    at += 4;
   }
-  return imageCanvas(pixels);
+  for (let line = 1; line < height; line++)
+    data.copyWithin(start + 4 * line * width, start, start + 4 * width);
 }
 
-/** @param place the top, height and opacity of each row */
-function paint(
-  { painter, layout, range }: Picture,
-  x: number,
-  strip: HTMLCanvasElement,
-  place: (row: number) => [[number, number], number],
+export function paintStrips(canvas: Picture, analysis: QueryAnalysis): void {
+  const { layout, images, range } = canvas;
+  const { shown, explanation, comparison } = analysis;
+  const explained = [explanation.value, comparison.value].filter((one) => one !== null);
+  if (layout.queries !== null) {
+    paintStrip(canvas, layout.queries, images.queries(range), (row) =>
+      explained.some(({ query }) => query === shown.queries[row]) ? 1 : FAINT,
+    );
+  }
+  if (layout.keys !== null) {
+    paintStrip(canvas, layout.keys, images.keys(range), (row) =>
+      explained.some((one) => sees(one, shown.keys[row])) ? 1 : FAINT,
+    );
+  }
+  paintStrip(canvas, layout.products, images.products(range, explained), () => 1);
+}
+
+/** Paint a strip, neighbouring rows of the same opacity at once. */
+function paintStrip(
+  { painter, layout, rowHeight, range: [begin, end] }: Picture,
+  left: number,
+  image: HTMLCanvasElement,
+  opacityOf: (row: number) => number,
 ): void {
   painter.imageSmoothingEnabled = false;
-  for (let at = 0; at < strip.height; at++) {
-    const [[top, height], opacity] = place(range[0] + at);
-    if (!opacity) continue;
+  for (let first = begin, next = begin; first < end; first = next) {
+    const opacity = opacityOf(first);
+    while (next < end && opacityOf(next) === opacity) next++;
+    const [from, height] = [(first - begin) * rowHeight, (next - first) * rowHeight];
+    const top = MARKS + first * rowHeight;
     painter.globalAlpha = opacity;
-    painter.drawImage(strip, 0, at, strip.width, 1, x, top, layout.strip, height);
+    painter.drawImage(image, 0, from, image.width, height, left, top, layout.strip, height);
   }
   painter.globalAlpha = 1;
 }
