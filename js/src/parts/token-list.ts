@@ -1,8 +1,10 @@
 /** A listbox of tokens in a column or a line, for pointer and keyboard. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { paintCanvas } from "../painting/canvas.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import type { Side } from "../state/state.ts";
+import { alpha, type Palette } from "../styles/palette.ts";
 import { el, setAttributes } from "./dom.ts";
 import { fontOf, shorten, textMeasure } from "./text.ts";
 import { placesOf, type Track } from "./track.ts";
@@ -28,6 +30,8 @@ export interface TokenListOptions {
   readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
   /** Scrolls to a place, and renders it. */
   readonly reveal?: ((at: number) => void) | undefined;
+  /** The palette, whose background is the one behind the list. */
+  readonly palette: ReadonlySignal<Palette>;
   /** The emphasis of each token, 0 to 1; null for no emphasis. */
   readonly emphasis: ReadonlySignal<ArrayLike<number> | null>;
   readonly focused: ReadonlySignal<readonly number[]>;
@@ -43,7 +47,6 @@ export interface TokenListOptions {
 
 /** The least share of the text colour in faded text, for a contrast of 4.5. */
 const FADED = 0.62;
-const STEPS = 25;
 
 const NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
 
@@ -143,7 +146,13 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     const index = indexOf(event);
     if (index !== null) options.toggle(index, event);
   });
+  /** True while the keyboard is in the list. */
+  const keyed = signal(false);
+  list.addEventListener("focus", () => {
+    keyed.value = true;
+  });
   list.addEventListener("keydown", (event) => {
+    keyed.value = true;
     const { cursor } = options;
     const at = places[pointed ?? options.focused.peek().at(-1) ?? cursor.at] ?? -1;
     const last = shown.length - 1;
@@ -167,7 +176,10 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
       options.toggle(shown[at], event);
     }
   });
-  list.addEventListener("blur", () => look(null));
+  list.addEventListener("blur", () => {
+    keyed.value = false;
+    look(null);
+  });
 
   scope.effect(() => render(range?.value ?? [0, shown.length]));
   scope.effect(() => {
@@ -182,23 +194,40 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
       if (row.style.getPropertyValue("--lock") !== color) row.style.setProperty("--lock", color);
     }
     const active = options.focused.value.at(-1);
-    const seen = active !== undefined && rendered.value.has(places[active]);
+    // Screen readers follow the keyboard; each move of the pointer would change the element.
+    const seen = keyed.value && active !== undefined && rendered.value.has(places[active]);
     setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
   });
   scope.effect(() => {
     const found = new Set(options.found.value);
     for (const [at, row] of rendered.value) row.classList.toggle("found", found.has(shown[at]));
   });
+  // A veil of the background's colour instead of a style per token, since each change of a style
+  // costs time.
+  const veil = el("canvas", { class: "veil", "aria-hidden": "true" });
+  list.append(veil);
   scope.effect(() => {
     const emphasis = options.emphasis.value;
+    const { background, highlight } = options.palette.value;
+    const [locked, focused] = [new Set(options.locked.value), new Set(options.focused.value)];
+    const [first = 0, ...others] = rendered.value.keys();
+    const end = (others.at(-1) ?? first) + 1;
+    const [start, length] = [lengthTo(first), lengthTo(end) - lengthTo(first)];
+    const sized: [number, number] = horizontal ? [length, across] : [across, length];
     list.classList.toggle("faded", emphasis !== null);
-    for (const [at, row] of rendered.value) {
-      const text = row.firstElementChild as HTMLElement;
-      const part = emphasis ? Math.min(1, emphasis[shown[at]]) : 1;
-      // In few steps, since each change of a style costs time.
-      const kept = emphasis ? `${Math.round(STEPS * (FADED + (1 - FADED) * part)) / STEPS}` : "";
-      if (text.style.getPropertyValue("--kept") !== kept) text.style.setProperty("--kept", kept);
-    }
+    veil.style[horizontal ? "left" : "top"] = `${start}px`;
+    paintCanvas(veil, ...sized, (painter) => {
+      if (!emphasis) return;
+      for (const at of rendered.value.keys()) {
+        const part = Math.min(1, emphasis[shown[at]]);
+        if (part === 1 || locked.has(shown[at])) continue;
+        const behind = focused.has(shown[at]) ? highlight : background;
+        painter.fillStyle = alpha(behind, (1 - FADED) * (1 - part));
+        const [from, to] = [lengthTo(at) - start, size(at)];
+        if (horizontal) painter.fillRect(from, 0, to, across);
+        else painter.fillRect(0, from, across, to);
+      }
+    });
   });
   return list;
 }

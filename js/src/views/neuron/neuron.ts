@@ -113,6 +113,7 @@ function neuronContent(
       side,
       tokens,
       state,
+      palette,
       rowHeight: row,
       width: labelWidth,
       positions,
