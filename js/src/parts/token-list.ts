@@ -2,6 +2,8 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { paintCanvas } from "../painting/canvas.ts";
+import { fadeInFigures } from "../painting/element.ts";
+import type { Painter } from "../painting/painter.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import type { Side } from "../state/state.ts";
 import { alpha, type Palette } from "../styles/palette.ts";
@@ -130,6 +132,8 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     const row = (event.target as Element).closest<HTMLElement>("[role=option]");
     return row ? Number(row.dataset.index) : null;
   };
+  /** True while the reader uses the keyboard in the list. */
+  const keyed = signal(false);
   let pointed: number | null = null;
   const look = (index: number | null) => {
     pointed = index;
@@ -138,16 +142,16 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
   // Not "pointerover", which fires when the list scrolls under a pointer at rest, too.
   list.addEventListener("pointermove", (event) => {
     const index = indexOf(event);
-    if (index !== null && (index !== pointed || !options.focused.peek().includes(index)))
+    if (index !== null && (index !== pointed || !options.focused.peek().includes(index))) {
+      keyed.value = false;
       look(index);
+    }
   });
   list.addEventListener("pointerleave", () => look(null));
   list.addEventListener("click", (event) => {
     const index = indexOf(event);
     if (index !== null) options.toggle(index, event);
   });
-  /** True while the keyboard is in the list. */
-  const keyed = signal(false);
   list.addEventListener("focus", () => {
     keyed.value = true;
   });
@@ -216,18 +220,24 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     const sized: [number, number] = horizontal ? [length, across] : [across, length];
     list.classList.toggle("faded", emphasis !== null);
     veil.style[horizontal ? "left" : "top"] = `${start}px`;
-    paintCanvas(veil, ...sized, (painter) => {
-      if (!emphasis) return;
-      for (const at of rendered.value.keys()) {
-        const part = Math.min(1, emphasis[shown[at]]);
-        if (part === 1 || locked.has(shown[at])) continue;
-        const behind = focused.has(shown[at]) ? highlight : background;
-        painter.fillStyle = alpha(behind, (1 - FADED) * (1 - part));
+    const opacities = new Map<number, number>();
+    for (const [at, row] of rendered.value) {
+      const index = shown[at];
+      const part = emphasis && !locked.has(index) ? Math.min(1, emphasis[index]) : 1;
+      const opacity = FADED + (1 - FADED) * part;
+      opacities.set(at, opacity);
+      fadeInFigures(row.firstElementChild as HTMLElement, opacity);
+    }
+    const paint = (painter: Painter) => {
+      for (const [at, opacity] of opacities) {
+        if (opacity === 1) continue;
+        painter.fillStyle = alpha(focused.has(shown[at]) ? highlight : background, 1 - opacity);
         const [from, to] = [lengthTo(at) - start, size(at)];
         if (horizontal) painter.fillRect(from, 0, to, across);
         else painter.fillRect(0, from, across, to);
       }
-    });
+    };
+    paintCanvas(veil, ...sized, paint, () => {});
   });
   return list;
 }

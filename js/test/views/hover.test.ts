@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { Choices } from "../../src/state/choices.ts";
-import { parts } from "../support/locators.ts";
+import { focus, parts } from "../support/locators.ts";
 import { type App, drawn, mountApp, mountModel } from "../support/mounted.ts";
 import { changesIn } from "../support/mutations.ts";
 import { twoFrames } from "../support/place.ts";
@@ -37,6 +37,8 @@ test.for<Partial<Choices>>([
   await drawn(app);
   await twoFrames();
   for (const side of ["Queries", "Keys"] as const) {
+    // As after a click on a token.
+    focus(parts().list(side));
     const [first, ...others] = parts().list(side).getByRole("option").elements();
     const found = await changes(app, ".status", first, others);
     expect(found.filter((change) => !change.startsWith("class of div"))).toEqual([]);

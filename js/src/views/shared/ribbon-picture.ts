@@ -10,8 +10,9 @@ import {
   fullShade,
   type Ribbons,
   ribbonsOf,
+  shadeOf,
   spanOf,
-  stripShade,
+  TRACE,
 } from "./ribbons.ts";
 
 /** The number of ribbons, also of those that are too faint to be drawn. */
@@ -130,7 +131,8 @@ function fillStrips(
     const [left, right] = [n, n + 1].map((at) => Math.round((strips + at * stripe) * ratio));
     bytes.set(rgb(color));
     for (let y = 0; y < down; y++) {
-      bytes[3] = 255 * stripShade(most[y] / largest);
+      const shade = shadeOf(most[y] / largest);
+      bytes[3] = 255 * (isMany ? Math.max(TRACE, shade) : TRACE + (1 - TRACE) * shade);
       const pixel = word[0];
       for (let at = y * width + left; at < y * width + right; at++) whole[at] = pixel;
     }

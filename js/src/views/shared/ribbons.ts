@@ -62,13 +62,10 @@ export function spanOf({ side, series, across }: Ribbons) {
 }
 
 /** The least opacity of a strip, which shows whose it is. */
-const TRACE = 0.05;
+export const TRACE = 0.05;
 
 /** The space above and below the weight of a token in a strip. */
 export const APART = 1;
-
-/** The opacity of a strip where it has a weight. */
-export const stripShade = (weight: number) => 1 - (1 - TRACE) * (1 - shadeOf(weight));
 
 /** Every ribbon, from the lowest to the topmost. */
 export function ribbonsOf({ axes, tracks, side, series }: Ribbons): readonly Ribbon[] {
