@@ -17,14 +17,16 @@ export function curve(
   green: f32,
   blue: f32,
   opacity: f32,
+  cover: f32,
 ): void {
   let color = f32x4.splat(red);
   color = f32x4.replace_lane(color, 1, green);
   color = f32x4.replace_lane(color, 2, blue);
   color = f32x4.mul(f32x4.replace_lane(color, 3, 1), f32x4.splat(opacity));
+  const covers = f32x4.splat(opacity * cover);
   const drop = to - from;
-  const line = width << 4;
-  for (let x = 0; x < width; x++, bends += 12, sums += 16) {
+  const column = height << 4;
+  for (let x = 0; x < width; x++, bends += 12, sums += column) {
     const middle = from + drop * load<f32>(bends);
     const slope = drop * load<f32>(bends, 4);
     const extent = thickness * sqrt<f32>(1 + slope * slope);
@@ -41,32 +43,43 @@ export function curve(
     let above = f32x4.add(f32x4(1, 2, 3, 4), f32x4.splat(<f32>y + outer - middle));
     const between = f32x4.splat(outer + outer - edge);
     let before = f32x4.splat(0);
-    for (let at = sums + y * line; y < last; y += 4, at += line << 2) {
+    for (let at = sums + (y << 4); y < last; y += 4, at += 64) {
       const below = f32x4.sub(above, between);
       const until = f32x4.sub(covered(above, edges, half), covered(below, edges, half));
       const amounts = f32x4.mul(
         f32x4.sub(until, v128.shuffle<f32>(before, until, 3, 4, 5, 6)),
         most,
       );
-      if (y >= 0) add(at, color, v128.shuffle<f32>(amounts, amounts, 0, 0, 0, 0));
-      if (within(y + 1, last))
-        add(at + line, color, v128.shuffle<f32>(amounts, amounts, 1, 1, 1, 1));
-      if (within(y + 2, last))
-        add(at + (line << 1), color, v128.shuffle<f32>(amounts, amounts, 2, 2, 2, 2));
-      if (within(y + 3, last))
-        add(at + line * 3, color, v128.shuffle<f32>(amounts, amounts, 3, 3, 3, 3));
+      const first = v128.shuffle<f32>(amounts, amounts, 0, 0, 0, 0);
+      const second = v128.shuffle<f32>(amounts, amounts, 1, 1, 1, 1);
+      const third = v128.shuffle<f32>(amounts, amounts, 2, 2, 2, 2);
+      const fourth = v128.shuffle<f32>(amounts, amounts, 3, 3, 3, 3);
+      // Below the curve, the amounts are zero.
+      if (y >= 0 && y + 4 <= height) {
+        add(at, color, covers, first);
+        add(at + 16, color, covers, second);
+        add(at + 32, color, covers, third);
+        add(at + 48, color, covers, fourth);
+      } else {
+        if (within(y, height)) add(at, color, covers, first);
+        if (within(y + 1, height)) add(at + 16, color, covers, second);
+        if (within(y + 2, height)) add(at + 32, color, covers, third);
+        if (within(y + 3, height)) add(at + 48, color, covers, fourth);
+      }
       before = until;
       above = f32x4.add(above, f32x4.splat(4));
     }
   }
 }
 
-function within(y: i32, last: i32): bool {
-  return y >= 0 && y < last;
+function within(y: i32, height: i32): bool {
+  return y >= 0 && y < height;
 }
 
-function add(at: usize, color: v128, amount: v128): void {
-  v128.store(at, f32x4.add(v128.load(at), f32x4.mul(color, amount)));
+function add(at: usize, color: v128, covers: v128, amount: v128): void {
+  const below = v128.load(at);
+  const change = f32x4.sub(color, f32x4.mul(covers, below));
+  v128.store(at, f32x4.add(below, f32x4.mul(change, amount)));
 }
 
 /** Mirrors `covered` of src/kernels/curve.ts. */

@@ -1,21 +1,19 @@
 /** Compiles the WebAssembly kernels. */
 
 import kernels from "inline:kernels";
+import { oncePerPage } from "../once-per-page.ts";
 import { useModule } from "./compiled.ts";
 
-let asked: Promise<void> | null = null;
-
 /** Compile WebAssembly once; resolves even if the page's policy forbids it. */
-export function compiled(): Promise<void> {
-  asked ??= compile();
-  return asked;
-}
-
-async function compile(): Promise<void> {
+export async function compiled(): Promise<void> {
   try {
-    const bytes = Uint8Array.from(atob(kernels), (character) => character.charCodeAt(0));
-    useModule(await WebAssembly.compile(bytes));
+    useModule(await oncePerPage(kernels, compile));
   } catch {
     // The TypeScript kernels stay in use.
   }
+}
+
+async function compile(): Promise<WebAssembly.Module> {
+  const bytes = Uint8Array.from(atob(kernels), (character) => character.charCodeAt(0));
+  return WebAssembly.compile(bytes);
 }

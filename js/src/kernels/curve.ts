@@ -14,6 +14,7 @@ export const curve: Kernels["curve"] = (
   green,
   blue,
   opacity,
+  cover,
 ) => {
   const width = bends.length / 3;
   const drop = to - from;
@@ -35,12 +36,12 @@ export const curve: Kernels["curve"] = (
       const below = y + 1 - middle;
       const until = covered(below + outer, edge) - covered(below - inner, edge);
       const amount = (until - before) * most;
-      const at = (y * width + x) * 4;
+      const at = (x * height + y) * 4;
       before = until;
-      sums[at] += amount * red;
-      sums[at + 1] += amount * green;
-      sums[at + 2] += amount * blue;
-      sums[at + 3] += amount;
+      sums[at] += amount * (red - cover * sums[at]);
+      sums[at + 1] += amount * (green - cover * sums[at + 1]);
+      sums[at + 2] += amount * (blue - cover * sums[at + 2]);
+      sums[at + 3] += amount * (1 - cover * sums[at + 3]);
     }
   }
 };

@@ -50,11 +50,12 @@ export interface Kernels {
   mix(rows: Float32Array, inks: Float32Array, out: Float32Array): void;
 
   /**
-   * Add a curve to [height, width, 4], sums of red, green and blue times opacity, and of opacity,
+   * Add a curve to [width, height, 4], sums of red, green and blue times opacity, and of opacity,
    * by how much of each pixel it covers.
    *
    * @param bends per column, the progress of the curve (0 to 1) in its middle, its slope, and how far
    * it moves while it is smoothed from left to right
+   * @param cover 1 if the curve covers what is below it, 0 if it is added to that
    */
   curve(
     sums: Float32Array,
@@ -67,6 +68,7 @@ export interface Kernels {
     green: number,
     blue: number,
     opacity: number,
+    cover: 0 | 1,
   ): void;
 
   /**

@@ -14,21 +14,37 @@ type Color = readonly [red: number, green: number, blue: number];
  */
 const SMOOTHED = 1.5;
 
+/** The numbers per column in `setBends`. */
+export const BENDS = 3;
+
+/**
+ * Set, for each column of a picture, the progress of a curve (0 to 1), its slope, and how far it
+ * moves while it is smoothed.
+ *
+ * @param width of the picture in pixels
+ * @param stretch the number of pixels per column
+ */
+export function setBends(bends: Float32Array, width: number, stretch = 1): void {
+  for (let x = 0, at = 0; at < bends.length; x++, at += BENDS) {
+    const t = ((x + 0.5) * stretch) / width;
+    const slope = steepness(t) / width;
+    bends[at] = ease(t);
+    bends[at + 1] = slope;
+    bends[at + 2] = slope * Math.max(stretch, SMOOTHED);
+  }
+}
+
 export class LineField {
-  /** Premultiplied red, green, blue and opacity sums per pixel. */
+  /** Premultiplied red, green, blue and opacity sums per pixel, column by column. */
   readonly #sums: Float32Array;
   readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
-  /**
-   * Per column, the progress of the curve (0 to 1), its slope, and how far it moves while it is
-   * smoothed.
-   */
   readonly #bends: Float32Array;
 
   readonly #columns: number;
 
   static numbers(width: number, height: number, stretch = 1): number {
     const columns = Math.ceil(width / stretch);
-    return 5 * columns * height + 3 * columns;
+    return 5 * columns * height + BENDS * columns;
   }
 
   /** @param stretch the number of pixels from left to right that are drawn as one. */
@@ -43,12 +59,8 @@ export class LineField {
     this.#sums = kernels.floats(columns * height * 4);
     const { buffer, byteOffset } = kernels.floats(columns * height);
     this.#pixels = new Uint8ClampedArray(buffer, byteOffset, 4 * columns * height);
-    this.#bends = kernels.floats(3 * columns);
-    for (let x = 0; x < columns; x++) {
-      const t = ((x + 0.5) * stretch) / width;
-      const slope = steepness(t) / width;
-      this.#bends.set([ease(t), slope, slope * Math.max(stretch, SMOOTHED)], 3 * x);
-    }
+    this.#bends = kernels.floats(BENDS * columns);
+    setBends(this.#bends, width, stretch);
   }
 
   /**
@@ -57,14 +69,20 @@ export class LineField {
    */
   add(from: number, to: number, thickness: number, [r, g, b]: Color, opacity: number): void {
     const { height } = this;
-    this.kernels.curve(this.#sums, height, this.#bends, from, to, thickness, r, g, b, opacity);
+    this.kernels.curve(this.#sums, height, this.#bends, from, to, thickness, r, g, b, opacity, 0);
   }
 
   /** The picture so far: per pixel the mean colour, dimmed where curves overlap. */
   pixels(): Uint8ClampedArray<ArrayBuffer> {
     let total = 0;
     for (let at = 3; at < this.#sums.length; at += 4) total += this.#sums[at];
-    this.kernels.image(this.#sums, this.#pixels, 1, lightFor((4 * total) / this.#sums.length));
+    const light = lightFor((4 * total) / this.#sums.length);
+    const columns = this.#columns;
+    const column = 4 * this.height;
+    for (let x = 0; x < columns; x++) {
+      const sums = this.#sums.subarray(x * column, (x + 1) * column);
+      this.kernels.image(sums, this.#pixels.subarray(4 * x), columns, light);
+    }
     return this.stretch === 1 ? this.#pixels.slice() : this.#stretched();
   }
 

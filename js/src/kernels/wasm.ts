@@ -11,6 +11,9 @@ const PAGE = 65536;
 const ALIGNMENT = 16;
 const SLACK = 1024;
 
+/** The first address in bytes: the compiler counts on nothing below it. */
+const FIRST = 1024;
+
 /**
  * @param numbers the total length of all arrays
  * @throws if there is not enough memory.
@@ -20,7 +23,7 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const instance = new WebAssembly.Instance(module, { env: { memory } });
   const wasm = instance.exports as Exports;
-  let end = 0;
+  let end = FIRST;
   return {
     floats(count) {
       const array = new Float32Array(memory.buffer, end, count);
@@ -28,7 +31,7 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
       return array.fill(0);
     },
     clear() {
-      end = 0;
+      end = FIRST;
     },
     dots(vector, rows, count, scale, out) {
       wasm.dots(at(vector), at(rows), count, vector.length, scale, at(out));

@@ -15,6 +15,10 @@ interface Memory {
 }
 
 let idle: Memory | null = null;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** The time after which memory that nothing uses is given up. */
+const KEPT_MS = 500;
 
 /** A memory that is larger than needed by more than this factor is not reused. */
 const WASTE = 4;
@@ -24,11 +28,15 @@ export function workspace(numbers: number): Workspace {
   const fits = idle && idle.numbers >= numbers && idle.numbers <= WASTE * numbers;
   const memory = fits && idle ? idle : { kernels: kernelsFor(numbers), numbers };
   idle = null;
+  clearTimeout(timer);
   memory.kernels.clear();
   return {
     kernels: memory.kernels,
     release() {
       idle = memory;
+      timer = setTimeout(() => {
+        idle = null;
+      }, KEPT_MS);
     },
   };
 }

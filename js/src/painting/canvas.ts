@@ -31,6 +31,58 @@ export function paintCanvas(
   paints.set(canvas, inFigures);
 }
 
+/** Left, top, width and height. */
+export type Box = readonly [x: number, y: number, width: number, height: number];
+
+const parts = new WeakMap<HTMLCanvasElement, Box>();
+
+/**
+ * Paint only a part of a canvas of CSS size width x height, in place of the part painted before.
+ *
+ * @param box encloses all that is painted; null for nothing
+ */
+export function paintPart(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  box: Box | null,
+  paint: Paint,
+): void {
+  const ratio = canvasRatio(width, height);
+  const context = sizedCanvas(canvas, width, height, ratio);
+  // Browsers show a small change sooner than a large one.
+  const before = parts.get(canvas);
+  if (before) {
+    const [x, y, across, down] = before;
+    // With a pixel around it, since a part of a pixel cannot be cleared.
+    context.clearRect(x - 1, y - 1, across + 2, down + 2);
+  }
+  if (box) {
+    parts.set(canvas, box);
+    context.save();
+    paint(context, ratio);
+    context.restore();
+  } else parts.delete(canvas);
+  paints.set(canvas, box ? paint : () => {});
+}
+
+/**
+ * Show pixels in a canvas of CSS size width x height.
+ *
+ * @param inFigures paints the canvas in figures; the pixels if it is missing
+ */
+export function showPixels(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  image: ImageData,
+  inFigures: Paint = (painter) => painter.drawImage(canvas, 0, 0, width, height),
+): void {
+  const context = resized(canvas, width, height, image.width, image.height);
+  context.putImageData(image, 0, 0);
+  paints.set(canvas, inFigures);
+}
+
 /** Set what figures show of a canvas that is not painted yet. */
 export function paintInFigures(canvas: HTMLCanvasElement, paint: Paint): void {
   paints.set(canvas, paint);
@@ -66,19 +118,38 @@ function openCanvas(
   height: number,
   ratio: number,
 ): CanvasRenderingContext2D {
-  const across = Math.max(1, Math.round(width * ratio));
-  const down = Math.max(1, Math.round(height * ratio));
-  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+  const context = sizedCanvas(canvas, width, height, ratio);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+/** Resize a canvas, for `ratio` pixels per CSS pixel, which clears it if its size changes. */
+function sizedCanvas(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  ratio: number,
+): CanvasRenderingContext2D {
+  const pixels = (length: number) => Math.max(1, Math.round(length * ratio));
+  const context = resized(canvas, width, height, pixels(width), pixels(height));
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}
+
+function resized(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  across: number,
+  down: number,
+): CanvasRenderingContext2D {
+  // Setting a size, even the same one, would allocate new memory.
   if (canvas.width !== across || canvas.height !== down) {
     canvas.width = across;
     canvas.height = down;
-  } else {
-    // Setting a size, even the same one, would allocate new memory.
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, across, down);
+    parts.delete(canvas);
   }
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return context;
+  return canvas.getContext("2d") as CanvasRenderingContext2D;
 }

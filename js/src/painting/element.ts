@@ -3,6 +3,13 @@
 import { repaint } from "./canvas.ts";
 import type { Painter } from "./painter.ts";
 
+const opacities = new WeakMap<Element, number>();
+
+/** Set the opacity of an element in figures, for what is faded on the screen by a canvas above it. */
+export function fadeInFigures(element: Element, opacity: number): void {
+  opacities.set(element, opacity);
+}
+
 /**
  * Paint an element and its descendants, in the coordinates of the window.
  *
@@ -22,7 +29,7 @@ export function paintElement(
   // A sticky element covers what is scrolled below it.
   const filled = !isClear(backgroundColor) && (backgroundColor !== behind || position === "sticky");
   painter.save();
-  painter.globalAlpha *= Number(style.opacity);
+  painter.globalAlpha *= Number(style.opacity) * (opacities.get(element) ?? 1);
   paintBox(painter, box, style, filled);
   if (isCut(element, style)) clipTo(painter, box);
   if (element instanceof HTMLCanvasElement) {

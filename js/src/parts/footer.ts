@@ -82,6 +82,8 @@ const WHOLE = 12;
 
 /** A long label in two parts, of which the style shortens the first. */
 function halves(text: string): (Node | string)[] {
+  // Most are short, whatever their letters.
+  if (text.length <= WHOLE) return [text];
   const letters = lettersOf(text);
   if (letters.length <= WHOLE) return [text];
   const [start, end] = [letters.slice(0, -TAIL), letters.slice(-TAIL)];

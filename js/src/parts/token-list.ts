@@ -1,8 +1,12 @@
 /** A listbox of tokens in a column or a line, for pointer and keyboard. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { paintCanvas } from "../painting/canvas.ts";
+import { fadeInFigures } from "../painting/element.ts";
+import type { Painter } from "../painting/painter.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import type { Side } from "../state/state.ts";
+import { alpha, type Palette } from "../styles/palette.ts";
 import { el, setAttributes } from "./dom.ts";
 import { fontOf, shorten, textMeasure } from "./text.ts";
 import { placesOf, type Track } from "./track.ts";
@@ -28,6 +32,8 @@ export interface TokenListOptions {
   readonly range?: ReadonlySignal<readonly [number, number]> | undefined;
   /** Scrolls to a place, and renders it. */
   readonly reveal?: ((at: number) => void) | undefined;
+  /** The palette, whose background is the one behind the list. */
+  readonly palette: ReadonlySignal<Palette>;
   /** The emphasis of each token, 0 to 1; null for no emphasis. */
   readonly emphasis: ReadonlySignal<ArrayLike<number> | null>;
   /** The tokens with full emphasis beside those; changing them changes no style, only classes. */
@@ -45,7 +51,6 @@ export interface TokenListOptions {
 
 /** The least share of the text colour in faded text, for a contrast of 4.5. */
 const FADED = 0.62;
-const STEPS = 25;
 
 const NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
 
@@ -129,6 +134,8 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     const row = (event.target as Element).closest<HTMLElement>("[role=option]");
     return row ? Number(row.dataset.index) : null;
   };
+  /** True while the reader uses the keyboard in the list. */
+  const keyed = signal(false);
   let pointed: number | null = null;
   const look = (index: number | null) => {
     pointed = index;
@@ -137,16 +144,16 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
   // Not "pointerover", which fires when the list scrolls under a pointer at rest, too.
   list.addEventListener("pointermove", (event) => {
     const index = indexOf(event);
-    if (index !== null && (index !== pointed || !options.focused.peek().includes(index)))
+    if (index !== null && (index !== pointed || !options.focused.peek().includes(index))) {
+      keyed.value = false;
       look(index);
+    }
   });
   list.addEventListener("pointerleave", () => look(null));
   list.addEventListener("click", (event) => {
     const index = indexOf(event);
     if (index !== null) options.toggle(index, event);
   });
-  /** True while the keyboard is in the list. */
-  const keyed = signal(false);
   list.addEventListener("focus", () => {
     keyed.value = true;
   });
@@ -206,16 +213,38 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     const found = new Set(options.found.value);
     for (const [at, row] of rendered.value) row.classList.toggle("found", found.has(shown[at]));
   });
+  // A veil of the background's colour instead of a style per token, since each change of a style
+  // costs time.
+  const veil = el("canvas", { class: "veil", "aria-hidden": "true" });
+  list.append(veil);
   scope.effect(() => {
     const emphasis = options.emphasis.value;
+    const { background, highlight } = options.palette.value;
+    const [locked, focused] = [new Set(options.locked.value), new Set(options.focused.value)];
+    const [first = 0, ...others] = rendered.value.keys();
+    const end = (others.at(-1) ?? first) + 1;
+    const [start, length] = [lengthTo(first), lengthTo(end) - lengthTo(first)];
+    const sized: [number, number] = horizontal ? [length, across] : [across, length];
     list.classList.toggle("faded", emphasis !== null);
+    veil.style[horizontal ? "left" : "top"] = `${start}px`;
+    const opacities = new Map<number, number>();
     for (const [at, row] of rendered.value) {
-      const text = row.firstElementChild as HTMLElement;
-      const part = emphasis ? Math.min(1, emphasis[shown[at]]) : 1;
-      // In few steps, since each change of a style costs time.
-      const kept = emphasis ? `${Math.round(STEPS * (FADED + (1 - FADED) * part)) / STEPS}` : "";
-      if (text.style.getPropertyValue("--kept") !== kept) text.style.setProperty("--kept", kept);
+      const index = shown[at];
+      const part = emphasis && !locked.has(index) ? Math.min(1, emphasis[index]) : 1;
+      const opacity = FADED + (1 - FADED) * part;
+      opacities.set(at, opacity);
+      fadeInFigures(row.firstElementChild as HTMLElement, opacity);
     }
+    const paint = (painter: Painter) => {
+      for (const [at, opacity] of opacities) {
+        if (opacity === 1) continue;
+        painter.fillStyle = alpha(focused.has(shown[at]) ? highlight : background, 1 - opacity);
+        const [from, to] = [lengthTo(at) - start, size(at)];
+        if (horizontal) painter.fillRect(from, 0, to, across);
+        else painter.fillRect(0, from, across, to);
+      }
+    };
+    paintCanvas(veil, ...sized, paint, () => {});
   });
   return list;
 }

@@ -1,5 +1,6 @@
 /** The style sheet of the shadow roots. Its colours are variables, set from the palette. */
 
+import { oncePerPage } from "../once-per-page.ts";
 import { ADAPT } from "./css/adapt.ts";
 import { FIGURE } from "./css/figure.ts";
 import { FRAME } from "./css/frame.ts";
@@ -15,13 +16,10 @@ const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, PICTURE, ADAPT, FIGURE].join("")
 /** The padding of ".body" in css/frame.ts, in CSS pixels. */
 export const BODY_PADDING = { x: 20, y: 16 };
 
-let sheet: CSSStyleSheet | undefined;
-
 /** The style sheet that all views of the page share. */
-export function styleSheet(): CSSStyleSheet {
-  if (!sheet) {
-    sheet = new CSSStyleSheet();
+export const styleSheet = (): CSSStyleSheet =>
+  oncePerPage(CSS, () => {
+    const sheet = new CSSStyleSheet();
     sheet.replaceSync(CSS);
-  }
-  return sheet;
-}
+    return sheet;
+  });

@@ -71,9 +71,9 @@ test("labels stand where they do on the screen, as bold and as strong", async ()
   }
   const bold = labels.filter(({ text }) => text.getAttribute("font-weight") === "600");
   expect(bold.map(({ option }) => option)).toEqual([options[2]]);
-  const fills = labels.map(({ text }) => text.getAttribute("fill"));
-  expect(fills[2]).toBe(palette(false).text);
-  expect(fills[3]).not.toBe(fills[2]);
+  const inks = labels.map(({ text }) => ["fill", "opacity"].map((name) => text.getAttribute(name)));
+  expect(inks[2]).toEqual([palette(false).text, null]);
+  expect(inks[3]).not.toEqual(inks[2]);
 });
 
 test("nothing of the view stays changed", async () => {

@@ -5,7 +5,7 @@ import { LineField } from "../../src/kernels/lines.ts";
 import { RadonField } from "../../src/kernels/radon.ts";
 import { typescript } from "../../src/kernels/typescript.ts";
 import { noise } from "../support/layers.ts";
-import { difference, put, wasm } from "./both.ts";
+import { BOTH, difference, put, wasm } from "./both.ts";
 
 /** The largest difference of two pictures, in steps of which opacity has 255. */
 const steps = (a: Uint8ClampedArray, b: Uint8ClampedArray) =>
@@ -39,6 +39,21 @@ test("curves are drawn alike, to a step of a pixel's 255", () => {
   });
   expect(steps(b, a)).toBeLessThanOrEqual(1);
   expect(a.some((value) => value > 100)).toBe(true);
+});
+
+test.for(BOTH)("a curve in %s may cover what is below it", ([, make]) => {
+  const kernels = make();
+  const [height, opacity] = [8, 0.5];
+  const sums = kernels.floats(4 * height);
+  const bends = put(kernels, [0.5, 0, 0]);
+  const flat = (red: number, cover: 0 | 1) =>
+    kernels.curve(sums, height, bends, 4, 4, 4, red, 0, 0, opacity, cover);
+  flat(200, 0);
+  flat(100, 1);
+  const pixel = [...sums.subarray(4 * 3, 4 * 4)];
+  [200 * 0.25 + 100 * 0.5, 0, 0, 0.75].forEach((value, n) => {
+    expect(pixel[n]).toBeCloseTo(value, 3);
+  });
 });
 
 function radon(size: number, width: number, height: number, kernels = typescript) {

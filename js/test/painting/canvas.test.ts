@@ -1,7 +1,13 @@
 /** Canvases have the pixels of the screen, and are painted once more for a figure. */
 
 import { expect, test } from "vitest";
-import { canvasRatio, paintCanvas, repaint } from "../../src/painting/canvas.ts";
+import {
+  canvasRatio,
+  paintCanvas,
+  paintPart,
+  repaint,
+  showPixels,
+} from "../../src/painting/canvas.ts";
 import type { Painter } from "../../src/painting/painter.ts";
 import { el } from "../../src/parts/dom.ts";
 
@@ -56,4 +62,28 @@ test("what was painted last is painted again, or what figures have instead", () 
   repaint(canvas, painter, 1);
   expect(opacityAt(canvas, 6, 6)).toBe(0);
   expect(opacityAt(figure, 6, 6)).toBe(255);
+});
+
+test("a part takes the place of the one before, and nothing else is touched", () => {
+  const canvas = el("canvas");
+  const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+  const part = (x: number) =>
+    paintPart(canvas, 60, 20, [x, 2, 10, 10], (painter) => painter.fillRect(x, 2, 10, 10));
+  part(0);
+  context.fillRect(50, 2, 4, 4);
+  part(20);
+  expect([5, 25, 51].map((x) => opacityAt(canvas, x, 5))).toEqual([0, 255, 255]);
+  paintPart(canvas, 60, 20, null, () => {});
+  expect([25, 51].map((x) => opacityAt(canvas, x, 5))).toEqual([0, 255]);
+});
+
+test("pixels are shown as they are, and figures draw them too", () => {
+  const [canvas, figure] = [el("canvas"), el("canvas")];
+  const image = new ImageData(4, 2);
+  image.data.fill(255, 8);
+  showPixels(canvas, 8, 4, image);
+  expect([canvas.width, canvas.height, canvas.style.width]).toEqual([4, 2, "8px"]);
+  expect([opacityAt(canvas, 0, 0), opacityAt(canvas, 2, 0)]).toEqual([0, 255]);
+  repaint(canvas, figure.getContext("2d") as CanvasRenderingContext2D, 1);
+  expect([opacityAt(figure, 1, 0), opacityAt(figure, 6, 3)]).toEqual([0, 255]);
 });

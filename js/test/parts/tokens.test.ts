@@ -6,7 +6,9 @@ import { el } from "../../src/parts/dom.ts";
 import { generatedLegend, tokenColumn } from "../../src/parts/tokens.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { toggleLock } from "../../src/state/locks.ts";
+import { palette } from "../../src/styles/palette.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
+import { pixel } from "../support/mounted.ts";
 import { place, restPointer, twoFrames } from "../support/place.ts";
 import { testScope } from "../support/test-scope.ts";
 
@@ -27,6 +29,7 @@ function mounted(
     tokens: text,
     state,
     positions,
+    palette: signal(palette(false)),
     emphasis,
     rowHeight: 24,
     width: 1000,
@@ -39,6 +42,7 @@ function mounted(
   return { state, emphasis, list, elsewhere };
 }
 
+const rowsOf = (list: HTMLElement) => [...list.querySelectorAll<HTMLElement>("[role=option]")];
 const option = (at: number) => page.getByRole("option").nth(at);
 const selected = () =>
   page
@@ -74,14 +78,14 @@ describe("the list", () => {
   test("has rows of the height that the lines beside it count on", () => {
     const { list } = mounted("query");
     const top = list.getBoundingClientRect().top;
-    [...list.children].forEach((row, index) => {
+    rowsOf(list).forEach((row, index) => {
       expect(row.getBoundingClientRect().top - top).toBe(24 * index);
     });
   });
 
   test("marks special tokens", () => {
     const { list } = mounted("query");
-    const special = [...list.children].flatMap((row, at) =>
+    const special = rowsOf(list).flatMap((row, at) =>
       row.classList.contains("special") ? [at] : [],
     );
     expect(special).toEqual([0, 4, 8]);
@@ -187,7 +191,7 @@ describe("the keyboard", () => {
 
 test("a part of the tokens keeps their own positions", async () => {
   const { state, list } = mounted("key", { positions: [5, 6, 7, 8] });
-  expect([...list.children].map(({ textContent }) => textContent)).toEqual(tokens.labels.slice(5));
+  expect(rowsOf(list).map(({ textContent }) => textContent)).toEqual(tokens.labels.slice(5));
   await userEvent.hover(option(1));
   expect(state.hover.value).toEqual({ query: null, key: 6 });
   list.focus();
@@ -196,21 +200,34 @@ test("a part of the tokens keeps their own positions", async () => {
 });
 
 test("emphasis makes tokens stand out, by position", () => {
-  const { list, emphasis } = mounted("key", { positions: [5, 6, 7, 8] });
+  const { list, state, emphasis } = mounted("key", { positions: [5, 6, 7, 8] });
+  // As the style sheet has it everywhere.
+  list.style.position = "relative";
+  const veil = list.querySelector("canvas") as HTMLCanvasElement;
+  veil.style.cssText += "; position: absolute; left: 0";
   /** How much of its colour each keeps. */
   const kept = () =>
-    [...list.children].map((row) =>
-      Number(getComputedStyle(row.children[0]).getPropertyValue("--kept")),
-    );
+    rowsOf(list).map((row) => {
+      const box = row.getBoundingClientRect();
+      const [, , , opacity] = pixel(veil, 3, box.top + 3 - veil.getBoundingClientRect().top);
+      return 1 - opacity / 255;
+    });
   expect(list.classList.contains("faded")).toBe(false);
+  expect(kept()).toEqual([1, 1, 1, 1]);
   emphasis.value = Float32Array.from([0, 0, 0, 0, 0, 1, 0, 0.5, 0]);
   expect(list.classList.contains("faded")).toBe(true);
-  const [most, least, half] = kept();
+  const [most, least, half, last] = kept();
   expect(most).toBe(1);
   expect(least).toBeLessThan(half);
   expect(half).toBeLessThan(1);
+  expect(last).toBe(least);
   // Still to be read.
   expect(least).toBeGreaterThan(0.3);
+  // A locked token stays as it is.
+  state.key.value = 8;
+  expect(kept()).toEqual([most, least, half, 1]);
+  emphasis.value = null;
+  expect(kept()).toEqual([1, 1, 1, 1]);
 });
 
 describe("a part of a long list", () => {
@@ -230,6 +247,7 @@ describe("a part of a long list", () => {
       state,
       positions: every,
       range,
+      palette: signal(palette(false)),
       emphasis: signal(null),
       rowHeight: 16,
       width: 120,
@@ -243,17 +261,17 @@ describe("a part of a long list", () => {
     place(list);
     return { state, range, list };
   }
-  const texts = (list: HTMLElement) => [...list.children].map(({ textContent }) => textContent);
+  const texts = (list: HTMLElement) => rowsOf(list).map(({ textContent }) => textContent);
 
   test("is all that there is, in the places of a whole list, and says where it is in it", () => {
     const { list } = part(100, 103);
     expect(texts(list)).toEqual(["t100", "t101", "t102"]);
     expect(list.getBoundingClientRect().height).toBe(16 * 2000);
-    const tops = [...list.children].map(
+    const tops = rowsOf(list).map(
       (row) => row.getBoundingClientRect().top - list.getBoundingClientRect().top,
     );
     expect(tops).toEqual([1600, 1616, 1632]);
-    const [first] = list.children;
+    const [first] = rowsOf(list);
     expect(first.getAttribute("aria-posinset")).toBe("101");
     expect(first.getAttribute("aria-setsize")).toBe("2000");
   });
@@ -268,11 +286,11 @@ describe("a part of a long list", () => {
     [[5, 5]],
   ] as const)("may become %s, and what stays is the same element", ([[first, end]]) => {
     const { list, range } = part(100, 104);
-    const before = [...list.children];
+    const before = rowsOf(list);
     range.value = [first, end];
     expect(texts(list)).toEqual(long.labels.slice(first, end));
     const stays = before.filter((_, at) => 100 + at >= first && 100 + at < end);
-    expect([...list.children].filter((row) => before.includes(row))).toEqual(stays);
+    expect(rowsOf(list).filter((row) => before.includes(row))).toEqual(stays);
   });
 
   test("shows what is looked at, locked, and found as it comes", () => {
@@ -281,9 +299,10 @@ describe("a part of a long list", () => {
     state.query.value = 51;
     list.focus();
     state.hover.value = { query: 52, key: null };
+    list.focus();
     expect(list.hasAttribute("aria-activedescendant")).toBe(false);
     range.value = [50, 53];
-    const [found, locked, looked] = list.children;
+    const [found, locked, looked] = rowsOf(list);
     expect(found.classList.contains("found")).toBe(true);
     expect(locked.getAttribute("aria-selected")).toBe("true");
     expect(looked.classList.contains("focused")).toBe(true);

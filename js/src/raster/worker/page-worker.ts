@@ -1,10 +1,7 @@
 /** The worker of a page, shared by all widgets on it. It runs the same script as the page. */
 
+import { oncePerPage } from "../../once-per-page.ts";
 import { Client } from "./client.ts";
-
-/** A registry of the page, since each widget may have its own copy of this module. */
-const KNOWN = Symbol.for("attnwidget.workers");
-const page = globalThis as { [KNOWN]?: Map<string, Client> };
 
 let current: Client | null = null;
 
@@ -20,10 +17,7 @@ export function useWorker(client: Client | null): void {
  * @param type pages opened from disk may not start a module worker
  */
 export function workWith(script: string, type: WorkerType): void {
-  page[KNOWN] ??= new Map();
-  const client = page[KNOWN].get(script) ?? new Client(() => workerOf(script, type));
-  page[KNOWN].set(script, client);
-  useWorker(client);
+  useWorker(oncePerPage(script, () => new Client(() => workerOf(script, type))));
 }
 
 function workerOf(script: string, type: WorkerType): Worker {

@@ -68,6 +68,6 @@ export const ADAPT = `
   .swatches button.current { outline: 2px solid Highlight; outline-offset: 2px }
   :focus-visible, .find:focus-within { outline-color: Highlight }
   [aria-disabled=true] { opacity: 1; color: GrayText }
-  .tokens span { color: inherit !important }
+  .veil { display: none }
 }
 `;

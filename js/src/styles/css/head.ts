@@ -27,7 +27,7 @@ export const HEAD = `
 .titled { width: fit-content; max-width: 100% }
 .titles { display: flex; justify-content: space-between; gap: 16px; margin-bottom: 6px; padding: 0 8px; color: var(--muted); font-size: 13px; white-space: nowrap }
 .tokens:focus-visible { outline-offset: -2px }
-.tokens { flex: none; cursor: pointer; -webkit-user-select: none; user-select: none; border-radius: 4px }
+.tokens { position: relative; flex: none; cursor: pointer; -webkit-user-select: none; user-select: none; border-radius: 4px }
 .tokens.line { display: flex; height: 30px; width: max-content }
 .tokens [role=option] { display: flex; align-items: center; padding: 0 8px; border-radius: 4px; overflow: hidden }
 .tokens [role=option] span { white-space: pre }
@@ -38,8 +38,7 @@ export const HEAD = `
 .tokens:not(.faded) .special { color: var(--muted) }
 .tokens .focused { background: var(--highlight) }
 .tokens [aria-selected=true] { background: var(--highlight); box-shadow: inset 0 0 0 2px var(--lock, var(--accent)); font-weight: 600 }
-.tokens.faded span { color: color-mix(in srgb, var(--text) calc(100% * var(--kept)), var(--background)) }
-.tokens [aria-selected=true] span { color: inherit !important }
+.veil { position: absolute; top: 0; left: 0; pointer-events: none }
 .window { flex: none; overflow: auto; overscroll-behavior: contain; overflow-anchor: none; scrollbar-width: none }
 .horizontal .window { overflow-y: hidden }
 .minimap { position: relative; flex: none; margin: 0 -6px }
@@ -50,8 +49,8 @@ export const HEAD = `
 .horizontal .minimap.query .strip { inset: auto 0 0 }
 .horizontal .minimap.key .strip { inset: 0 0 auto }
 .lines { position: relative; flex: none }
-.lines .base { display: block; transition: opacity .1s }
-.lines .base.dimmed { opacity: 0 }
+.lines .base { display: block; transition: opacity .1s, visibility .1s }
+.lines .base.dimmed { opacity: 0; visibility: hidden }
 .matrix { flex: none; position: sticky; top: 0 }
 .title {
   margin: 2px 0 6px; color: var(--muted); font-size: 13px; white-space: pre-wrap;

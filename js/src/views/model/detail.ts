@@ -49,7 +49,9 @@ function detailContent(
   const labelsRows = !sideBySide || (longest > SHORT && width >= ROW_LABELS_FROM);
   const fitting = ((HEIGHT - LABELS) * longest) / rows + (labelsRows ? LABELS : 0);
   const matrixWidth = Math.min(fitting, sideBySide ? (width - GAP) / 2 : width);
-  const attention = { state, palette, axes, focused };
+  // The background of the panel.
+  const onPanel = computed(() => ({ ...palette.value, background: palette.value.panel }));
+  const attention = { state, palette: onPanel, axes, focused };
   const lines = pairs(scope, {
     ...attention,
     width: sideBySide ? width - matrixWidth - GAP : width,

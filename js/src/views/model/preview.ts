@@ -35,7 +35,7 @@ export function showPreview(panel: HTMLElement, preview: Preview): void {
   const tallest = Math.max(SMALLEST, Math.min(WIDTH, height - REST));
   const across = Math.min(WIDTH, tallest * preview.aspect);
   const size = [across, across / preview.aspect] as const;
-  const canvas = el("canvas");
+  const canvas = panel.querySelector("canvas") ?? el("canvas");
   paintCanvas(canvas, ...size, (painter, ratio) => preview.paint(painter, ratio, [0, 0, ...size]));
   panel.replaceChildren(
     el("div", { class: "title" }, el("strong", {}, preview.title), el("br"), preview.pattern),

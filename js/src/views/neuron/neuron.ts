@@ -118,6 +118,7 @@ function neuronContent(
       side,
       tokens,
       state,
+      palette,
       rowHeight: row,
       width: labelWidth,
       positions,

@@ -1,13 +1,13 @@
 /** The lines between queries and keys, with the ribbons of the focused tokens above them. */
 
-import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import {
-  asPicture,
   canvasRatio,
   imageCanvas,
   paintCanvas,
   paintInFigures,
+  showPixels,
 } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
@@ -19,13 +19,15 @@ import { overviewOf } from "../../raster/overview.ts";
 import { areFew } from "../../raster/paint-curves.ts";
 import { rasterize } from "../../raster/run.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { otherSide } from "../../state/locks.ts";
 import type { Side } from "../../state/state.ts";
 import { rgb } from "../../styles/palette.ts";
 import { type Axes, type FocusedUnits, sideOf } from "./axes.ts";
 import { paintCurves } from "./curves.ts";
-import { LONGEST_MERGED, MANY_RIBBONS, paintManyRibbons, ribbonBuffers } from "./many-ribbons.ts";
-import { FAINTEST, paintRibbons, type Series } from "./ribbons.ts";
+import { countOf, ribbonPicture } from "./ribbon-picture.ts";
+import { FAINTEST, type Series, strokeRibbons } from "./ribbons.ts";
+
+/** The longest column in CSS pixels whose ribbons are drawn as a picture. */
+const LONGEST_PICTURE = 3000;
 
 export interface LinesOptions {
   readonly axes: Axes;
@@ -57,7 +59,6 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   const size: [number, number] = horizontal ? [length, across] : [across, length];
   [element.style.width, element.style.height] = size.map((side) => `${side}px`);
   const share = signal<number | null>(100);
-  const buffers = ribbonBuffers();
 
   /** Transpose a drawing from left to right for a horizontal layout. */
   const upright = (paint: Paint): Paint =>
@@ -68,29 +69,53 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
         }
       : paint;
 
+  /** Show pixels of an upright drawing. */
+  function show(
+    canvas: HTMLCanvasElement,
+    width: number,
+    height: number,
+    image: ImageData,
+    inFigures?: Paint,
+  ): void {
+    if (horizontal) {
+      const picture = imageCanvas(image);
+      const paint: Paint = (painter) => painter.drawImage(picture, 0, 0, across, length);
+      paintCanvas(canvas, width, height, upright(paint), inFigures && upright(inFigures));
+    } else showPixels(canvas, width, height, image, inFigures);
+  }
+
   scope.effect(() => paintAll(matrices.value, colors.value.map(rgb)));
+  const side = computed(() => sideOf(focused.value));
+  const stripped = computed(() => headsIn(matrices.value));
   scope.effect(() => {
-    const side = sideOf(focused.value);
-    base.classList.toggle("dimmed", side !== null);
-    stripNames.hidden = !series.value;
-    stripNames.classList.toggle("right", side === "query");
-    stripNames.textContent = headsIn(matrices.value);
-    if (!series.value || !side) {
+    base.classList.toggle("dimmed", side.value !== null);
+    stripNames.classList.toggle("right", side.value === "query");
+  });
+  scope.effect(() => {
+    stripNames.textContent = stripped.value;
+  });
+  scope.effect(() => {
+    const shown = series.value;
+    stripNames.hidden = !shown;
+    if (!shown || !side.value) {
       paintCanvas(overlay, ...size, () => {});
       return;
     }
-    const shown = { axes, tracks, across, side, series: series.value };
-    const ribbons: Paint = (painter) => paintRibbons(painter, shown);
-    const starts = series.value.reduce((sum, { parts }) => sum + parts.length, 0);
-    const count = starts * axes[otherSide(side)].shown.length;
-    // The cost of merged ribbons is proportional to the length of the column.
-    if (count <= MANY_RIBBONS || length >= LONGEST_MERGED) {
-      paintCanvas(overlay, ...size, upright(ribbons));
+    const ribbons = { axes, tracks, across, side: side.value, series: shown };
+    const strokes: Paint = (painter) => strokeRibbons(painter, ribbons);
+    // The cost of a picture is proportional to the length of the column.
+    if (length >= LONGEST_PICTURE) {
+      paintCanvas(overlay, ...size, upright(strokes));
       return;
     }
-    const merged: Paint = (painter, ratio) => paintManyRibbons(painter, shown, buffers, ratio);
-    const inFigures = areFew(count) ? ribbons : asPicture(across, length, merged);
-    paintCanvas(overlay, ...size, upright(merged), upright(inFigures));
+    const picture: Paint = (painter, ratio) =>
+      ribbonPicture(ribbons, length, ratio, (image) =>
+        painter.drawImage(imageCanvas(image), 0, 0, across, length),
+      );
+    const inFigures = areFew(countOf(ribbons)) ? strokes : picture;
+    ribbonPicture(ribbons, length, canvasRatio(...size), (image) =>
+      show(overlay, ...size, image, inFigures),
+    );
   });
 
   function paintAll(all: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {
@@ -113,14 +138,12 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
       faintest: FAINTEST,
     });
     const few = areFew(from.length * to.length);
-    const curves = upright((painter) => paintCurves(painter, drawn, jobAt(1)));
-    if (few) paintInFigures(base, curves);
+    const curves: Paint = (painter) => paintCurves(painter, drawn, jobAt(1));
+    if (few) paintInFigures(base, upright(curves));
     const ratio = Math.min(canvasRatio(...size), length > 2000 ? 1 : devicePixelRatio);
     const job = jobAt(ratio);
     return rasterize("lines", drawn, job, (pixels, drawnShare) => {
-      const buffer = imageCanvas(new ImageData(pixels, job.width, job.height));
-      const picture = upright((painter) => painter.drawImage(buffer, 0, 0, across, length));
-      paintCanvas(base, ...size, picture, few ? curves : picture);
+      show(base, ...size, new ImageData(pixels, job.width, job.height), few ? curves : undefined);
       share.value = drawnShare;
     });
   }

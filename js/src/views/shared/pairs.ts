@@ -126,6 +126,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       fontSize: column.fontSize,
       range: window?.range,
       reveal: window?.reveal,
+      palette,
       emphasis: emphasis(side),
       focused: focusedHere,
       locked,

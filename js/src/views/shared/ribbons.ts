@@ -1,4 +1,4 @@
-/** Paints ribbons from the focused tokens to every other token, with a strip beside them. */
+/** The ribbons from the focused tokens to every other token, with a strip beside them. */
 
 import { largestOf, smallestOf } from "../../data/extremes.ts";
 import type { Painter } from "../../painting/painter.ts";
@@ -25,6 +25,15 @@ export interface Ribbons {
   /** The side with the focus. */
   readonly side: Side;
   readonly series: readonly Series[];
+}
+
+/** A ribbon; its places and its width are in CSS pixels. */
+export interface Ribbon {
+  readonly start: number;
+  readonly end: number;
+  readonly width: number;
+  readonly color: string;
+  readonly opacity: number;
 }
 
 /** The faintest weight that is drawn; the legend shows the percentage of attention drawn. */
@@ -55,38 +64,63 @@ export function spanOf({ side, series, across }: Ribbons) {
 /** The least opacity of a strip, which shows whose it is. */
 export const TRACE = 0.05;
 
-export function paintRibbons(painter: Painter, ribbons: Ribbons): void {
-  const { axes, tracks, side, series } = ribbons;
+/** The space above and below the weight of a token in a strip. */
+export const APART = 1;
+
+/** Every ribbon, from the lowest to the topmost. */
+export function ribbonsOf({ axes, tracks, side, series }: Ribbons): readonly Ribbon[] {
   const [axis, other] = [axes[side], axes[otherSide(side)]];
   const [originTrack, track] = [tracks[side], tracks[otherSide(side)]];
-  const { stripe, near, far, strips: left } = spanOf(ribbons);
-
   // Sums over several tokens may exceed 1, and the ribbons of several heads meet at a token.
   const totals = other.shown.map((unit) =>
     series.reduce((sum, { weights }) => sum + weights[unit], 0),
   );
-  const largest = Math.max(1, ...series.map(({ weights }) => largestOf(weights)));
   const narrowest = smallestOf(other.shown.map((_, at) => track.size(at)));
   const widest = Math.min(WIDEST, (OF_ROW * narrowest) / Math.max(1, largestOf(totals)));
-
-  series.forEach(({ color }, n) => {
-    painter.fillStyle = alpha(color, TRACE);
-    painter.fillRect(left + n * stripe, 0, stripe, track.length);
-  });
+  const out: Ribbon[] = [];
   other.shown.forEach((unit, at) => {
     let y = track.middle(at) - (widest * totals[at]) / 2;
-    series.forEach(({ color, weights, parts }, n) => {
+    for (const { color, parts } of series) {
       for (const { from, weights } of parts) {
         const width = widest * weights[unit];
         y += width;
         if (weights[unit] < FAINTEST) continue;
-        painter.strokeStyle = alpha(color, shadeOf(weights[unit]));
-        painter.lineWidth = Math.max(THINNEST, width);
-        strokeCurve(painter, near, originTrack.middle(axis.places[from]), far, y - width / 2);
+        out.push({
+          start: originTrack.middle(axis.places[from]),
+          end: y - width / 2,
+          width: Math.max(THINNEST, width),
+          color,
+          opacity: shadeOf(weights[unit]),
+        });
       }
+    }
+  });
+  return out;
+}
+
+/** The weight that has the full shade of a strip: sums over several tokens may exceed 1. */
+export const fullShade = ({ series }: Ribbons) =>
+  Math.max(1, ...series.map(({ weights }) => largestOf(weights)));
+
+/** Stroke every ribbon, and fill the strips. */
+export function strokeRibbons(painter: Painter, ribbons: Ribbons): void {
+  const { axes, tracks, side, series } = ribbons;
+  const [other, track] = [axes[otherSide(side)], tracks[otherSide(side)]];
+  const { stripe, near, far, strips } = spanOf(ribbons);
+  for (const { start, end, width, color, opacity } of ribbonsOf(ribbons)) {
+    painter.strokeStyle = alpha(color, opacity);
+    painter.lineWidth = width;
+    strokeCurve(painter, near, start, far, end);
+  }
+  const largest = fullShade(ribbons);
+  series.forEach(({ color, weights }, n) => {
+    const left = strips + n * stripe;
+    painter.fillStyle = alpha(color, TRACE);
+    painter.fillRect(left, 0, stripe, track.length);
+    other.shown.forEach((unit, at) => {
       if (weights[unit] < FAINTEST) return;
       painter.fillStyle = alpha(color, shadeOf(weights[unit] / largest));
-      painter.fillRect(left + n * stripe, track.start(at) + 1, stripe, track.size(at) - 2);
+      painter.fillRect(left, track.start(at) + APART, stripe, track.size(at) - 2 * APART);
     });
   });
 }

@@ -101,7 +101,7 @@ test("its pictures are drawn, and nothing is asked for them", async () => {
   const { view, asked } = mounted();
   await eventually(() => {
     const canvases = [...view.element.querySelectorAll("canvas")];
-    const drawn = canvases.filter((canvas) => !canvas.classList.contains("overlay"));
+    const drawn = canvases.filter((canvas) => !canvas.matches(".overlay, .veil"));
     expect(drawn.length).toBe(2);
     for (const canvas of drawn) expect(painted(canvas)).toBeGreaterThan(0);
   });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Painter } from "../../../src/painting/painter.ts";
 import { uniformTrack } from "../../../src/parts/track.ts";
 import { axesOf } from "../../../src/views/shared/axes.ts";
-import { paintRibbons } from "../../../src/views/shared/ribbons.ts";
+import { strokeRibbons } from "../../../src/views/shared/ribbons.ts";
 import { stateOf } from "../../support/choices.ts";
 import { noisyLayer } from "../../support/layers.ts";
 
@@ -40,7 +40,7 @@ test("each token has ribbons as strong as its own weights", () => {
   const weights = a.map((weight, at) => weight + b[at]);
   const { painter, curves } = recorder();
   const track = uniformTrack(3, ROW);
-  paintRibbons(painter, {
+  strokeRibbons(painter, {
     axes,
     tracks: { query: track, key: track },
     across: 100,

@@ -1,5 +1,6 @@
 /** Paints the cross-hair of a matrix, and markers for places outside of the viewport. */
 
+import type { Box } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import type { Viewport } from "./viewport.ts";
@@ -7,6 +8,25 @@ import type { Viewport } from "./viewport.ts";
 /** The least cell for a bold cross-hair, which would cover smaller ones. */
 const BOLD_FROM = 6;
 const MARK = 5;
+
+/** The box around the cross-hair and its markers, from the first cell shown; null if there is none. */
+export function crossBox(
+  { cell, row, column, across, down }: Viewport,
+  rows: readonly number[],
+  columns: readonly number[],
+): Box | null {
+  if (!rows.length && !columns.length) return null;
+  const edge = 2 * MARK + 2;
+  /** From the first to the last of these places, or to the edge with their marker. */
+  const extent = (places: readonly number[], from: number, length: number) => {
+    const starts = places.map((at) => (at - from) * cell);
+    return [Math.min(...starts, length), Math.max(...starts.map((at) => at + cell), 0)];
+  };
+  // Rows are as wide as the viewport, and columns as high.
+  const [top, bottom] = columns.length ? [0, down] : extent(rows, row, down);
+  const [left, right] = rows.length ? [0, across] : extent(columns, column, across);
+  return [left - edge, top - edge, right - left + 2 * edge, bottom - top + 2 * edge];
+}
 
 /** @param columns the places of the focused units */
 export function paintCross(

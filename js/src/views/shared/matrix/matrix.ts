@@ -2,14 +2,14 @@
 
 import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
-import { paintCanvas } from "../../../painting/canvas.ts";
+import { paintCanvas, paintPart } from "../../../painting/canvas.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
 import { perFrame } from "../../../scheduling/frame.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { type Place, pointAt } from "../../../state/state.ts";
 import { type AttentionOptions, type Axis, placeOf } from "../axes.ts";
-import { paintCross } from "./cross.ts";
+import { crossBox, paintCross } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
 import { NAMES_FROM } from "./names.ts";
 import { overviewBox, overviewPlace } from "./overview.ts";
@@ -95,7 +95,9 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
       key.map((unit) => axes.key.places[unit]),
     ];
     const [colors, shown] = [palette.value, viewport.value];
-    paintCanvas(cross, ...size.value, (painter) => {
+    const box = crossBox(shown, down, across);
+    const placed = box && ([box[0] + left + FRAME, box[1] + top + FRAME, box[2], box[3]] as const);
+    paintPart(cross, ...size.value, placed, (painter) => {
       painter.translate(left + FRAME, top + FRAME);
       paintCross(painter, colors, shown, down, across);
     });

@@ -1,0 +1,140 @@
+/** The ribbons of the focused tokens and their strips as one picture, for the screen. */
+
+import { type Ribbon as Curve, paintRibbons } from "../../raster/paint-ribbons.ts";
+import { otherSide } from "../../state/locks.ts";
+import { rgb } from "../../styles/palette.ts";
+import { MANY_RIBBONS, manyRibbons } from "./many-ribbons.ts";
+import {
+  APART,
+  FAINTEST,
+  fullShade,
+  type Ribbons,
+  ribbonsOf,
+  shadeOf,
+  spanOf,
+  TRACE,
+} from "./ribbons.ts";
+
+/** The number of ribbons, also of those that are too faint to be drawn. */
+export const countOf = ({ axes, side, series }: Ribbons): number =>
+  series.reduce((sum, { parts }) => sum + parts.length, 0) * axes[otherSide(side)].shown.length;
+
+/**
+ * Draw the picture, without a transform for horizontal layouts.
+ *
+ * @param length of the lines along the tokens, in CSS pixels
+ * @param show gets the picture, which holds until it returns
+ */
+export function ribbonPicture(
+  ribbons: Ribbons,
+  length: number,
+  ratio: number,
+  show: (image: ImageData) => void,
+): void {
+  const { across } = ribbons;
+  const [width, height] = [across, length].map((side) => Math.max(1, Math.round(side * ratio)));
+  const { forward, near, far } = spanOf(ribbons);
+  const [first, end] = [near, far].sort((a, b) => a - b).map((x) => Math.round(x * ratio));
+  const isMany = countOf(ribbons) > MANY_RIBBONS;
+  const { merged, strongest } = isMany
+    ? manyRibbons(ribbons)
+    : { merged: [], strongest: ribbonsOf(ribbons) };
+  const curves = strongest.map(({ start, end, width, color, opacity }) => ({
+    start: start * ratio,
+    end: end * ratio,
+    thickness: width * ratio,
+    ink: rgb(color),
+    opacity,
+  }));
+  const job = {
+    width,
+    height,
+    first,
+    end,
+    forward,
+    merged: merged.map(({ start, ends }) => ({ start: start * ratio, ends })),
+    cell: ratio,
+    ribbons: joined(curves),
+  };
+  paintRibbons(job, (pixels) => {
+    fillStrips(pixels, width, height, ribbons, isMany, ratio);
+    show(new ImageData(pixels, width, height));
+  });
+}
+
+/** The distance in pixels within which ribbons of the same thickness look like one. */
+const AS_ONE = 0.5;
+
+/** Join consecutive ribbons that look like one: many weights are small, and end side by side. */
+function joined(curves: readonly Curve[]): readonly Curve[] {
+  const out: Curve[] = [];
+  let first = Number.NaN;
+  for (const curve of curves) {
+    const last = out.at(-1);
+    const alike = last && last.start === curve.start && last.thickness === curve.thickness;
+    if (alike && Math.abs(curve.end - first) < AS_ONE) out[out.length - 1] = over(curve, last);
+    else {
+      out.push(curve);
+      first = curve.end;
+    }
+  }
+  return out;
+}
+
+/** A ribbon on top of another one that is nearly at the same place. */
+function over(top: Curve, below: Curve): Curve {
+  const left = below.opacity * (1 - top.opacity);
+  const opacity = top.opacity + left;
+  const mean = (a: number, b: number) => (top.opacity * a + left * b) / opacity;
+  const part = (n: 0 | 1 | 2) => mean(top.ink[n], below.ink[n]);
+  return {
+    ...top,
+    end: mean(top.end, below.end),
+    ink: [part(0), part(1), part(2)],
+    opacity,
+  };
+}
+
+/** Fill the strips: by row of pixels, the largest weight of the tokens there. */
+function fillStrips(
+  pixels: Uint8ClampedArray,
+  width: number,
+  height: number,
+  ribbons: Ribbons,
+  isMany: boolean,
+  ratio: number,
+): void {
+  const { axes, tracks, side, series } = ribbons;
+  const [{ shown }, track] = [axes[otherSide(side)], tracks[otherSide(side)]];
+  const { stripe, strips } = spanOf(ribbons);
+  const largest = fullShade(ribbons);
+  const down = Math.min(height, Math.round(track.length * ratio));
+  // Many tokens have no space between them.
+  const apart = isMany ? 0 : APART;
+  const place = (at: number) => Math.min(down, Math.round(at * ratio));
+  const from = Int32Array.from(shown, (_, at) => place(track.start(at) + apart));
+  const to = Int32Array.from(shown, (_, at) => place(track.start(at) + track.size(at) - apart));
+  const most = new Float32Array(down);
+  // Written a pixel at a time.
+  const whole = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
+  const bytes = new Uint8ClampedArray(4);
+  const word = new Uint32Array(bytes.buffer);
+  series.forEach(({ color, weights }, n) => {
+    most.fill(0);
+    for (let at = 0; at < shown.length; at++) {
+      const weight = weights[shown[at]];
+      if (weight < FAINTEST) continue;
+      // A token may be less than a pixel.
+      for (let y = from[at]; y < Math.max(from[at] + 1, to[at]); y++)
+        if (weight > most[y]) most[y] = weight;
+    }
+    const [left, right] = [n, n + 1].map((at) => Math.round((strips + at * stripe) * ratio));
+    bytes.set(rgb(color));
+    for (let y = 0; y < down; y++) {
+      const shade = shadeOf(most[y] / largest);
+      bytes[3] = 255 * (isMany ? Math.max(TRACE, shade) : TRACE + (1 - TRACE) * shade);
+      const pixel = word[0];
+      for (let at = y * width + left; at < y * width + right; at++) whole[at] = pixel;
+    }
+  });
+}
