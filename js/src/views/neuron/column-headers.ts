@@ -68,11 +68,7 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
         compared && ` ${compared}.`,
       ].join(""),
       altered: !second && mutedCount > 0,
-      ...(compared
-        ? { hovered: ["2 queries"] }
-        : mutedCount
-          ? {}
-          : { hovered: ["▾ make 80%", "▾ 80%", "▾"] }),
+      ...(compared || mutedCount ? {} : { hovered: ["▾ make 80%", "▾ 80%", "▾"] }),
       left: layout.products,
       width: (layout.bias ?? layout.scores).left - layout.products - GAP,
     },
