@@ -1,4 +1,8 @@
-"""Joining of a generation's steps, each a few rows of attention, into one layer."""
+"""Joining of a generation's passes, each a few rows of a layer, into one layer.
+
+These are attentions that a model computes without an attention function, whose softmaxes are
+explained pass by pass.
+"""
 
 from __future__ import annotations
 
@@ -6,116 +10,72 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnwidget.record import Fidelity, Floats, Layer
-from attnwidget.record.scores import Bools
 
-from .items import shared_heads
-from .terms import added_terms, terms
+from .items import Padded, shared_heads
+from .steps import LayerRows, Span
+from .terms import terms
 
 
-def assembled(passes: Sequence[Layer], *, cross: bool, kept: np.ndarray | None) -> Layer:
-    """Join the attention of successive forward passes into one layer.
-
-    Every pass attends from its new tokens. Its keys are those of all tokens so far, or of the
-    latest if the cache is a sliding window, or of a whole buffer if the cache is static. The keys
-    of each token are taken from the pass that computed them. In cross-attention the keys are the
-    same in every pass. A pass over all tokens so far replaces the passes before it.
+def joined_layer(
+    passes: Sequence[LayerRows], spans: Sequence[Span], *, cross: bool, kept: Padded | None
+) -> Layer:
+    """Join the rows of successive forward passes.
 
     Args:
-        passes: the layer of each pass.
+        passes: the rows of each pass.
+        spans: its tokens.
         cross: True for cross-attention.
         kept: the positions to record, along both axes (of cross-attention, of the keys); None for
             all.
 
     Raises:
-        ValueError: the passes do not fit each other.
+        ValueError: a token attends to a place that holds no token yet.
     """
-    if passes[-1].shape[0] > 1:
-        passes = passes[-1:]
-    if any(layer.shape[0] > 1 for layer in passes[1:]):
-        raise ValueError("a pass of its generation reads several tokens at once")
-    rows = _Rows(passes[0], cross)
-    for layer in passes:
-        rows.add(layer)
-    return rows.layer(_fidelity(passes), kept)
+    first, length = passes[0], spans[-1].end
+    columns = spans[0].num_keys if cross else length
+    # A matrix that all heads share is kept once.
+    heads = max(len(rows.matrix) for rows in passes)
+    hidden = np.float32(0 if first.program is None else -np.inf)
+    whole = np.full((heads, length, columns), hidden)
+    unused = np.zeros(length, bool)
+    for span, rows in zip(spans, passes, strict=True):
+        of_pass, width = slice(span.start, span.end), min(span.num_keys, columns - span.offset)
+        whole[:, of_pass, span.offset : span.offset + width] = rows.matrix[:, :, :width]
+        unused[of_pass] = (rows.matrix[:, :, span.unused] > hidden).any(axis=(0, 2))
+    query_rows = _positions(None if cross else kept, length)
+    key_rows = _positions(kept, columns)
+    if unused[query_rows].any():
+        raise ValueError("it attends to places of its static cache that hold no token yet")
+    whole = whole[:, query_rows][:, :, key_rows]
+
+    def joined(arrays: list[Floats | None], positions: NDArray[np.intp]) -> Floats | None:
+        known = [array for array in arrays if array is not None]
+        if len(known) < len(arrays):
+            return None
+        return np.ascontiguousarray(np.concatenate(known, axis=1)[:, positions])
+
+    queries = joined([rows.queries for rows in passes], query_rows)
+    keys = joined([rows.keys for rows in passes], key_rows)
+    values = _once(joined([rows.values for rows in passes], key_rows))
+    fidelity = _fidelity([rows.fidelity for rows in passes])
+    if queries is None or keys is None or first.program is None:
+        return Layer(None, None, None, whole, fidelity, values=values)
+    seen = whole != -np.inf
+    joined_terms = terms(seen, np.where(seen, whole, np.float32(0)), 1, whole.shape[1:])
+    old = first.program
+    program = joined_terms.program(old.scale, old.softcap, old.sinks)
+    layer = Layer(queries, _once(keys), program, None, fidelity, values=values)
+    return replace(layer, rotary=first.rotary)
 
 
-class _Rows:
-    """The arrays of all tokens so far, one entry per head."""
-
-    def __init__(self, first: Layer, cross: bool) -> None:
-        self.first = first
-        self.cross = cross
-        self.queries: list[Floats] = []
-        self.keys: list[Floats] = []
-        self.values: list[Floats] = []
-        self.matrix: list[tuple[int, Floats]] = []
-        # True for rows that attend to places of a static cache that hold no token yet.
-        self.invalid: list[Bools] = []
-        self.length = 0
-
-    def add(self, layer: Layer) -> None:
-        """Add the rows of a pass, and the keys and values of its new tokens."""
-        num_queries, num_keys = layer.shape
-        end = self.length + num_queries
-        # The position of the first key, which is not 0 in a sliding window.
-        offset = 0 if self.cross else max(0, end - num_keys)
-        new = slice(None) if self.cross else slice(self.length - offset, end - offset)
-        if not self.cross and self.length < offset:
-            raise ValueError("its cache holds fewer tokens than a pass adds")
-        if layer.queries is not None and layer.keys is not None:
-            self.queries.append(layer.queries)
-            if not self.cross or not self.keys:
-                self.keys.append(_per_head(layer, layer.keys)[:, new])
-        if layer.values is not None and (not self.cross or not self.values):
-            self.values.append(_per_head(layer, layer.values)[:, new])
-        as_weights = self.first.program is None
-        matrix = _matrix(layer, as_weights)
-        beyond = matrix[:, :, num_keys if self.cross else end - offset :]
-        invalid: Bools = np.any(beyond > (0 if as_weights else -np.inf), axis=(0, 2))
-        self.invalid.append(invalid)
-        self.matrix.append((offset, matrix))
-        self.length = end
-
-    def layer(self, fidelity: Fidelity, kept: np.ndarray | None) -> Layer:
-        """The layer of all passes."""
-        first, length = self.first, self.length
-        columns = first.shape[1] if self.cross else length
-        # A matrix that all heads share is kept once.
-        heads = max(len(rows) for _, rows in self.matrix)
-        whole = np.zeros((heads, length, columns), np.float32)
-        if first.program is not None:
-            whole[:] = -np.inf
-        start = 0
-        for offset, rows in self.matrix:
-            width = min(rows.shape[2], columns - offset)
-            whole[:, start : start + rows.shape[1], offset : offset + width] = rows[:, :, :width]
-            start += rows.shape[1]
-        query_rows = np.arange(length) if self.cross or kept is None else kept[kept < length]
-        if np.concatenate(self.invalid)[query_rows].any():
-            raise ValueError("it attends to places of its static cache that hold no token yet")
-        key_rows = np.arange(columns) if kept is None else kept[kept < columns]
-        whole = whole[:, query_rows][:, :, key_rows]
-
-        def joined(arrays: list[Floats], positions: np.ndarray) -> Floats | None:
-            return np.concatenate(arrays, axis=1)[:, positions] if arrays else None
-
-        queries, keys = joined(self.queries, query_rows), joined(self.keys, key_rows)
-        values = joined(self.values, key_rows)
-        if queries is None or keys is None or first.program is None:
-            layer = Layer(None, None, None, whole, fidelity, values=_once(values))
-            return replace(layer, projection=first.projection)
-        seen = whole != -np.inf
-        joined_terms = terms(seen, np.where(seen, whole, np.float32(0)), 1, whole.shape[1:])
-        old = first.program
-        program = joined_terms.program(old.scale, old.softcap, old.sinks)
-        layer = Layer(queries, _once(keys), program, None, fidelity, values=_once(values))
-        return replace(layer, projection=first.projection, rotary=first.rotary)
-
-
-def _per_head(layer: Layer, array: Floats) -> Floats:
-    return np.repeat(array, layer.num_heads // len(array), axis=0)
+def _positions(kept: Padded | None, length: int) -> NDArray[np.intp]:
+    if kept is None or kept.length != length:
+        return np.arange(length)
+    positions: NDArray[np.intp] = kept.kept.numpy()
+    return positions
 
 
 def _once(array: Floats | None) -> Floats | None:
@@ -123,18 +83,8 @@ def _once(array: Floats | None) -> Floats | None:
     return None if array is None else np.ascontiguousarray(array[:: shared_heads(array)])
 
 
-def _matrix(layer: Layer, as_weights: bool) -> Floats:
-    """The weights, or the terms added to the scores: [1 or heads, Tq, Tk]."""
-    if as_weights:
-        return np.stack([layer.head_weights(head) for head in range(layer.num_heads)])
-    if layer.program is None:
-        raise ValueError("a score program explains some of its passes, but not all")
-    return added_terms(layer.program, np.arange(layer.shape[0]), layer.shape)
-
-
-def _fidelity(passes: Sequence[Layer]) -> Fidelity:
+def _fidelity(fidelities: Sequence[Fidelity]) -> Fidelity:
     """The largest errors of all passes."""
-    fidelities = [layer.fidelity for layer in passes]
 
     def largest(errors: list[float | None]) -> float | None:
         known = [error for error in errors if error is not None]
