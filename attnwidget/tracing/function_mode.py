@@ -79,10 +79,13 @@ class AttentionMode(TorchFunctionMode):
     def paused(self) -> Iterator[None]:
         """Follow nothing within this context."""
         before, self._paused = self._paused, True
+        was_following = self._following and self.suspend()
         try:
             yield
         finally:
             self._paused = before
+            if was_following:
+                self.resume()
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None

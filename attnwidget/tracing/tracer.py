@@ -129,11 +129,13 @@ def undisturbed(model: torch.nn.Module) -> Iterator[None]:
     with _one_at_a_time:
         modes = [(module, module.training) for module in model.modules()]
         try:
-            for module, _ in modes:
-                # Only the flag: some adapters override train() and eval() to merge weights.
-                module.training = False
+            for module, training in modes:
+                if training:
+                    # Only the flag: some adapters override train() and eval() to merge weights.
+                    module.training = False
             with torch.no_grad(), torch.compiler.set_stance("force_eager"):
                 yield
         finally:
             for module, training in modes:
-                module.training = training
+                if module.training != training:
+                    module.training = training
