@@ -88,7 +88,8 @@ bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side 
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
 	$(PY) -m benchmarks.browser --models-folder "$(ATTNWIDGET_MODELS)" $(BENCH) && \
-	$(PY) -m benchmarks.notebook
+	$(PY) -m benchmarks.notebook && \
+	$(PY) -m benchmarks.capture
 
 docs: $(VENV)/.docs $(BUNDLE) ## Make the site of the documents, offline
 	rm -rf build/docs

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from attnwidget.record import Fidelity, Floats, Layer, sample_rows
 from attnwidget.tracing import FunctionCall
@@ -17,49 +19,60 @@ from .tolerance import largest_score, tolerance
 # The most windows of one call that are checked.
 _MAX_WINDOWS = 4
 
+# The rows that are compared at a time, so that memory stays below that of a whole matrix.
+_BATCH = 64
+
+_LEAST_TOLERANCE = tolerance(torch.float32)
+
 
 class CallCheck:
-    """Compares layers with some rows of the call from which they were taken."""
+    """Compares layers with some rows of the call from which they were taken.
 
-    def __init__(self, call: FunctionCall, selection: Selection) -> None:
+    Args:
+        rows: positions of the compared queries in each window; those of `sample_rows` if None.
+    """
+
+    def __init__(
+        self, call: FunctionCall, selection: Selection, rows: NDArray[np.intp] | None = None
+    ) -> None:
         self.call = call
         self.selection = selection
         self.shape = selection.shape
+        self._rows = sample_rows(self.shape[0]) if rows is None else rows
 
     def fidelity(self, layer: Layer) -> Fidelity:
-        """Measure the errors of a layer, over sampled rows that see any key.
+        """Measure the errors of a layer, over the compared rows that see any key.
 
         A wrong mask, scale or bias affects many rows, so a sample finds it.
         """
         call, selection = self.call, self.selection
         value = selection.cut(call.value, selection.keys).numpy()
+        # Per head, so that large values of one head do not hide an error of another.
+        largest = np.maximum(np.abs(value).max(axis=(2, 3)), 1e-30)
         output = (
             None if call.output is None else selection.cut(call.output, selection.queries).numpy()
         )
         # Differences of weights, and of head outputs by the layer's and by the model's weights.
         weights_error, output_error, reference_error, checked = 0.0, 0.0, 0.0, 0
         compared = call.reference is not None and layer.program is not None
-        windows = sample_rows(selection.count)[:: max(1, -(-selection.count // _MAX_WINDOWS))]
-        for window in windows:
-            rows = sample_rows(self.shape[0])
+        for window, rows in self._batches():
             columns = slice(window * self.shape[1], (window + 1) * self.shape[1])
-            kept = np.stack(
-                [
-                    layer.head_weights(head, rows + window * self.shape[0])[:, columns]
-                    for head in range(layer.num_heads)
-                ]
-            )
+            kept = layer.all_weights(rows + window * self.shape[0])[..., columns]
             checked += len(rows)
             live = kept.sum(axis=-1) != 0  # true of NaN, which must count as an error
             reference = self._reference(layer, window, rows) if compared else None
             compared = reference is not None
-            values = np.repeat(value[window], len(kept) // len(value[window]), axis=0)
+            values = value[window], largest[window]
             outputs = None if output is None else output[window][:, rows]
-            output_error = _larger(output_error, _distance(kept, values, outputs)[live])
+            output_error = _larger(output_error, _distance(kept, *values, outputs)[live])
             if reference is not None:
-                weights_error = _larger(weights_error, np.abs(kept - reference)[live])
-                distance = _distance(reference, values, outputs)[live]
-                reference_error = _larger(reference_error, distance)
+                differences = np.abs(kept - reference)[live]
+                weights_error = _larger(weights_error, differences)
+                # The outputs of both differ by no more than this, relative to the values.
+                between = _larger(0.0, differences.sum(axis=-1))
+                if not between <= _LEAST_TOLERANCE / 2 >= output_error:
+                    distance = _distance(reference, *values, outputs)[live]
+                    reference_error = _larger(reference_error, distance)
         # Under autocast, a model computes in less precision than its queries have.
         dtype = (call.query if call.output is None else call.output).dtype
         limit = tolerance(dtype, 0.0 if layer.program is None else largest_score(layer))
@@ -73,6 +86,13 @@ class CallCheck:
             rows=checked,
         )
 
+    def _batches(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """(window, rows) to compare."""
+        count = self.selection.count
+        for window in sample_rows(count)[:: max(1, -(-count // _MAX_WINDOWS))]:
+            for start in range(0, len(self._rows), _BATCH):
+                yield int(window), self._rows[start : start + _BATCH]
+
     def _reference(self, layer: Layer, window: int, rows: np.ndarray) -> Floats | None:
         """Weights [heads, rows, Tk] by the model's explicit attention function, in float32."""
         call = self.call
@@ -80,14 +100,13 @@ class CallCheck:
             return None
         index = self.selection.windows.start + window
         device = call.query.device
-        picked = self.selection.queries[torch.as_tensor(rows)].to(device)
-        columns = self.selection.keys.to(device)
+        picked, columns = self.selection.queries[torch.from_numpy(rows)], self.selection.keys
         mask = _additive(layer, window, rows, self.shape).to(device)
         try:
             weights = call.reference(
-                call.query[index : index + 1, :, picked].float(),
-                call.key[index : index + 1, :, columns].float(),
-                call.value[index : index + 1, :, columns].float(),
+                _tokens(call.query[index : index + 1], picked),
+                _tokens(call.key[index : index + 1], columns),
+                _tokens(call.value[index : index + 1], columns),
                 mask,
             )
             array: Floats = weights[0].detach().to("cpu", torch.float32).numpy()
@@ -96,13 +115,28 @@ class CallCheck:
         return array if array.shape == (layer.num_heads, len(rows), self.shape[1]) else None
 
 
-def _distance(weights: Floats, values: Floats, output: Floats | None) -> Floats:
-    """The distance [heads, rows] of weights . values to an output, relative to the values."""
+def _tokens(vectors: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+    """Vectors [1, heads, T, d] of some positions, in float32."""
+    if len(positions) < vectors.shape[2]:
+        vectors = vectors.index_select(2, positions.to(vectors.device))
+    return vectors.float()
+
+
+def _distance(weights: Floats, values: Floats, largest: Floats, output: Floats | None) -> Floats:
+    """The distance [heads, rows] of weights . values to an output, relative to the values.
+
+    Args:
+        weights: [heads, rows, Tk].
+        values: [value heads, Tk, d_v].
+        largest: of the values, [value heads].
+        output: [heads, rows, d_v], or None.
+    """
+    heads, rows, keys = weights.shape
     if output is None:
-        return np.zeros(weights.shape[:2], np.float32)
-    # Per head, so that large values of one head do not hide an error of another.
-    largest = np.maximum(np.abs(values).max(axis=(1, 2)), 1e-30)[:, None]
-    distance: Floats = np.abs(weights @ values - output).max(axis=2) / largest
+        return np.zeros((heads, rows), np.float32)
+    product = weights.reshape(len(values), -1, keys) @ values
+    difference = np.abs(product.reshape(output.shape) - output).max(axis=2)
+    distance: Floats = difference / np.repeat(largest, heads // len(largest))[:, None]
     return distance
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from attnwidget.record import Fidelity, Layer, ScoreProgram
-from attnwidget.tracing import FunctionCall
+from attnwidget.tracing import FunctionCall, SoftmaxCall
 
 from .check import CallCheck
 from .explain_softmax import explain_softmax
 from .items import Item, Selection, joined, shared_heads
 from .masks import additive, read_mask
+from .recent import Recent
 from .terms import Terms, terms
 
 
@@ -25,7 +26,7 @@ class FunctionExplainer:
     def __init__(self, *, values: bool, check: bool) -> None:
         self._values = values
         self._check = check
-        self._latest: tuple[Any, Terms] | None = None
+        self._known: Recent[Terms] = Recent()
 
     def layer(self, call: FunctionCall, item: Item, name: str) -> Layer:
         """The layer that this call computed.
@@ -38,7 +39,22 @@ class FunctionExplainer:
             ValueError: the mask cannot be read, or queries or keys hold NaN or infinity.
         """
         selection = item.select(len(call.query), (call.query.shape[-2], call.key.shape[-2]))
-        terms = self._terms(call, item, selection)
+        return self.explained(call, item, selection, self._terms(call, item, selection), name)
+
+    def explained(
+        self,
+        call: FunctionCall,
+        item: Item,
+        selection: Selection,
+        terms: Terms,
+        name: str,
+        rows: NDArray[np.intp] | None = None,
+    ) -> Layer:
+        """The layer of a call whose mask and bias are known.
+
+        Args:
+            rows: the rows that are checked; those of `sample_rows` if None.
+        """
         queries = joined(selection.cut(call.query, selection.queries))
         keys = joined(selection.cut(call.key, selection.keys))
         values = joined(selection.cut(call.value, selection.keys)) if self._values else None
@@ -49,7 +65,7 @@ class FunctionExplainer:
         layer = Layer(queries, keys[::shared], program, None, kept, values=values)
         if not self._check:
             return layer
-        check = CallCheck(call, selection)
+        check = CallCheck(call, selection, rows)
         layer = replace(layer, fidelity=check.fidelity(layer))
         if layer.fidelity.exact is False and call.replay is not None:
             return min([layer, *_replayed(call, item, check, layer)], key=_error)
@@ -59,19 +75,17 @@ class FunctionExplainer:
         extra = call.options.get("position_bias")
         size = call.options.get("sliding_window") if call.options.get("flash") else None
         shapes = call.query.shape[:3], call.key.shape[-2]
-        # The key holds the objects themselves, because ids of freed objects may be reused.
-        key = (call.mask, extra, call.causal, size, shapes, item)
-        if self._latest is None or not _same(self._latest[0], key):
-            mask_and_bias = read_mask(call, selection)
-            self._latest = (key, terms(*mask_and_bias, selection.count, selection.shape))
-        return self._latest[1]
+
+        def read() -> Terms:
+            return terms(*read_mask(call, selection), selection.count, selection.shape)
+
+        return self._known.get((call.mask, extra, item), (call.causal, size, shapes), read)
 
 
 def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) -> Iterator[Layer]:
     """Candidates of the layer, from the softmaxes within the model's explicit function."""
-    assert call.replay is not None
     try:
-        others = [explain_softmax(other, item, "") for other in call.replay(additive(call))]
+        others = [explain_softmax(other, item, "") for other in _softmaxes(call)]
     except Exception:  # the function does not take these inputs
         return
     for other in others:
@@ -84,8 +98,9 @@ def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) ->
         yield replace(other, fidelity=check.fidelity(other))
 
 
-def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    return a[0] is b[0] and a[1] is b[1] and a[2:-1] == b[2:-1] and a[-1] is b[-1]
+def _softmaxes(call: FunctionCall) -> list[SoftmaxCall]:
+    assert call.replay is not None
+    return call.replay(call.query, call.key, call.value, additive(call))
 
 
 def _error(layer: Layer) -> float:

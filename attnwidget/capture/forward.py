@@ -97,15 +97,16 @@ def _calls(
     values: bool,
 ) -> tuple[list[RecordedCall], set[str]]:
     """All attention calls, and the names of all modules that ran."""
-    sink = RecordedCalls()
     if generation is None:
+        sink = RecordedCalls()
         items = Items(inputs.batch, two=is_encoder_decoder(model))
         ran = record_pass(
             model, lambda: _call(model, inputs), items.of, sink, wanted=wanted, values=values
         )
         return sink.calls, ran.called
-    ran = record_pass(model, generation.run, generation.items, sink, wanted=wanted, values=values)
-    return generation.calls(sink.calls), ran.called
+    steps = generation.steps()
+    ran = record_pass(model, generation.run, generation.items, steps, wanted=wanted, values=values)
+    return generation.calls(steps, values=values), ran.called
 
 
 def _call(model: torch.nn.Module, inputs: Inputs) -> Any:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from attnwidget.record import Tokens
-from attnwidget.tracing import can_generate
+from attnwidget.record import Layer, Tokens
+from attnwidget.tracing import Address, can_generate, undisturbed
 
 from .inputs import Inputs, labelled
-from .items import Item, Items
-from .join_steps import assembled
-from .model import is_encoder_decoder
-from .recorder import RecordedCall
+from .items import Item, Items, Padded
+from .join_functions import JoinedFunctions
+from .join_layers import joined_layer
+from .model import device_of, is_encoder_decoder, without_autocast
+from .recorder import RecordedCall, projected
 from .sequences import Sequences
 from .stacks import is_cross, tower
+from .steps import FunctionPass, LayerPass, Pass, Steps, is_pass
 
 # Options with which a pass reads other tokens than the latest one.
 _UNSUPPORTED = (
@@ -84,18 +85,37 @@ class Generation:
         first = batch.index * self.beams
         return [Item(batch.size * self.beams, first + beam) for beam in range(self.beams)]
 
-    def calls(self, recorded: Sequence[RecordedCall]) -> list[RecordedCall]:
-        """Join the steps of each attention into one call."""
-        steps: dict[tuple[str, int], list[RecordedCall]] = defaultdict(list)
-        for call in recorded:
-            steps[call.address.module, call.address.call].append(call)
-        passes = max((call.address.step for call in recorded), default=-1) + 1
+    def steps(self) -> Steps:
+        """A sink for the calls of all passes."""
+        batch = self.inputs.batch
+        first = batch.index * self.beams
+        return Steps(self._once, batch.size * self.beams, slice(first, first + self.beams))
+
+    def calls(self, steps: Steps, *, values: bool) -> list[RecordedCall]:
+        """Join the passes of each attention into one call.
+
+        Args:
+            values: True to keep values.
+        """
+        passes = steps.last_step + 1
         if passes > self._sequence().shape[0] - self._prompt() and self.beams == 1:
             raise ValueError(
                 f"generate has run the model {passes} times, more often than once for each token; "
                 "its attention cannot be put together"
             )
-        return [self._joined(calls) for calls in steps.values()]
+        functions = JoinedFunctions(values=values)
+        calls = []
+        with undisturbed(self.model), without_autocast(device_of(self.model)):
+            # What was joined is freed.
+            while steps.passes:
+                module, number = key = next(iter(steps.passes))
+                joined = self._joined(module, number, steps.passes.pop(key), functions)
+                matrix = steps.projections.get(key)
+                if matrix is not None:
+                    layers = tuple(projected(layer, matrix) for layer in joined.layers)
+                    joined = replace(joined, layers=layers)
+                calls.append(joined)
+        return calls
 
     def sequences(self) -> Sequences:
         """Labels with all generated tokens, the last of which the model has not read."""
@@ -114,29 +134,52 @@ class Generation:
         tokens = labelled(self.tokenizer, ids)
         return replace(tokens, generated=prompt if prompt < len(tokens) else None)
 
-    def _joined(self, steps: list[RecordedCall]) -> RecordedCall:
-        """Join the calls that an attention makes in every step."""
-        first, beams = steps[0], self._beams()
-        module = first.address.module
-        if self._once(module):
-            return first
-        steps = [call for call in steps if call.address.step < len(beams)]
-        failed = [call for call in steps if not call.layers]
+    def _joined(
+        self,
+        module: str,
+        number: int,
+        entries: Sequence[Pass | RecordedCall],
+        functions: JoinedFunctions,
+    ) -> RecordedCall:
+        """Join the passes of a call."""
+        if self._once(module) and isinstance(entries[0], RecordedCall):
+            return entries[0]
+        beams = self._beams()
+        within = [entry for entry in entries if entry.step < len(beams)]
+        failed = [entry for entry in within if isinstance(entry, RecordedCall)]
         if failed:  # or not to be recorded
             return failed[0]
-        if not steps:
-            return replace(first, layers=())
-        passes = [
-            call.layers[beams[call.address.step] if len(call.layers) > 1 else 0] for call in steps
-        ]
+        passes = [entry for entry in within if is_pass(entry)]
+        address = Address(module, passes[0].step if passes else 0, number)
+        if not passes:
+            return RecordedCall(address, ())
+        try:
+            return RecordedCall(address, (self._layer(module, passes, functions),))
+        except ValueError as error:
+            return RecordedCall(address, (), str(error))
+
+    def _layer(self, module: str, passes: Sequence[Pass], functions: JoinedFunctions) -> Layer:
+        if passes[-1].span.start == 0:  # a pass over all tokens so far
+            passes = passes[-1:]
+        if any(each.span.start == 0 for each in passes[1:]):
+            raise ValueError("a pass of its generation reads several tokens at once")
+        beams = self._beams()
+        if [each.step for each in passes] != list(range(passes[0].step, len(beams))):
+            raise ValueError("its attention in some passes of the generation could not be followed")
+        chosen = [beams[each.step] for each in passes]
         text, kept, cross = self.inputs.batch.text, None, is_cross(module)
         if text is not None and (not self.two or cross):
-            generated = torch.arange(text.length, text.length + len(beams))
-            kept = torch.cat([text.kept, generated]).numpy()
-        try:
-            return replace(first, layers=(assembled(passes, cross=cross, kept=kept),))
-        except ValueError as error:
-            return replace(first, layers=(), reason=str(error))
+            # The last token is not read.
+            length = text.length if cross else text.length + len(beams) - 1
+            kept = Padded(length, torch.cat([text.kept, torch.arange(text.length, length)]))
+        by_function = [each for each in passes if isinstance(each, FunctionPass)]
+        by_softmax = [each for each in passes if isinstance(each, LayerPass)]
+        if by_function and by_softmax:
+            raise ValueError("some passes of its generation call an attention function, others not")
+        if by_function:
+            return functions.layer(module, by_function, chosen, cross=cross, kept=kept)
+        rows = [each.beams[beam] for each, beam in zip(by_softmax, chosen, strict=True)]
+        return joined_layer(rows, [each.span for each in by_softmax], cross=cross, kept=kept)
 
     def _option(self, name: str) -> Any:
         """The value of an option of `generate`: an argument, or of a generation config."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,7 +105,7 @@ class Item:
         queries, keys = (
             padded.kept
             if padded is not None and padded.length == length and windows.stop - windows.start == 1
-            else torch.arange(length)
+            else _all(length)
             for length, padded in zip(shape, (self.queries, self.keys), strict=True)
         )
         return Selection(windows, queries, keys)
@@ -121,6 +122,12 @@ class Item:
             return slice(0, leading)
         count = leading // self.batch
         return slice(self.index * count, (self.index + 1) * count)
+
+
+@functools.lru_cache(maxsize=8)
+def _all(length: int) -> torch.Tensor:
+    """All positions."""
+    return torch.arange(length)
 
 
 class Items:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -12,6 +13,13 @@ def device_of(model: torch.nn.Module) -> torch.device:
     """The device for inputs. Offloaded parameters are on "meta" until their module runs."""
     devices = (p.device for p in model.parameters() if p.device.type != "meta")
     return next(devices, torch.device("cpu"))
+
+
+def without_autocast(device: torch.device) -> AbstractContextManager[object]:
+    """A context in which torch does not round as it rounds the model under autocast."""
+    if not torch.is_autocast_enabled(device.type):
+        return nullcontext()  # turning off takes longer than many layers' explanation
+    return torch.autocast(device.type, enabled=False)
 
 
 def is_encoder_decoder(model: torch.nn.Module) -> bool:

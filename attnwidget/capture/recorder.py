@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import torch
 
 from attnwidget.progress import step_done
-from attnwidget.record import Floats, Layer
+from attnwidget.record import Floats, Layer, Rotary
 from attnwidget.tracing import (
     Address,
     Call,
@@ -25,7 +25,7 @@ from attnwidget.tracing import (
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
 from .items import Item
-from .model import device_of
+from .model import device_of, without_autocast
 from .projection import projections
 from .rotary import Rotations
 
@@ -60,12 +60,28 @@ class RecordedCall:
     layers: tuple[Layer, ...]
     reason: str = ""
 
+    @property
+    def step(self) -> int:
+        """The number of its forward pass."""
+        return self.address.step
+
 
 class Sink(Protocol):
     """Receives recorded calls one by one."""
 
     def add(self, call: RecordedCall) -> None:
         """Receive a call."""
+
+    def add_function(self, address: Address, call: FunctionCall, rotary: Rotary | None) -> bool:
+        """Receive a call that is not yet explained, and the pairs that its embedding rotated.
+
+        Returns:
+            False if the sink receives it once it is explained.
+
+        Raises:
+            ValueError: the call is not understood.
+        """
+        return False
 
     def add_projection(self, address: Address, matrix: Floats) -> None:
         """Receive the output projection [heads, d_v, d_model] of a call that was added before."""
@@ -82,7 +98,7 @@ class RecordedCalls(Sink):
 
     def add_projection(self, address: Address, matrix: Floats) -> None:
         call = self._calls[address]
-        layers = tuple(_projected(layer, matrix) for layer in call.layers)
+        layers = tuple(projected(layer, matrix) for layer in call.layers)
         self._calls[address] = replace(call, layers=layers)
 
     @property
@@ -128,7 +144,7 @@ def record_pass(
     """
     recorder = _Recorder(model, items, sink, wanted, values, check.includes(text))
     with undisturbed(model):
-        with trace(model, recorder, items("")[0].batch) as traced:
+        with trace(model, recorder, items("")[0].batch, once=True) as traced:
             output = run()
         for address, matrix in projections(recorder.receivers.by_call):
             sink.add_projection(address, matrix)
@@ -146,25 +162,27 @@ class _Recorder(Handler):
         check: bool,
     ) -> None:
         self.receivers = Receivers()
-        self._model = model
+        self._device = device_of(model)
         self._items = items
         self._sink = sink
         self._wanted = wanted
         self._values = values
         self._explainer = FunctionExplainer(values=values, check=check)
         self._rotations = Rotations()
+        # The calls whose output projection was looked for.
+        self._expected: set[tuple[str, int]] = set()
 
     def attention(self, address: Address, read: Read) -> None:
         if not self._wanted(address.module):
             self._sink.add(RecordedCall(address, ()))
             return
         try:
-            # Autocast would round the reference as it rounds the model.
-            with torch.autocast(device_of(self._model).type, enabled=False):
-                recorded = RecordedCall(address, self._layers(address, read()))
+            with without_autocast(self._device):
+                recorded = self._recorded(address, read())
         except Exception as error:  # other calls are still recorded; the record has the reason
             recorded = RecordedCall(address, (), str(error) or type(error).__name__)
-        self._sink.add(recorded)
+        if recorded is not None:
+            self._sink.add(recorded)
         step_done()
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
@@ -176,24 +194,35 @@ class _Recorder(Handler):
     ) -> None:
         self._rotations.module_left(module, output, parent)
 
-    def _layers(self, address: Address, call: Call) -> tuple[Layer, ...]:
-        """The layer of each item."""
+    def _recorded(self, address: Address, call: Call) -> RecordedCall | None:
+        """The call with the layer of each item; None if the sink has taken it unexplained."""
+        rotary = self._rotations.rotary(call)
+        if isinstance(call, FunctionCall) and self._sink.add_function(address, call, rotary):
+            self._expect_receiver(address, call, has_values=True)
+            return None
         layers = [
             self._explainer.layer(call, item, address.module)
             if isinstance(call, FunctionCall)
             else explain_softmax(call, item, address.module, values=self._values)
             for item in self._items(address.module)
         ]
-        rotary = self._rotations.rotary(call)
-        if self._values:
-            has_values = any(layer.values is not None for layer in layers)
-            self.receivers.expect(address, call.output if has_values else None)
-        return tuple(
+        has_values = any(layer.values is not None for layer in layers)
+        self._expect_receiver(address, call, has_values=has_values)
+        layers = [
             layer if layer.queries is None else replace(layer, rotary=rotary) for layer in layers
-        )
+        ]
+        return RecordedCall(address, tuple(layers))
+
+    def _expect_receiver(self, address: Address, call: Call, *, has_values: bool) -> None:
+        """Look for the output projection, in the first pass alone."""
+        first = (address.module, address.call) not in self._expected
+        self._expected.add((address.module, address.call))
+        if self._values:
+            self.receivers.expect(address, call.output if has_values and first else None)
 
 
-def _projected(layer: Layer, matrix: Floats) -> Layer:
+def projected(layer: Layer, matrix: Floats) -> Layer:
+    """The layer with its output projection, if that fits."""
     fits = layer.values is not None and matrix.shape[:2] == (
         layer.num_heads,
         layer.values.shape[2],

@@ -46,6 +46,19 @@ def turned_pairs(before: Doubles, after: Doubles, tokens: int, eps: float) -> Ro
     return pairings[0] if len(pairings) == 1 else None
 
 
+def agrees(rotary: Rotary, before: Doubles, after: Doubles, tokens: int, eps: float) -> bool:
+    """True if vectors [n, d] agree with these pairs, and at least the first pair was rotated.
+
+    Args:
+        before, after, tokens, eps: as in `turned_pairs`.
+    """
+    moved = _moved(before, after, eps)
+    end = rotary.start + rotary.dims
+    if moved[:, : rotary.start].any() or moved[:, end:].any() or not moved[:, rotary.start].any():
+        return False
+    return _Rotation(before, after, moved, tokens, eps).has(rotary)
+
+
 def _moved(before: Doubles, after: Doubles, eps: float) -> Bools:
     """True [n, d] for components that changed by more than the scale of their vector."""
     scaled = _scale(before, after) * before
@@ -55,7 +68,8 @@ def _moved(before: Doubles, after: Doubles, eps: float) -> Bools:
 
 def _scale(before: Doubles, after: Doubles) -> Doubles:
     """The factor [n, 1] by which each vector became longer."""
-    old, new = (np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in (before, after))
+    # Ten times as fast as numpy's norm for vectors as short.
+    old, new = (np.sqrt(np.einsum("ij,ij->i", v, v))[:, None] for v in (before, after))
     scale: Doubles = np.divide(new, old, out=np.ones_like(new), where=old > 0)
     return scale
 
@@ -73,13 +87,26 @@ class _Rotation:
         # The gains of a pair add up to zero, up to this rounding.
         self._gain, self._rounding = new - old, _ROUNDING * eps * (new + old)
 
+    def has(self, rotary: Rotary) -> bool:
+        """True if the vectors fit these pairs."""
+        components = rotary.start + np.arange(rotary.dims)
+        if rotary.pairs == "halves":
+            first, second = components[: rotary.dims // 2], components[rotary.dims // 2 :]
+        else:
+            first, second = components[::2], components[1::2]
+        return self._turns(rotary.start) and bool(self._are_pairs(first, second).all())
+
+    def _turns(self, start: int) -> bool:
+        """True if the first component is rotated, not scaled."""
+        return bool((np.abs(self._gain) > self._rounding)[:, start].any())
+
     def pairings(self, start: int, end: int) -> list[Rotary]:
         """All pairings that fit the vectors and rotate components from `start` to `end`.
 
         A single pair would be ambiguous, and is left out.
         """
-        if not (np.abs(self._gain) > self._rounding)[:, start].any():
-            return []  # scaled, not rotated
+        if not self._turns(start):
+            return []
         pairings = []
         components = np.arange(self._gain.shape[1])
         for partner in components[self._are_pairs(components[start : start + 1], components)]:

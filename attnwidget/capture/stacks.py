@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
@@ -23,6 +24,7 @@ _TOWERS = (
 )
 
 
+@functools.lru_cache(maxsize=4096)
 def tower(module: str) -> str:
     """The tower of a module, by its name; "self" if the name does not tell."""
     for part in module.split("."):
@@ -32,6 +34,7 @@ def tower(module: str) -> str:
     return "self"
 
 
+@functools.lru_cache(maxsize=4096)
 def is_cross(module: str) -> bool:
     """True if a module's name says that it attends from one sequence to another."""
     parts = module.split(".")[-3:]

@@ -28,8 +28,8 @@ def largest_score(layer: Layer) -> float:
     assert layer.queries is not None
     assert layer.keys is not None
     assert layer.program is not None
-    queries = np.linalg.norm(layer.queries, axis=2).max(axis=1)
-    keys = np.linalg.norm(layer.keys, axis=2).max(axis=1)
+    squares = (np.einsum("hij,hij->hi", v, v).max(axis=1) for v in (layer.queries, layer.keys))
+    queries, keys = map(np.sqrt, squares)
     keys = np.repeat(keys, len(queries) // len(keys))
     scales = np.array([layer.program.head_scale(head) for head in range(layer.num_heads)])
     return float((np.abs(scales) * queries * keys).max())

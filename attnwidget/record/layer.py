@@ -234,3 +234,16 @@ class Layer:
             weights: Floats = self.weights[head]
             return weights if rows is None else weights[rows]
         return self.program.softmax(self.head_scores(head, rows), head)
+
+    def all_weights(self, rows: np.ndarray) -> Floats:
+        """The weights of every head for some query positions: float32 [heads, rows, Tk]."""
+        program = self.program
+        if program is None or self.queries is None or self.keys is None or not program.same_heads:
+            return np.stack([self.head_weights(head, rows) for head in range(self.num_heads)])
+        # The queries of all heads that share a key head are multiplied at once.
+        queries = self.queries[:, rows].reshape(len(self.keys), -1, self.queries.shape[2])
+        scores: Floats = queries @ self.keys.swapaxes(1, 2)
+        scores *= np.float32(program.head_scale(0))
+        scores = scores.reshape(self.num_heads, len(rows), -1)
+        program.finish(scores, 0, rows, self.shape[0], range(self.shape[1]))
+        return program.softmax(scores, 0)

@@ -11,7 +11,7 @@ _SAMPLE = 16
 
 def sample_rows(count: int) -> NDArray[np.intp]:
     """All of up to 64 rows; of more, 16 evenly spread ones, with the first and the last."""
-    return spread_rows(count, count if count <= _ALL else _SAMPLE)
+    return np.arange(count) if count <= _ALL else spread_rows(count, _SAMPLE)
 
 
 def spread_rows(count: int, wanted: int) -> NDArray[np.intp]:

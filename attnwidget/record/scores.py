@@ -94,6 +94,13 @@ class ScoreProgram:
         """The factor on this head's dot products."""
         return self._scales[head % len(self._scales)]
 
+    @property
+    def same_heads(self) -> bool:
+        """True if the same scale, mask and bias hold for all heads, and there are no sinks."""
+        arrays = self.visible, self.bias, self.relative
+        shared = all(array is None or len(array) == 1 for array in arrays)
+        return shared and len(self._scales) == 1 and self.sinks is None
+
     def check(self, num_heads: int, num_queries: int, num_keys: int) -> None:
         """Raise a ValueError unless scales and arrays fit a layer of this size."""
         if len(self._scales) not in (1, num_heads):
@@ -170,7 +177,7 @@ class ScoreProgram:
     def finish(
         self, scores: Floats, head: int, rows: NDArray[np.intp], num_queries: int, keys: range
     ) -> None:
-        """Cap, bias and mask scaled dot products [rows, keys], in place."""
+        """Cap, bias and mask scaled dot products [..., rows, keys], in place."""
         if self.softcap is not None:
             cap = np.float32(self.softcap)
             scores /= cap
@@ -202,7 +209,7 @@ class ScoreProgram:
         for masked in self._masked_ranges(rows, keys):
             visible = self.visibility(head, rows, masked)
             if visible is not None:
-                cells = scores[:, masked.start - keys.start : masked.stop - keys.start]
+                cells = scores[..., masked.start - keys.start : masked.stop - keys.start]
                 np.copyto(cells, _NEG_INF, where=~visible)
 
     def _masked_ranges(self, rows: NDArray[np.intp], keys: range) -> list[range]:

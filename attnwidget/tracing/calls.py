@@ -16,6 +16,11 @@ Reference: TypeAlias = Callable[
     [torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor
 ]
 
+# The same arguments, with None for no mask -> the softmaxes within the model's explicit function.
+Replay: TypeAlias = Callable[
+    [torch.Tensor, torch.Tensor, torch.Tensor, "torch.Tensor | None"], "list[SoftmaxCall]"
+]
+
 # Head outputs [M, heads, Tq, d_v] -> the result of the model's attention function with these.
 Rebuild: TypeAlias = Callable[[torch.Tensor], Any]
 
@@ -49,8 +54,8 @@ class FunctionCall:
         options: further arguments: scaling, softcap, s_aux, position_bias, ...
         reference: the model's own function that computes weights explicitly, if known; it is
             called with tensors cut down to some of the queries.
-        replay: runs `reference` on the model's own arguments, with an additive mask in place of
-            their mask, and returns the softmaxes within it.
+        replay: runs `reference` with all other arguments that the model gave, and returns the
+            softmaxes within it.
         output: the head outputs [M, heads, Tq, d_v], or None if the function returned none.
         rebuild: makes the function's result from other head outputs.
     """
@@ -64,7 +69,7 @@ class FunctionCall:
     causal: bool
     options: Mapping[str, Any]
     reference: Reference | None
-    replay: Callable[[torch.Tensor | None], list[SoftmaxCall]] | None
+    replay: Replay | None
     output: torch.Tensor | None
     rebuild: Rebuild
 

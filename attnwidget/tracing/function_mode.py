@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from .calls import FunctionCall, Observer, Read, SoftmaxCall
@@ -42,18 +42,50 @@ class AttentionMode(TorchFunctionMode):
         self._observe = observe
         self._batch = batch
         self._paused = False
+        self._following = False
         # The calls that the latest function completed.
         self._completed: list[tuple[torch.nn.Module, Read]] = []
         self._origins: WeakIdKeyDictionary = WeakIdKeyDictionary()
 
     @contextmanager
+    def following(self) -> Iterator[None]:
+        """Follow the functions within this context."""
+        self.resume()
+        try:
+            yield
+        finally:
+            self.suspend()
+
+    def suspend(self) -> bool:
+        """Leave the stack of modes, on which even a paused mode costs time.
+
+        Returns:
+            False if another mode has to leave it before.
+        """
+        if self._following and _get_current_function_mode() is not self:  # type: ignore[no-untyped-call]
+            return False
+        if self._following:
+            self._following = False
+            self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+        return True
+
+    def resume(self) -> None:
+        """Return to the stack of modes."""
+        if not self._following:
+            self.__enter__()  # type: ignore[no-untyped-call]
+            self._following = True
+
+    @contextmanager
     def paused(self) -> Iterator[None]:
         """Follow nothing within this context."""
         before, self._paused = self._paused, True
+        was_following = self._following and self.suspend()
         try:
             yield
         finally:
             self._paused = before
+            if was_following:
+                self.resume()
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -66,7 +98,8 @@ class AttentionMode(TorchFunctionMode):
             return self._run_within(func, args, kwargs)
         out = func(*args, **kwargs)
         follow = _FOLLOWED.get(name)
-        if follow is not None:
+        # Without a tensor of known origin, there is none to pass on.
+        if follow is not None and (self._origins.data or name in _SOURCES):
             with suppress(Exception):  # a failure to follow must not stop the model
                 follow(self, out, func, args, kwargs)
             completed, self._completed = self._completed, []
@@ -323,6 +356,9 @@ _PERMUTATIONS = "transpose swapaxes swapdims permute movedim moveaxis t T mT mH"
 _VIEWS = """
     view view_as reshape reshape_as expand expand_as unsqueeze squeeze flatten unflatten getitem
 """
+
+# Functions that give a tensor its origin, or complete a call.
+_SOURCES = frozenset(("matmul", "bmm", "mm", "baddbmm", "einsum", "softmax", SDPA))
 
 _Follow = Callable[[AttentionMode, Any, Any, Any, Any], None]
 

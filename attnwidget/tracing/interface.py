@@ -114,7 +114,7 @@ def _call(
         reference=None if eager is None else _reference(module, eager, options),
         replay=None
         if eager is None
-        else lambda added: _replayed(stack, module, eager, (query, key, value, added), options),
+        else lambda *tensors: _replayed(stack, module, eager, tensors, options),
         output=_by_head(result[0], query.shape, value.shape[-1]),
         rebuild=lambda heads: (heads.transpose(1, 2).reshape(result[0].shape), *result[1:]),
     )

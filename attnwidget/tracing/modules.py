@@ -6,8 +6,9 @@ threads, are ignored.
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -25,6 +26,7 @@ class ModuleStack:
         called: the names of the modules that have been called.
         step: the number of the current forward pass, counted from 0: of the whole model, or of its
             language model if that generates by itself.
+        quiet: True to follow no module until the current pass ends.
     """
 
     def __init__(self, model: torch.nn.Module) -> None:
@@ -32,6 +34,7 @@ class ModuleStack:
         self.names = {id(module): name for name, module in model.named_modules()}
         self.called: set[str] = set()
         self.step = -1
+        self.quiet = False
         self._thread = threading.get_ident()
         self._stack: list[torch.nn.Module] = []
         self._foreign = 0
@@ -56,32 +59,58 @@ class ModuleStack:
 
     def _is_pass(self, module: torch.nn.Module) -> bool:
         """True if a forward pass starts: of the whole model, or of its part that generates."""
-        if any(m is self.model or can_generate(m) for m in self._stack):
+        if self._stack and self._stack[0] is self.model:
+            return False
+        if any(can_generate(m) for m in self._stack):
             return False
         return module is self.model or can_generate(module)
 
     def _is_foreign(self, module: torch.nn.Module) -> bool:
         # Modules without parameters are ignored: models create softmaxes as they run.
         here = threading.get_ident() == self._thread
-        return here and id(module) not in self.names and any(True for _ in module.parameters())
+        return here and any(True for _ in module.parameters())
 
     @contextmanager
-    def following(self, handler: Handler) -> Iterator[None]:
-        """Update the stack within this context, and report modules to the handler."""
+    def following(
+        self,
+        handler: Handler,
+        started: Callable[[], None] = lambda: None,
+        ended: Callable[[], None] = lambda: None,
+    ) -> Iterator[None]:
+        """Update the stack within this context, and report modules to the handler.
+
+        Args:
+            started, ended: called at the start of a forward pass, and at its end.
+        """
+        # The module that a pass started with.
+        current: torch.nn.Module | None = None
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-            if self._is_foreign(module):
-                self._foreign += 1
+            nonlocal current
+            if self.quiet:
+                return
+            if id(module) not in self.names:
+                self._foreign += self._is_foreign(module)
             elif self.owns(module):
-                self.step += self._is_pass(module)
+                if self._is_pass(module):
+                    self.step += 1
+                    current = module
+                    started()
                 self.called.add(self.name(module))
                 self._stack.append(module)
                 handler.module_entered(module, args)
 
         def leave(module: torch.nn.Module, _args: Any, output: Any) -> None:
+            nonlocal current
+            if module is current and self.owns(module):
+                current = None
+                self.quiet = False
+                ended()
+            elif self.quiet:
+                return
             # Modules whose forward failed without this hook are popped as well.
-            if self._is_foreign(module):
-                self._foreign -= 1
+            if id(module) not in self.names:
+                self._foreign -= self._is_foreign(module)
             elif self.owns(module) and module in self._stack:
                 while self._stack.pop() is not module:
                     pass
@@ -96,7 +125,12 @@ class ModuleStack:
 
 def is_attention(module: torch.nn.Module) -> bool:
     """True if the name of a module's class says that it is attention."""
-    return any(part in type(module).__name__.lower() for part in ("attention", "attn"))
+    return _names_attention(type(module).__name__)
+
+
+@functools.cache
+def _names_attention(name: str) -> bool:
+    return any(part in name.lower() for part in ("attention", "attn"))
 
 
 def can_generate(module: torch.nn.Module) -> bool:

@@ -27,16 +27,41 @@ _active: list[Trace] = []
 class Trace:
     """A model whose attention calls a handler receives."""
 
-    def __init__(self, model: torch.nn.Module, handler: Handler, batch: int) -> None:
+    def __init__(self, model: torch.nn.Module, handler: Handler, batch: int, *, once: bool) -> None:
         self.handler = handler
+        self._once = once
         self.stack = ModuleStack(model)
-        self.mode = AttentionMode(self.stack, self.attention, batch)
+        self.mode = AttentionMode(self.stack, self._of_functions, batch)
+        # The calls of each route so far.
+        self._by_interface = self._by_functions = 0
         self._calls: Counter[tuple[str, int]] = Counter()
 
     @property
     def called(self) -> set[str]:
         """The names of the modules that have been called."""
         return self.stack.called
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Report calls and modules to the handler within this context."""
+        with (
+            self.mode.following(),
+            self.stack.following(self.handler, self._pass_started, self.mode.resume),
+            interface_calls(self.stack, self._of_interface, self.mode.paused),
+        ):
+            yield
+
+    def _of_interface(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
+        self._by_interface += 1
+        return self.attention(module, read, result)
+
+    def _of_functions(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
+        self._by_functions += 1
+        return self.attention(module, read, result)
+
+    def _pass_started(self) -> None:
+        if self._once and self.stack.step > 0 and self._by_interface and not self._by_functions:
+            self.stack.quiet = self.mode.suspend()
 
     def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         """Report a call to the handler, and return the result for the model."""
@@ -59,7 +84,9 @@ class Trace:
 
 
 @contextmanager
-def trace(model: torch.nn.Module, handler: Handler, batch: int) -> Iterator[Trace]:
+def trace(
+    model: torch.nn.Module, handler: Handler, batch: int, *, once: bool = False
+) -> Iterator[Trace]:
     """Report every attention call of `model` to `handler` within this context.
 
     One thread at a time can trace, and only calls on this thread are traced. A trace within
@@ -70,14 +97,15 @@ def trace(model: torch.nn.Module, handler: Handler, batch: int) -> Iterator[Trac
         model: the model.
         handler: receives its calls.
         batch: the number of items in a batch, for tensors whose layout does not tell it.
+        once: True to follow modules and functions in the first forward pass alone, if all of its
+            attention goes through transformers' interface: to follow them can take as long as a
+            pass over one token.
     """
-    traced = Trace(model, handler, batch)
+    traced = Trace(model, handler, batch, once=once)
     with (
         _one_at_a_time,
         _alone(traced),
-        traced.stack.following(handler),
-        interface_calls(traced.stack, traced.attention, traced.mode.paused),
-        traced.mode,
+        traced.following(),
     ):
         yield traced
 
@@ -101,11 +129,13 @@ def undisturbed(model: torch.nn.Module) -> Iterator[None]:
     with _one_at_a_time:
         modes = [(module, module.training) for module in model.modules()]
         try:
-            for module, _ in modes:
-                # Only the flag: some adapters override train() and eval() to merge weights.
-                module.training = False
+            for module, training in modes:
+                if training:
+                    # Only the flag: some adapters override train() and eval() to merge weights.
+                    module.training = False
             with torch.no_grad(), torch.compiler.set_stance("force_eager"):
                 yield
         finally:
             for module, training in modes:
-                module.training = training
+                if module.training != training:
+                    module.training = training

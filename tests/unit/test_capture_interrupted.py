@@ -136,7 +136,7 @@ def test_stopped_while_queries_are_compared(
 
 
 def test_what_cannot_be_compared_is_recorded_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    _in_function(monkeypatch, rotary, "_confirmed", RuntimeError("stop"), after=0)
+    _in_function(monkeypatch, rotary, "_found", RuntimeError("stop"), after=0)
     record = capture(llama(), None, {"input_ids": token_ids(7)})
     assert [layer.rotary for layer in record.stack().layers] == [None, None]
     assert record.missing == ()

@@ -278,3 +278,10 @@ def test_sampled_rows_are_spread_over_all(count: int) -> None:
     assert rows[-1] == count - 1
     assert (np.diff(rows) > 0).all()
     assert np.diff(rows).max(initial=1) <= -(-count // 15)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_weights_of_all_heads_are_those_of_each(name: str) -> None:
+    layer, rows = layer_of(PROGRAMS[name]), np.array([0, 2, 5])
+    each = [layer.head_weights(head, rows) for head in range(layer.num_heads)]
+    np.testing.assert_allclose(layer.all_weights(rows), np.stack(each), atol=1e-6)
