@@ -139,6 +139,8 @@ def test_hostile_texts_stay_text(open_: Callable[[str], Lab], name: str) -> None
 
 def static(lab: Lab, number: int) -> View:
     place = results(lab).nth(number)
+    # Outputs above it grow as they load, and a frame that is out of sight does not draw.
+    expect(results(lab).filter(has_text="Loading widget...")).to_have_count(0)
     place.scroll_into_view_if_needed()
     return View(place.frame_locator("iframe").locator("main"))
 
@@ -172,8 +174,9 @@ def test_static_cells(open_: Callable[[str], Lab], record: aw.AttentionRecord, n
         assert frame.evaluate("frame => frame.offsetHeight") == height
 
     eventually(lab.page, fits)
-    # The fixture sees whether one of these texts ran.
-    go_through(static(lab, 5), vectors=True)
+    # The fixture sees whether one of these texts ran. Those of the other notebook come last.
+    if name == "trusted-bare":
+        go_through(static(lab, 5), vectors=True)
 
 
 def test_while_its_kernel_runs_it_is_live(
