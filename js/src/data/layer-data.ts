@@ -115,15 +115,19 @@ export class LayerData {
     return this.error?.vectors ?? 0;
   }
 
-  /** The largest difference of a score. */
+  /** A bound of the differences of scores. */
   get scoreRounding(): number {
-    return this.error?.scores ?? 0;
+    return this.#margin * (this.error?.scores ?? 0);
+  }
+
+  /** Where few rows were compared, others may differ more: encoders allow for twice as much. */
+  get #margin(): number {
+    return this.roundingRows === null ? 1 : 2;
   }
 
   /** A bound of the differences of all weights. */
   get largestRounding(): number {
-    // Where few rows were compared, others may differ more; encoders allow for twice as much.
-    return this.roundingRows === null ? this.rounding : 2 * this.rounding;
+    return this.#margin * this.rounding;
   }
 
   /** A bound of the differences of the weights in row i. */

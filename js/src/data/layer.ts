@@ -14,7 +14,7 @@ export interface Layer {
   readonly rounding: number;
   /** The number of sampled rows that `rounding` was measured in; null if in all. */
   readonly roundingRows: number | null;
-  /** The largest difference of a score. */
+  /** A bound of the differences of scores. */
   readonly scoreRounding: number;
   /** A bound of the differences of all weights. */
   readonly largestRounding: number;

@@ -75,6 +75,9 @@ export function number(value: number, digits = 2): string {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212");
 }
 
+/** A number with up to two decimals, as its error leaves them right. */
+export const within = (value: number, error: number): string => number(value, decimals(error, 2));
+
 /** The formula from q · k to the score, written after q · k: "÷ √64 + bias". */
 export function scaling(program: Scaling, head: number, dim: number): string {
   const steps = scalingSteps(program, head, dim).filter(Boolean);

@@ -1,8 +1,9 @@
 /** Paints the bars and numbers of the neuron view: bias, score and softmax weight of each key. */
 
 import { type Explanation, type Reading, sees } from "../../data/explanation.ts";
+import { biasError, explanationErrors } from "../../data/explanation-errors.ts";
 import type { Range } from "../../parts/range.ts";
-import { fontOf, number, weight } from "../../parts/text.ts";
+import { fontOf, weight, within } from "../../parts/text.ts";
 import type { Bars } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, type Canvas, hatch } from "./strips.ts";
@@ -18,6 +19,8 @@ export interface BarColumns {
 interface Change {
   readonly original: number;
   readonly now: number;
+  /** A bound of the difference of \`now\` from the record's. */
+  readonly error: number;
 }
 
 /** The numbers of one query in a row. */
@@ -68,7 +71,8 @@ export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarC
         return;
       }
       if (columns.bias && row.bias !== null) {
-        signed(canvas, columns.bias, { original: row.bias, now: row.bias }, largest.bias, place);
+        const bias = { original: row.bias, now: row.bias, error: biasError(row.bias) };
+        signed(canvas, columns.bias, bias, largest.bias, place);
       }
       if (columns.scores) signed(canvas, columns.scores, row.score, largest.score, place);
       share(canvas, columns.weights, row.weight, place);
@@ -97,25 +101,32 @@ function rowsOf(
   explanation: Explanation,
   [first, end]: Range,
 ): readonly (Row | null)[] {
+  const { original, shown: now } = explanation;
+  const errors = explanationErrors(data, head.value, explanation.query, original !== now);
+  // Where only weights were recorded, they do not follow muted neurons.
+  const ofWeights = now.scores ? errors.weight() : data.rowRounding(head.value, explanation.query);
   const rows = shown.keys.slice(first, end).map((key): Row | null => {
     if (!sees(explanation, key)) return null;
     return {
       bias: explanation.bias?.[key] ?? null,
-      score: { original: logits(explanation.original)[key], now: logits(explanation.shown)[key] },
-      weight: { original: explanation.original.weights[key], now: explanation.shown.weights[key] },
+      score: {
+        original: logits(original)[key],
+        now: logits(now)[key],
+        error: now.scores ? errors.score(key) : errors.dot(key),
+      },
+      weight: { original: original.weights[key], now: now.weights[key], error: ofWeights },
     };
   });
   const sink = data.sink(head.value);
-  if (sink === null || explanation.original.sink === null || explanation.shown.sink === null)
-    return rows;
+  if (sink === null || original.sink === null || now.sink === null) return rows;
   if (end <= shown.keys.length) return rows;
-  const score = { original: sink, now: sink };
+  const score = { original: sink, now: sink, error: 0 };
   return [
     ...rows,
     {
       bias: null,
       score,
-      weight: { original: explanation.original.sink, now: explanation.shown.sink },
+      weight: { original: original.sink, now: now.sink, error: errors.sink() },
     },
   ];
 }
@@ -128,7 +139,7 @@ const zeroOf = ({ left, width }: Bars) => left + width / 2;
 function signed(
   canvas: Canvas,
   column: Bars,
-  { original, now }: Change,
+  { original, now, error }: Change,
   largest: number,
   place: Place,
 ): void {
@@ -137,15 +148,15 @@ function signed(
   const reach = (value: number) => (value / largest) * (column.width / 2);
   bar(canvas, zero, reach(now), now < 0 ? palette.negative : palette.positive, place);
   if (original !== now) outline(canvas, zero, reach(original), place);
-  label(canvas, number(now), column.end, place);
+  label(canvas, within(now, error), column.end, place);
 }
 
 /** Paint a weight from 0 to 1 as a bar with its number. */
-function share(canvas: Canvas, column: Bars, { original, now }: Change, place: Place): void {
+function share(canvas: Canvas, column: Bars, { original, now, error }: Change, place: Place): void {
   bar(canvas, column.left, now * column.width, canvas.palette.positive, place);
   if (original !== now) outline(canvas, column.left, original * column.width, place);
   const after = column.left + Math.max(original, now) * column.width + 6;
-  label(canvas, weight(now), after, place, "left");
+  label(canvas, weight(now, error), after, place, "left");
 }
 
 function bar({ painter }: Canvas, x: number, length: number, color: string, place: Place): void {

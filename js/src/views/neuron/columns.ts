@@ -1,12 +1,13 @@
 /** The columns of the neuron view: the part that is common with and without vectors. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
+import { explanationErrors } from "../../data/explanation-errors.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Range } from "../../parts/range.ts";
-import { number } from "../../parts/text.ts";
+import { number, weight } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Shown } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
@@ -119,8 +120,10 @@ function sinkLabel(
     label.hidden = logit === null;
     // The pointer cannot be at a token and at this label.
     if (logit === null || (state.hover.value && label.title)) return;
-    const share = explanation.value.shown.sink ?? 0;
-    label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share.toFixed(3)} of the softmax`;
+    const { query, original, shown: now } = explanation.value;
+    const errors = explanationErrors(data, head.value, query, original !== now);
+    const share = weight(now.sink ?? 0, errors.sink());
+    label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share} of the softmax`;
   });
   return label;
 }

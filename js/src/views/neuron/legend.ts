@@ -7,7 +7,7 @@ import {
   vectorsWithin,
   weightsWithin,
 } from "../../parts/fidelity.ts";
-import { colored, live, number, type Phrase } from "../../parts/text.ts";
+import { colored, live, type Phrase, within } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
@@ -20,6 +20,8 @@ export function neuronLegend(
 ): Phrase {
   const { info, stack } = analysis.data;
   const { vector, product } = analysis.scales;
+  const { vectorRounding } = analysis.data;
+  const productError = vectorRounding * (2 * vector.value + vectorRounding);
   const parts = [
     leftOut.length ? `no room for ${leftOut.join(" and ")}` : "",
     analysis.muted.value.length ? "hatched: muted, outlined: the model’s own" : "",
@@ -30,7 +32,7 @@ export function neuronLegend(
     keptAsWeights([info]),
     weightsWithin(analysis.data.rounding, analysis.data.roundingRows),
     vectorsWithin(analysis.data.vectorRounding),
-    `strongest colour ±${number(vector.value)} (q, k), `,
+    `strongest colour ±${within(vector.value, vectorRounding)} (q, k), `,
   ];
   return [
     colored(positive, "■"),
@@ -38,7 +40,7 @@ export function neuronLegend(
     colored(negative, "■"),
     " negative",
     ...parts.filter(Boolean).map((part) => ` · ${part}`),
-    live(`±${number(product.value)} (q × k)`),
+    live(`±${within(product.value, productError)} (q × k)`),
   ];
 }
 

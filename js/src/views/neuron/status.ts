@@ -1,10 +1,11 @@
 /** The status line of the neuron view: the numbers that lead to one weight. */
 
 import { type Explanation, sees } from "../../data/explanation.ts";
+import { biasError, explanationErrors } from "../../data/explanation-errors.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import { products } from "../../data/neurons.ts";
 import { tokenNames } from "../../parts/names.ts";
-import { number, type Phrase, pair, scaling, weight } from "../../parts/text.ts";
+import { type Phrase, pair, scaling, weight, within } from "../../parts/text.ts";
 import { decisiveText } from "./column-headers.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
@@ -31,21 +32,32 @@ function pairNumbers(data: LayerData, head: number, explained: Explanation, key:
   const { program, dim } = data.info;
   const names = pair(queries[explained.query], keys[key]);
   if (!sees(explained, key)) return [...names, " masked: this query cannot see this key"];
-  const added = bias ? ` ${number(bias[key])}` : "";
-  const change = (before: string, after: string) =>
-    original === shown ? before : `${before} → ${after}`;
-  const parts = [` q·k ${change(number(original.dots[key]), number(shown.dots[key]))}`];
+  const before = explanationErrors(data, head, explained.query, false);
+  const after = original === shown ? before : explanationErrors(data, head, explained.query, true);
+  const added = bias ? ` ${within(bias[key], biasError(bias[key]))}` : "";
+  const change = (own: string, without: string) =>
+    original === shown ? own : `${own} → ${without}`;
+  const dots = [
+    within(original.dots[key], before.dot(key)),
+    within(shown.dots[key], after.dot(key)),
+  ] as const;
+  const parts = [` q·k ${change(...dots)}`];
   if (program && original.scores && shown.scores) {
     const formula = scaling(program, head, dim as number);
-    const score = change(number(original.scores[key]), number(shown.scores[key]));
+    const score = change(
+      within(original.scores[key], before.score(key)),
+      within(shown.scores[key], after.score(key)),
+    );
     parts.push(`${formula}${added} = ${score}`.trim());
   }
   // Weights without a score program do not follow muted neurons.
   const follows = shown.scores !== null;
-  const softmax = weight(original.weights[key]);
-  parts.push(`softmax ${follows ? change(softmax, weight(shown.weights[key])) : softmax}`);
+  const softmax = weight(original.weights[key], before.weight());
+  const rest = () => weight(shown.weights[key], after.weight());
+  parts.push(`softmax ${follows ? change(softmax, rest()) : softmax}`);
   if (original.sink !== null && shown.sink !== null) {
-    parts.push(`sink ${change(weight(original.sink), weight(shown.sink))}`);
+    const sinks = [weight(original.sink, before.sink()), weight(shown.sink, after.sink())] as const;
+    parts.push(`sink ${change(...sinks)}`);
   }
   return [...names, parts.join(" · ")];
 }
@@ -60,18 +72,21 @@ function terms(analysis: QueryAnalysis, key: number): readonly string[] {
   const queryAt = (query: number) => data.query(head.value, query) as Float32Array;
   const q = queryAt(explained.query);
   const first = products(q, k);
+  const errors = explanationErrors(data, head.value, explained.query, false);
+  const component = (value: number) => within(value, errors.component);
+  const error = (at: number) => errors.product(q[at], k[at]);
   const muted = analysis.muted.value;
   const n = analysis.neuron.value;
   if (n !== null) {
     const partner = analysis.partner.value;
     const compared =
       second && sees(second, key)
-        ? `, compared ${signed(products(queryAt(second.query), k)[n])}`
+        ? `, compared ${signed(queryAt(second.query)[n] * k[n], errors.product(queryAt(second.query)[n], k[n]))}`
         : "";
     return [
       second
-        ? ` · neuron ${n} adds ${signed(first[n])}${compared}`
-        : ` · neuron ${n}: q ${number(q[n])} × k ${number(k[n])} = ${number(first[n])}`,
+        ? ` · neuron ${n} adds ${signed(first[n], error(n))}${compared}`
+        : ` · neuron ${n}: q ${component(q[n])} × k ${component(k[n])} = ${within(first[n], error(n))}`,
       partner === null ? "" : ` · rotated with neuron ${partner}`,
       muted.includes(n) ? " · muted" : "",
     ];
@@ -86,9 +101,9 @@ function terms(analysis: QueryAnalysis, key: number): readonly string[] {
   // Decisive neurons are known only without muting.
   const few = muted.length ? null : analysis.decisive.value;
   return [
-    ` · neuron ${largest} adds ${signed(first[largest])}`,
+    ` · neuron ${largest} adds ${signed(first[largest], error(largest))}`,
     few ? ` · ${decisiveText(few.length, first.length)}` : "",
   ];
 }
 
-const signed = (value: number) => `${value > 0 ? "+" : ""}${number(value)}`;
+const signed = (value: number, error: number) => `${value > 0 ? "+" : ""}${within(value, error)}`;

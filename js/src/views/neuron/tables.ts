@@ -1,10 +1,13 @@
 /** The tables that can be copied from the neuron view. */
 
 import type { Explanation, Reading } from "../../data/explanation.ts";
+import { biasError, explanationErrors } from "../../data/explanation-errors.ts";
+import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
 import { unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/names.ts";
 import type { Cells, Table } from "../../parts/table.ts";
+import { rounded } from "../../parts/text.ts";
 import { matrixCells, vectorCells } from "../shared/tables.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
@@ -34,8 +37,8 @@ function rowTable({ data, shown, head, explanation, comparison }: QueryAnalysis)
   const names = tokenNames(data.stack.queries);
   const second = comparison.value;
   const columns = [
-    ...columnsOf(explanation.value, ""),
-    ...(second ? columnsOf(second, `${names[second.query]}: `) : []),
+    ...columnsOf(data, head.value, explanation.value, ""),
+    ...(second ? columnsOf(data, head.value, second, `${names[second.query]}: `) : []),
   ];
   const sink = data.sink(head.value);
   return [
@@ -43,7 +46,7 @@ function rowTable({ data, shown, head, explanation, comparison }: QueryAnalysis)
     ...shown.keys.map((key) => [
       key,
       data.stack.keys.labels[key],
-      ...columns.map(({ values }) => values[key]),
+      ...columns.map(({ values, error }) => rounded(values[key], error(key))),
     ]),
     ...(sink === null ? [] : [["", "sink", ...columns.map((column) => column.sink(sink))]]),
   ];
@@ -52,22 +55,40 @@ function rowTable({ data, shown, head, explanation, comparison }: QueryAnalysis)
 interface Column {
   readonly name: string;
   readonly values: ArrayLike<number>;
+  /** A bound of the difference of a value from the record's. */
+  error(key: number): number;
   /** The value in the sink's row. */
   sink(logit: number): number | string;
 }
 
 /** The model's numbers, and those without the muted neurons, if there are any. */
-function columnsOf({ original, shown, bias }: Explanation, prefix: string): readonly Column[] {
+function columnsOf(
+  data: LayerData,
+  head: number,
+  { query, original, shown, bias }: Explanation,
+  prefix: string,
+): readonly Column[] {
   const nothing = () => "";
-  const reading = ({ dots, scores, weights, sink }: Reading, suffix: string): Column[] => [
-    { name: `${prefix}q·k${suffix}`, values: dots, sink: nothing },
-    ...(scores
-      ? [{ name: `${prefix}score${suffix}`, values: scores, sink: (at: number) => at }]
-      : []),
-    { name: `${prefix}weight${suffix}`, values: weights, sink: () => sink ?? "" },
-  ];
+  const reading = (own: Reading, suffix: string): Column[] => {
+    const errors = explanationErrors(data, head, query, own !== original);
+    const { dots, scores, weights, sink } = own;
+    const weightError = scores ? errors.weight() : data.rowRounding(head, query);
+    const ofSink = () => (sink === null ? "" : rounded(sink, errors.sink()));
+    const columns: Column[] = [
+      { name: `${prefix}q·k${suffix}`, values: dots, error: errors.dot, sink: nothing },
+    ];
+    if (scores) {
+      const name = `${prefix}score${suffix}`;
+      columns.push({ name, values: scores, error: errors.score, sink: (at: number) => at });
+    }
+    const name = `${prefix}weight${suffix}`;
+    return [...columns, { name, values: weights, error: () => weightError, sink: ofSink }];
+  };
   const columns = reading(original, "");
-  if (bias) columns.splice(1, 0, { name: `${prefix}bias`, values: bias, sink: nothing });
+  if (bias) {
+    const error = (key: number) => biasError(bias[key]);
+    columns.splice(1, 0, { name: `${prefix}bias`, values: bias, error, sink: nothing });
+  }
   if (shown === original) return columns;
   const muted = reading(shown, " (muted)");
   // Weights without a score program do not follow muted neurons.

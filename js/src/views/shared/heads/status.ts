@@ -3,16 +3,7 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import { type AttentionMatrix, roundingOfSum } from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
-import {
-  decimals,
-  hint,
-  number,
-  type Phrase,
-  pair,
-  strong,
-  token,
-  weight,
-} from "../../../parts/text.ts";
+import { hint, type Phrase, pair, strong, token, weight, within } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import type { Side, State } from "../../../state/state.ts";
 import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
@@ -113,7 +104,7 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   const value = weight(matrix.value.row(query)[key], matrix.value.rounding(query, key));
   const text = ` weight ${value}${origin(matrix.value, query, key, "query")}`;
   if (score === undefined) return [text];
-  return [text, ` · score ${number(score, decimals(data.scoreRounding, 2))}`];
+  return [text, ` · score ${within(score, data.scoreRounding)}`];
 }
 
 /** The three largest of all weights between the focused and the shown units. */
