@@ -54,17 +54,16 @@ export function curve(
       const second = v128.shuffle<f32>(amounts, amounts, 1, 1, 1, 1);
       const third = v128.shuffle<f32>(amounts, amounts, 2, 2, 2, 2);
       const fourth = v128.shuffle<f32>(amounts, amounts, 3, 3, 3, 3);
-      // Below the curve, the amounts are zero.
-      if (y >= 0 && y + 4 <= height) {
+      if (y >= 0 && y + 4 <= last) {
         add(at, color, covers, first);
         add(at + 16, color, covers, second);
         add(at + 32, color, covers, third);
         add(at + 48, color, covers, fourth);
       } else {
-        if (within(y, height)) add(at, color, covers, first);
-        if (within(y + 1, height)) add(at + 16, color, covers, second);
-        if (within(y + 2, height)) add(at + 32, color, covers, third);
-        if (within(y + 3, height)) add(at + 48, color, covers, fourth);
+        if (within(y, last)) add(at, color, covers, first);
+        if (within(y + 1, last)) add(at + 16, color, covers, second);
+        if (within(y + 2, last)) add(at + 32, color, covers, third);
+        if (within(y + 3, last)) add(at + 48, color, covers, fourth);
       }
       before = until;
       above = f32x4.add(above, f32x4.splat(4));
@@ -72,8 +71,8 @@ export function curve(
   }
 }
 
-function within(y: i32, height: i32): bool {
-  return y >= 0 && y < height;
+function within(y: i32, last: i32): bool {
+  return y >= 0 && y < last;
 }
 
 function add(at: usize, color: v128, covers: v128, amount: v128): void {

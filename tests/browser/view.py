@@ -93,7 +93,7 @@ class View:
 
     @property
     def lines(self) -> Locator:
-        return self.body.locator("canvas").first
+        return self.body.locator("canvas:not(.veil)").first
 
     @property
     def matrix(self) -> Locator:

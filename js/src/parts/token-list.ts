@@ -6,7 +6,7 @@ import { fadeInFigures } from "../painting/element.ts";
 import type { Painter } from "../painting/painter.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import type { Side } from "../state/state.ts";
-import { alpha, type Palette } from "../styles/palette.ts";
+import type { Palette } from "../styles/palette.ts";
 import { el, setAttributes } from "./dom.ts";
 import { fontOf, shorten, textMeasure } from "./text.ts";
 import { placesOf, type Track } from "./track.ts";
@@ -238,7 +238,8 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     const paint = (painter: Painter) => {
       for (const [at, opacity] of opacities) {
         if (opacity === 1) continue;
-        painter.fillStyle = alpha(focused.has(shown[at]) ? highlight : background, 1 - opacity);
+        painter.fillStyle = focused.has(shown[at]) ? highlight : background;
+        painter.globalAlpha = 1 - opacity;
         const [from, to] = [lengthTo(at) - start, size(at)];
         if (horizontal) painter.fillRect(from, 0, to, across);
         else painter.fillRect(0, from, across, to);

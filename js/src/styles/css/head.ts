@@ -49,8 +49,8 @@ export const HEAD = `
 .horizontal .minimap.query .strip { inset: auto 0 0 }
 .horizontal .minimap.key .strip { inset: 0 0 auto }
 .lines { position: relative; flex: none }
-.lines .base { display: block; transition: opacity .1s, visibility .1s }
-.lines .base.dimmed { opacity: 0; visibility: hidden }
+.lines .base { display: block; transition: opacity .1s }
+.lines .base.dimmed { opacity: 0 }
 .matrix { flex: none; position: sticky; top: 0 }
 .title {
   margin: 2px 0 6px; color: var(--muted); font-size: 13px; white-space: pre-wrap;
