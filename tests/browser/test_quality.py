@@ -36,7 +36,7 @@ def test_weights_are_within_what_the_legend_says(
     expect(view.status).to_contain_text("→")
     within = _within(view, "weights")
     assert 1e-3 < within <= 0.2
-    shown = [float(text) for text in re.findall(r"\d\.\d{3}", view.status.inner_text())]
+    shown = [float(text) for text in re.findall(r"\d\.\d+", view.status.inner_text())]
     strongest = np.sort(record.weights(LAYER, HEAD)[QUERY])[::-1]
     assert len(shown) == 3
     assert shown == pytest.approx(strongest[:3], abs=within + 5e-4)
@@ -55,7 +55,7 @@ def test_all_layers_are_combined_without_a_kernel(
     view = View(open_page(page, height=1000))
     view.combine.select_option("Max of all layers")
     expect(view.status).to_contain_text("Largest of all 72 heads")
-    shown = [float(text) for text in re.findall(r"\d\.\d{3}", view.status.inner_text())]
+    shown = [float(text) for text in re.findall(r"\d\.\d+", view.status.inner_text())]
     every = np.stack(
         [record.weights(layer, head)[QUERY] for layer in range(6) for head in range(12)]
     )

@@ -38,7 +38,7 @@ export const pair = (query: string, key: string): Phrase => [
 
 /**
  * The decimals of a number that its error leaves right: rounded to them, it is within one unit of
- * the last one. Negative for tens, hundreds, ...
+ * the last one. Negative if even a whole number would not be.
  *
  * @param most the decimals of an exact number
  */
@@ -65,18 +65,19 @@ export function weight(value: number, error = 0): string {
   return value > 0 && value < unit / 2 ? `<${unit.toFixed(digits)}` : value.toFixed(digits);
 }
 
-/** A number with a true minus sign; with negative digits, of whole tens, hundreds, ... */
+/** A number with a true minus sign. */
 export function number(value: number, digits = 2): string {
   if (value === Number.NEGATIVE_INFINITY) return "masked";
-  const unit = 10 ** Math.max(0, -digits);
-  const rounded = digits < 0 ? Math.round(value / unit) * unit : value;
-  const text = rounded.toFixed(Math.max(0, digits));
+  const text = value.toFixed(digits);
   // A number that rounds to zero has no sign.
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212");
 }
 
-/** A number with up to two decimals, as its error leaves them right. */
-export const within = (value: number, error: number): string => number(value, decimals(error, 2));
+/** A number with up to two decimals, as its error leaves them right; with a larger error, "−3 ± 2". */
+export function within(value: number, error: number): string {
+  const digits = decimals(error, 2);
+  return digits < 0 ? `${number(value, 0)} ± ${roundedUp(error)}` : number(value, digits);
+}
 
 /** The formula from q · k to the score, written after q · k: "÷ √64 + bias". */
 export function scaling(program: Scaling, head: number, dim: number): string {

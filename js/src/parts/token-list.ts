@@ -36,8 +36,6 @@ export interface TokenListOptions {
   readonly palette: ReadonlySignal<Palette>;
   /** The emphasis of each token, 0 to 1; null for no emphasis. */
   readonly emphasis: ReadonlySignal<ArrayLike<number> | null>;
-  /** The tokens with full emphasis beside those; changing them changes no style, only classes. */
-  readonly explained?: ReadonlySignal<readonly number[]>;
   readonly focused: ReadonlySignal<readonly number[]>;
   readonly locked: ReadonlySignal<readonly number[]>;
   /** The colours of locked indices, if their lines have any of their own. */
@@ -203,11 +201,6 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     // Screen readers follow the keyboard; each move of the pointer would change the element.
     const seen = keyed.value && active !== undefined && rendered.value.has(places[active]);
     setAttributes(list, { "aria-activedescendant": seen && idOf(active) });
-  });
-  scope.effect(() => {
-    const explained = new Set(options.explained?.value);
-    for (const [at, row] of rendered.value)
-      row.classList.toggle("explained", explained.has(shown[at]));
   });
   scope.effect(() => {
     const found = new Set(options.found.value);

@@ -10,7 +10,7 @@ import { tokenNames } from "./names.ts";
 import { type TokenListOptions, tokenList } from "./token-list.ts";
 import { uniformTrack } from "./track.ts";
 
-type ListOptions = "side" | "range" | "reveal" | "palette" | "emphasis" | "explained" | "toggle";
+type ListOptions = "side" | "range" | "reveal" | "palette" | "emphasis" | "toggle";
 
 export interface TokenColumnOptions extends Pick<TokenListOptions, ListOptions> {
   readonly tokens: Tokens;

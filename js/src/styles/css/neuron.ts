@@ -19,7 +19,6 @@ export const NEURON = `
 .query-names { pointer-events: none }
 .neurons .tokens, .sink { position: sticky; left: -20px; z-index: 2; pointer-events: auto; background: var(--background) }
 .neurons .tokens [role=option] { padding: 0 4px }
-.neurons .tokens .explained span { color: var(--text) }
 .sink { display: flex; align-items: center; padding: 0 4px; font-size: 13px; font-style: italic; color: var(--muted) }
 .neuron-list { z-index: 1; display: flex; cursor: pointer; touch-action: pan-y; -webkit-user-select: none; user-select: none }
 .neuron-list [role=option] { flex: 1; min-width: 0 }

@@ -10,12 +10,7 @@ import {
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
 import { columnWidth } from "../../parts/text.ts";
-import {
-  rowHeight,
-  type TokenColumnOptions,
-  tokenColumn,
-  tokenFontSize,
-} from "../../parts/tokens.ts";
+import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Side, State } from "../../state/state.ts";
@@ -112,7 +107,7 @@ function neuronContent(
     side: Side,
     tokens: Tokens,
     positions: readonly number[],
-    emphasized: Pick<TokenColumnOptions, "emphasis" | "explained">,
+    emphasis: ReadonlySignal<Float32Array | null>,
   ) =>
     tokenColumn(scope, {
       side,
@@ -122,17 +117,18 @@ function neuronContent(
       rowHeight: row,
       width: labelWidth,
       positions,
-      ...emphasized,
+      emphasis,
       ...partOf(rows, positions.length),
       toggle: (at, event) => lockBy(event, state, side, at, analysis.explanation.peek().query),
     });
-  const queries = column("query", stack.queries, shown.queries, {
-    emphasis: signal(new Float32Array(data.numQueries)),
-    explained: computed(() =>
-      [analysis.explanation.value, analysis.comparison.value].flatMap((one) => one?.query ?? []),
-    ),
+  const emphasis = computed(() => {
+    const explained = new Float32Array(data.numQueries);
+    explained[analysis.explanation.value.query] = 1;
+    if (analysis.comparison.value) explained[analysis.comparison.value.query] = 1;
+    return explained;
   });
-  const keys = column("key", stack.keys, shown.keys, { emphasis: signal(null) });
+  const queries = column("query", stack.queries, shown.queries, emphasis);
+  const keys = column("key", stack.keys, shown.keys, signal(null));
   const columns = (state.expanded.value ? expandedColumns : collapsedColumns)({
     scope,
     state,
