@@ -7,7 +7,7 @@ import {
   vectorsWithin,
   weightsWithin,
 } from "../../parts/fidelity.ts";
-import { colored, live, type Phrase, within } from "../../parts/text.ts";
+import { colored, decimals, live, number, type Phrase } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
@@ -32,7 +32,7 @@ export function neuronLegend(
     keptAsWeights([info]),
     weightsWithin(analysis.data.rounding, analysis.data.roundingRows),
     vectorsWithin(analysis.data.vectorRounding),
-    `strongest colour ±${within(vector.value, vectorRounding)} (q, k), `,
+    `strongest colour ±${about(vector.value, vectorRounding)} (q, k), `,
   ];
   return [
     colored(positive, "■"),
@@ -40,9 +40,12 @@ export function neuronLegend(
     colored(negative, "■"),
     " negative",
     ...parts.filter(Boolean).map((part) => ` · ${part}`),
-    live(`±${within(product.value, productError)} (q × k)`),
+    live(`±${about(product.value, productError)} (q × k)`),
   ];
 }
+
+/** A number with as many decimals as are right; a whole one if none is. */
+const about = (value: number, error: number) => number(value, Math.max(0, decimals(error, 2)));
 
 /** "rotary: n pairs with n + 32" */
 function rotaryText(rotary: LayerInfo["rotary"]): string {
