@@ -43,6 +43,11 @@ _SCRIPT = """
     const surroundings = {
       background: backgroundOf(frame),
       color: getComputedStyle(frame.parentElement).color,
+      // The height in which a view is in sight: all of a frame of a fixed height, else the window
+      // without the bars of the program. In a page that is in a frame itself, nobody knows it.
+      window:
+        frame.dataset.attnwidget === "fixed" ? frame.clientHeight :
+        window.parent === window ? window.innerHeight - 150 : 0,
     };
     frame.contentWindow?.postMessage({ attnwidget: surroundings }, "*");
   };
@@ -66,6 +71,7 @@ _SCRIPT = """
   for (const element of [document.documentElement, document.body])
     new MutationObserver(tellAll).observe(element, { attributes: true });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tellAll);
+  window.addEventListener("resize", tellAll);
 })(this);
 """
 

@@ -95,6 +95,7 @@ def test_it_is_as_dark_as_the_page(folder: Path, visit: Visit) -> None:
     view = _open(page, (folder / "dark.html").as_uri())
     expect_lines(view)
     expect_brightness(view.body, dark=True)
+    eventually(page, lambda: _is_whole(view))
     page.context.close()
 
 
@@ -117,6 +118,12 @@ def _fits(page: Page) -> None:
     frame = static_cells.frames(page)[0]
     height = frame.content_frame.locator("main").evaluate("main => main.offsetHeight")
     assert frame.evaluate("frame => frame.offsetHeight") == height
+
+
+def _is_whole(view: View) -> None:
+    """Check that a view that is lower than the window is not cut."""
+    seen, content = view.body.evaluate("body => [body.clientHeight, body.scrollHeight]")
+    assert content <= seen
 
 
 def _open(page: Page, url: str) -> View:

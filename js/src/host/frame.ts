@@ -1,6 +1,6 @@
 /** A page in a frame tells the page around it its height, and takes that page's background. */
 
-import { isForDark } from "../styles/surroundings.ts";
+import { isForDark, setWindowHeight } from "../styles/surroundings.ts";
 
 /** True for the page of a frame of `attnwidget/page/frame.py`; any other page may be in a frame too. */
 export const isFramed = (): boolean => "framed" in document.documentElement.dataset;
@@ -21,6 +21,7 @@ export function followFrame(content: HTMLElement): void {
     const none = background === null;
     style.colorScheme = none ? (isForDark(color) ? "dark" : "light") : "";
     style.backgroundColor = none ? "Canvas" : background;
+    if (surroundings.window > 0) setWindowHeight(surroundings.window);
     tellHeight();
   });
   // Either page may load first; each asks the other.

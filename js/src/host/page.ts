@@ -97,7 +97,7 @@ function show(main: HTMLElement, content: Content, widget: Content["widgets"][nu
   state.ownMetrics.value = readMetrics(metrics, manifest);
   state.note.value = note;
   mount(new Scope(), main, store, state, {
-    height: parent === window ? MARGIN : BARS,
+    height: parent === window ? MARGIN : isFramed() ? 0 : BARS,
     alone: content.widgets.length === 1,
   });
   const host = main.lastElementChild as Element;

@@ -53,10 +53,21 @@ export function watchResolution(changed: () => void, signal: AbortSignal): void 
 /** The height of a browser's own bars, which a frame cannot know, in CSS pixels. */
 const BROWSER = 140;
 
+/** The height in which all of a frame is in sight, if the page around it tells it. */
+let windowHeight: number | null = null;
+
+/** Set the height in which all of the frame of this page is in sight, in CSS pixels. */
+export function setWindowHeight(height: number): void {
+  if (height === windowHeight) return;
+  windowHeight = height;
+  dispatchEvent(new Event("resize"));
+}
+
 /** The height in which all of a view is in sight, in CSS pixels. */
 export function visibleHeight(): number {
   // In print, nothing scrolls.
   if (matchMedia("print").matches) return Number.POSITIVE_INFINITY;
+  if (windowHeight !== null) return windowHeight;
   // Many hosts make a frame as high as its content, so its own height says nothing.
   return window.parent === window ? innerHeight : screen.availHeight - BROWSER;
 }
