@@ -81,6 +81,8 @@ def show(
     static = choices.pop("static", None)
     if static is None:
         static = static_by_default()
+    elif not isinstance(static, bool):
+        raise TypeError(f"static is {static!r}; expected True, False or None")
     displayed = StaticView if static else AttentionWidget
     capture_names = [name for name in CaptureOptions.__annotations__ if name in choices]
     capture_options = {name: choices.pop(name) for name in capture_names}

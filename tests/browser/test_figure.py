@@ -96,9 +96,10 @@ def test_a_key_saves_what_is_looked_at(view: View) -> None:
     view.query(3).hover()
     file, svg = saved(view, lambda: view.page.keyboard.press("s"))
     assert file.endswith(".svg")
-    # What is looked at stands out in its column, and what is locked stays bold.
+    # All else in their column is faded, and what is locked stays bold.
     labels = [e for e in ElementTree.fromstring(svg).iter() if e.get("text-anchor") == "end"]
-    strong = {e.text for e in labels if e.get("fill") == "#1c2026"}
+    inked = [e for e in labels if e.get("fill") == "#1c2026"]
+    strong = {e.text for e in inked if e.get("opacity") is None}
     assert strong == {view.query(3).inner_text(), view.query(5).inner_text()}
     assert view.query(5).inner_text() in {e.text for e in labels if e.get("font-weight") == "600"}
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import attnwidget as aw
 from tests.browser.earlier import expect_earlier_view, read_earlier
-from tests.browser.view import View, expect_lines, expect_strongest, numbers
+from tests.browser.view import SCORE_TOLERANCE, View, expect_lines, expect_strongest, numbers
 from tests.hosts.shown import LOAD, PAINTS, expect_brightness, expect_three_views
 from tests.lab.server import environment, notebook
 from tests.support import PATIENCE_SECONDS, Watch
@@ -177,7 +177,7 @@ def test_embedded_vectors_are_explained(embedded: View, record: aw.AttentionReco
     expect(embedded.status).to_contain_text("fox → dog q·k")
     dot = numbers(embedded.status.inner_text())[0]
     q, k = record.queries(0, 0)[4], record.keys(0, 0)[9]
-    assert abs(dot - q @ k) <= 0.0051 + 2**-10 * abs(q * k).sum()
+    assert abs(dot - q @ k) <= SCORE_TOLERANCE
 
 
 def test_without_embed_a_layer_says_how_to_have_it(bare: View) -> None:

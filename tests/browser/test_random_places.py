@@ -7,15 +7,12 @@ import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
-from tests.browser.view import WEIGHT_TOLERANCE, View, names, numbers
+from tests.browser.view import SCORE_TOLERANCE, WEIGHT_TOLERANCE, View, names, numbers
 from tests.support import OpenPage
 
 PLACES = 50
 # Each visit of a head takes a while.
 HEADS = 5
-
-# Rounded to two decimals, of queries and keys in float16.
-SCORE_TOLERANCE = 0.02
 
 
 @pytest.mark.parametrize("tab", ["Head", "Model"])

@@ -14,6 +14,8 @@ from tests.support import PATIENCE_MS, PATIENCE_SECONDS
 
 # Keys and queries travel as float16, which moves a weight by less than this.
 WEIGHT_TOLERANCE = 2e-3
+# At least one decimal of q · k and of scores is right; test_digits.py is stricter.
+SCORE_TOLERANCE = 0.1
 
 # In CSS pixels: what the names of a matrix's rows or columns take, or, where it is narrow, the
 # places of its rows; the smallest cells that are all named, and the frame around all cells.

@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, expect
 
 import attnwidget as aw
 from tests.browser.view import (
+    SCORE_TOLERANCE,
     WEIGHT_TOLERANCE,
     View,
     brightness,
@@ -78,10 +79,8 @@ def pair_as_said(said: str, record: aw.AttentionRecord) -> None:
     """The status line of the head view for "fox" and "dog" in head 0 of layer 0."""
     dot, scaled, softmax, _ = numbers(said)
     q, k = record.queries(0, 0)[4], record.keys(0, 0)[9]
-    # Two decimals are shown, of vectors whose every component was rounded to float16.
-    tolerance = 0.0051 + 2**-10 * float(np.abs(q * k).sum())
-    assert abs(dot - q @ k) <= tolerance
-    assert abs(scaled - record.scores(0, 0)[4, 9]) <= tolerance
+    assert abs(dot - q @ k) <= SCORE_TOLERANCE
+    assert abs(scaled - record.scores(0, 0)[4, 9]) <= SCORE_TOLERANCE
     assert abs(softmax - record.weights(0, 0)[4, 9]) <= WEIGHT_TOLERANCE
 
 

@@ -10,50 +10,42 @@ export interface ExplanationErrors {
   product(q: number, k: number): number;
   /** Of q · k, also without muted components. */
   dot(key: number): number;
-  /** Of a score; with muted components, of the score without them. */
-  score(key: number): number;
+  /** Of a score, also without muted components. */
+  readonly score: number;
   /** Of a weight; with muted components, of the weight without them. */
-  weight(): number;
+  readonly weight: number;
   /** Of the weight of the sink. */
-  sink(): number;
+  readonly sink: number;
 }
 
-/** @param muted true if components are muted: what is left was not compared by the encoder */
+/**
+ * @param muted true if components are muted. The errors of components are independent, so those of
+ * fewer add up to no more; but a row's weights may follow the scores more closely.
+ */
 export function explanationErrors(
   data: LayerData,
   head: number,
   query: number,
   muted: boolean,
 ): ExplanationErrors {
-  const component = data.vectorRounding;
+  const { vectorRounding: component, scoreRounding } = data;
   const { program } = data.info;
-  const scale = program ? Math.abs(headScale(program, head)) : 0;
+  const scale = program && program.softcap === null ? Math.abs(headScale(program, head)) : 0;
   const product = (q: number, k: number) =>
     component * (Math.abs(q) + Math.abs(k)) + component * component;
-  // The sum of the errors of the products.
-  const summed = (key: number) => {
-    const [q, k] = [data.query(head, query), data.key(head, key)];
-    return q && k ? q.reduce((sum, value, n) => sum + product(value, k[n]), 0) : 0;
-  };
-  const score = (key: number) => (muted ? scale * summed(key) : data.scoreRounding);
-  // If no score differs by more than this, the odds of a weight differ by up to exp(2 · this).
-  const worst = () => {
-    if (!muted) return data.scoreRounding;
-    let most = 0;
-    for (let key = 0; key < data.numKeys; key++) most = Math.max(most, score(key));
-    return most;
-  };
+  // If no score differs by more, the odds of a weight differ by up to exp(2 · this).
+  const followed = Math.tanh(scoreRounding / 2);
   return {
     component,
     product,
     dot(key) {
-      const sum = summed(key);
-      const compared = program && program.softcap === null && !muted && scale > 0;
-      return compared ? Math.min(sum, data.scoreRounding / scale) : sum;
+      const [q, k] = [data.query(head, query), data.key(head, key)];
+      const sum = q && k ? q.reduce((total, value, n) => total + product(value, k[n]), 0) : 0;
+      return scale > 0 ? Math.min(sum, scoreRounding / scale) : sum;
     },
-    score,
-    weight: () => (muted ? Math.tanh(worst() / 2) : data.rowRounding(head, query)),
-    sink: () => Math.tanh(worst() / 2),
+    score: scoreRounding,
+    weight: muted && program ? followed : data.rowRounding(head, query),
+    sink: followed,
   };
 }
 

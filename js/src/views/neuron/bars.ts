@@ -103,8 +103,6 @@ function rowsOf(
 ): readonly (Row | null)[] {
   const { original, shown: now } = explanation;
   const errors = explanationErrors(data, head.value, explanation.query, original !== now);
-  // Where only weights were recorded, they do not follow muted neurons.
-  const ofWeights = now.scores ? errors.weight() : data.rowRounding(head.value, explanation.query);
   const rows = shown.keys.slice(first, end).map((key): Row | null => {
     if (!sees(explanation, key)) return null;
     return {
@@ -112,9 +110,9 @@ function rowsOf(
       score: {
         original: logits(original)[key],
         now: logits(now)[key],
-        error: now.scores ? errors.score(key) : errors.dot(key),
+        error: now.scores ? errors.score : errors.dot(key),
       },
-      weight: { original: original.weights[key], now: now.weights[key], error: ofWeights },
+      weight: { original: original.weights[key], now: now.weights[key], error: errors.weight },
     };
   });
   const sink = data.sink(head.value);
@@ -126,7 +124,7 @@ function rowsOf(
     {
       bias: null,
       score,
-      weight: { original: original.sink, now: now.sink, error: errors.sink() },
+      weight: { original: original.sink, now: now.sink, error: errors.sink },
     },
   ];
 }

@@ -122,7 +122,7 @@ function sinkLabel(
     if (logit === null || (state.hover.value && label.title)) return;
     const { query, original, shown: now } = explanation.value;
     const errors = explanationErrors(data, head.value, query, original !== now);
-    const share = weight(now.sink ?? 0, errors.sink());
+    const share = weight(now.sink ?? 0, errors.sink);
     label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share} of the softmax`;
   });
   return label;

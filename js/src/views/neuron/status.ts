@@ -45,18 +45,18 @@ function pairNumbers(data: LayerData, head: number, explained: Explanation, key:
   if (program && original.scores && shown.scores) {
     const formula = scaling(program, head, dim as number);
     const score = change(
-      within(original.scores[key], before.score(key)),
-      within(shown.scores[key], after.score(key)),
+      within(original.scores[key], before.score),
+      within(shown.scores[key], after.score),
     );
     parts.push(`${formula}${added} = ${score}`.trim());
   }
   // Weights without a score program do not follow muted neurons.
   const follows = shown.scores !== null;
-  const softmax = weight(original.weights[key], before.weight());
-  const rest = () => weight(shown.weights[key], after.weight());
+  const softmax = weight(original.weights[key], before.weight);
+  const rest = () => weight(shown.weights[key], after.weight);
   parts.push(`softmax ${follows ? change(softmax, rest()) : softmax}`);
   if (original.sink !== null && shown.sink !== null) {
-    const sinks = [weight(original.sink, before.sink()), weight(shown.sink, after.sink())] as const;
+    const sinks = [weight(original.sink, before.sink), weight(shown.sink, after.sink)] as const;
     parts.push(`sink ${change(...sinks)}`);
   }
   return [...names, parts.join(" · ")];

@@ -72,17 +72,16 @@ function columnsOf(
   const reading = (own: Reading, suffix: string): Column[] => {
     const errors = explanationErrors(data, head, query, own !== original);
     const { dots, scores, weights, sink } = own;
-    const weightError = scores ? errors.weight() : data.rowRounding(head, query);
-    const ofSink = () => (sink === null ? "" : rounded(sink, errors.sink()));
+    const ofSink = () => (sink === null ? "" : rounded(sink, errors.sink));
     const columns: Column[] = [
       { name: `${prefix}q·k${suffix}`, values: dots, error: errors.dot, sink: nothing },
     ];
     if (scores) {
       const name = `${prefix}score${suffix}`;
-      columns.push({ name, values: scores, error: errors.score, sink: (at: number) => at });
+      columns.push({ name, values: scores, error: () => errors.score, sink: (at: number) => at });
     }
     const name = `${prefix}weight${suffix}`;
-    return [...columns, { name, values: weights, error: () => weightError, sink: ofSink }];
+    return [...columns, { name, values: weights, error: () => errors.weight, sink: ofSink }];
   };
   const columns = reading(original, "");
   if (bias) {
