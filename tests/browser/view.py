@@ -99,7 +99,7 @@ class View:
 
     @property
     def matrix(self) -> Locator:
-        return self.body.locator("canvas").last
+        return self.body.locator("canvas:not(.veil)").last
 
     def drawn(self) -> list[str]:
         """The pixels of every picture of the view, on the screen or not."""
