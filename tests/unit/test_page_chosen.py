@@ -142,7 +142,9 @@ def test_without_the_neuron_view_a_layer_is_weights_where_that_is_smaller() -> N
     assert (info["program"], info["dim"], info["bare"]) == (None, None, True)
     # With it, they are vectors.
     [block] = _blocks(AttentionWidget(record).to_html(quality="exact")).values()
-    assert [part["name"] for part in block["parts"]] == ["queries", "keys"]
+    names = {part["name"] for part in block["parts"]}
+    assert names >= {"queries", "keys"}
+    assert "weights" not in names
 
 
 def test_without_the_neuron_view_a_layer_stays_vectors_where_these_are_smaller() -> None:
@@ -150,7 +152,9 @@ def test_without_the_neuron_view_a_layer_stays_vectors_where_these_are_smaller()
     narrow = Layer(floats(1, length, 2), floats(1, length, 2, seed=1), program(), None, FIDELITY)
     page = AttentionWidget(record_of(narrow)).to_html(views=["head"], quality="exact")
     [block] = _blocks(page).values()
-    assert [part["name"] for part in block["parts"]] == ["queries", "keys"]
+    names = {part["name"] for part in block["parts"]}
+    assert names >= {"queries", "keys"}
+    assert "weights" not in names
     [info] = _content(page)["records"][0]["manifest"]["stacks"][0]["layers"]
     assert info["dim"] == 2
 
@@ -162,7 +166,9 @@ def test_without_the_neuron_view_weights_need_no_vectors() -> None:
     )
     assert record.layer(0).program is None
     [block] = _blocks(AttentionWidget(record).to_html(views=["head"])).values()
-    assert [part["name"] for part in block["parts"]] == ["weights"]
+    names = {part["name"] for part in block["parts"]}
+    assert "weights" in names
+    assert "queries" not in names
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,13 @@ def _row(random: Random, count: int) -> list[float]:
             return [share / 64 for share in shares]
 
 
+def _bytes(layer: Json) -> int:
+    """The size of the layer's block as a kernel sends it: integers of 16 bits, and their steps."""
+    info = layer["info"]
+    halves = sum(len(b64decode(data)) for data in layer["block"]["buffers"])
+    return halves + 4 * (info["dim"] or 0) * (info["heads"] + info["key_heads"])
+
+
 def _record(
     model: str,
     stacks: dict[str, tuple[Json, Json | None, list[Json]]],
@@ -175,11 +182,7 @@ def _record(
     numbers: dict[str, list[list[dict[str, float]]]] = {}
     for name, (queries, keys, layers) in stacks.items():
         special = (keys or queries)["special"]
-        infos = [
-            layer["info"]
-            | {"bytes": sum(len(b64decode(data)) for data in layer["block"]["buffers"])}
-            for layer in layers
-        ]
+        infos = [layer["info"] | {"bytes": _bytes(layer)} for layer in layers]
         numbers[name] = [
             [_metrics(head, special, keys is None) for head in layer["weights"]] for layer in layers
         ]
