@@ -41,7 +41,10 @@ def growth(lab: Lab, cell: Cell, *, used: bool) -> dict[str, float]:
 
 
 # A view that is not cleaned up leaves some 300 nodes and 70 listeners with every run. What an
-# empty widget leaves is anywidget's and JupyterLab's own: 2 to 3 nodes and up to 4 listeners.
+# empty widget leaves is anywidget's and JupyterLab's own: not the same in every run, and up to this.
+OWN = {"nodes": 3, "jsEventListeners": 4}
+
+
 @pytest.mark.parametrize(
     ("mine", "empty"),
     [("w = aw.show(record); w", "Empty()"), ("w", "empty")],
@@ -53,4 +56,4 @@ def test_running_again_adds_no_more_than_an_empty_widget(lab: Lab, mine: str, em
     least = growth(lab, lab.run(empty), used=False)
     ours = growth(lab, lab.run(mine), used=True)
     for what, count in ours.items():
-        assert count <= least[what] + 1, (ours, least)
+        assert count <= max(least[what], OWN[what]) + 1, (ours, least)
