@@ -41,7 +41,7 @@ def growth(lab: Lab, cell: Cell, *, used: bool) -> dict[str, float]:
 
 
 # A view that is not cleaned up leaves some 300 nodes and 70 listeners with every run. What an
-# empty widget leaves is anywidget's and JupyterLab's own: not the same in every run, and up to this.
+# empty widget leaves is anywidget's and JupyterLab's own, which varies, up to this.
 OWN = {"nodes": 3, "jsEventListeners": 4}
 
 
