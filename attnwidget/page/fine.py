@@ -17,6 +17,8 @@ PAGE_SIZE = 2_000_000
 # Layers take more than this share of their blocks in 16 bits, even if they are packed as COMPACT.
 _LEAST_SHARE = 0.25
 _SAMPLE = 3
+# All layers take up to this much more than estimated from the sample.
+_UNCERTAIN = 1.04
 # With a larger difference allowed, nearly all layers would be packed as COMPACT.
 _COARSEST = 0.02
 # The next limit is coarser than the estimate by this factor.
@@ -46,7 +48,7 @@ def packed_fine(
     limits = FINE
     while limits.largest < _COARSEST:
         packed = {n: pack(layers[n], limits) for n in sample}
-        needed = whole * _size(packed.values()) / sum(sizes[n] for n in sample)
+        needed = _UNCERTAIN * whole * _size(packed.values()) / sum(sizes[n] for n in sample)
         if needed <= room:
             everything = []
             for n, layer in enumerate(layers):
