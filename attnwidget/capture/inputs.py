@@ -79,7 +79,7 @@ def prepare(
         special = _special_positions(tokenizer, ids)
         if not ids or (isinstance(text, str) and len(special) == len(ids)):
             raise ValueError(
-                f"the text {text!r} gives no tokens"
+                f"the text {text!r} gives no tokens{' but special ones' if ids else ''}"
                 if isinstance(text, str)
                 else "the inputs have no tokens"
             )

@@ -4,17 +4,17 @@ import type { LayerData } from "./layer-data.ts";
 import { headScale } from "./scores.ts";
 
 export interface ExplanationErrors {
-  /** Of a component of a query or key. */
+  /** The bound for a component of a query or key. */
   readonly component: number;
-  /** Of a product of two components. */
+  /** The bound for a product of two components. */
   product(q: number, k: number): number;
-  /** Of q · k, also without muted components. */
+  /** The bound for q · k, also without muted components. */
   dot(key: number): number;
-  /** Of a score, also without muted components. */
+  /** The bound for a score, also without muted components. */
   readonly score: number;
-  /** Of a weight; with muted components, of the weight without them. */
+  /** The bound for a weight; with muted components, for the weight without them. */
   readonly weight: number;
-  /** Of the weight of the sink. */
+  /** The bound for the weight of the sink. */
   readonly sink: number;
 }
 

@@ -120,7 +120,7 @@ export class LayerData {
     return this.#margin * (this.error?.scores ?? 0);
   }
 
-  /** Where few rows were compared, others may differ more: encoders allow for twice as much. */
+  /** The factor of an error that was measured in sampled rows: others may differ more, and encoders allow for twice as much. */
   get #margin(): number {
     return this.roundingRows === null ? 1 : 2;
   }

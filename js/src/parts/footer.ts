@@ -38,7 +38,7 @@ export function footer(
     fill(statusLine, status.value);
   });
   let live: readonly LiveText[] = [];
-  /** What the legend says, apart from the texts that follow the pointer. */
+  /** The text of the legend without the parts that follow the pointer. */
   let lasting = "";
   scope.effect(() => {
     const phrase = legend.value;

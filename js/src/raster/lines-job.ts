@@ -29,7 +29,7 @@ const THICKER = 1.6;
 /** A line's width in pixels. */
 export const thickness = (weight: number, ratio: number) => (THINNEST + THICKER * weight) * ratio;
 
-/** What sums of the same numbers may differ by, in another order. */
+/** The largest difference between sums of the same numbers in another order. */
 const ROUNDING = 1e-9;
 
 /** The percentage of attention that is drawn: 100 if no line is left out. */

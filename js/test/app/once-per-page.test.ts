@@ -1,4 +1,4 @@
-/** What widgets of one page share, though each has its own copy of the script. */
+/** Widgets of one page share values, though each has its own copy of the script. */
 
 import { expect, test } from "vitest";
 import { styleSheet } from "../../src/styles/style-sheet.ts";

@@ -3,7 +3,7 @@
 import { onTestFinished } from "vitest";
 import type { App } from "./mounted.ts";
 
-/** What changed, in words, outside of the elements that `allowed` selects. */
+/** Describes each change outside of the elements that `allowed` selects. */
 export async function changesIn(
   { shadow }: App,
   allowed: string,

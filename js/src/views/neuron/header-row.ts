@@ -17,7 +17,7 @@ export function headerRow(
 ): HTMLElement {
   const measure = { name: textMeasure(fontOf(13)), detail: textMeasure(fontOf(12, 500)) };
   const row = el("div", { class: "column-headers" });
-  /** What the headers show while something is hovered. */
+  /** The texts of the headers while something is hovered. */
   let lasting = "";
 
   scope.effect(() => {
