@@ -67,13 +67,13 @@ def test_the_selection_is_what_was_clicked(lab: Lab, view: View) -> None:
     assert lab.evaluate("is_the_records(w.selection)")
     lab.run("seen.clear()")
     view.key(9).click()
-    expect_value(lab, "seen[-1]", ["key", 0, 0, None, "dog", [count]])
+    expect_value(lab, "seen[-1:]", [["key", 0, 0, None, "dog", [count]]])
     assert lab.evaluate("is_the_records(w.selection)")
     view.show(2, 7)
-    expect_value(lab, "seen[-1]", ["head", 2, 7, None, "dog", [count]])
+    expect_value(lab, "seen[-1:]", [["head", 2, 7, None, "dog", [count]]])
     assert lab.evaluate("is_the_records(w.selection)")
     view.key(9).click()
-    expect_value(lab, "seen[-1]", ["key", 2, 7, None, None, [count, count]])
+    expect_value(lab, "seen[-1:]", [["key", 2, 7, None, None, [count, count]]])
 
 
 def test_what_a_callback_does_wrong_is_shown(lab: Lab, view: View) -> None:
