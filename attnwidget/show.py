@@ -99,7 +99,8 @@ def show(
         return displayed(model, view=view, **choices)
     check_names(set(choices) - {"metrics"})  # a capture may take long
     if text is None:
-        raise TypeError("show(model, tokenizer, text) needs a tokenizer and a text")
+        missing = "a text" if tokenizer is not None else "a tokenizer and a text"
+        raise TypeError(f"show(model, tokenizer, text) needs {missing}")
     record = capture(model, tokenizer, text, text_pair, **capture_options)
     return displayed(record, view=view, **choices)
 

@@ -8,6 +8,7 @@ from .choices import (
     check_names,
     choice_values,
     combination,
+    no_choice,
 )
 from .following import PAIR
 
@@ -20,4 +21,5 @@ __all__ = [
     "check_names",
     "choice_values",
     "combination",
+    "no_choice",
 ]

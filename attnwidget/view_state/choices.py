@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple, SupportsIndex, TypedDict, get_args
 
 import traitlets
@@ -82,9 +83,14 @@ def check_names(choices: Iterable[str]) -> None:
     """Raise a TypeError if a name is that of no choice."""
     unknown = sorted(set(choices) - set(CHOICES))
     if unknown:
-        raise TypeError(
-            f"AttentionWidget has no choice {', '.join(unknown)}; it has {', '.join(CHOICES)}"
-        )
+        raise TypeError(no_choice("AttentionWidget", unknown[0]))
+
+
+def no_choice(owner: str, name: str) -> str:
+    """The message for the name of no choice."""
+    meant = get_close_matches(name, (*CHOICES, "metrics"), 1)
+    end = f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}"
+    return f"{owner} has no choice {name}{end}"
 
 
 def _choice(options: Any, default: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -17,12 +16,12 @@ from attnwidget.record import AttentionRecord
 from attnwidget.record.files import writable, write_whole
 from attnwidget.record.printable import printable
 from attnwidget.view_state import (
-    CHOICES,
     ChoiceOptions,
     Choices,
     View,
     check_names,
     choice_values,
+    no_choice,
 )
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import Metrics, SentMetric, encode_overview, encode_own_metrics
@@ -98,11 +97,7 @@ class RecordView(Choices):
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.
         if not (name.startswith("_") or hasattr(type(self), name)):
-            meant = get_close_matches(name, (*CHOICES, "metrics"), 1)
-            raise AttributeError(
-                f"{type(self).__name__} has no choice {name}"
-                + (f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}")
-            )
+            raise AttributeError(no_choice(type(self).__name__, name))
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:

@@ -160,11 +160,6 @@ def test_the_tokenizer_of_another_model_for_the_decoder_alone(minilm: Loaded) ->
         capture(t5("T5ForConditionalGeneration"), minilm[1], inputs, target="A dog.")
 
 
-def test_show_without_a_text(minilm: Loaded) -> None:
-    with pytest.raises(TypeError, match="needs a tokenizer and a text"):
-        show(*minilm)
-
-
 def test_show_refuses_a_choice_that_does_not_exist(minilm: Loaded) -> None:
     with pytest.raises(
         TraitError, match="layer 99 does not exist: this stack has 6 layers, 0 to 5"

@@ -75,7 +75,7 @@ def test_a_record_takes_no_other_text(record: aw.AttentionRecord, arguments: Any
 
 
 def test_a_text_is_needed(minilm: Loaded) -> None:
-    with pytest.raises(TypeError, match="needs a tokenizer and a text"):
+    with pytest.raises(TypeError, match=r"show\(model, tokenizer, text\) needs a text"):
         aw.show(*minilm)
 
 

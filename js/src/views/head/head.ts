@@ -20,6 +20,7 @@ import { headStatus } from "../shared/heads/status.ts";
 import { headTables } from "../shared/heads/tables.ts";
 import { headIn, layerView, notice } from "../shared/layer-view.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
+import { MINIMAP_WIDTH } from "../shared/minimap.ts";
 import { pairs } from "../shared/pairs.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
 import { jump, type ShownMatrix } from "./jump.ts";
@@ -27,11 +28,11 @@ import { headLegend } from "./legend.ts";
 import { pictureContent } from "./picture/picture.ts";
 import { headTools } from "./tools.ts";
 
-/** The least width of the view in CSS pixels with the lines and the matrix side by side. */
-const SIDE_BY_SIDE_FROM = 540;
-/** The matrix's share of the width, side by side. */
+/** The matrix's share of the width and its least width in CSS pixels, beside the lines. */
 const MATRIX_SHARE = 0.44;
+const LEAST_MATRIX = 218;
 const LARGEST_MATRIX = 620;
+/** The least width of the lines with their columns, beside the matrix, without minimaps. */
 const LEAST_LINES = 290;
 const GAP = 32;
 /** The height of a row of swatches with its margin, and the least height of a long column. */
@@ -121,9 +122,11 @@ function headContent(
   shown.value = { axes, matrix };
   const title = computed(() => [layerLabel, matrix.value.name].filter(Boolean).join(" · "));
 
-  const sideBySide = !horizontal && width >= SIDE_BY_SIDE_FROM;
+  const leastLines = LEAST_LINES + (isLong(axes) ? 2 * MINIMAP_WIDTH : 0);
+  const mostMatrix = width - leastLines - GAP;
+  const sideBySide = !horizontal && mostMatrix >= LEAST_MATRIX;
   const matrixWidth = sideBySide
-    ? Math.min(Math.round(width * MATRIX_SHARE), width - LEAST_LINES - GAP)
+    ? Math.min(Math.round(width * MATRIX_SHARE), mostMatrix)
     : Math.min(width, LARGEST_MATRIX);
   const attention = { state, palette, axes, focused };
   const lines = pairs(scope, {
