@@ -20,9 +20,9 @@ const CELLS = 32;
 
 type Layers = { stacks: { layers: { heads: number }[] }[] };
 
-function recordOf(tokens: number): SentRecord {
+function recordOf(tokens: number, label: (at: number) => string): SentRecord {
   const weightsOnly = (RECORD.manifest as Layers).stacks[0].layers[1];
-  const labels = Array.from({ length: tokens }, (_, at) => `t${at}`);
+  const labels = Array.from({ length: tokens }, (_, at) => label(at));
   const stack = {
     name: "self",
     queries: { labels, segments: null, special: [], words: null },
@@ -54,7 +54,11 @@ function blockOf(tokens: number): Block {
   return { parts: [part], buffers: [new Uint8Array(weights.buffer)] };
 }
 
-export function mountLong(tokens = 400, options: AppOptions = {}): Promise<App> {
+export function mountLong(
+  tokens = 400,
+  options: AppOptions = {},
+  label = (at: number) => `t${at}`,
+): Promise<App> {
   const source: Source = { block: async () => blockOf(tokens) };
-  return mountApp({ record: recordOf(tokens), source, ...options });
+  return mountApp({ record: recordOf(tokens, label), source, ...options });
 }

@@ -68,9 +68,9 @@ export function columnsOf(options: ColumnsOptions): Columns {
   const inFull = (["query", "key"] as const).filter((side) => !long(side));
   const whole = anyLong ? (horizontal ? width : height) : 0;
   const length = Math.max(whole, ...inFull.map((side) => labels[side].length));
+  const minimaps = anyLong ? 2 * MINIMAP_WIDTH : 0;
   const columns = { query: columnOn("query"), key: columnOn("key") };
-  const used = columns.query.across + columns.key.across + (anyLong ? 2 * MINIMAP_WIDTH : 0);
-  const available = width - used - 2 * GAP;
+  const available = width - minimaps - columns.query.across - columns.key.across - 2 * GAP;
   return {
     columns,
     length,
@@ -120,7 +120,7 @@ export function columnsOf(options: ColumnsOptions): Columns {
   function acrossOn(side: Side): number {
     if (horizontal) return LINE;
     const { shown, units } = axes[side];
-    const bounds: [number, number] = [56, Math.max(84, Math.min(180, width * 0.24))];
+    const bounds: [number, number] = [56, Math.max(84, Math.min(180, (width - minimaps) * 0.24))];
     return columnWidth(
       shown.map((unit) => units.labels[unit]),
       fontSize(side),

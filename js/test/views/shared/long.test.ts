@@ -67,6 +67,13 @@ describe("the columns", () => {
     expect((await shown(103)).shadow.querySelectorAll(".minimap").length).toBe(2);
   });
 
+  test.for([480, 560, 620, 640, 680, 760, 1100])("fit into a view %i px wide", async (width) => {
+    const app = await mountLong(400, { width }, (at) => `a long label for token ${at}`);
+    await drawn(app);
+    const { scrollWidth, clientWidth } = find(app, ".pairs");
+    expect(scrollWidth).toBe(clientWidth);
+  });
+
   test("say which tokens they name, and what the strips are", async () => {
     const app = await shown();
     const said = () => find(app, ".title:has(+ .pairs)").textContent;
