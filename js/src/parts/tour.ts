@@ -131,15 +131,33 @@ export function tour(scope: Scope, { root, state, manifest, status }: TourOption
     outline.style.top = `${box.top - around.top - MARGIN}px`;
     outline.style.width = `${box.width + 2 * MARGIN}px`;
     outline.style.height = `${box.height + 2 * MARGIN}px`;
-    const { offsetWidth, offsetHeight } = element;
-    const below = box.bottom + MARGIN + GAP;
-    const above = box.top - MARGIN - GAP - offsetHeight;
-    const top = below + offsetHeight <= innerHeight || above < 0 ? below : above;
-    element.style.left = `${Math.max(GAP, Math.min(box.left, innerWidth - offsetWidth - GAP))}px`;
-    element.style.top = `${Math.max(GAP, Math.min(top, innerHeight - offsetHeight - GAP))}px`;
+    const { left, top } = placeOf(element, around, box);
+    element.style.left = `${left}px`;
+    element.style.top = `${top}px`;
   }
 
   return { elements: [element, outline], start };
+}
+
+/**
+ * The dialog's place: the lower right corner of the view, where it covers the status line, which it
+ * repeats; or below or above the element that the step is about, if it would cover that.
+ */
+function placeOf({ offsetWidth, offsetHeight }: HTMLElement, view: DOMRect, box: DOMRect) {
+  const within = (at: number, size: number, space: number) =>
+    Math.max(GAP, Math.min(at, space - size - GAP));
+  const right = within(view.right - offsetWidth - GAP, offsetWidth, innerWidth);
+  const corner = within(view.bottom - offsetHeight - GAP, offsetHeight, innerHeight);
+  if (box.bottom + MARGIN + GAP <= corner || box.right + MARGIN + GAP <= right) {
+    return { left: right, top: corner };
+  }
+  const below = box.bottom + MARGIN + GAP;
+  const above = box.top - MARGIN - GAP - offsetHeight;
+  const top = below + offsetHeight <= innerHeight || above < 0 ? below : above;
+  return {
+    left: within(box.left, offsetWidth, innerWidth),
+    top: within(top, offsetHeight, innerHeight),
+  };
 }
 
 const visible = (root: HTMLElement, selector: string): readonly HTMLElement[] =>
@@ -209,7 +227,7 @@ function stepsOf(state: State, manifest: Manifest): readonly Step[] {
       },
       {
         title: "Sort the heads",
-        text: `By ${metric.label}, head ${most.head} comes first in layer ${info.number}, with ${number}.`,
+        text: `By ${metric.label}, head ${most.head} comes first in layer ${info.number}, with ${number}. In a narrow view, the menu is among the options.`,
         choices: { ...inModel, sort: metric.name },
         about: [".control:has([aria-label='Sort heads'])", "[aria-label=Options]"],
         parts: 0,
