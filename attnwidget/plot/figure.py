@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as MatplotlibFigure
 from PIL import Image
 
@@ -46,7 +47,6 @@ Panel = Literal["head", "matrix", "model", "neuron"]
 
 _CSS_PIXELS_PER_INCH = 96
 PRINT_DPI = 240.0
-_PREVIEW_COLORS = 160
 # The largest picture, as matplotlib and most memories allow.
 _LONGEST_SIDE = 2**16 - 1
 _MOST_PIXELS = 2**28
@@ -55,7 +55,7 @@ _MOST_PIXELS = 2**28
 _SCALE = 0.6
 _TICKS = (0, 0.1, 0.25, 0.5, 1)
 
-_STYLE = {
+_SETTINGS = {
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
     "axes.titlesize": 10.5,
@@ -116,14 +116,12 @@ def figure_bytes(
     panel: Panel | None = None,
     size: Size | None = None,
     dpi: float | None = None,
-    warn: bool = True,
 ) -> bytes:
     """Draw the view, or a panel of it, and return the file's bytes.
 
     Args:
         kind: "svg" (text stays text), "pdf" (fonts embedded, as TrueType) or "png".
         panel, size, dpi: as in `AttentionWidget.figure`.
-        warn: False for a figure that nobody asked for.
 
     Warns:
         UserWarning: no font has some characters, of which a PDF or a PNG shows boxes.
@@ -137,16 +135,11 @@ def figure_bytes(
         size = _checked_size(size)
     dpi = PRINT_DPI if dpi is None else _checked_dpi(dpi)
     model = shown.record.model
-    axes = shown.token_axes
-    fonts, missing = fonts_for(map(clean, (model, *axes.query.labels, *axes.key.labels)))
-    if missing and kind != "svg" and warn:
+    fonts, missing = _fonts(shown)
+    if missing and kind != "svg":
         # Of the caller of `save_figure` or `figure`.
         warnings.warn(advice(missing), stacklevel=4)
-    # The context restores the session's settings, which have no effect within it.
-    with matplotlib.rc_context(), _without_glyph_warnings():
-        matplotlib.rcdefaults()
-        style: dict[Any, Any] = {**_STYLE, **_theme(_palette(shown)), "font.family": fonts}
-        matplotlib.rcParams.update(style)
+    with _style(shown, fonts):
         figure = draw_figure(shown, panel, size)
         if kind == "png":
             _check_pixels(figure, dpi)
@@ -163,8 +156,46 @@ def figure_bytes(
 
 
 def preview_bytes(shown: Shown) -> bytes:
-    """Draw the view as a PNG that is small enough to be kept in a notebook: 96 dpi, 160 colours."""
-    return _in_few_colors(figure_bytes(shown, "png", dpi=_CSS_PIXELS_PER_INCH, warn=False))
+    """Draw the view as a PNG that is small enough to be kept in a notebook: 96 dpi, 256 colours.
+
+    It is drawn once; `savefig` draws twice.
+    """
+    fonts, _ = _fonts(shown)
+    with _style(shown, fonts):
+        figure = draw_figure(shown)
+        figure.set_dpi(_CSS_PIXELS_PER_INCH)
+        canvas: Any = FigureCanvasAgg(figure)
+        canvas.draw()
+    image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    # The other methods merge the colours of heads where these are rare, or take much longer.
+    reduced = image.quantize(method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    _keep_background(image, reduced)
+    out = io.BytesIO()
+    reduced.save(out, "png", dpi=(_CSS_PIXELS_PER_INCH, _CSS_PIXELS_PER_INCH))
+    return out.getvalue()
+
+
+def _keep_background(image: Image.Image, reduced: Image.Image) -> None:
+    """Set the palette's entry of the first pixel to the colour that it has in the image."""
+    palette = np.reshape(np.asarray(reduced.getpalette(), np.uint8), (-1, 3))
+    palette[np.asarray(reduced)[0, 0]] = np.asarray(image)[0, 0]
+    reduced.putpalette(palette.tobytes())
+
+
+def _fonts(shown: Shown) -> tuple[list[str], str]:
+    """The fonts for a figure's text, and the characters that no font has."""
+    axes = shown.token_axes
+    return fonts_for(map(clean, (shown.record.model, *axes.query.labels, *axes.key.labels)))
+
+
+@contextmanager
+def _style(shown: Shown, fonts: list[str]) -> Iterator[None]:
+    """Draw with our settings of matplotlib in place of the session's, which are restored."""
+    with matplotlib.rc_context(), _without_glyph_warnings():
+        matplotlib.rcdefaults()
+        style: dict[Any, Any] = {**_SETTINGS, **_theme(_palette(shown)), "font.family": fonts}
+        matplotlib.rcParams.update(style)
+        yield
 
 
 def draw_figure(
@@ -366,15 +397,6 @@ def _theme(palette: Palette) -> dict[str, str]:
         **dict.fromkeys(texts, palette.text),
         "axes.edgecolor": palette.border,
     }
-
-
-def _in_few_colors(png: bytes) -> bytes:
-    """The PNG with a palette: a quarter of the bytes."""
-    out = io.BytesIO()
-    with Image.open(io.BytesIO(png)) as image:
-        reduced = image.convert("RGB").quantize(_PREVIEW_COLORS, dither=Image.Dither.NONE)
-        reduced.save(out, "png", dpi=(_CSS_PIXELS_PER_INCH, _CSS_PIXELS_PER_INCH))
-    return out.getvalue()
 
 
 @contextmanager

@@ -13,11 +13,13 @@ import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.font_manager import fontManager
 from PIL import Image
 
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.plot import fonts
+from attnwidget.plot.colors import head_colors
 from attnwidget.plot.figure import FigureKind, draw_figure
 from attnwidget.plot.fonts import advice
 from attnwidget.plot.shown import Shown
@@ -148,6 +150,17 @@ def test_a_light_figure_is_on_white_and_a_dark_one_on_its_own_ground(
         png = AttentionWidget(record, theme=theme)._preview()
         with Image.open(BytesIO(png)) as picture:
             assert picture.convert("RGB").getpixel((0, 0)) == color
+
+
+def test_the_heads_keep_their_colors_in_the_picture_beside_a_widget() -> None:
+    tokens = [str(number) for number in range(150)]
+    record = AttentionRecord.from_arrays([some_weights(9, 150, 150)], tokens)
+    with Image.open(BytesIO(AttentionWidget(record)._preview())) as picture:
+        pixels = np.asarray(picture.convert("RGB"), np.float32).reshape(-1, 3)
+    for color in head_colors(9, dark=False):
+        distances = np.abs(pixels - 255 * np.array(to_rgb(color))).max(axis=1)
+        # A swatch has hundreds of pixels.
+        assert (distances < 12).sum() > 100, color
 
 
 def test_other_names_say_which_there_are(record: AttentionRecord, tmp_path: Path) -> None:
