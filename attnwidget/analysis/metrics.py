@@ -201,8 +201,11 @@ class HeadMetrics:
             self._counts[n] += np.count_nonzero(counted)
 
     def means(self) -> dict[str, float]:
-        """All metrics by name, to four decimals; 0 if no query is counted."""
+        """All metrics by name, to six decimals; 0 if no query is counted.
+
+        More than are shown, so that nothing is rounded twice.
+        """
         means = self._sums / np.maximum(self._counts, 1)
         return {
-            name: round(float(mean), 4) for name, mean in zip(self._metrics, means, strict=True)
+            name: round(float(mean), 6) for name, mean in zip(self._metrics, means, strict=True)
         }
