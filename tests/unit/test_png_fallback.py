@@ -12,6 +12,7 @@ from IPython.display import display
 from IPython.utils.capture import capture_output
 
 from attnwidget import AttentionRecord, AttentionWidget
+from attnwidget.record import Fidelity, Layer, ScoreProgram, Stack, Tokens
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.shell import running
 
@@ -152,3 +153,19 @@ def test_the_words_name_the_stack_where_there_are_several(widget: AttentionWidge
     several = AttentionWidget(AttentionRecord(stacks), view="model")
     said = _displayed(several)["text/plain"]
     assert said.startswith("Attention of an unnamed model: model view of cross.\n")
+
+
+@pytest.mark.usefixtures("matplotlib")
+def test_of_a_very_long_text_there_are_words_alone() -> None:
+    queries, keys = np.ones((2, 1, 12_300, 1), np.float32)
+    fidelity = Fidelity("given", "", "queries and keys", None, None, 1e-4, 0)
+    layer = Layer(queries, keys, ScoreProgram(1, "causal"), None, fidelity)
+    tokens = Tokens(tuple(f"w{n}" for n in range(12_300)))
+    record = AttentionRecord({"self": Stack(tokens, tokens, (layer,))})
+    data = _displayed(AttentionWidget(record))
+    assert set(data) == {VIEW, "text/plain"}
+    assert (
+        "drawing the weights of 12,300 x 12,300 tokens in a head would take long"
+        in data["text/plain"]
+    )
+    assert "image/png" in _displayed(AttentionWidget(record, view="model"))
