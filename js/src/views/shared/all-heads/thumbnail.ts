@@ -1,12 +1,12 @@
 /** Paints a thumbnail of a head: as a matrix, or as lines from queries to keys. */
 
-import type { Thumbnail } from "../../data/codec.ts";
-import { LineField } from "../../kernels/lines.ts";
-import { imageCanvas } from "../../painting/canvas.ts";
-import type { Painter } from "../../painting/painter.ts";
-import type { Choices } from "../../state/choices.ts";
-import type { Shown } from "../../state/shown.ts";
-import { type Palette, rgb } from "../../styles/palette.ts";
+import type { Thumbnail } from "../../../data/codec.ts";
+import { LineField } from "../../../kernels/lines.ts";
+import { imageCanvas } from "../../../painting/canvas.ts";
+import type { Painter } from "../../../painting/painter.ts";
+import type { Choices } from "../../../state/choices.ts";
+import type { Shown } from "../../../state/shown.ts";
+import { type Palette, rgb } from "../../../styles/palette.ts";
 
 /** Left, top, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
