@@ -63,7 +63,7 @@ def show(
     Args:
         model: a model, or a record to show, or the path of a saved one.
         tokenizer, text, text_pair: see `attnwidget.capture`; not with a record.
-        view: "head", "model" or "neuron".
+        view: "head", "model", "neuron" or "map".
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
             with a record), image=False to leave out the image of a vision model, and any trait of
             `AttentionWidget` (stack, layer, head, query, ..., and metrics, numbers of your own for

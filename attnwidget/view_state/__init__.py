@@ -9,11 +9,13 @@ from .choices import (
     choice_values,
     combination,
 )
-from .following import PAIR
+from .following import NO_SIZE, PAIR, SIMILARITY
 
 __all__ = [
     "CHOICES",
+    "NO_SIZE",
     "PAIR",
+    "SIMILARITY",
     "ChoiceOptions",
     "Choices",
     "View",

@@ -51,6 +51,13 @@ const MATRIX: Entries = [
 
 const MODEL: Entries = [["click", "open a head in its place (also Space)"]];
 
+const MAP: Entries = [
+  ["↑ ↓ ← →", "the nearest head in that direction; Enter chooses it, and again opens it"],
+  ["/", "find a head, as 2-9"],
+  ["r", "show or hide the heads of the null, as random weights"],
+  ["Shift+drag", "mark heads; the others fade; Esc releases them"],
+];
+
 const TO_HEAD: Entries = [["double-click", "go to its head view"]];
 
 const NEURON: Entries = [
@@ -75,6 +82,7 @@ function sectionsOf(views: readonly ViewName[]): readonly Section[] {
     ],
     model: [["Model view", head ? [...MODEL, ...TO_HEAD] : MODEL]],
     neuron: [["Neuron view", NEURON]],
+    map: [["Map", head ? [...MAP, ...TO_HEAD] : MAP]],
   };
   const first: Entries = views.length > 1 ? [[digits, `${views.join(", ")} view`]] : [];
   return [

@@ -1,0 +1,50 @@
+/** The accessible points of the map: a listbox with an option per head, at its place. */
+
+import { type Head, type Metric, metricValue, type Patterns } from "../../data/manifest.ts";
+import { el } from "../../parts/dom.ts";
+import { inFull } from "../shared/all-heads/metrics.ts";
+import { described } from "../shared/all-heads/patterns.ts";
+import { headName } from "../shared/all-heads/status.ts";
+import type { Point } from "./layout.ts";
+
+const idOf = ({ layer, head }: Head) => `point-${layer.number}-${head}`;
+
+export interface Options {
+  /** The options in the order of the model. */
+  readonly elements: readonly HTMLElement[];
+  /** The option of a head; undefined if it has no place. */
+  of(head: Head): HTMLElement | undefined;
+}
+
+/**
+ * @param metrics those on the axes, of the colour and of the size
+ * @param outsideOf says where the head lies outside of the null; "" for nowhere
+ */
+export function mapOptions(
+  points: readonly Point[],
+  patterns: Patterns,
+  metrics: readonly Metric[],
+  outsideOf: (head: Head) => string,
+): Options {
+  const byId = new Map<string, HTMLElement>();
+  const inOrder = [...points].sort(
+    ({ head: a }, { head: b }) => a.layer.number - b.layer.number || a.head - b.head,
+  );
+  const elements = inOrder.map(({ head, x, y, radius }) => {
+    const numbers = metrics.map(
+      (metric) => `${metric.label} ${inFull(metric, metricValue(metric, head))}`,
+    );
+    const words = [described(patterns, head), ...numbers, outsideOf(head)].filter(Boolean);
+    const option = el("div", {
+      role: "option",
+      id: idOf(head),
+      "aria-label": `${headName(head)}: ${words.join(", ")}`,
+      "aria-selected": "false",
+    });
+    option.style.cssText =
+      `left:${x - radius}px;top:${y - radius}px;` + `width:${2 * radius}px;height:${2 * radius}px`;
+    byId.set(option.id, option);
+    return option;
+  });
+  return { elements, of: (head) => byId.get(idOf(head)) };
+}
