@@ -52,7 +52,7 @@ def test_the_stated_error(long_page: Path) -> None:
     assert 0 < stated["variation"] <= COMPACT.variation
 
 
-@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])
+@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron", "Map"])
 def test_nodes(open_page: OpenPage, long_page: Path, tab: str) -> None:
     view = View(open_page(long_page))
     view.open(tab)

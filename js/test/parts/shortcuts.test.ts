@@ -143,7 +143,7 @@ test("a key that does something does nothing else; any other key is left alone",
   for (const key of ["[", "]", ",", ".", "1", "2", "3", "?", "/", "c", "Escape"]) {
     expect(prevented(key)).toBe(true);
   }
-  for (const key of ["a", "4", "Tab", "ArrowDown", "Enter"]) {
+  for (const key of ["a", "9", "Tab", "ArrowDown", "Enter"]) {
     expect(prevented(key)).toBe(false);
   }
 });
