@@ -61,6 +61,7 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
   });
   const intervals = metrics.some(({ interval }) => interval);
   const side = THUMBNAIL[intervals ? "intervals" : "alone"];
+  const columns = intervals ? "intervals" : nullLabel ? "with-null" : "";
   scope.effect(() => paint(thumbnail, focused.value, side));
   const nearest = computed<readonly Near[]>(() => {
     const { layer, head } = focused.value;
@@ -75,7 +76,7 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
     title,
     el(
       "div",
-      { class: `measures ${intervals ? "intervals" : ""}` },
+      { class: `measures ${columns}` },
       thumbnail,
       measures(scope, { focused, metrics, ranges, nullLabel }),
     ),

@@ -17,8 +17,10 @@ const MOST = 14;
 const CANDIDATES = 60;
 const FONT_SIZE = 11;
 const HEIGHT = 14;
-/** The space between a point and its label. */
-const GAP = 4;
+/** The least space between two labels side by side. */
+const APART = 6;
+/** The space between a point and its label, in which the point's ring has room. */
+const GAP = 8;
 
 export const LABEL_FONT = fontOf(FONT_SIZE);
 
@@ -62,12 +64,13 @@ export function placedLabel(
 }
 
 export const overlap = (a: Label, b: Label): boolean =>
-  a.x < b.x + b.width && b.x < a.x + a.width && Math.abs(a.y - b.y) < HEIGHT;
+  a.x < b.x + b.width + APART && b.x < a.x + a.width + APART && Math.abs(a.y - b.y) < HEIGHT;
 
 const isInside = ({ x, y, width }: Label, { left, top, right, bottom }: Frame) =>
   x >= left && x + width <= right && y - HEIGHT / 2 >= top && y + HEIGHT / 2 <= bottom;
 
-function covers(label: Label, { x, y, radius }: Point): boolean {
+/** True if a label covers a part of a circle. */
+export function covers(label: Label, { x, y, radius }: Omit<Point, "head">): boolean {
   const across = Math.max(label.x - x, 0, x - label.x - label.width);
   const down = Math.max(Math.abs(label.y - y) - HEIGHT / 2, 0);
   return across ** 2 + down ** 2 < radius ** 2;

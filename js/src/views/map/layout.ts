@@ -3,6 +3,7 @@
 import { largestOf, smallestOf } from "../../data/extremes.ts";
 import { type Head, type Metric, metricValue, type Position } from "../../data/manifest.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
+import type { Range } from "../shared/all-heads/null.ts";
 import type { Placing } from "./placing.ts";
 import { type Scale, scaleOf } from "./scale.ts";
 
@@ -35,6 +36,9 @@ export interface MapLayout {
   readonly sizes: readonly (readonly [magnitude: number, radius: number])[];
 }
 
+/** The null's ranges on both axes; null where there is none, or it is left out. */
+export type Ranges = readonly [x: Range | null, y: Range | null];
+
 const TOP = 8;
 const RIGHT = 16;
 /** The ticks with the title of the axis, the space of a frame without them, and the legend. */
@@ -49,29 +53,30 @@ const RADII = [3, 13] as const;
 /** The shares of the largest magnitude in the legend. */
 const LEGEND = [0.05, 0.25, 1] as const;
 
-/**
- * @param size the metric whose magnitude is the points' size; null for points of one size
- * @param withNull false to leave out the null
- * @param linked true if links are drawn, which the legend explains
- */
-export function mapLayout(
-  width: number,
-  height: number,
-  heads: readonly Head[],
-  placing: Placing,
-  size: Metric | null,
-  withNull: boolean,
-  linked: boolean,
-): MapLayout {
+export interface MapContent {
+  readonly heads: readonly Head[];
+  readonly placing: Placing;
+  /** In sight with the points. */
+  readonly ranges: Ranges;
+  /** The metric whose magnitude is the points' size; null for points of one size. */
+  readonly size: Metric | null;
+  /** False to leave out the null. */
+  readonly withNull: boolean;
+  /** True if links are drawn, which the legend explains. */
+  readonly linked: boolean;
+}
+
+export function mapLayout(width: number, height: number, content: MapContent): MapLayout {
+  const { heads, placing, ranges, size, withNull, linked } = content;
   const placed = heads.flatMap((head) => {
     const place = placing.placeOf(head);
     return place ? [{ head, place }] : [];
   });
   const nulls = withNull ? heads.map(placing.nullPlaceOf).filter((place) => place !== null) : [];
   const places = [...placed.map(({ place }) => place), ...nulls];
-  const legend = size || nulls.length || linked ? BELOW.legend : 0;
+  const legend = size || nulls.length || ranges.some(Boolean) || linked ? BELOW.legend : 0;
   const { frame, scales, at } = placing.axes
-    ? withAxes(width, height - legend - BELOW.axes, places)
+    ? withAxes(width, height - legend - BELOW.axes, places, ranges)
     : withoutAxes(width, height - legend - BELOW.frame, places);
   const magnitude = (head: Head) => Math.abs((size && metricValue(size, head)) ?? 0);
   const most = Math.max(0, largestOf(heads.map(magnitude)));
@@ -100,18 +105,23 @@ interface Placed {
   at(place: Position): Position;
 }
 
-const range = (places: readonly Position[], side: 0 | 1): readonly [number, number] => {
-  const values = places.map((place) => place[side]);
+const range = (places: readonly Position[], side: 0 | 1, others: Range | null = null): Range => {
+  const values = [...places.map((place) => place[side]), ...(others ?? [])];
   return values.length ? [smallestOf(values), largestOf(values)] : [0, 1];
 };
 
-function withAxes(width: number, bottom: number, places: readonly Position[]): Placed {
-  const y = scaleOf(range(places, 1), [bottom, TOP], TICKS[1]);
+function withAxes(
+  width: number,
+  bottom: number,
+  places: readonly Position[],
+  ranges: Ranges,
+): Placed {
+  const y = scaleOf(range(places, 1, ranges[1]), [bottom, TOP], TICKS[1]);
   const measure = textMeasure(fontOf(12));
   const labels = y.ticks.map((tick) => measure(tick.toFixed(y.digits)));
   const left = TITLE + GAP + Math.ceil(Math.max(0, ...labels));
   const right = width - RIGHT;
-  const x = scaleOf(range(places, 0), [left, right], TICKS[0]);
+  const x = scaleOf(range(places, 0, ranges[0]), [left, right], TICKS[0]);
   return {
     frame: { left, top: TOP, right, bottom },
     scales: [x, y],

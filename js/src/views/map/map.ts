@@ -18,7 +18,7 @@ import type { Context, View } from "../shared/view.ts";
 import { mapDetail } from "./detail.ts";
 import { bindMapKeys } from "./keys.ts";
 import { notableLabels } from "./labels.ts";
-import { type Frame, mapLayout, type Point } from "./layout.ts";
+import { type Frame, mapLayout, type Point, type Ranges } from "./layout.ts";
 import { sameHead, shortName } from "./names.ts";
 import { pointNear, pointsWithin } from "./near.ts";
 import { mapOptions } from "./options.ts";
@@ -65,11 +65,10 @@ export function mapView(context: Context): View {
   const ranges = computed(
     () => new Map(metrics.value.map((metric) => [metric, nullRange(metric, heads.value)])),
   );
+  const rangeOf = (metric: Metric) => ranges.value.get(metric) ?? null;
   /** The metrics in which a head lies outside of the null, in words; "" for none. */
   const outsideOf = (head: Head) => {
-    const outside = inUse.value.filter((metric) =>
-      isOutside(metric, head, ranges.value.get(metric) ?? null),
-    );
+    const outside = inUse.value.filter((metric) => isOutside(metric, head, rangeOf(metric)));
     if (!outside.length) return "";
     const labels = outside.map(({ label }) => label).join(", ");
     return `outside ${outside[0].null?.label} in ${labels}`;
@@ -107,18 +106,18 @@ export function mapView(context: Context): View {
     const down = Math.min(Math.max(wide ? height : width * NARROW, HEIGHTS[0]), HEIGHTS[1]);
     const { axes, nullLabel } = placing.value;
     const withNull = state.nullShown.value && nullLabel !== null;
-    const layout = mapLayout(
-      across,
-      down,
-      heads.value,
-      placing.value,
-      size.value,
+    const ofNull: Ranges = axes && withNull ? [rangeOf(axes[0]), rangeOf(axes[1])] : [null, null];
+    const near = similarity.value;
+    const layout = mapLayout(across, down, {
+      heads: heads.value,
+      placing: placing.value,
+      ranges: ofNull,
+      size: size.value,
       withNull,
-      similarity.value !== null,
-    );
+      linked: near !== null,
+    });
     const points = new Map(layout.points.map((point) => [shortName(point.head), point]));
     const pointOf = (head: Head) => points.get(shortName(head)) ?? null;
-    const near = similarity.value;
     const shownStack = stack.value;
     const base = el("canvas", { "aria-hidden": "true" });
     const above = el("canvas", { class: "overlay", "aria-hidden": "true" });
@@ -126,11 +125,12 @@ export function mapView(context: Context): View {
     const list = el(
       "div",
       { role: "listbox", "aria-label": "Heads", tabindex: 0 },
-      ...options.elements,
+      base,
+      above,
+      options.element,
     );
     list.style.width = `${across}px`;
     list.style.height = `${down}px`;
-    list.prepend(base, above);
     const detail = mapDetail(
       own,
       {
@@ -153,7 +153,7 @@ export function mapView(context: Context): View {
         paintMap(painter, {
           layout,
           titles: axes && [axisTitle(axes[0]), axisTitle(axes[1])],
-          ranges: axes && withNull ? [rangeOf(axes[0]), rangeOf(axes[1])] : [null, null],
+          ranges: ofNull,
           nullLabel: withNull ? nullLabel : null,
           note: near ? similarityNote(near.label, near.kept) : "",
           size: size.peek(),
@@ -201,7 +201,7 @@ export function mapView(context: Context): View {
       marked.value = inside.length ? new Set(inside.map(({ head }) => shortName(head))) : null;
     });
     own.onEnd(markWithin.cancel);
-    bindMapPointer(list, {
+    bindMapPointer(list, base, {
       at: (x, y) => pointNear(layout.points, x, y),
       hover: (point) => lookAt(point?.head ?? null),
       click(point) {
@@ -238,8 +238,6 @@ export function mapView(context: Context): View {
     });
     return el("div", { class: `map-stage ${wide ? "wide" : ""}` }, list, detail);
   }
-
-  const rangeOf = (metric: Metric) => ranges.value.get(metric) ?? null;
 
   return {
     element,

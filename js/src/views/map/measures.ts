@@ -56,7 +56,9 @@ export function measures(scope: Scope, options: MeasuresOptions): HTMLElement {
   const columns = ["", "head", hasInterval && "interval", hasNull && `${nullLabel}, 95%`];
   const header = columns
     .filter((column) => column !== false)
-    .map((column) => el(column ? "th" : "td", column ? { scope: "col" } : {}, column));
+    .map((column, at) =>
+      el(column ? "th" : "td", column ? { scope: "col", class: at > 1 && "range" } : {}, column),
+    );
   const more = metrics.length - shown.length;
   return el(
     "table",

@@ -10,8 +10,8 @@ import type { Point } from "./layout.ts";
 const idOf = ({ layer, head }: Head) => `point-${layer.number}-${head}`;
 
 export interface Options {
-  /** The options in the order of the model. */
-  readonly elements: readonly HTMLElement[];
+  /** Holds the options in the order of the model. */
+  readonly element: HTMLElement;
   /** The option of a head; undefined if it has no place. */
   of(head: Head): HTMLElement | undefined;
 }
@@ -41,10 +41,14 @@ export function mapOptions(
       "aria-label": `${headName(head)}: ${words.join(", ")}`,
       "aria-selected": "false",
     });
+    // Margins that add up to nothing. Browsers would keep a layer for each of thousands of elements
+    // that are positioned, and go through all of them at every frame.
     option.style.cssText =
-      `left:${x - radius}px;top:${y - radius}px;` + `width:${2 * radius}px;height:${2 * radius}px`;
+      `width:${2 * radius}px;height:${2 * radius}px;` +
+      `margin:${y - radius}px 0 ${-y - radius}px ${x - radius}px`;
     byId.set(option.id, option);
     return option;
   });
-  return { elements, of: (head) => byId.get(idOf(head)) };
+  const element = el("div", { class: "options-of-map" }, ...elements);
+  return { element, of: (head) => byId.get(idOf(head)) };
 }

@@ -4,7 +4,7 @@ import type { Head } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
-import { type Label, overlap, placedLabel } from "./labels.ts";
+import { covers, type Label, overlap, placedLabel } from "./labels.ts";
 import type { Frame, MapLayout, Point } from "./layout.ts";
 import { sameHead, shortName } from "./names.ts";
 import { traceCircle } from "./paint.ts";
@@ -27,6 +27,8 @@ export interface Overlay {
 const BOLD = fontOf(13, 600);
 const PLAIN = fontOf(11);
 const HEIGHT = 16;
+/** The width of the widest ring with its gap. */
+const RING = 6;
 
 export function paintOverlay(painter: Painter, overlay: Overlay): void {
   const { layout, chosen, focused, nearest, brush, palette } = overlay;
@@ -44,15 +46,18 @@ export function paintOverlay(painter: Painter, overlay: Overlay): void {
   if (focused && !sameHead(focused.head, chosen?.head ?? null)) {
     ringed(painter, overlay, focused, 3, 2);
   }
+  const ringedPoints = [focused, chosen, ...nearest].filter((point) => point !== null);
   const taken: Label[] = [...overlay.labels];
   const label = (point: Point, font: string) => {
     const text = shortName(point.head);
-    const apart = { ...point, radius: point.radius + 5 };
     const width = textMeasure(font)(text);
-    const isFree = (free: Label) => taken.every((other) => !overlap(free, other));
-    const placed =
-      overlay.labels.find((below) => below.text === text) ??
-      placedLabel(apart, text, width, layout.frame, isFree);
+    const isFree = (free: Label) =>
+      taken.every((other) => !overlap(free, other)) &&
+      ringedPoints.every((other) => other === point || !covers(free, withRing(other)));
+    const below = overlay.labels.find((other) => other.text === text);
+    const placed = below
+      ? { ...below, width, x: below.x < point.x ? below.x + below.width - width : below.x }
+      : placedLabel(point, text, width, layout.frame, isFree);
     if (!placed) return;
     taken.push(placed);
     painter.fillStyle = alpha(palette.background, 0.8);
@@ -72,6 +77,9 @@ export function paintOverlay(painter: Painter, overlay: Overlay): void {
   painter.strokeStyle = palette.accent;
   painter.strokeRect(...box);
 }
+
+/** The circle around a point and its ring. */
+const withRing = ({ x, y, radius }: Point) => ({ x, y, radius: radius + RING });
 
 /** A point in its full colour, with a ring around it. */
 function ringed(

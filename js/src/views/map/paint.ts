@@ -4,17 +4,15 @@ import type { Head, Metric } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, number } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
-import type { Range } from "../shared/all-heads/null.ts";
 import { LABEL_FONT, type Label } from "./labels.ts";
-import type { MapLayout, Point } from "./layout.ts";
+import type { MapLayout, Point, Ranges } from "./layout.ts";
 import type { Scale } from "./scale.ts";
 
 export interface Painting {
   readonly layout: MapLayout;
   /** The titles of the axes; null for places by similarity. */
   readonly titles: readonly [x: string, y: string] | null;
-  /** The null's range on either axis; null if there is none, or it is left out. */
-  readonly ranges: readonly [x: Range | null, y: Range | null];
+  readonly ranges: Ranges;
   /** The name of the null; null if it is left out. */
   readonly nullLabel: string | null;
   /** What it means that two points are near each other; "" for places by metrics. */
@@ -31,6 +29,8 @@ export interface Painting {
 
 const OPACITY = { point: 0.62, faded: 0.12 } as const;
 const FONT = fontOf(12);
+/** The least width of a band. */
+const THINNEST = 4;
 /** Half of the length of a "+". */
 const PLUS = 3;
 
@@ -78,10 +78,11 @@ function paintAxes(
   [xTitle, yTitle]: readonly [string, string],
 ): void {
   const { left, top, right, bottom } = frame;
-  painter.fillStyle = alpha(palette.muted, palette.dark ? 0.16 : 0.12);
+  painter.fillStyle = alpha(palette.muted, palette.dark ? 0.2 : 0.16);
   const [across, up] = ranges.map((range, side) => range?.map((value) => [x, y][side].at(value)));
-  if (across) painter.fillRect(across[0], top, Math.max(2, across[1] - across[0]), bottom - top);
-  if (up) painter.fillRect(left, up[1], right - left, Math.max(2, up[0] - up[1]));
+  if (across)
+    painter.fillRect(across[0], top, Math.max(THINNEST, across[1] - across[0]), bottom - top);
+  if (up) painter.fillRect(left, up[1], right - left, Math.max(THINNEST, up[0] - up[1]));
   painter.fillStyle = alpha(palette.border, 0.6);
   for (const tick of x.ticks) painter.fillRect(Math.round(x.at(tick)), top, 1, bottom - top);
   for (const tick of y.ticks) painter.fillRect(left, Math.round(y.at(tick)), right - left, 1);
@@ -149,9 +150,10 @@ function paintLegend(painter: Painter, painting: Painting): void {
     x += 22;
   }
   if (!nullLabel) return;
-  const inFull = `+ ${nullLabel}, 95% in grey`;
+  const sign = layout.nulls.length ? "+ " : "";
+  const inFull = `${sign}${nullLabel}, 95% in grey`;
   const fits = x + painter.measureText(inFull).width <= layout.width;
-  words(fits && ranges.some(Boolean) ? inFull : `+ ${nullLabel}`);
+  words(fits && ranges.some(Boolean) ? inFull : `${sign}${nullLabel}`);
 }
 
 function write(painter: Painter, text: string, x: number, y: number, color: string): void {

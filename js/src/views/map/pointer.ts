@@ -15,7 +15,12 @@ export interface PointerActions {
   brush(box: Frame | null): void;
 }
 
-export function bindMapPointer(stage: HTMLElement, actions: PointerActions): void {
+/** @param canvas shows by its cursor where points are */
+export function bindMapPointer(
+  stage: HTMLElement,
+  canvas: HTMLElement,
+  actions: PointerActions,
+): void {
   let start: readonly [x: number, y: number] | null = null;
   let brushed = false;
   let clicked: Point | null = null;
@@ -43,7 +48,7 @@ export function bindMapPointer(stage: HTMLElement, actions: PointerActions): voi
     } else if (event.pointerType !== "touch") {
       // A finger would hide the point that it hovers.
       const point = actions.at(x, y);
-      stage.classList.toggle("on-point", point !== null);
+      canvas.style.cursor = point ? "pointer" : "";
       actions.hover(point);
     }
   });

@@ -12,6 +12,7 @@ import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/order.ts";
 import { stateOf } from "../../support/choices.ts";
 import { OVERVIEW } from "../../support/vectors.ts";
 
+const NOTHING = { ranges: [null, null], size: null, withNull: true, linked: false } as const;
 const everything = { layers: null, heads: null };
 
 /** A layer of so many heads, and metrics with these numbers. */
@@ -32,7 +33,7 @@ describe("a scale", () => {
     { range: [0, 2], ticks: [0, 0.5, 1, 1.5, 2], digits: 1 },
     { range: [-9, -1], ticks: [-9, -8, -7, -6, -5, -4, -3, -2, -1], digits: 0 },
     { range: [0.031, 0.042], ticks: [0.032, 0.034, 0.036, 0.038, 0.04, 0.042], digits: 3 },
-    { range: [3, 3], ticks: [0, 2, 4, 6], digits: 0 },
+    { range: [3, 3], ticks: [2.9, 2.95, 3, 3.05, 3.1], digits: 2 },
   ] as const)("has round ticks from $range", ({ range, ticks, digits }) => {
     const scale = scaleOf(range, [0, 600], 60);
     expect(scale.digits).toBe(digits);
@@ -59,7 +60,7 @@ test("the metrics are those that are chosen, or else the first two of the stack"
 test("a head without a value has no place; sizes go by magnitude", () => {
   const { heads, metrics } = madeUp([1, 2, null, 4], [1, 2, 3, 4], [0.5, -2, 3, 0]);
   const placing = placingOf(metrics, "metric 0", "metric 1", null);
-  const { points } = mapLayout(600, 400, heads, placing, metrics[2], true, false);
+  const { points } = mapLayout(600, 400, { ...NOTHING, heads, placing, size: metrics[2] });
   expect(points.map(({ head }) => head.head)).toEqual([1, 0, 3]);
   expect(points[0].radius).toBeGreaterThan(points[1].radius);
   const [at, other] = [points.find(({ head }) => head.head === 3), points[1]] as [Point, Point];
@@ -81,7 +82,7 @@ describe("among many points", () => {
   const many = Array.from({ length: 300 }, (_, n) => ((n * 7919) % 1000) / 1000);
   const { heads, metrics } = madeUp(many, [...many].reverse().map(Math.sqrt));
   const placing = placingOf(metrics, "metric 0", "metric 1", null);
-  const layout = mapLayout(620, 500, heads, placing, null, true, false);
+  const layout = mapLayout(620, 500, { ...NOTHING, heads, placing });
   const { points, frame } = layout;
 
   test("labels cover neither each other nor other points", () => {
