@@ -10,7 +10,9 @@ export const MAP = `
 .options-of-map { position: absolute; inset: 0; display: flex; flex-direction: column; align-items: flex-start; pointer-events: none }
 .options-of-map > * { flex: none }
 .map-detail { flex: 1; min-width: 0; font-variant-numeric: tabular-nums }
-.map-detail section { margin-top: 14px; padding-top: 10px; border-top: 1px solid var(--border) }
+.map-detail section { position: relative; margin-top: 14px; padding-top: 10px }
+/* Not a border, of which figures would draw all sides. */
+.map-detail section::after { content: ""; position: absolute; top: 0; left: 0; width: 100%; height: 1px; background: var(--border) }
 .map-detail .title { overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
 .measures { display: flex; gap: 16px; align-items: flex-start }
 .measures:is(.intervals, .with-null) { flex-wrap: wrap; gap: 10px 16px }

@@ -65,7 +65,7 @@ export function measures(scope: Scope, options: MeasuresOptions): HTMLElement {
     { "aria-label": hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures" },
     el("thead", {}, el("tr", {}, ...header)),
     el("tbody", {}, ...rows.map(({ row }) => row)),
-    ...(more ? [el("caption", {}, `and ${more} more in Copy numbers`)] : []),
+    ...(more ? [el("caption", {}, `and ${more} more, all of them in Copy`)] : []),
   );
 }
 
