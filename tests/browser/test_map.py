@@ -19,7 +19,7 @@ def map_page(record: aw.AttentionRecord, tmp_path_factory: pytest.TempPathFactor
     layers, heads = np.indices(shape)
     metrics = {
         "across": {"values": layers, "null": layers + 0.5, "null_label": "random weights"},
-        "up": {"values": heads, "null": heads / 100},
+        "up": {"values": heads, "null": heads / 100, "null_label": "random weights"},
     }
     widget = aw.AttentionWidget(record, view="map", metrics=metrics, map_x="across", map_y="up")
     path = tmp_path_factory.mktemp("pages") / "map.html"

@@ -91,6 +91,15 @@ export function mapView(context: Context): View {
   const choose = ({ layer, head }: Head) => goTo(state, { layer: layer.number, head });
   const enter = ({ layer, head }: Head) => openHead(state, layer.number, head);
 
+  scope.effect(() => {
+    stack.value;
+    // Heads of another stack.
+    batch(() => {
+      hovered.value = null;
+      marked.value = null;
+    });
+  });
+
   const element = el("div", { class: "map-view" });
   scope.scopedEffect((own) => {
     const [width, height] = [context.width.value, context.height.value];
@@ -119,6 +128,12 @@ export function mapView(context: Context): View {
     const points = new Map(layout.points.map((point) => [shortName(point.head), point]));
     const pointOf = (head: Head) => points.get(shortName(head)) ?? null;
     const shownStack = stack.value;
+    // Another stack replaces all of this, but its heads may come first.
+    let last = focused.peek();
+    const lookedAt = computed(() => {
+      if (shownStack.layers.includes(focused.value.layer)) last = focused.value;
+      return last;
+    });
     const base = el("canvas", { "aria-hidden": "true" });
     const above = el("canvas", { class: "overlay", "aria-hidden": "true" });
     const options = mapOptions(layout.points, patterns, inUse.value, outsideOf);
@@ -135,7 +150,7 @@ export function mapView(context: Context): View {
       own,
       {
         context,
-        focused,
+        focused: lookedAt,
         metrics: inUse.value.reduceRight((all, metric) => ordered(metric, all), metrics.value),
         ranges: ranges.value,
         nullLabel: metrics.value.find((metric) => metric.null)?.null?.label ?? "",
@@ -166,7 +181,7 @@ export function mapView(context: Context): View {
       );
     });
     own.effect(() => {
-      const { layer, head } = focused.value;
+      const { layer, head } = lookedAt.value;
       const nearest = (near?.nearest.get(layer)?.[head] ?? [])
         .slice(0, MOST_SIMILAR)
         .map(([number, other]) => pointOf({ layer: layerOf(shownStack, number), head: other }))
@@ -175,7 +190,7 @@ export function mapView(context: Context): View {
         paintOverlay(painter, {
           layout,
           chosen: pointOf(current.value),
-          focused: pointOf(focused.value),
+          focused: pointOf(lookedAt.value),
           nearest,
           labels,
           brush: brush.value,

@@ -48,7 +48,8 @@ export function paintOverlay(painter: Painter, overlay: Overlay): void {
   }
   const ringedPoints = [focused, chosen, ...nearest].filter((point) => point !== null);
   const taken: Label[] = [...overlay.labels];
-  const label = (point: Point, font: string) => {
+  /** @param always true for a label even where no place is free */
+  const label = (point: Point, font: string, always: boolean) => {
     const text = shortName(point.head);
     const width = textMeasure(font)(text);
     const isFree = (free: Label) =>
@@ -57,7 +58,8 @@ export function paintOverlay(painter: Painter, overlay: Overlay): void {
     const below = overlay.labels.find((other) => other.text === text);
     const placed = below
       ? { ...below, width, x: below.x < point.x ? below.x + below.width - width : below.x }
-      : placedLabel(point, text, width, layout.frame, isFree);
+      : (placedLabel(point, text, width, layout.frame, isFree) ??
+        (always ? placedLabel(point, text, width, layout.frame, () => true) : null));
     if (!placed) return;
     taken.push(placed);
     painter.fillStyle = alpha(palette.background, 0.8);
@@ -66,9 +68,9 @@ export function paintOverlay(painter: Painter, overlay: Overlay): void {
     painter.font = font;
     painter.fillText(text, placed.x, placed.y);
   };
-  if (focused) label(focused, BOLD);
-  if (chosen && !sameHead(focused?.head ?? null, chosen.head)) label(chosen, BOLD);
-  for (const point of nearest) label(point, PLAIN);
+  if (focused) label(focused, BOLD, true);
+  if (chosen && !sameHead(focused?.head ?? null, chosen.head)) label(chosen, BOLD, true);
+  for (const point of nearest) label(point, PLAIN, false);
   if (!brush) return;
   const box = [brush.left, brush.top, brush.right - brush.left, brush.bottom - brush.top] as const;
   painter.fillStyle = alpha(palette.accent, 0.08);

@@ -4,10 +4,12 @@ import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { readMetrics, readSimilarity } from "../../../src/data/read-manifest.ts";
 import type { Choices } from "../../../src/state/choices.ts";
+import { goToStack } from "../../../src/state/navigation.ts";
 import { focus, parts } from "../../support/locators.ts";
 import { type App, find, mountApp } from "../../support/mounted.ts";
 import { twoFrames } from "../../support/place.ts";
 import { expectNoProblems } from "../../support/problems.ts";
+import { OVERVIEW } from "../../support/vectors.ts";
 
 expectNoProblems();
 
@@ -228,6 +230,19 @@ describe("similarity", () => {
     await userEvent.click(page.getByRole("button", { name: "Layer 2, head 9, distance 0.125" }));
     expect([app.state.layer.value, app.state.head.value]).toEqual([2, 9]);
   });
+});
+
+test("another stack brings its own heads and metrics", async () => {
+  const app = await mountApp({ record: OVERVIEW, choices: { view: "map", stack: "encoder" } });
+  await expect.element(list).toBeVisible();
+  expect(list.getByRole("option").elements().length).toBe(5);
+  point("pointermove", 1, 2);
+  goToStack(app.state, "cross");
+  await expect.element(option(7, 1)).toBeInTheDocument();
+  expect(list.getByRole("option").elements().length).toBe(3);
+  expect(status()).toContain("Layer 3 · Head 0");
+  const x = page.getByRole("combobox", { name: "x", exact: true });
+  await expect.element(x).toHaveValue("first");
 });
 
 test.for([500, 1100])("fits %i px, and looks the same at every head", async (width) => {
