@@ -33,6 +33,8 @@ export const MAP = `
 .similar i { display: block; height: 2.5px; margin: 5px 0 3px; border-radius: 2px }
 .similar-name { display: flex; justify-content: space-between; color: var(--muted) }
 .similar strong { color: var(--text); font-weight: 500 }
+.map-links .title { white-space: normal }
 .map-links figure { margin: 4px 0 0 }
+.map-links .faded { opacity: .35 }
 .map-links figcaption { margin-top: 4px; color: var(--muted); font-size: 12px }
 `;

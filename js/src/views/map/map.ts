@@ -267,7 +267,9 @@ export function mapView(context: Context): View {
       return [
         ...statusOf(focused.value, patterns, inUse.value),
         outside && ` (${outside})`,
-        hint(sameHead(focused.value, current.value) ? " · Enter opens" : " · click chooses"),
+        hint(
+          sameHead(focused.value, current.value) ? " · Enter opens" : " · a click or Enter chooses",
+        ),
       ];
     }),
     legend: computed(() => [

@@ -9,11 +9,14 @@ import { axesOf, sameText } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { type Link, strongestLinks } from "../shared/links.ts";
 import type { Context } from "../shared/view.ts";
+import { sameHead } from "./names.ts";
 import { paintSentence, SENTENCE_HEIGHT } from "./sentence.ts";
 
 /** The number of links that are drawn, and of those that are written. */
 const DRAWN = 5;
 const WRITTEN = 3;
+/** The height of two lines of text, with the space above them. */
+const LINES = 40;
 /** The time for which the pointer has to rest on a head before its layer is fetched. */
 const REST_MS = 120;
 
@@ -33,20 +36,27 @@ export function strongest(
   const line = el("figcaption", {});
   const figure = el("figure", {}, canvas, line);
   const stack = state.shown.stack.peek();
-  figure.style.minHeight = `${SENTENCE_HEIGHT + 20}px`;
+  figure.style.minHeight = `${SENTENCE_HEIGHT + LINES}px`;
   const settled = signal(focused.peek());
+  /** The head whose links are shown. */
+  let shown: Head | null = null;
+  const fade = (faded: boolean) => figure.classList.toggle("faded", faded);
   let timer = 0;
   scope.onEnd(() => clearTimeout(timer));
   scope.effect(() => {
     const head = focused.value;
     clearTimeout(timer);
+    // The links of another head stay for a moment, as such.
+    fade(!sameHead(head, shown));
     timer = window.setTimeout(() => {
       settled.value = head;
     }, REST_MS);
   });
 
   /** Show a sentence in place of links. */
-  const say = (text: string) => {
+  const say = (head: Head, text: string) => {
+    shown = head;
+    fade(!sameHead(head, focused.peek()));
     canvas.hidden = true;
     line.textContent = text;
     figure.setAttribute("aria-label", text);
@@ -55,11 +65,11 @@ export function strongest(
   scope.scopedEffect((own) => {
     const head = settled.value;
     const loaded = store.layer(stack.name, head.layer.number).value;
-    if (loaded.status === "failed") say(loaded.message);
+    if (loaded.status === "failed") say(head, loaded.message);
     if (loaded.status !== "ready") return;
     const { data } = loaded;
     if (!data.whole) {
-      say("The layer is too large to search it here: open the head.");
+      say(head, "The layer is too large to search it here: open the head.");
       return;
     }
     const axes = axesOf(state, stack);
@@ -67,6 +77,8 @@ export function strongest(
     const same = sameText(axes);
     const show = (links: readonly Link[]) => {
       const drawn = links.slice(0, DRAWN);
+      shown = head;
+      fade(!sameHead(head, focused.peek()));
       canvas.hidden = !same || !drawn.length;
       own.effect(() => {
         if (canvas.hidden) return;
