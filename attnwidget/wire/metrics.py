@@ -28,7 +28,10 @@ _MAX_NAME = 200
 
 _OTHER_CHOICES = ("model", "pair", "pattern", "layer", "similarity", "none")
 
-# A metric with more than its values.
+# By stack and layer, the number of every head; NaN for no value.
+_Rows = dict[str, list[NDArray[np.float64]]]
+
+# The fields of a metric with more than its values.
 _FIELDS = ("values", "null", "null_label", "low", "high")
 _NULL_LABEL = "null"
 
@@ -145,12 +148,7 @@ def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
         )
     if name in METRICS or name in _OTHER_CHOICES:
         raise ValueError(f"metric {name!r}: this name is taken; choose another")
-    fields = values if _has_fields(record, values) else {"values": values}
-    unknown = sorted(set(fields) - set(_FIELDS))
-    if unknown:
-        raise ValueError(f"metric {name!r} has {unknown[0]!r}; there are {', '.join(_FIELDS)}")
-    if ("low" in fields) != ("high" in fields):
-        raise ValueError(f"metric {name!r} has one end of its interval; give low and high")
+    fields = _fields(record, name, values)
     by_stack = _by_stack(record, name, fields["values"])
     numbers = np.concatenate([row for rows in by_stack.values() for row in rows] or [np.zeros(0)])
     known = numbers[~np.isnan(numbers)]
@@ -164,42 +162,56 @@ def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
         "description": "",
         "values": _sent_rows(by_stack),
     }
-    others = {
+    beside = {
         field: _by_stack(record, f"{name}: {field}", fields[field])
         for field in ("null", "low", "high")
         if field in fields
     }
-    for field, rows in others.items():
+    for field, rows in beside.items():
         if rows.keys() != by_stack.keys():
             raise ValueError(
                 f"metric {name!r} has values of {', '.join(by_stack)}, but {field} of "
                 f"{', '.join(rows)}"
             )
-    if "null" in others:
-        label = fields.get("null_label", _NULL_LABEL)
-        if not (isinstance(label, str) and 0 < len(label) <= _MAX_NAME and label.isprintable()):
-            raise ValueError(
-                f"metric {name!r} has the null_label {label!r:.100}; expected 1 to {_MAX_NAME} "
-                "printable characters, as 'random weights'"
-            )
-        sent["null"] = {"label": label, "values": _sent_rows(others["null"])}
-    if "low" in others:
-        low, high = others["low"], others["high"]
-        pairs = [pair for stack in low for pair in zip(low[stack], high[stack], strict=True)]
-        if any((least > most).any() for least, most in pairs):
-            raise ValueError(f"metric {name!r} has a low that is above its high")
-        sent["interval"] = {"low": _sent_rows(low), "high": _sent_rows(high)}
+    if "null" in beside:
+        label = _null_label(name, fields.get("null_label", _NULL_LABEL))
+        sent["null"] = {"label": label, "values": _sent_rows(beside["null"])}
+    if "low" in beside:
+        sent["interval"] = _interval(name, beside["low"], beside["high"])
     return sent
 
 
-def _has_fields(record: AttentionRecord, values: Any) -> bool:
-    """True for a dict of `_FIELDS`, False for an array or for arrays by stack."""
-    return isinstance(values, Mapping) and "values" in values and "values" not in record.stacks
+def _fields(record: AttentionRecord, name: str, values: Any) -> Mapping[str, Any]:
+    """The fields of a metric: an array, or arrays by stack, are its values alone."""
+    is_detailed = isinstance(values, Mapping) and "values" in values
+    if not is_detailed or "values" in record.stacks:
+        return {"values": values}
+    fields = {field: value for field, value in values.items() if value is not None}
+    for field in fields:
+        if field not in _FIELDS:
+            raise ValueError(f"metric {name!r} has {field!r}; there are {', '.join(_FIELDS)}")
+    if ("low" in fields) != ("high" in fields):
+        raise ValueError(f"metric {name!r} has one end of its interval; give low and high")
+    return fields
 
 
-def _by_stack(
-    record: AttentionRecord, name: str, values: Any
-) -> dict[str, list[NDArray[np.float64]]]:
+def _null_label(name: str, label: Any) -> str:
+    if isinstance(label, str) and 0 < len(label) <= _MAX_NAME and label.isprintable():
+        return label
+    raise ValueError(
+        f"metric {name!r} has the null_label {label!r:.100}; expected 1 to {_MAX_NAME} printable "
+        "characters, as 'random weights'"
+    )
+
+
+def _interval(name: str, low: _Rows, high: _Rows) -> Interval:
+    ends = [ends for stack in low for ends in zip(low[stack], high[stack], strict=True)]
+    if any((least > most).any() for least, most in ends):
+        raise ValueError(f"metric {name!r} has a low that is above its high")
+    return {"low": _sent_rows(low), "high": _sent_rows(high)}
+
+
+def _by_stack(record: AttentionRecord, name: str, values: Any) -> _Rows:
     """The numbers of every head, by stack and layer."""
     if not isinstance(values, Mapping):
         if len(record.stacks) > 1:
@@ -222,7 +234,7 @@ def _by_stack(
     }
 
 
-def _sent_rows(by_stack: Mapping[str, Sequence[NDArray[np.float64]]]) -> HeadNumbers:
+def _sent_rows(by_stack: _Rows) -> HeadNumbers:
     return {
         stack: [[_sent(value) for value in row] for row in rows] for stack, rows in by_stack.items()
     }

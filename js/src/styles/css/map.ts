@@ -36,5 +36,5 @@ export const MAP = `
 .map-links .title { white-space: normal }
 .map-links figure { margin: 4px 0 0 }
 .map-links .faded { opacity: .35 }
-.map-links figcaption { margin-top: 4px; color: var(--muted); font-size: 12px }
+.map-links figcaption { display: -webkit-box; margin-top: 4px; overflow: hidden; overflow-wrap: anywhere; -webkit-box-orient: vertical; -webkit-line-clamp: 2; color: var(--muted); font-size: 12px }
 `;

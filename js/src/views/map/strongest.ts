@@ -97,6 +97,7 @@ export function strongest(
           ? []
           : [`on the first token ${number(share, first?.digits)}`]),
       ].join(" · ");
+      line.title = line.textContent;
       figure.setAttribute("aria-label", `Strongest links: ${named.join(", ") || "none"}`);
     };
     own.onEnd(
