@@ -67,10 +67,10 @@ def show(
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
             with a record), image=False to leave out the image of a vision model, and any trait of
             `AttentionWidget` (stack, layer, head, query, ..., and metrics, numbers of your own for
-            the model view). With `static=True` the result is a StaticView: its display needs no
-            kernel, widget manager or network. None, the default, is True where the environment
-            variable ATTNWIDGET_STATIC is 1, which `%attnwidget static` sets in a notebook that has
-            run `%load_ext attnwidget`.
+            the model view and the map). With `static=True` the result is a StaticView: its display
+            needs no kernel, widget manager or network. None, the default, is True where the
+            environment variable ATTNWIDGET_STATIC is 1, which `%attnwidget static` sets in a
+            notebook that has run `%load_ext attnwidget`.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record.

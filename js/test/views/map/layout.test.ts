@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Metric } from "../../../src/data/manifest.ts";
 import { notableLabels, overlap } from "../../../src/views/map/labels.ts";
 import { mapLayout, type Point } from "../../../src/views/map/layout.ts";
+import { groupName } from "../../../src/views/map/names.ts";
 import { pointBeyond, pointNear } from "../../../src/views/map/near.ts";
 import { placingOf } from "../../../src/views/map/placing.ts";
 import { scaleOf } from "../../../src/views/map/scale.ts";
@@ -66,6 +67,17 @@ test("a head without a value has no place; sizes go by magnitude", () => {
   const [at, other] = [points.find(({ head }) => head.head === 3), points[1]] as [Point, Point];
   expect(at.x).toBeGreaterThan(other.x);
   expect(at.y).toBeLessThan(other.y);
+});
+
+test("a head names those that share its keys", () => {
+  const { layer } = madeUp([0]);
+  const grouped = { ...layer, number: 18, heads: 9, key_heads: 3 };
+  expect([0, 4, 8].map((head) => groupName({ layer: grouped, head }))).toEqual([
+    "18-0…18-2",
+    "18-3…18-5",
+    "18-6…18-8",
+  ]);
+  expect(groupName({ layer: { ...grouped, key_heads: 9 }, head: 4 })).toBe("");
 });
 
 test("the null's range holds 95% of its numbers", () => {
