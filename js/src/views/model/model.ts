@@ -84,8 +84,10 @@ export function modelView(context: Context): View {
   const enter = ({ layer, head }: Head) => openHead(state, layer.number, head);
 
   /** List the heads in place of the grid. Runs again when a signal that is read here changes. */
-  const listed = (own: Scope, width: number) =>
-    ranking(own, {
+  function listed(own: Scope, width: number): HTMLElement {
+    // The grid may have been scrolled to the current head.
+    element.closest(".body")?.scrollTo(0, 0);
+    return ranking(own, {
       heads: allHeads(rows.value),
       metrics: metrics.value,
       by: sort.value ?? metric.value,
@@ -99,6 +101,7 @@ export function modelView(context: Context): View {
       choose: goToHead,
       enter,
     });
+  }
 
   /** Build the grid. Runs again when a signal that is read here changes. */
   function build(scope: Scope, width: number): HTMLElement {
