@@ -46,11 +46,15 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "sort": ("model", "entropy"),
     "color": ("pattern", "layer"),
     "opened": (False, True),
+    "ranking": (False, True),
     "include_layers": (None, [0, 2]),
     "include_heads": (None, [1, 3]),
     "neurons": ("model", "sum"),
     "muted": ([], [2, 7]),
     "expanded": (True, False),
+    "map_x": ("distance", "first"),
+    "map_y": ("entropy", "special"),
+    "map_size": ("none", "entropy"),
     "theme": ("auto", "dark"),
 }
 OTHERS = {name: other for name, (_, other) in CHOICES.items()}
