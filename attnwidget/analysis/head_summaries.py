@@ -25,7 +25,7 @@ class HeadSummary:
 
     Attributes:
         levels: uint8 [min(Tq, 32), min(Tk, 32)].
-        metrics: by name.
+        metrics: by name, to four decimals; 0 if no query is counted.
     """
 
     levels: NDArray[np.uint8]
@@ -51,6 +51,9 @@ def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
         for batch in batches.of(head):
             thumbnail.add(batch)
             metrics.add(batch)
-        heads.append(HeadSummary(thumbnail.levels(), metrics.means()))
+        means = {
+            name: round(float(np.nan_to_num(mean)), 4) for name, mean in metrics.means().items()
+        }
+        heads.append(HeadSummary(thumbnail.levels(), means))
     step_done()
     return heads
