@@ -1,0 +1,171 @@
+"""A profile from the measurements of a model and of its null."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnwidget.analysis import Numbers
+from attnwidget.capture.stacks import Group, is_cross, numbers, titles, tower
+
+from .accumulators import Estimate, Means
+from .measurement import EXAMPLES, Measurement, Place, SampledText
+from .stack_profile import SampledRows, StackProfile
+from .variability import variability
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The measurements of a model, or of a null.
+
+    Attributes:
+        texts: on the texts.
+        repeated: on repeated tokens.
+    """
+
+    texts: Measurement
+    repeated: Measurement
+
+    def of_layer(self, place: Place, seed: int) -> dict[str, Estimate]:
+        """The metrics of a layer by name, [heads] each; those that are not known are left out."""
+        found = {}
+        for measurement in (self.texts, self.repeated):
+            if place not in measurement.layers:
+                continue
+            means = measurement.layers[place].means.estimate()
+            for row, name in enumerate(measurement.metrics.names):
+                found[name] = means.row(row)
+        first = {
+            index: text.first[place]
+            for index, text in self.texts.sample.texts.items()
+            if place in text.first
+        }
+        if first:
+            [heads] = {len(weights) for weights in first.values()}
+            between = Means((heads,), seed)
+            for index, values in variability(first).items():
+                between.add(index, values)
+            found["variability"] = between.estimate()
+        return found
+
+
+def build_stacks(
+    own: Condition, null: Condition | None, names: Sequence[str], seed: int
+) -> dict[str, StackProfile]:
+    """The stacks of a profile.
+
+    Args:
+        names: the metrics, in order.
+    """
+    groups: dict[tuple[str, bool, tuple[int, int]], list[Place]] = {}
+    for place, layer in own.texts.layers.items():
+        kind = tower(place.module), is_cross(place.module), layer.shape
+        groups.setdefault(kind, []).append(place)
+    named = titles([Group(of_tower, cross) for of_tower, cross, _ in groups])
+    return {
+        name: _stack(places, own, null, names, seed)
+        for name, places in zip(named, groups.values(), strict=True)
+    }
+
+
+def _stack(
+    places: Sequence[Place],
+    own: Condition,
+    null: Condition | None,
+    names: Sequence[str],
+    seed: int,
+) -> StackProfile:
+    layers = [own.texts.layers[place] for place in places]
+    heads = tuple(len(layer.thumbnails) for layer in layers)
+    on_texts = own.texts.metrics.names
+    # The place of each metric of texts among all.
+    rows = [names.index(name) for name in on_texts]
+    extreme_texts = np.full((2, len(names), len(places), max(heads), EXAMPLES), -1)
+    extreme_values = np.full(extreme_texts.shape, np.nan)
+    thumbnails = np.zeros((len(places), max(heads), *layers[0].thumbnails.shape[1:]), np.float32)
+    for number, (layer, count) in enumerate(zip(layers, heads, strict=True)):
+        extreme_texts[:, rows, number, :count] = layer.extremes.texts
+        extreme_values[:, rows, number, :count] = layer.extremes.values
+        thumbnails[number, :count] = layer.thumbnails / layer.texts
+    sample = own.texts.sample.texts
+    medians = np.full((len(names), len(places), max(heads)), -1)
+    median_values = np.full(medians.shape, np.nan)
+    for number, (place, count) in enumerate(zip(places, heads, strict=True)):
+        values = {i: text.values[place] for i, text in sample.items() if place in text.values}
+        nearest, middles = _medians(values)
+        medians[rows, number, :count] = nearest
+        median_values[rows, number, :count] = middles
+    return StackProfile(
+        tuple(numbers([place.module for place in places])),
+        heads,
+        _estimates(own, places, heads, names, seed),
+        {} if null is None else _estimates(null, places, heads, names, seed),
+        thumbnails,
+        _sampled_rows(sample, places, heads),
+        (extreme_texts, extreme_values),
+        (medians, median_values),
+    )
+
+
+def _estimates(
+    condition: Condition,
+    places: Sequence[Place],
+    heads: Sequence[int],
+    names: Sequence[str],
+    seed: int,
+) -> dict[str, Estimate]:
+    """Every metric as arrays [layers, heads]."""
+    shape = len(names), len(places), max(heads)
+    means, lows, highs = (np.full(shape, np.nan) for _ in range(3))
+    counts = np.zeros(shape, np.int64)
+    for layer, (place, count) in enumerate(zip(places, heads, strict=True)):
+        for name, estimate in condition.of_layer(place, seed).items():
+            if name in names:
+                at = names.index(name), layer, slice(count)
+                means[at], lows[at], highs[at] = estimate.mean, estimate.low, estimate.high
+                counts[at] = estimate.count
+    return {name: Estimate(means[n], lows[n], highs[n], counts[n]) for n, name in enumerate(names)}
+
+
+def _medians(values: Mapping[int, Numbers]) -> tuple[NDArray[np.int64], Numbers]:
+    """The texts next to the median of each number, and the numbers: [metrics, heads] each."""
+    texts = np.array(sorted(values))
+    found = np.stack([values[index] for index in texts.tolist()])
+    known = ~np.isnan(found)
+    ordered = np.sort(found, axis=0)  # NaN comes last
+    middle = ((known.sum(axis=0) - 1) // 2).clip(0)
+    medians = np.take_along_axis(ordered, middle[None], axis=0)
+    nearest = (found == medians).argmax(axis=0)
+    return np.where(known.any(axis=0), texts[nearest], -1), medians[0]
+
+
+def _sampled_rows(
+    sample: Mapping[int, SampledText], places: Sequence[Place], heads: Sequence[int]
+) -> SampledRows:
+    """The rows of all texts that every layer has."""
+    texts = [text for _, text in sorted(sample.items()) if set(places) <= text.rows.keys()]
+    sides = [text.rows[places[0]].shape[1:] for text in texts]
+    widest = max((width for _, width in sides), default=0)
+    weights = np.zeros(
+        (len(places), max(heads), sum(count for count, _ in sides), widest), np.float16
+    )
+    start = 0
+    for text, (count, width) in zip(texts, sides, strict=True):
+        for layer, (place, of_layer) in enumerate(zip(places, heads, strict=True)):
+            weights[layer, :of_layer, start : start + count, :width] = text.rows[place]
+        start += count
+    return SampledRows(
+        weights,
+        np.repeat([width for _, width in sides], [count for count, _ in sides]).astype(np.int64),
+        np.repeat([_number(t.tokens) for t in texts], [c for c, _ in sides]).astype(np.int64),
+    )
+
+
+def _number(tokens: Sequence[str]) -> int:
+    """A number of 63 bits for a sequence of tokens."""
+    digest = hashlib.blake2b("\0".join(tokens).encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
