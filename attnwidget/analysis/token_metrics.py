@@ -83,8 +83,7 @@ def punctuation(batch: RowBatch, keys: Tokens) -> RowValues:
     Σj w[i, j] over the tokens j of punctuation alone (by Unicode's categories P), from 0 to 1, of
     texts that have any. Clark et al. 2019, section 3.2.
     """
-    special = set(keys.special)
-    marks = [j for j, label in enumerate(keys.labels) if _is_mark(label) and j not in special]
+    marks = _marks(keys)
     return share(batch, marks), batch.seen & bool(marks)
 
 
@@ -172,8 +171,23 @@ def rest_next(batch: RowBatch, keys: Tokens) -> RowValues:
     return _share_of_rest(batch, keys, next)
 
 
+@metric("punctuation, of the rest", registry=TOKEN_METRICS)
+def rest_punctuation(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Share of punctuation in the attention that neither first nor special tokens get.
+
+    ΣiΣj w[i, j] / Σi r[i] over the tokens j of punctuation, from 0 to 1, of texts that have any,
+    where r[i] is the row's share of the rest.
+    """
+    return _share_of_rest(batch, keys, punctuation)
+
+
 ALL_METRICS: dict[str, Metric] = {**METRICS, **TOKEN_METRICS}
 """The metrics that tables of records and profiles have, by name."""
+
+
+def _marks(keys: Tokens) -> list[int]:
+    special = set(keys.special)
+    return [j for j, label in enumerate(keys.labels) if _is_mark(label) and j not in special]
 
 
 def _separators(keys: Tokens) -> list[int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import data_frame
+from attnwidget.analysis import HeadPattern, data_frame, head_pattern
 
 from .accumulators import Estimate
 from .stack_profile import ProfileMetric, StackProfile
@@ -154,6 +154,32 @@ class HeadProfile:
                         for number in _flat(stack, metric, field, of_null=of_null)
                     ]
         return data_frame(columns)
+
+    def patterns(self, stack: str | None = None) -> tuple[tuple[HeadPattern, ...], ...]:
+        """What each head does in words, by heuristic rules that stand beside them.
+
+        A rule needs a number above a threshold, and .2 above the interval of random weights, if
+        that is the null. Many heads rest on the first token or on special ones when there is
+        nothing to look for; their words say so, and what they look at is judged by what is left.
+        The rules are `attnwidget.analysis.RESTING_RULES` and `RULES`; those whose metrics this
+        profile lacks fit no head.
+
+        Returns:
+            By layer, in the order of `StackProfile.numbers`, by head.
+        """
+        shown = self.stack(stack)
+        # Shuffled text changes nothing for a head that looks at positions.
+        null = shown.null if self.null == "random weights" else {}
+        return tuple(
+            tuple(
+                head_pattern(
+                    {name: float(each.mean[layer, head]) for name, each in shown.estimates.items()},
+                    {name: float(each.high[layer, head]) for name, each in null.items()},
+                )
+                for head in range(count)
+            )
+            for layer, count in enumerate(shown.heads)
+        )
 
     def examples(self, metric: str, layer: int, head: int, stack: str | None = None) -> Examples:
         """The texts in which a head's metric is highest, next to the median, and lowest.

@@ -52,6 +52,11 @@ def metrics(weights: np.ndarray, tokens: Tokens) -> dict[str, float]:
                 share += weights[i, i + offset] if i + offset not in resting else 0
         return share / total if total else math.nan
 
+    def marks_of_rest() -> float:
+        left = [sum(weights[i, j] for j in range(length) if j not in resting) for i in rows]
+        on_marks = [sum(weights[i, j] for j in marks - resting) for i in rows]
+        return sum(on_marks) / sum(left) if marks and sum(left) else math.nan
+
     first = on({0})
     return {
         "entropy": mean([entropy(i) for i in rows]),
@@ -77,6 +82,7 @@ def metrics(weights: np.ndarray, tokens: Tokens) -> dict[str, float]:
         "rest_previous": of_rest(-1),
         "rest_same": of_rest(0),
         "rest_next": of_rest(1),
+        "rest_punctuation": marks_of_rest(),
     }
 
 

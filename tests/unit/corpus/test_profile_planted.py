@@ -28,3 +28,12 @@ def test_the_shuffled_null(planted: aw.HeadProfile) -> None:
     """Heads of positions do the same on shuffled text, the induction head does not."""
     assert planted.null_values("previous").mean[0, 0] == 1
     assert planted.null_values("induction").mean[1, 0] == 1, "it follows copies in any order"
+
+
+def test_the_words_for_each_head(planted: aw.HeadProfile) -> None:
+    assert [[head.words for head in layer] for layer in planted.patterns()] == [
+        ["looks at the previous token", "rests on the first token"],
+        ["follows repeats", "looks at the token itself"],
+    ]
+    [reason] = planted.patterns()[0][0].reasons
+    assert reason == "previous 1.00 > .5"
