@@ -5,10 +5,10 @@ Every random choice is seeded by the index of a text, and memory does not grow w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ REPLICATES = 200
 """The number of bootstrap samples behind an interval."""
 
 _INTERVAL = (0.025, 0.975)
+
+Columns: TypeAlias = "slice | NDArray[np.int64]"
+
+_ALL = slice(None)
 
 _T = TypeVar("_T")
 
@@ -38,8 +42,8 @@ class Estimate:
     high: Numbers
     count: NDArray[np.int64]
 
-    def row(self, index: int) -> Estimate:
-        """The estimate at an index of the first axis."""
+    def at(self, index: Any) -> Estimate:
+        """The estimates at an index of the arrays."""
         return Estimate(self.mean[index], self.low[index], self.high[index], self.count[index])
 
 
@@ -57,17 +61,23 @@ class Means:
         self._sums = np.zeros((1 + REPLICATES, *shape))
         self._counts = np.zeros((1 + REPLICATES, *shape))
 
-    def add(self, index: int, values: Numbers) -> None:
-        """Add the numbers of the text of this index, NaN where it has none."""
+    def add(self, texts: Mapping[int, Numbers]) -> None:
+        """Add the numbers of some texts, by their indices; NaN where a text has none."""
+        copies = np.stack([_copies(self._seed, index) for index in texts], axis=1)
+        values = np.stack(list(texts.values()))
         known = ~np.isnan(values)
-        copies = _copies(self._seed, index)
-        self._sums += np.multiply.outer(copies, np.where(known, values, 0))
-        self._counts += np.multiply.outer(copies, known)
+        self._sums += np.tensordot(copies, np.where(known, values, 0), 1)
+        self._counts += np.tensordot(copies, known.astype(np.float64), 1)
 
-    def merge(self, other: Means) -> None:
-        """Add the texts of another."""
-        self._sums += other._sums
-        self._counts += other._counts
+    def widen(self, count: int) -> None:
+        """Make room for `count` further numbers along the last axis, which no text has yet."""
+        self._sums = _widened(self._sums, -1, count, 0)
+        self._counts = _widened(self._counts, -1, count, 0)
+
+    def merge(self, other: Means, columns: Columns = _ALL) -> None:
+        """Add the texts of another, whose numbers have these places along the last axis here."""
+        self._sums[..., columns] += other._sums
+        self._counts[..., columns] += other._counts
 
     def estimate(self) -> Estimate:
         counts = self._counts[0]
@@ -150,8 +160,16 @@ class Extremes:
         both = np.stack([values, values])[..., None]
         self._keep(both, np.where(np.isnan(both), -1, index))
 
-    def merge(self, other: Extremes) -> None:
-        self._keep(other.values, other.texts)
+    def widen(self, count: int) -> None:
+        """Make room for `count` further numbers along the last axis, which no text has yet."""
+        self.values = _widened(self.values, -2, count, np.nan)
+        self.texts = _widened(self.texts, -2, count, -1)
+
+    def merge(self, other: Extremes, columns: Columns = _ALL) -> None:
+        """Add the texts of another, whose numbers have these places along the last axis here."""
+        values, texts = np.full(self.values.shape, np.nan), np.full(self.texts.shape, -1)
+        values[..., columns, :], texts[..., columns, :] = other.values, other.texts
+        self._keep(values, texts)
 
     def _keep(self, values: Numbers, texts: NDArray[np.int64]) -> None:
         values = np.concatenate([self.values, values], axis=-1)
@@ -161,3 +179,9 @@ class Extremes:
         order = np.lexsort((texts, signs * values))[..., : self._count]
         self.values = np.take_along_axis(values, order, axis=-1)
         self.texts = np.take_along_axis(texts, order, axis=-1)
+
+
+def _widened(array: NDArray[Any], axis: int, count: int, fill: float) -> NDArray[Any]:
+    more = list(array.shape)
+    more[axis] = count
+    return np.concatenate([array, np.full(more, fill, array.dtype)], axis=axis)

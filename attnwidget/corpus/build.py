@@ -30,26 +30,27 @@ class Condition:
     texts: Measurement
     repeated: Measurement
 
-    def of_layer(self, place: Place, seed: int) -> dict[str, Estimate]:
-        """The metrics of a layer by name, [heads] each; those that are not known are left out."""
-        found = {}
+    def estimates(self, seed: int) -> dict[str, dict[Place, Estimate]]:
+        """The metrics by name, by place, [heads] each; those that are not known are left out."""
+        found: dict[str, dict[Place, Estimate]] = {}
         for measurement in (self.texts, self.repeated):
-            if place not in measurement.layers:
-                continue
-            means = measurement.layers[place].means.estimate()
+            means = measurement.means.estimate()
             for row, name in enumerate(measurement.metrics.names):
-                found[name] = means.row(row)
-        first = {
-            index: text.first[place]
-            for index, text in self.texts.sample.texts.items()
-            if place in text.first
-        }
-        if first:
-            [heads] = {len(weights) for weights in first.values()}
-            between = Means((heads,), seed)
-            for index, values in variability(first).items():
-                between.add(index, values)
-            found["variability"] = between.estimate()
+                found[name] = {
+                    place: means.at((row, layer.heads))
+                    for place, layer in measurement.layers.items()
+                }
+        found["variability"] = {}
+        for place, layer in self.texts.layers.items():
+            first = {
+                index: text.first[place]
+                for index, text in self.texts.sample.texts.items()
+                if place in text.first
+            }
+            between = Means((layer.heads.stop - layer.heads.start,), seed)
+            if first:
+                between.add(variability(first))
+            found["variability"][place] = between.estimate()
         return found
 
 
@@ -66,44 +67,44 @@ def build_stacks(
         kind = tower(place.module), is_cross(place.module), layer.shape
         groups.setdefault(kind, []).append(place)
     named = titles([Group(of_tower, cross) for of_tower, cross, _ in groups])
+    conditions = [each.estimates(seed) for each in (own, null) if each is not None]
     return {
-        name: _stack(places, own, null, names, seed)
+        name: _stack(places, own.texts, conditions, names)
         for name, places in zip(named, groups.values(), strict=True)
     }
 
 
 def _stack(
     places: Sequence[Place],
-    own: Condition,
-    null: Condition | None,
+    measured: Measurement,
+    conditions: Sequence[Mapping[str, Mapping[Place, Estimate]]],
     names: Sequence[str],
-    seed: int,
 ) -> StackProfile:
-    layers = [own.texts.layers[place] for place in places]
-    heads = tuple(len(layer.thumbnails) for layer in layers)
-    on_texts = own.texts.metrics.names
+    layers = [measured.layers[place] for place in places]
+    heads = tuple(layer.heads.stop - layer.heads.start for layer in layers)
     # The place of each metric of texts among all.
-    rows = [names.index(name) for name in on_texts]
+    rows = [names.index(name) for name in measured.metrics.names]
     extreme_texts = np.full((2, len(names), len(places), max(heads), EXAMPLES), -1)
     extreme_values = np.full(extreme_texts.shape, np.nan)
-    thumbnails = np.zeros((len(places), max(heads), *layers[0].thumbnails.shape[1:]), np.float32)
-    for number, (layer, count) in enumerate(zip(layers, heads, strict=True)):
-        extreme_texts[:, rows, number, :count] = layer.extremes.texts
-        extreme_values[:, rows, number, :count] = layer.extremes.values
-        thumbnails[number, :count] = layer.thumbnails / layer.texts
-    sample = own.texts.sample.texts
+    thumbnails = np.zeros((len(places), max(heads), *measured.thumbnails.shape[1:]), np.float32)
     medians = np.full((len(names), len(places), max(heads)), -1)
     median_values = np.full(medians.shape, np.nan)
-    for number, (place, count) in enumerate(zip(places, heads, strict=True)):
+    sample = measured.sample.texts
+    for number, (place, layer, count) in enumerate(zip(places, layers, heads, strict=True)):
+        extreme_texts[:, rows, number, :count] = measured.extremes.texts[:, :, layer.heads]
+        extreme_values[:, rows, number, :count] = measured.extremes.values[:, :, layer.heads]
+        thumbnails[number, :count] = measured.thumbnails[layer.heads] / layer.texts
         values = {i: text.values[place] for i, text in sample.items() if place in text.values}
-        nearest, middles = _medians(values)
-        medians[rows, number, :count] = nearest
-        median_values[rows, number, :count] = middles
+        if values:
+            nearest, middles = _medians(values)
+            medians[rows, number, :count] = nearest
+            median_values[rows, number, :count] = middles
+    estimates = [_estimates(found, places, heads, names) for found in conditions]
     return StackProfile(
         tuple(numbers([place.module for place in places])),
         heads,
-        _estimates(own, places, heads, names, seed),
-        {} if null is None else _estimates(null, places, heads, names, seed),
+        estimates[0],
+        estimates[1] if len(estimates) > 1 else {},
         thumbnails,
         _sampled_rows(sample, places, heads),
         (extreme_texts, extreme_values),
@@ -112,20 +113,20 @@ def _stack(
 
 
 def _estimates(
-    condition: Condition,
+    found: Mapping[str, Mapping[Place, Estimate]],
     places: Sequence[Place],
     heads: Sequence[int],
     names: Sequence[str],
-    seed: int,
 ) -> dict[str, Estimate]:
     """Every metric as arrays [layers, heads]."""
     shape = len(names), len(places), max(heads)
     means, lows, highs = (np.full(shape, np.nan) for _ in range(3))
     counts = np.zeros(shape, np.int64)
-    for layer, (place, count) in enumerate(zip(places, heads, strict=True)):
-        for name, estimate in condition.of_layer(place, seed).items():
-            if name in names:
-                at = names.index(name), layer, slice(count)
+    for row, name in enumerate(names):
+        for layer, (place, count) in enumerate(zip(places, heads, strict=True)):
+            if place in found[name]:
+                estimate = found[name][place]
+                at = row, layer, slice(count)
                 means[at], lows[at], highs[at] = estimate.mean, estimate.low, estimate.high
                 counts[at] = estimate.count
     return {name: Estimate(means[n], lows[n], highs[n], counts[n]) for n, name in enumerate(names)}

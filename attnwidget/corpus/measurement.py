@@ -34,8 +34,8 @@ EXAMPLES = 3
 # The keys that are kept of a row; the last one has the weights of all that follow.
 _SAMPLED_KEYS = 128
 
-# The weights that are read at a time: 16 megabytes.
-_CELLS = 1 << 22
+# The weights that are read at a time: a megabyte, which fits into the processor's cache.
+_CELLS = 1 << 18
 
 
 _T = TypeVar("_T")
@@ -120,85 +120,136 @@ class SampledText:
     values: dict[Place, Numbers] = field(default_factory=dict)
 
 
-class LayerSums:
-    """The sums of one layer over texts.
+@dataclass
+class MeasuredLayer:
+    """A layer, and the place of its heads among those of all layers.
 
     Attributes:
         shape: (Tq, Tk) of the first text.
-        means: of the metrics, [metrics, heads].
-        extremes: the texts with the highest and the lowest metrics.
-        thumbnails: the sum of thumbnails over texts, float64 [heads, 32, 32].
+        heads: the places of its heads.
         texts: the number of texts.
     """
 
-    def __init__(self, metrics: int, heads: int, shape: tuple[int, int], seed: int) -> None:
-        self.shape = shape
-        self.means = Means((metrics, heads), seed)
-        self.extremes = Extremes((metrics, heads), EXAMPLES)
-        self.thumbnails = np.zeros((heads, THUMBNAIL_SIZE, THUMBNAIL_SIZE))
-        self.texts = 0
+    shape: tuple[int, int]
+    heads: slice
+    texts: int = 0
 
-    def merge(self, other: LayerSums) -> None:
-        """Add the texts of another."""
-        self.means.merge(other.means)
-        self.extremes.merge(other.extremes)
-        self.thumbnails += other.thumbnails
-        self.texts += other.texts
+
+@dataclass
+class _Waiting:
+    """Weights of one text that are read together."""
+
+    keys: Tokens
+    is_self: bool
+    weights: dict[Place, Floats] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> int:
+        return sum(weights.size for weights in self.weights.values())
 
 
 class Measurement:
-    """The sums of every layer over texts, and a sample of the texts.
+    """The sums of every head over texts, and a sample of the texts.
 
     Attributes:
         metrics: the metrics that are measured.
         layers: by place, in the order of their calls.
+        means: of the metrics, [metrics, heads].
+        extremes: the texts with the highest and the lowest metrics, [metrics, heads].
+        thumbnails: the sum of thumbnails over texts, float64 [heads, 32, 32].
         sample: some of the texts.
         missing: what could not be read, as "module: reason".
     """
 
     def __init__(self, metrics: MetricSet, seed: int) -> None:
         self.metrics = metrics
-        self.layers: dict[Place, LayerSums] = {}
+        self.layers: dict[Place, MeasuredLayer] = {}
+        shape = len(metrics.names), 0
+        self.means = Means(shape, seed)
+        self.extremes = Extremes(shape, EXAMPLES)
+        self.thumbnails = np.zeros((0, THUMBNAIL_SIZE, THUMBNAIL_SIZE))
         self.sample: Sample[SampledText] = Sample(SAMPLED_TEXTS, seed)
         self.missing: dict[str, None] = {}
-        self._seed = seed
+        # By text: by tokens and shape, the weights that are not read yet; and the metrics so far.
+        self._waiting: dict[int, dict[tuple[int, bool, tuple[int, ...]], _Waiting]] = {}
+        self._values: dict[int, dict[Place, Numbers]] = {}
 
     def add(self, place: Place, index: int, weights: Floats, queries: Tokens, keys: Tokens) -> None:
-        """Add a layer's weights of one text.
+        """Add a layer's weights of one text. Several layers are read together: see `finish`.
 
         Args:
             index: of the text.
             weights: float32 [heads, Tq, Tk].
         """
-        values = self.metrics.of(weights, keys, is_self=queries is keys)
-        shape = weights.shape[1], weights.shape[2]
+        heads, *shape = weights.shape
+        self._layer(place, heads, (shape[0], shape[1])).texts += 1
+        is_self = queries is keys
+        kinds = self._waiting.setdefault(index, {})
+        kind = id(keys), is_self, tuple(shape)
+        waiting = kinds.setdefault(kind, _Waiting(keys, is_self))
+        waiting.weights[place] = weights
+        if waiting.cells >= _CELLS:
+            self._read(index, kinds.pop(kind))
+
+    def finish(self) -> None:
+        """Read all weights that were added, and complete their texts."""
+        for index, kinds in self._waiting.items():
+            for waiting in kinds.values():
+                self._read(index, waiting)
+        self._waiting.clear()
+        texts = {}
+        for index, by_place in self._values.items():
+            values = np.full((len(self.metrics.names), len(self.thumbnails)), np.nan)
+            for place, found in by_place.items():
+                values[:, self.layers[place].heads] = found
+            texts[index] = values
+            self.extremes.add(index, values)
+        if texts:
+            self.means.add(texts)
+        self._values.clear()
+
+    def _layer(self, place: Place, heads: int, shape: tuple[int, int]) -> MeasuredLayer:
+        """The layer at a place, for which there is room from now on."""
         if place not in self.layers:
-            self.layers[place] = LayerSums(len(values), len(weights), shape, self._seed)
-        layer = self.layers[place]
-        layer.means.add(index, values)
-        layer.extremes.add(index, values)
-        layer.thumbnails += _thumbnails(weights)
-        layer.texts += 1
-        sampled = self.sample.of(index, lambda: SampledText(keys.labels))
-        if sampled is not None:
-            sampled.rows[place] = _some_rows(weights)
-            sampled.first[place] = _first(weights)
-            sampled.values[place] = values
+            start = len(self.thumbnails)
+            self.layers[place] = MeasuredLayer(shape, slice(start, start + heads))
+            self.means.widen(heads)
+            self.extremes.widen(heads)
+            more = np.zeros((heads, *self.thumbnails.shape[1:]))
+            self.thumbnails = np.concatenate([self.thumbnails, more])
+        return self.layers[place]
+
+    def _read(self, index: int, waiting: _Waiting) -> None:
+        together = np.concatenate(list(waiting.weights.values()))
+        values = self.metrics.of(together, waiting.keys, is_self=waiting.is_self)
+        thumbnails = _thumbnails(together)
+        sampled = self.sample.of(index, lambda: SampledText(waiting.keys.labels))
+        start = 0
+        for place, weights in waiting.weights.items():
+            heads = slice(start, start + len(weights))
+            start = heads.stop
+            self._values.setdefault(index, {})[place] = values[:, heads]
+            self.thumbnails[self.layers[place].heads] += thumbnails[heads]
+            if sampled is not None:
+                sampled.rows[place] = _some_rows(weights)
+                sampled.first[place] = _first(weights)
+                sampled.values[place] = values[:, heads]
 
     def needed(self, texts: Mapping[int, _T]) -> dict[int, _T]:
         """What is known of the texts that examples refer to, by index."""
-        indices = set(self.sample.texts)
-        for layer in self.layers.values():
-            indices.update(np.unique(layer.extremes.texts).tolist())
+        indices = {*self.sample.texts, *np.unique(self.extremes.texts).tolist()}
         return {index: text for index, text in texts.items() if index in indices}
 
     def merge(self, other: Measurement) -> None:
         """Add the texts of another measurement of the same metrics with the same seed."""
+        columns = np.zeros(len(other.thumbnails), np.int64)
         for place, layer in other.layers.items():
-            if place in self.layers:
-                self.layers[place].merge(layer)
-            else:
-                self.layers[place] = layer
+            own = self._layer(place, layer.heads.stop - layer.heads.start, layer.shape)
+            own.texts += layer.texts
+            columns[layer.heads] = np.arange(own.heads.start, own.heads.stop)
+        self.means.merge(other.means, columns)
+        self.extremes.merge(other.extremes, columns)
+        self.thumbnails[columns] += other.thumbnails
         self.sample.merge(other.sample)
         self.missing |= other.missing
 
@@ -206,11 +257,15 @@ class Measurement:
 def _thumbnails(weights: Floats) -> Floats:
     """The largest weight of each cell, float32 [heads, 32, 32]; a short text fills all cells."""
     for axis in (1, 2):
-        length = weights.shape[axis]
-        bounds = cell_bounds(length, None)
-        weights = np.maximum.reduceat(weights, bounds[:-1], axis=axis)
-        cells = np.arange(THUMBNAIL_SIZE) * weights.shape[axis] // THUMBNAIL_SIZE
-        weights = weights.take(cells, axis=axis)
+        bounds = cell_bounds(weights.shape[axis], None)
+        cells = np.arange(THUMBNAIL_SIZE) * (len(bounds) - 1) // THUMBNAIL_SIZE
+        starts, last = bounds[cells], bounds[cells + 1] - 1
+        largest = weights.take(starts, axis=axis)
+        # np.maximum.reduceat takes several times as long for short cells.
+        for step in range(1, int((last - starts).max()) + 1):
+            within = np.minimum(starts + step, last)
+            np.maximum(largest, weights.take(within, axis=axis), out=largest)
+        weights = largest
     return weights
 
 

@@ -133,6 +133,7 @@ class _Reader:
 
         for reason in read_attention(self._model, batch, receive):
             measurement.missing[reason] = None
+        measurement.finish()
 
 
 def _sides(module: str, text: Text, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:

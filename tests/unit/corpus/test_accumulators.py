@@ -27,8 +27,7 @@ def means_of(parts: list[range]) -> Means:
     whole = Means((3, 2), seed=7)
     for part in parts:
         one = Means((3, 2), seed=7)
-        for index in part:
-            one.add(index, values(index))
+        one.add({index: values(index) for index in part})
         whole.merge(one)
     return whole
 
@@ -56,8 +55,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     covered = 0
     for trial in range(200):
         means, random = Means((), seed=trial), np.random.default_rng(trial)
-        for index in range(40):
-            means.add(index, np.asarray(random.normal()))
+        means.add({index: np.asarray(random.normal()) for index in range(40)})
         found = means.estimate()
         covered += found.low <= 0 <= found.high
     assert 0.89 < covered / 200 < 0.99
@@ -65,7 +63,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
 
 def test_numbers_of_one_text_have_no_interval_and_those_of_none_no_mean() -> None:
     means = Means((2,), seed=0)
-    means.add(3, np.array([5.0, np.nan]))
+    means.add({3: np.array([5.0, np.nan])})
     found = means.estimate()
     assert found.mean[0] == 5
     assert np.isnan([found.mean[1], *found.low, *found.high]).all()
