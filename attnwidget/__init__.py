@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from . import plot
 from .capture import capture
-from .corpus import HeadProfile, profile
+from .corpus import HeadProfile, match_heads, profile
 from .demo import demo
 from .magic import load_ipython_extension as load_ipython_extension
 from .record import AttentionRecord
@@ -24,6 +24,7 @@ __all__ = [
     "capture",
     "demo",
     "head_view",
+    "match_heads",
     "model_view",
     "neuron_view",
     "plot",

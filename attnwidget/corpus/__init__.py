@@ -9,6 +9,7 @@ from attnwidget.progress import counted
 
 from .accumulators import Estimate
 from .head_profile import Example, Examples, HeadProfile
+from .similarity import Head, HeadMatch, HeadSimilarity, Neighbour, match_heads
 from .stack_profile import ProfileMetric, SampledRows, StackProfile
 
 if TYPE_CHECKING:
@@ -84,9 +85,14 @@ __all__ = [
     "Estimate",
     "Example",
     "Examples",
+    "Head",
+    "HeadMatch",
     "HeadProfile",
+    "HeadSimilarity",
+    "Neighbour",
     "ProfileMetric",
     "SampledRows",
     "StackProfile",
+    "match_heads",
     "profile",
 ]
