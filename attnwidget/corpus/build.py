@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
 from attnwidget.capture.stacks import Group, is_cross, numbers, titles, tower
+from attnwidget.record import Floats
 
 from .accumulators import Estimate, Means
 from .measurement import EXAMPLES, Measurement, Place, SampledText
@@ -25,10 +26,12 @@ class Condition:
     Attributes:
         texts: on the texts.
         repeated: on repeated tokens.
+        copying: on these, by place and sample; see `copying`.
     """
 
     texts: Measurement
     repeated: Measurement
+    copying: dict[Place, dict[int, Numbers]] = field(default_factory=dict)
 
     def estimates(self, seed: int) -> dict[str, dict[Place, Estimate]]:
         """The metrics by name, by place, [heads] each; those that are not known are left out."""
@@ -40,18 +43,31 @@ class Condition:
                     place: means.at((row, layer.heads))
                     for place, layer in measurement.layers.items()
                 }
-        found["variability"] = {}
-        for place, layer in self.texts.layers.items():
-            first = {
-                index: text.first[place]
-                for index, text in self.texts.sample.texts.items()
-                if place in text.first
-            }
-            between = Means((layer.heads.stop - layer.heads.start,), seed)
-            if first:
-                between.add(variability(first))
-            found["variability"][place] = between.estimate()
+        by_text: dict[str, dict[Place, dict[int, Numbers]]] = {
+            "copying": self.copying,
+            "variability": {
+                place: variability(first) for place, first in self._first_weights().items()
+            },
+        }
+        for name, places in by_text.items():
+            found[name] = {place: _estimate(values, seed) for place, values in places.items()}
         return found
+
+    def _first_weights(self) -> dict[Place, dict[int, Floats]]:
+        """The weights between the first tokens of sampled texts, by place and text."""
+        found: dict[Place, dict[int, Floats]] = {}
+        for index, text in self.texts.sample.texts.items():
+            for place, weights in text.first.items():
+                found.setdefault(place, {})[index] = weights
+        return found
+
+
+def _estimate(values: Mapping[int, Numbers], seed: int) -> Estimate:
+    """The mean over texts of numbers [heads]."""
+    [shape] = {each.shape for each in values.values()}
+    means = Means(shape, seed)
+    means.add(values)
+    return means.estimate()
 
 
 def build_stacks(

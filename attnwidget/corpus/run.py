@@ -17,6 +17,7 @@ from attnwidget.record import Floats, Tokens
 
 from .batches import Batches, Text, TextBatch, shuffled
 from .build import Condition, build_stacks
+from .copying import copying
 from .forward import read_attention
 from .head_profile import HeadProfile
 from .measurement import Measurement, MetricSet, OwnMetric, Place
@@ -26,7 +27,8 @@ from .stack_profile import ProfileMetric
 from .texts import Texts
 from .variability import variability
 
-_VARIABILITY = "variability"
+# Metrics that do not follow from the rows of one text, by name.
+_FURTHER: dict[str, Callable[..., Any]] = {"copying": copying, "variability": variability}
 
 # With more texts than twice those that examples need, the others are dropped.
 _FEWEST_TEXTS = 256
@@ -66,7 +68,7 @@ def profile_texts(
             most = max(_FEWEST_TEXTS, 2 * len(sources))
     if not count:
         raise ValueError("there are no texts, or none with tokens but special ones")
-    if any(name in ALL_METRICS and ALL_METRICS[name].repeated for name in names):
+    if "copying" in names or any(n in ALL_METRICS and ALL_METRICS[n].repeated for n in names):
         repeated = repeated_tokens(model, tokenizer, seed)
         for reader in readers:
             reader.read_repeated(repeated)
@@ -115,16 +117,22 @@ class _Reader:
         )
         self._model = model
         self._shuffle = shuffle
+        self._copies = "copying" in names
 
     def read(self, batch: TextBatch) -> None:
         self._measure(batch, self.condition.texts)
 
     def read_repeated(self, batch: TextBatch) -> None:
-        self._measure(batch, self.condition.repeated)
+        if self.condition.repeated.metrics.names:
+            self._measure(batch, self.condition.repeated)
+        if self._copies:
+            self.condition.copying.update(copying(self._model, self._changed(batch)))
+
+    def _changed(self, batch: TextBatch) -> TextBatch:
+        return batch if self._shuffle is None else shuffled(batch, self._shuffle)
 
     def _measure(self, batch: TextBatch, measurement: Measurement) -> None:
-        if self._shuffle is not None:
-            batch = shuffled(batch, self._shuffle)
+        batch = self._changed(batch)
 
         def receive(place: Place, row: int, weights: Floats) -> None:
             text = batch.texts[row]
@@ -154,7 +162,7 @@ def chosen_metrics(
     Raises:
         TypeError, ValueError: an entry is neither a metric's name nor a function with a name.
     """
-    known = [*ALL_METRICS, _VARIABILITY]
+    known = [*ALL_METRICS, *_FURTHER]
     if metrics is None:
         return known, {}
     if isinstance(metrics, str):
@@ -193,6 +201,6 @@ def _described(name: str, own: dict[str, Callable[..., Any]]) -> ProfileMetric:
     if name in ALL_METRICS:
         metric = ALL_METRICS[name]
         return ProfileMetric(name, metric.label, metric.unit, metric.description)
-    function = own.get(name, variability)
+    function = own[name] if name in own else _FURTHER[name]
     description = " ".join((function.__doc__ or "").split("\n\n")[0].split())
     return ProfileMetric(name, name.replace("_", " "), "", description)

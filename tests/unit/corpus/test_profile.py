@@ -13,9 +13,10 @@ import torch
 
 import attnwidget as aw
 from attnwidget.corpus import storage
+from attnwidget.corpus.repeated import repeated_tokens
 from attnwidget.record import Floats, Tokens
 from tests.unit.snapshot import Snapshot
-from tests.unit.tiny import Loaded, Model, bert, gpt2, llama, t5, token_ids
+from tests.unit.tiny import Loaded, Model, bert, gpt2, llama, t5, tiny, token_ids
 
 TEXTS = ["The dog slept.", "A cat, too, was tired.", "Nobody knew why."]
 FEW = ["previous", "induction", "variability"]
@@ -323,3 +324,26 @@ def test_the_metrics_of_a_record_are_those_of_a_profile_of_its_text() -> None:
     for name in ("entropy", "rest_previous"):
         expected = found.values(name).mean.ravel()
         np.testing.assert_allclose(table[name], expected, atol=1e-5)
+
+
+def test_copying_is_what_the_heads_write_about_the_tokens_that_they_read() -> None:
+    """By the definition, from the model's own matrices."""
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    found = aw.profile(model, None, encoded(5), metrics=["copying"], null=None)
+    ids = repeated_tokens(model, None, 0).tensors["input_ids"]
+    unembedding = model.lm_head.weight.detach().numpy()
+    unembedding = unembedding - unembedding.mean(axis=0)
+    expected = np.zeros((2, 4))
+    for row in ids:
+        record = aw.capture(model, None, {"input_ids": row[None]}, values=True)
+        for layer, head in np.ndindex(2, 4):
+            output = model.model.layers[layer].self_attn.o_proj.weight.detach().numpy()
+            values = record.layer(layer).values
+            assert values is not None
+            written = values[head // 2] @ output[:, 8 * head : 8 * head + 8].T
+            raised = (written * unembedding[row]).sum(axis=1) > 0
+            expected[layer, head] += (record.weights(layer, head) @ raised).mean() / len(ids)
+    np.testing.assert_allclose(found.values("copying").mean, expected, atol=1e-5)
+    assert found.values("copying").count.tolist() == [[10] * 4] * 2
+    without = aw.profile(bert(), None, encoded(5), metrics=["copying"], null=None)
+    assert not without.values("copying").count.any()
