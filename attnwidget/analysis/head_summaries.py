@@ -51,9 +51,7 @@ def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
         for batch in batches.of(head):
             thumbnail.add(batch)
             metrics.add(batch)
-        means = {
-            name: round(float(np.nan_to_num(mean)), 4) for name, mean in metrics.means().items()
-        }
+        means = {name: round(float(mean), 4) for name, mean in metrics.means(empty=0.0).items()}
         heads.append(HeadSummary(thumbnail.levels(), means))
     step_done()
     return heads

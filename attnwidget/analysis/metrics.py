@@ -12,6 +12,7 @@ Model", with its sign. i and j are the positions of a query and of a key, and w[
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -224,11 +225,18 @@ class HeadMetrics:
             self._sums[name] = self._sums[name] + values.sum(axis=-1, dtype=np.float64)
             self._counts[name] = self._counts[name] + counted.sum(axis=-1, dtype=np.float64)
 
-    def means(self) -> dict[str, Numbers]:
-        """All metrics by name, float64 [...]; NaN if no query is counted."""
-        return {name: self._mean(name, metric.above) for name, metric in self._metrics.items()}
+    def means(self, empty: float = math.nan) -> dict[str, Numbers]:
+        """All metrics by name, float64 [...].
 
-    def _mean(self, name: str, above: float | None) -> Numbers:
-        counts = self._counts[name]
-        means = self._sums[name] / np.where(counts > 0, counts, np.nan)
-        return means if above is None else np.where(np.isnan(means), means, means > above)
+        Args:
+            empty: the number if no query is counted.
+        """
+        found = {}
+        for name, metric in self._metrics.items():
+            sums, counts = self._sums[name], self._counts[name]
+            means = sums / np.where(counts > 0, counts, 1)
+            if metric.above is not None:
+                means = np.where(means > metric.above, 1.0, 0.0)
+            # Sums of scores that overflow are NaN, and their queries see nothing.
+            found[name] = np.where((counts == 0) & (sums == 0), empty, means)
+        return found

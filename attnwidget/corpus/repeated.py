@@ -35,8 +35,10 @@ def repeated_tokens(model: torch.nn.Module, tokenizer: Any, seed: int) -> TextBa
     start = _first_known("bos_token_id", "cls_token_id", owners=(tokenizer, config))
     classifies = getattr(tokenizer, "cls_token_id", None) is not None
     end = _first_known("sep_token_id", owners=(tokenizer,)) if classifies else None
-    limit = getattr(config, "max_position_embeddings", None)
-    period = min(_PERIOD, (limit - 4) // 2) if type(limit) is int else _PERIOD
+    limit: Any = getattr(config, "max_position_embeddings", None)
+    # Relative positions have no limit, for which some configurations say -1.
+    limited = isinstance(limit, int) and limit > 0
+    period = max(1, min(_PERIOD, (limit - 4) // 2)) if limited else _PERIOD
     special = set(getattr(tokenizer, "all_special_ids", None) or ()) | {start, end}
     size = _vocabulary(model, tokenizer)
     ids = _FREQUENT if size >= _FREQUENT.stop else range(size)

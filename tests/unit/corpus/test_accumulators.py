@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from attnwidget.analysis import ALL_METRICS
 from attnwidget.corpus.accumulators import REPLICATES, Extremes, Means, Sample
+from attnwidget.corpus.measurement import Measurement, MetricSet, Place
+from attnwidget.record import Tokens
+from tests.unit.records import some_weights
 
 TEXTS = 60
 
@@ -102,3 +106,43 @@ def test_of_equal_numbers_the_earlier_text_is_kept() -> None:
     for index in (5, 2, 9):
         extremes.add(index, np.asarray(1.0))
     assert extremes.texts.tolist() == [[2, 5], [2, 5]]
+
+
+def measured(indices: list[int], layers: list[str]) -> Measurement:
+    """Weights of some texts in layers that come in this order."""
+    rows = {name: ALL_METRICS[name] for name in ("previous", "entropy")}
+    measurement = Measurement(MetricSet(rows, {}), seed=0)
+    for index in indices:
+        tokens = Tokens(tuple(f"token{n}" for n in range(5 + index)))
+        for name in layers:
+            weights = some_weights(3, len(tokens), len(tokens)) ** (1 + int(name))
+            weights /= weights.sum(axis=2, keepdims=True)
+            measurement.add(Place(name, 0), index, weights, tokens, tokens)
+        measurement.finish()
+    return measurement
+
+
+def test_measurements_do_not_depend_on_the_partition_or_on_the_order_of_layers() -> None:
+    whole = measured(list(range(9)), ["0", "1"])
+    merged = measured([7, 0, 5], ["1", "0"])
+    merged.merge(measured([8, 1], ["0", "1"]))
+    merged.merge(measured([2, 3, 4, 6], ["1", "0"]))
+    expected, found = whole.means.estimate(), merged.means.estimate()
+    for place, layer in whole.layers.items():
+        other = merged.layers[place]
+        assert other.texts == layer.texts == 9
+        for field in ("mean", "low", "high", "count"):
+            np.testing.assert_allclose(
+                getattr(found, field)[:, other.heads],
+                getattr(expected, field)[:, layer.heads],
+                rtol=1e-9,
+            )
+        for name in ("values", "texts"):
+            assert np.array_equal(
+                getattr(merged.extremes, name)[:, :, other.heads],
+                getattr(whole.extremes, name)[:, :, layer.heads],
+            )
+        np.testing.assert_allclose(
+            merged.thumbnails[other.heads], whole.thumbnails[layer.heads], rtol=1e-9
+        )
+    assert merged.sample.texts.keys() == whole.sample.texts.keys()
