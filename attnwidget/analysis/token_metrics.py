@@ -39,8 +39,8 @@ def cls(batch: RowBatch, keys: Tokens) -> RowValues:
 
     w[i, 0], from 0 to 1, of texts that open with a special token. Clark et al. 2019, section 3.2.
     """
-    opens = 0 in keys.special
-    return share(batch, (0,)), batch.seen & opens
+    opening = [position for position in keys.special if position == 0]
+    return share(batch, opening), batch.seen & bool(opening)
 
 
 @metric("share on [SEP]", registry=TOKEN_METRICS)
