@@ -9,7 +9,8 @@ from attnwidget.progress import counted
 
 from .accumulators import Estimate
 from .head_profile import Example, Examples, HeadProfile
-from .similarity import Head, HeadMatch, HeadSimilarity, Neighbour, match_heads
+from .matching import HeadMatch, match_heads
+from .similarity import Head, HeadSimilarity, Neighbour
 from .stack_profile import ProfileMetric, SampledRows, StackProfile
 
 if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,6 @@ from attnwidget.analysis import Numbers
 from attnwidget.record import Floats
 
 from .stack_profile import SampledRows, StackProfile
-
-if TYPE_CHECKING:
-    from .head_profile import HeadProfile
 
 # The share of a row that is spread evenly over its keys, so that no logarithm is infinite.
 _SMOOTHING = 0.001
@@ -85,7 +81,7 @@ class HeadSimilarity:
         try:
             from sklearn.manifold import MDS
         except ModuleNotFoundError as error:
-            raise _missing("scikit-learn") from error
+            raise missing_package("scikit-learn") from error
         options: dict[str, Any] = {"n_init": 5, "random_state": self.seed}
         if hasattr(MDS(), "metric_mds"):  # since scikit-learn 1.8
             options |= {"metric": "precomputed", "init": "random"}
@@ -107,7 +103,7 @@ class HeadSimilarity:
             from scipy.cluster.hierarchy import fcluster, linkage
             from scipy.spatial.distance import squareform
         except ModuleNotFoundError as error:
-            raise _missing("scipy") from error
+            raise missing_package("scipy") from error
         if type(count) is not int or not 1 <= count <= len(self.heads):
             raise ValueError(f"count is {count!r}; expected a number from 1 to {len(self.heads)}")
         if len(self.heads) == 1:
@@ -115,23 +111,6 @@ class HeadSimilarity:
         tree = linkage(squareform(self.distances, checks=False), "average")
         clusters: NDArray[np.int64] = fcluster(tree, count, "maxclust").astype(np.int64) - 1
         return clusters
-
-
-@dataclass(frozen=True)
-class HeadMatch:
-    """Two heads of two models that belong together.
-
-    Attributes:
-        a, b: the heads.
-        distance: the Jensen-Shannon divergence of their weights, in nats.
-        margin: the distance to the nearest other head of b, less this one: below 0 if another
-            head of b is nearer, but belongs to another head of a.
-    """
-
-    a: Head
-    b: Head
-    distance: float
-    margin: float
 
 
 def similarity(stack: StackProfile, seed: int) -> HeadSimilarity:
@@ -143,54 +122,14 @@ def similarity(stack: StackProfile, seed: int) -> HeadSimilarity:
     rows = stack.rows
     if not len(rows.keys):
         raise ValueError("the profile has no sampled rows: no text was read by every layer")
-    weights = _distributions(stack, rows)
-    return HeadSimilarity(_heads(stack), _distances(weights, weights), len(rows.keys), seed)
+    weights = distributions(stack, rows)
+    return HeadSimilarity(
+        heads_of(stack), distances_between(weights, weights), len(rows.keys), seed
+    )
 
 
-def match_heads(a: HeadProfile, b: HeadProfile, stack: str | None = None) -> tuple[HeadMatch, ...]:
-    """Pair the heads of two models, so that the sum of the pairs' distances is smallest.
-
-    Args:
-        a, b: profiles of the same texts by the same tokenizer, with the same seed: heads are
-            compared on the rows that both have sampled.
-        stack: of both; the first one if None.
-
-    Returns:
-        One pair for each head of the model with fewer, in the order of a's heads.
-
-    Raises:
-        ValueError: the profiles have no sampled rows in common.
-        KeyError: there is no such stack.
-        ModuleNotFoundError: scipy is not installed.
-    """
-    try:
-        from scipy.optimize import linear_sum_assignment
-    except ModuleNotFoundError as error:
-        raise _missing("scipy") from error
-    stacks = a.stack(stack), b.stack(stack)
-    common = _common_rows(stacks[0].rows, stacks[1].rows)
-    if not len(common[0]):
-        raise ValueError(
-            "the profiles have no sampled texts in common: make both from the same texts, with "
-            "tokenizers that give the same tokens, and with the same seed"
-        )
-    weights = [
-        _distributions(shown, _picked(shown.rows, rows))
-        for shown, rows in zip(stacks, common, strict=True)
-    ]
-    distances = _distances(*weights)
-    heads = [_heads(shown) for shown in stacks]
-    matches = []
-    for row, column in zip(*linear_sum_assignment(distances), strict=True):
-        others = np.delete(distances[row], column).min(initial=np.inf)
-        distance = float(distances[row, column])
-        matches.append(
-            HeadMatch(heads[0][row], heads[1][column], distance, float(others) - distance)
-        )
-    return tuple(matches)
-
-
-def _heads(stack: StackProfile) -> tuple[Head, ...]:
+def heads_of(stack: StackProfile) -> tuple[Head, ...]:
+    """The heads of a stack, in order."""
     return tuple(
         Head(number, head)
         for number, count in zip(stack.numbers, stack.heads, strict=True)
@@ -198,7 +137,7 @@ def _heads(stack: StackProfile) -> tuple[Head, ...]:
     )
 
 
-def _distributions(stack: StackProfile, rows: SampledRows) -> Floats:
+def distributions(stack: StackProfile, rows: SampledRows) -> Floats:
     """The smoothed rows of every head, float32 [heads, rows, keys]; 0 beyond a row's keys."""
     weights = rows.weights[stack.exists].astype(np.float32)
     inside = np.arange(weights.shape[2]) < rows.keys[:, None]
@@ -207,7 +146,7 @@ def _distributions(stack: StackProfile, rows: SampledRows) -> Floats:
     return smoothed
 
 
-def _distances(a: Floats, b: Floats) -> Numbers:
+def distances_between(a: Floats, b: Floats) -> Numbers:
     """The mean Jensen-Shannon divergence over rows of distributions: float64 [heads, heads].
 
     It is the entropy of the mean of two distributions, less the mean of their entropies.
@@ -231,24 +170,8 @@ def _entropy(distributions: Floats) -> Numbers:
     return -products
 
 
-def _common_rows(a: SampledRows, b: SampledRows) -> tuple[list[int], list[int]]:
-    """The rows of both samples that are those of equal texts, in equal order."""
-    picked: tuple[list[int], list[int]] = [], []
-    for text in np.intersect1d(a.texts, b.texts):
-        rows = [np.flatnonzero(sample.texts == text) for sample in (a, b)]
-        count = min(map(len, rows))
-        for found, places in zip(picked, rows, strict=True):
-            found += places[:count].tolist()
-    return picked
-
-
-def _picked(rows: SampledRows, places: Sequence[int]) -> SampledRows:
-    index = list(places)
-    keys = rows.keys[index]
-    return SampledRows(rows.weights[:, :, index, : keys.max()], keys, rows.texts[index])
-
-
-def _missing(name: str) -> ModuleNotFoundError:
+def missing_package(name: str) -> ModuleNotFoundError:
+    """The error where a package of the extra is not installed."""
     return ModuleNotFoundError(
         f"this needs {name}, which is not installed: pip install 'attnwidget[analysis]' (in a "
         "notebook: %pip install 'attnwidget[analysis]')"
