@@ -27,11 +27,13 @@ class Condition:
         texts: on the texts.
         repeated: on repeated tokens.
         copying: on these, by place and sample; see `copying`.
+        copying_weights: by place, as of a single text; see `copying_weights`.
     """
 
     texts: Measurement
     repeated: Measurement
     copying: dict[Place, dict[int, Numbers]] = field(default_factory=dict)
+    copying_weights: dict[Place, dict[int, Numbers]] = field(default_factory=dict)
 
     def estimates(self, seed: int) -> dict[str, dict[Place, Estimate]]:
         """The metrics by name, by place, [heads] each; those that are not known are left out."""
@@ -45,6 +47,7 @@ class Condition:
                 }
         by_text: dict[str, dict[Place, dict[int, Numbers]]] = {
             "copying": self.copying,
+            "copying_weights": self.copying_weights,
             "variability": {
                 place: variability(first) for place, first in self._first_weights().items()
             },

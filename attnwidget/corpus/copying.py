@@ -13,6 +13,7 @@ from attnwidget.capture.recorder import Check, RecordedCalls, record_pass
 from attnwidget.record import Floats, Layer
 
 from .batches import TextBatch
+from .circuits import table
 from .measurement import Place
 
 
@@ -28,9 +29,10 @@ def copying(model: torch.nn.Module, batch: TextBatch) -> dict[Place, dict[int, N
         By place, by text, float64 [heads]. Layers without known values or output projection, and
         models without an unembedding, have none.
     """
-    unembedding = _unembedding(model)
+    unembedding = table(model, "get_output_embeddings")
     if unembedding is None:
         return {}
+    unembedding = unembedding - unembedding.mean(axis=0)
     two = is_encoder_decoder(model)
     items = [Items(row, two=two) for row in batch.rows]
     sink = RecordedCalls()
@@ -52,17 +54,6 @@ def copying(model: torch.nn.Module, batch: TextBatch) -> dict[Place, dict[int, N
             if raised is not None:
                 found.setdefault(place, {})[text.index] = _share(layer, raised)
     return found
-
-
-def _unembedding(model: torch.nn.Module) -> Floats | None:
-    """The matrix [tokens, d_model] that gives logits, less its mean over tokens; None without."""
-    find = getattr(model, "get_output_embeddings", None)
-    weight = getattr(find() if callable(find) else None, "weight", None)
-    if not isinstance(weight, torch.Tensor) or weight.ndim != 2 or weight.is_meta:
-        return None
-    matrix: Floats = weight.detach().to("cpu", torch.float32).numpy()
-    centred: Floats = matrix - matrix.mean(axis=0)
-    return centred
 
 
 def _raised(layer: Layer, ids: NDArray[np.int64], unembedding: Floats) -> NDArray[np.bool_] | None:

@@ -17,6 +17,7 @@ from attnwidget.record import Floats, Tokens
 
 from .batches import Batches, Text, TextBatch, shuffled
 from .build import Condition, build_stacks
+from .circuits import copying_weights
 from .copying import copying
 from .forward import read_attention
 from .head_profile import HeadProfile
@@ -28,7 +29,14 @@ from .texts import Texts
 from .variability import variability
 
 # Metrics that do not follow from the rows of one text, by name.
-_FURTHER: dict[str, Callable[..., Any]] = {"copying": copying, "variability": variability}
+_FURTHER: dict[str, Callable[..., Any]] = {
+    "copying": copying,
+    "copying_weights": copying_weights,
+    "variability": variability,
+}
+
+# Those of them that are measured on repeated tokens.
+_COPYING = ("copying", "copying_weights")
 
 # With more texts than twice those that examples need, the others are dropped.
 _FEWEST_TEXTS = 256
@@ -68,7 +76,7 @@ def profile_texts(
             most = max(_FEWEST_TEXTS, 2 * len(sources))
     if not count:
         raise ValueError("there are no texts, or none with tokens but special ones")
-    if "copying" in names or any(n in ALL_METRICS and ALL_METRICS[n].repeated for n in names):
+    if any(name in _COPYING or _is_repeated(name) for name in names):
         repeated = repeated_tokens(model, tokenizer, seed)
         for reader in readers:
             reader.read_repeated(repeated)
@@ -88,6 +96,10 @@ def profile_texts(
         missing=missing,
         texts=first.texts.needed(sources),
     )
+
+
+def _is_repeated(name: str) -> bool:
+    return name in ALL_METRICS and ALL_METRICS[name].repeated
 
 
 class _Reader:
@@ -117,7 +129,7 @@ class _Reader:
         )
         self._model = model
         self._shuffle = shuffle
-        self._copies = "copying" in names
+        self._names = names
 
     def read(self, batch: TextBatch) -> None:
         self._measure(batch, self.condition.texts)
@@ -125,8 +137,11 @@ class _Reader:
     def read_repeated(self, batch: TextBatch) -> None:
         if self.condition.repeated.metrics.names:
             self._measure(batch, self.condition.repeated)
-        if self._copies:
+        if "copying" in self._names:
             self.condition.copying.update(copying(self._model, self._changed(batch)))
+        if "copying_weights" in self._names:
+            found = copying_weights(self._model, batch)
+            self.condition.copying_weights.update({p: {0: values} for p, values in found.items()})
 
     def _changed(self, batch: TextBatch) -> TextBatch:
         return batch if self._shuffle is None else shuffled(batch, self._shuffle)

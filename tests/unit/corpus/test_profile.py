@@ -347,3 +347,33 @@ def test_copying_is_what_the_heads_write_about_the_tokens_that_they_read() -> No
     assert found.values("copying").count.tolist() == [[10] * 4] * 2
     without = aw.profile(bert(), None, encoded(5), metrics=["copying"], null=None)
     assert not without.values("copying").count.any()
+
+
+@pytest.mark.parametrize("name", ["LlamaForCausalLM", "GPT2LMHeadModel", "GPTNeoXForCausalLM"])
+def test_copying_by_weights_is_that_of_the_whole_circuit(name: str) -> None:
+    """The eigenvalues of the matrix from tokens to logits, most of which are zero."""
+    model = tiny(name, n_embd=32, n_head=4, n_layer=2)
+    values = {
+        "LlamaForCausalLM": lambda n: model.model.layers[n].self_attn.v_proj.weight.T,
+        "GPT2LMHeadModel": lambda n: model.transformer.h[n].attn.c_attn.weight[:, 64:],
+        "GPTNeoXForCausalLM": lambda n: (
+            model.gpt_neox.layers[n]
+            .attention.query_key_value.weight.T.unflatten(1, (4, 3, 8))[:, :, 2]
+            .flatten(1)
+        ),
+    }
+    outputs = {
+        "LlamaForCausalLM": lambda n: model.model.layers[n].self_attn.o_proj.weight.T,
+        "GPT2LMHeadModel": lambda n: model.transformer.h[n].attn.c_proj.weight,
+        "GPTNeoXForCausalLM": lambda n: model.gpt_neox.layers[n].attention.dense.weight.T,
+    }
+    found = aw.profile(model, None, encoded(5), metrics=["copying_weights"], null=None)
+    embedding = model.get_input_embeddings().weight.detach()
+    unembedding = model.get_output_embeddings().weight.detach()
+    for layer, head in np.ndindex(2, 4):
+        heads = slice(8 * head, 8 * head + 8)
+        read, written = values[name](layer)[:, heads], outputs[name](layer)[heads]
+        eigenvalues = np.linalg.eigvals((embedding @ read @ written @ unembedding.T).detach())
+        expected = eigenvalues.sum().real / np.abs(eigenvalues).sum()
+        got = found.values("copying_weights").mean[layer, head]
+        assert got == pytest.approx(expected, abs=1e-3)
