@@ -11,7 +11,7 @@ from .accumulators import Estimate
 from .head_profile import Example, Examples, HeadProfile
 from .matching import HeadMatch, match_heads
 from .similarity import Head, HeadSimilarity, Neighbour
-from .stack_profile import ProfileMetric, SampledRows, StackProfile
+from .stack_profile import Picked, ProfileMetric, SampledRows, StackProfile
 
 if TYPE_CHECKING:
     import torch
@@ -53,8 +53,8 @@ def profile(
             architecture, which takes as much time and memory again; "shuffled" reads them with
             their tokens in random order (special tokens stay in place); None for no null.
         batch_size: the texts that the model reads at once.
-        max_tokens: longer texts are cut off; None to leave them.
-        seed: of all random choices: random weights, orders, bootstrap and samples.
+        max_tokens: longer texts are cut off, unless they come encoded; None to leave them.
+        seed: of all random choices, from 0: random weights, orders, bootstrap and samples.
 
     Returns:
         The mean of each metric with its 95% interval, by a bootstrap over texts, for every head,
@@ -64,7 +64,7 @@ def profile(
     Raises:
         TypeError: `model` is no torch module, `texts` are no texts, a metric is no function.
         ValueError: there are no texts, or one is too long for the model; there is no such metric
-            or null; the model has no attention that can be read.
+            or null; a number is out of range; the model has no attention that can be read.
     """
     # Imported here, so that profiles can be opened without torch.
     from .run import profile_texts
@@ -91,6 +91,7 @@ __all__ = [
     "HeadProfile",
     "HeadSimilarity",
     "Neighbour",
+    "Picked",
     "ProfileMetric",
     "SampledRows",
     "StackProfile",

@@ -148,37 +148,47 @@ class Extremes:
         values: float64 [2, ..., count], the highest, then the lowest, each from the most extreme
             on; NaN where there are fewer texts.
         texts: the indices of the texts, int64 of the same shape; -1 where there are fewer.
+        marks: a further integer of each, int64 of the same shape.
     """
 
     def __init__(self, shape: tuple[int, ...], count: int) -> None:
         self._count = count
         self.values = np.full((2, *shape, count), np.nan)
         self.texts = np.full((2, *shape, count), -1)
+        self.marks = np.full((2, *shape, count), -1)
 
-    def add(self, index: int, values: Numbers) -> None:
-        """Add the numbers of a text, NaN where it has none."""
+    def add(self, index: int, values: Numbers, marks: NDArray[np.int64]) -> None:
+        """Add the numbers of a text, NaN where it has none, each with an integer."""
         both = np.stack([values, values])[..., None]
-        self._keep(both, np.where(np.isnan(both), -1, index))
+        known = ~np.isnan(both)
+        marked = np.broadcast_to(marks, values.shape)[None, ..., None]
+        self._keep(both, np.where(known, index, -1), np.where(known, marked, -1))
 
     def widen(self, count: int) -> None:
         """Make room for `count` further numbers along the last axis, which no text has yet."""
         self.values = _widened(self.values, -2, count, np.nan)
         self.texts = _widened(self.texts, -2, count, -1)
+        self.marks = _widened(self.marks, -2, count, -1)
 
     def merge(self, other: Extremes, columns: Columns = _ALL) -> None:
         """Add the texts of another, whose numbers have these places along the last axis here."""
-        values, texts = np.full(self.values.shape, np.nan), np.full(self.texts.shape, -1)
-        values[..., columns, :], texts[..., columns, :] = other.values, other.texts
-        self._keep(values, texts)
+        values = np.full((*self.values.shape[:-1], other.values.shape[-1]), np.nan)
+        texts, marks = (np.full(values.shape, -1) for _ in range(2))
+        values[..., columns, :] = other.values
+        texts[..., columns, :] = other.texts
+        marks[..., columns, :] = other.marks
+        self._keep(values, texts, marks)
 
-    def _keep(self, values: Numbers, texts: NDArray[np.int64]) -> None:
+    def _keep(self, values: Numbers, texts: NDArray[np.int64], marks: NDArray[np.int64]) -> None:
         values = np.concatenate([self.values, values], axis=-1)
         texts = np.concatenate([self.texts, texts], axis=-1)
+        marks = np.concatenate([self.marks, marks], axis=-1)
         signs = np.array([-1.0, 1.0]).reshape(2, *[1] * (values.ndim - 1))
         # NaN comes last; of equal numbers, that of the earlier text comes first.
         order = np.lexsort((texts, signs * values))[..., : self._count]
         self.values = np.take_along_axis(values, order, axis=-1)
         self.texts = np.take_along_axis(texts, order, axis=-1)
+        self.marks = np.take_along_axis(marks, order, axis=-1)
 
 
 def _widened(array: NDArray[Any], axis: int, count: int, fill: float) -> NDArray[Any]:

@@ -14,8 +14,8 @@ from attnwidget.capture.stacks import Group, is_cross, numbers, titles, tower
 from attnwidget.record import Floats
 
 from .accumulators import Estimate, Means
-from .measurement import EXAMPLES, Measurement, Place, SampledText
-from .stack_profile import SampledRows, StackProfile
+from .measurement import EXAMPLES, Measurement, Place, SampledText, unpacked
+from .stack_profile import Picked, SampledRows, StackProfile
 from .variability import variability
 
 
@@ -103,21 +103,25 @@ def _stack(
     heads = tuple(layer.heads.stop - layer.heads.start for layer in layers)
     # The place of each metric of texts among all.
     rows = [names.index(name) for name in measured.metrics.names]
-    extreme_texts = np.full((2, len(names), len(places), max(heads), EXAMPLES), -1)
-    extreme_values = np.full(extreme_texts.shape, np.nan)
+    extremes = _none_picked((2, len(names), len(places), max(heads), EXAMPLES))
+    medians = _none_picked((len(names), len(places), max(heads)))
     thumbnails = np.zeros((len(places), max(heads), *measured.thumbnails.shape[1:]), np.float32)
-    medians = np.full((len(names), len(places), max(heads)), -1)
-    median_values = np.full(medians.shape, np.nan)
     sample = measured.sample.texts
     for number, (place, layer, count) in enumerate(zip(places, layers, heads, strict=True)):
-        extreme_texts[:, rows, number, :count] = measured.extremes.texts[:, :, layer.heads]
-        extreme_values[:, rows, number, :count] = measured.extremes.values[:, :, layer.heads]
+        found = measured.extremes
+        extremes.texts[:, rows, number, :count] = found.texts[:, :, layer.heads]
+        extremes.values[:, rows, number, :count] = found.values[:, :, layer.heads]
+        extremes.pairs[:, rows, number, :count] = unpacked(found.marks[:, :, layer.heads])
         thumbnails[number, :count] = measured.thumbnails[layer.heads] / layer.texts
         values = {i: text.values[place] for i, text in sample.items() if place in text.values}
         if values:
             nearest, middles = _medians(values)
-            medians[rows, number, :count] = nearest
-            median_values[rows, number, :count] = middles
+            medians.texts[rows, number, :count] = nearest
+            medians.values[rows, number, :count] = middles
+            for head, row in np.ndindex(count, len(rows)):
+                text = sample.get(int(nearest[row, head]))
+                if text is not None:
+                    medians.pairs[rows[row], number, head] = unpacked(text.pairs[place][head])
     estimates = [_estimates(found, places, heads, names) for found in conditions]
     return StackProfile(
         tuple(numbers([place.module for place in places])),
@@ -126,9 +130,13 @@ def _stack(
         estimates[1] if len(estimates) > 1 else {},
         thumbnails,
         _sampled_rows(sample, places, heads),
-        (extreme_texts, extreme_values),
-        (medians, median_values),
+        extremes,
+        medians,
     )
+
+
+def _none_picked(shape: tuple[int, ...]) -> Picked:
+    return Picked(np.full(shape, -1), np.full(shape, np.nan), np.full((*shape, 2), -1))
 
 
 def _estimates(

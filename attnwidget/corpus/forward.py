@@ -26,8 +26,7 @@ Receive: TypeAlias = Callable[[Place, int, Floats], None]
 def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -> list[str]:
     """Run the model over a batch, and pass on the weights of every attention call.
 
-    The model runs as in `attnwidget.capture`, unchanged and without gradients and dropout. The
-    weights of a call are dropped before the next.
+    The model runs as in `attnwidget.capture`, unchanged and without gradients and dropout.
 
     Returns:
         What could not be read, as "module: reason".

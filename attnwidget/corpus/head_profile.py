@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from attnwidget.analysis import HeadPattern, data_frame, head_pattern
 
 from .accumulators import Estimate
 from .similarity import HeadSimilarity, similarity
-from .stack_profile import ProfileMetric, StackProfile
+from .stack_profile import Picked, ProfileMetric, StackProfile
 from .storage import load, save
 
 if TYPE_CHECKING:
@@ -30,11 +27,14 @@ class Example:
         index: the number of the text among the texts, counted from 0.
         text: the text, the pair, or the labels of its tokens if it came encoded.
         value: the number.
+        pair: the positions of the query and the key with the head's largest weight, without the
+            first token and special ones as keys.
     """
 
     index: int
     text: str | tuple[str, ...]
     value: float
+    pair: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -210,18 +210,23 @@ class HeadProfile:
         shown = self.stack(stack)
         place = list(self.metrics).index(metric), *shown.place(layer, head)
 
-        def examples(texts: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[Example, ...]:
-            return tuple(
-                Example(int(text), self._texts[int(text)], float(value))
-                for text, value in zip(texts, values, strict=True)
-                if text >= 0
-            )
+        def example(picked: Picked, at: tuple[int, ...]) -> Example | None:
+            text = int(picked.texts[at])
+            if text < 0:
+                return None
+            query, key = picked.pairs[at].tolist()
+            return Example(text, self._texts[text], float(picked.values[at]), (query, key))
 
-        texts, values = shown.extremes
-        highest, lowest = (examples(texts[n][place], values[n][place]) for n in (0, 1))
-        texts, values = shown.medians
-        median = examples(texts[place][None], values[place][None])
-        return Examples(highest, median[0] if median else None, lowest)
+        count = shown.extremes.texts.shape[-1]
+        highest, lowest = (
+            tuple(
+                found
+                for rank in range(count)
+                if (found := example(shown.extremes, (side, *place, rank))) is not None
+            )
+            for side in range(2)
+        )
+        return Examples(highest, example(shown.medians, place), lowest)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the profile to one safetensors file.

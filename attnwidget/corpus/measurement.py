@@ -34,6 +34,9 @@ EXAMPLES = 3
 # The keys that are kept of a row; the last one has the weights of all that follow.
 _SAMPLED_KEYS = 128
 
+# A pair of a query and a key in one integer: the key takes the lower bits.
+_PAIR_BITS = 32
+
 # The weights that are read at a time: a megabyte, which fits into the processor's cache.
 _CELLS = 1 << 18
 
@@ -112,12 +115,14 @@ class SampledText:
         first: by place, the weights between the first tokens, float32 [heads, 10, 10]; NaN beyond
             the end of the text.
         values: by place, the metrics, float64 [metrics, heads].
+        pairs: by place, the strongest pair of tokens, int64 [heads].
     """
 
     tokens: tuple[str, ...]
     rows: dict[Place, NDArray[np.float16]] = field(default_factory=dict)
     first: dict[Place, Floats] = field(default_factory=dict)
     values: dict[Place, Numbers] = field(default_factory=dict)
+    pairs: dict[Place, NDArray[np.int64]] = field(default_factory=dict)
 
 
 @dataclass
@@ -173,6 +178,7 @@ class Measurement:
         # By text: by tokens and shape, the weights that are not read yet; and the metrics so far.
         self._waiting: dict[int, dict[tuple[int, bool, tuple[int, ...]], _Waiting]] = {}
         self._values: dict[int, dict[Place, Numbers]] = {}
+        self._pairs: dict[int, dict[Place, NDArray[np.int64]]] = {}
 
     def add(self, place: Place, index: int, weights: Floats, queries: Tokens, keys: Tokens) -> None:
         """Add a layer's weights of one text. Several layers are read together: see `finish`.
@@ -200,13 +206,16 @@ class Measurement:
         texts = {}
         for index, by_place in self._values.items():
             values = np.full((len(self.metrics.names), len(self.thumbnails)), np.nan)
+            pairs = np.full(len(self.thumbnails), -1)
             for place, found in by_place.items():
                 values[:, self.layers[place].heads] = found
+                pairs[self.layers[place].heads] = self._pairs[index][place]
             texts[index] = values
-            self.extremes.add(index, values)
+            self.extremes.add(index, values, pairs)
         if texts:
             self.means.add(texts)
         self._values.clear()
+        self._pairs.clear()
 
     def _layer(self, place: Place, heads: int, shape: tuple[int, int]) -> MeasuredLayer:
         """The layer at a place, for which there is room from now on."""
@@ -222,18 +231,20 @@ class Measurement:
     def _read(self, index: int, waiting: _Waiting) -> None:
         together = np.concatenate(list(waiting.weights.values()))
         values = self.metrics.of(together, waiting.keys, is_self=waiting.is_self)
-        thumbnails = _thumbnails(together)
+        thumbnails, pairs = _thumbnails(together), _strongest_pairs(together, waiting.keys)
         sampled = self.sample.of(index, lambda: SampledText(waiting.keys.labels))
         start = 0
         for place, weights in waiting.weights.items():
             heads = slice(start, start + len(weights))
             start = heads.stop
             self._values.setdefault(index, {})[place] = values[:, heads]
+            self._pairs.setdefault(index, {})[place] = pairs[heads]
             self.thumbnails[self.layers[place].heads] += thumbnails[heads]
             if sampled is not None:
                 sampled.rows[place] = _some_rows(weights)
                 sampled.first[place] = _first(weights)
                 sampled.values[place] = values[:, heads]
+                sampled.pairs[place] = pairs[heads]
 
     def needed(self, texts: Mapping[int, _T]) -> dict[int, _T]:
         """What is known of the texts that examples refer to, by index."""
@@ -267,6 +278,24 @@ def _thumbnails(weights: Floats) -> Floats:
             np.maximum(largest, weights.take(within, axis=axis), out=largest)
         weights = largest
     return weights
+
+
+def _strongest_pairs(weights: Floats, keys: Tokens) -> NDArray[np.int64]:
+    """The query and the key with each head's largest weight, packed, int64 [heads].
+
+    Heads rest on the first token and on special ones, which are left out.
+    """
+    weights = weights.copy()
+    weights[:, :, [0, *keys.special]] = 0
+    queries, columns = np.divmod(weights.reshape(len(weights), -1).argmax(axis=1), len(keys))
+    pairs: NDArray[np.int64] = queries << _PAIR_BITS | columns
+    return pairs
+
+
+def unpacked(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Pairs of a query and a key in one integer as two, [..., 2]; -1 for no pair."""
+    columns = np.where(pairs < 0, -1, pairs & ((1 << _PAIR_BITS) - 1))
+    return np.stack([pairs >> _PAIR_BITS, columns], axis=-1)
 
 
 def _some_rows(weights: Floats) -> NDArray[np.float16]:

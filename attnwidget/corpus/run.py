@@ -12,7 +12,7 @@ from attnwidget.capture.missing import no_attention
 from attnwidget.capture.model import name_of, traceable
 from attnwidget.capture.sequences import Sequences
 from attnwidget.capture.stacks import Group, is_cross, tower
-from attnwidget.progress import step_done
+from attnwidget.progress import on_step, step_done
 from attnwidget.record import Floats, Tokens
 
 from .batches import Batches, Text, TextBatch, shuffled
@@ -56,6 +56,8 @@ def profile_texts(
     """See `attnwidget.profile`."""
     model = traceable(model)
     check_null(null)
+    if type(seed) is not int or seed < 0:
+        raise ValueError(f"seed is {seed!r}; expected a number from 0")
     names, own = chosen_metrics(metrics)
     batches = Batches(model, tokenizer, texts, batch_size, max_tokens)
     readers = [_Reader(model, None, names, own, seed)]
@@ -78,8 +80,10 @@ def profile_texts(
         raise ValueError("there are no texts, or none with tokens but special ones")
     if any(name in _COPYING or _is_repeated(name) for name in names):
         repeated = repeated_tokens(model, tokenizer, seed)
-        for reader in readers:
-            reader.read_repeated(repeated)
+        # The steps are texts.
+        with on_step(lambda: None):
+            for reader in readers:
+                reader.read_repeated(repeated)
     first = readers[0].condition
     missing = list(first.texts.missing)
     if not first.texts.layers:

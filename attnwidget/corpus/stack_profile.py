@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.analysis import Numbers
 from attnwidget.record import Floats, spans
 
 from .accumulators import Estimate
@@ -48,6 +49,22 @@ class SampledRows:
 
 
 @dataclass(frozen=True)
+class Picked:
+    """Texts that are picked as examples of a number.
+
+    Attributes:
+        texts: their indices, int64 [...]; -1 for none.
+        values: the numbers, float64 [...].
+        pairs: the positions of the query and the key with the head's largest weight in the text,
+            without the first token and special ones as keys: int64 [..., 2].
+    """
+
+    texts: NDArray[np.int64]
+    values: Numbers
+    pairs: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class StackProfile:
     """The heads of one stack.
 
@@ -61,9 +78,8 @@ class StackProfile:
         thumbnails: the mean over texts of the largest weight of each cell, float32
             [layers, heads, 32, 32]: cells divide each text evenly, whatever its length.
         rows: sampled rows, from which heads are compared.
-        extremes: the texts with the highest and the lowest numbers, int64
-            [2, metrics, layers, heads, 3], -1 for none, and the numbers, float64 of that shape.
-        medians: the texts next to the median, int64 [metrics, layers, heads], and the numbers.
+        extremes: the texts with the highest and the lowest numbers, [2, metrics, layers, heads, 3].
+        medians: the texts next to the median, [metrics, layers, heads].
     """
 
     numbers: tuple[int, ...]
@@ -72,8 +88,8 @@ class StackProfile:
     null: Mapping[str, Estimate]
     thumbnails: Floats
     rows: SampledRows
-    extremes: tuple[NDArray[np.int64], NDArray[np.float64]]
-    medians: tuple[NDArray[np.int64], NDArray[np.float64]]
+    extremes: Picked
+    medians: Picked
 
     def place(self, layer: int, head: int) -> tuple[int, int]:
         """The indices in the arrays of a layer, by its number in the model, and a head.

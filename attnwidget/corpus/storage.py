@@ -16,7 +16,7 @@ from attnwidget.record.files import write_whole
 from attnwidget.record.stack import check_name
 
 from .accumulators import Estimate
-from .stack_profile import ProfileMetric, SampledRows, StackProfile
+from .stack_profile import Picked, ProfileMetric, SampledRows, StackProfile
 
 _KIND = Kind("profile", "attnwidget-profile", 1, "HeadProfile.save")
 
@@ -83,6 +83,11 @@ def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
             stacks[stack["name"]] = _stack(file, number, stack, names, null is not None)
         if not stacks or len(stacks) < len(content["stacks"]):
             raise ValueError("no stack, or two of the same name")
+        texts = _texts(file)
+        for shown in stacks.values():
+            for picked in (shown.extremes, shown.medians):
+                if not set(np.unique(picked.texts).tolist()) <= {-1, *texts}:
+                    raise ValueError("there are examples of texts that the file does not have")
         return make(
             stacks,
             model=content["model"],
@@ -91,7 +96,7 @@ def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
             seed=content["seed"],
             metrics=metrics,
             missing=[str(reason) for reason in content["missing"]],
-            texts=_texts(file),
+            texts=texts,
         )
 
 
@@ -110,10 +115,8 @@ def _arrays(stack: StackProfile) -> dict[str, np.ndarray]:
         "weights": stack.rows.weights,
         "keys": stack.rows.keys,
         "row_texts": stack.rows.texts,
-        "extreme_texts": stack.extremes[0],
-        "extreme_values": stack.extremes[1],
-        "median_texts": stack.medians[0],
-        "median_values": stack.medians[1],
+        **{f"extreme_{name}": array for name, array in vars(stack.extremes).items()},
+        **{f"median_{name}": array for name, array in vars(stack.medians).items()},
     }
 
 
@@ -139,8 +142,14 @@ def _stack(
     ]
     weights = read("weights", "F16", *shape, None, None)
     rows = weights.shape[2]
-    extremes = 2, len(names), *shape, None
-    medians = len(names), *shape
+
+    def picked(name: str, *expected: int | None) -> Picked:
+        return Picked(
+            read(f"{name}_texts", "I64", *expected),
+            read(f"{name}_values", "F64", *expected),
+            read(f"{name}_pairs", "I64", *expected, 2),
+        )
+
     return StackProfile(
         layers,
         heads,
@@ -148,8 +157,8 @@ def _stack(
         by_metric[1] if has_null else {},
         read("thumbnails", "F32", *shape, None, None),
         SampledRows(weights, read("keys", "I64", rows), read("row_texts", "I64", rows)),
-        (read("extreme_texts", "I64", *extremes), read("extreme_values", "F64", *extremes)),
-        (read("median_texts", "I64", *medians), read("median_values", "F64", *medians)),
+        picked("extreme", 2, len(names), *shape, None),
+        picked("median", len(names), *shape),
     )
 
 

@@ -120,12 +120,13 @@ def _largest_score(call: FunctionCall) -> float:
 
 
 def _cut(weights: Floats, selection: Selection) -> Floats:
-    """The weights of one text, [heads, Tq, Tk]."""
+    """The weights of one text, [heads, Tq, Tk]; a copy, never the model's own memory."""
     [own] = weights[selection.windows]
     for axis, positions in ((1, selection.queries), (2, selection.keys)):
         if len(positions) < own.shape[axis]:
             own = own.take(positions.numpy(), axis=axis)
-    return np.ascontiguousarray(own)
+    copy: Floats = np.array(own, order="C")
+    return copy
 
 
 def _explained(call: Call, item: Item, name: str) -> Floats:

@@ -85,7 +85,7 @@ def test_the_sample_and_the_extremes_do_not_depend_on_the_partition(name: str) -
         for index in part:
             kept = of_part.of(index, lambda index=index: index)
             assert kept in (None, index)
-            found.add(index, values(index))
+            found.add(index, values(index), np.array([index, 2 * index]))
         sample.merge(of_part)
         extremes.merge(found)
     whole: Sample[int] = Sample(10, seed=1)
@@ -99,12 +99,13 @@ def test_the_sample_and_the_extremes_do_not_depend_on_the_partition(name: str) -
         order = order[np.isfinite(every[order, row, column])]
         assert extremes.texts[0, row, column].tolist() == order[::-1][:4].tolist()
         assert extremes.texts[1, row, column].tolist() == order[:4].tolist()
+        assert extremes.marks[1, row, column].tolist() == ((1 + column) * order[:4]).tolist()
 
 
 def test_of_equal_numbers_the_earlier_text_is_kept() -> None:
     extremes = Extremes((), 2)
     for index in (5, 2, 9):
-        extremes.add(index, np.asarray(1.0))
+        extremes.add(index, np.asarray(1.0), np.asarray(0))
     assert extremes.texts.tolist() == [[2, 5], [2, 5]]
 
 
@@ -137,7 +138,7 @@ def test_measurements_do_not_depend_on_the_partition_or_on_the_order_of_layers()
                 getattr(expected, field)[:, layer.heads],
                 rtol=1e-9,
             )
-        for name in ("values", "texts"):
+        for name in ("values", "texts", "marks"):
             assert np.array_equal(
                 getattr(merged.extremes, name)[:, :, other.heads],
                 getattr(whole.extremes, name)[:, :, layer.heads],

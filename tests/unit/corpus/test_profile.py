@@ -127,6 +127,7 @@ WRONG_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "null": ({"null": "random"}, "null is 'random'; expected 'random weights', 'shuffled' or None"),
     "batch size": ({"batch_size": 0}, "batch_size is 0"),
     "tokens": ({"max_tokens": 0}, "max_tokens is 0"),
+    "seed": ({"seed": -1}, "seed is -1; expected a number from 0"),
 }
 
 
@@ -249,6 +250,9 @@ def test_examples_are_the_extreme_texts(minilm: Loaded) -> None:
     assert [example.index for example in examples.highest] == order[::-1].tolist()
     assert examples.highest[0].text == TEXTS[order[-1]]
     assert examples.highest[0].value == pytest.approx(shares[order[-1]], abs=1e-6)
+    weights = aw.capture(model, tokenizer, TEXTS[order[0]]).weights(2, 5)[:, 1:-1]
+    query, key = np.unravel_index(weights.argmax(), weights.shape)
+    assert examples.lowest[0].pair == (query, key + 1)
     assert examples.median is not None
     assert examples.median.index == order[1]
     assert found.examples("induction", 0, 0).highest == ()
