@@ -52,7 +52,8 @@ def profile(
         null: "random weights" reads the same texts with a newly initialised model of the same
             architecture, which takes as much time and memory again; "shuffled" reads them with
             their tokens in random order (special tokens stay in place); None for no null.
-        batch_size: the texts that the model reads at once.
+        batch_size: the texts that the model reads at once; of texts with more than 512 tokens,
+            fewer. Encoded batches are read as they come.
         max_tokens: longer texts are cut off, unless they come encoded; None to leave them.
         seed: of all random choices, from 0: random weights, orders, bootstrap and samples.
 

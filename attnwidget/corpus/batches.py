@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,9 @@ from .texts import Texts, read_texts
 
 # The batches that are read ahead, among which texts of like length are put together.
 _WINDOW = 16
+
+# The weights of a batch for one head: 16 texts of 512 tokens, one of 2,048 or more.
+_CELLS = 1 << 22
 
 _TARGET = "decoder_input_ids"
 
@@ -121,13 +123,20 @@ class Batches:
 
     def _bucketed(self, texts: list[Text]) -> Iterator[TextBatch]:
         """Batches of texts of like length; of one length, if the model takes no mask."""
-        ordered = sorted(texts, key=lambda text: (_shape(text), text.index))
-        groups = [ordered]
-        if not self._can_pad:
-            groups = [list(group) for _, group in groupby(ordered, _shape)]
-        for group in groups:
-            for start in range(0, len(group), self._size):
-                yield self._padded(group[start : start + self._size])
+        batch: list[Text] = []
+        for text in sorted(texts, key=lambda text: (_shape(text), text.index)):
+            if batch and not self._fits(text, batch):
+                yield self._padded(batch)
+                batch = []
+            batch.append(text)
+        if batch:
+            yield self._padded(batch)
+
+    def _fits(self, text: Text, batch: list[Text]) -> bool:
+        """True if a text, no shorter than those of a batch, may be read with these."""
+        size = len(batch) + 1
+        same = self._can_pad or _shape(text) == _shape(batch[0])
+        return same and size <= self._size and size * text.length**2 <= _CELLS
 
     def _text(self, source: str | tuple[str, str], index: int) -> Text | None:
         """A text with its tokens; None if it has none but special ones."""

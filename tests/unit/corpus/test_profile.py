@@ -13,6 +13,7 @@ import torch
 
 import attnwidget as aw
 from attnwidget.corpus import storage
+from attnwidget.corpus.batches import Batches
 from attnwidget.corpus.repeated import repeated_tokens
 from attnwidget.record import Floats, Tokens
 from tests.unit.snapshot import Snapshot
@@ -381,3 +382,23 @@ def test_copying_by_weights_is_that_of_the_whole_circuit(name: str) -> None:
         expected = eigenvalues.sum().real / np.abs(eigenvalues).sum()
         got = found.values("copying_weights").mean[layer, head]
         assert got == pytest.approx(expected, abs=1e-3)
+
+
+def test_batches_have_texts_of_like_length_and_fewer_long_ones() -> None:
+    model = tiny("Llama", max_position_embeddings=4096)
+    texts = [("token " * length).strip() for length in (5, 2000, 700, 6, 5, 700, 700)]
+
+    class Words:
+        """A token for each word."""
+
+        all_special_ids = ()
+
+        def __call__(self, text: str, pair: None = None) -> dict[str, list[int]]:
+            return {"input_ids": [5] * len(text.split())}
+
+    batches = Batches(model, Words(), texts, batch_size=3, max_tokens=None)
+    lengths = [[len(text.tokens) for text in batch.texts] for batch in batches]
+    assert lengths == [[5, 5, 6], [700, 700, 700], [2000]]
+    assert [[text.index for text in batch.texts] for batch in Batches(
+        model, Words(), texts[:2] * 3, batch_size=4, max_tokens=None
+    )] == [[0, 2, 4], [1], [3], [5]]  # fmt: skip
