@@ -240,6 +240,13 @@ def token_batch(model: torch.nn.Module, ids: torch.Tensor, special: tuple[int, .
     return _batch(model, tensors, texts)
 
 
+def first_text(batch: TextBatch) -> TextBatch:
+    """The first text of a batch as a batch of its own."""
+    row = replace(batch.rows[0], size=1)
+    tensors = {name: tensor[:1] for name, tensor in batch.tensors.items()}
+    return TextBatch(tensors, batch.texts[:1], (row,))
+
+
 def shuffled(batch: TextBatch, seed: int) -> TextBatch:
     """The batch with the tokens of each text in another order; special tokens stay in place.
 

@@ -36,11 +36,16 @@ def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -
     """
     reader = _Reader(model, batch, receive)
     with undisturbed(model), trace(model, reader, len(batch.texts), once=True) as traced:
-        _run(model, batch)
+        run_model(model, batch)
     return missing_attention(model, reader.calls, traced.called)
 
 
-def _run(model: torch.nn.Module, batch: TextBatch) -> None:
+def run_model(model: torch.nn.Module, batch: TextBatch) -> None:
+    """Run the model over a batch.
+
+    Raises:
+        ValueError: a text is longer than the model takes.
+    """
     parameters = inspect.signature(model.forward).parameters
     # Neither a cache nor the logits of all tokens are needed.
     unneeded = {"use_cache": False, "logits_to_keep": 1}

@@ -15,14 +15,14 @@ from attnwidget.capture.stacks import Group, is_cross, tower
 from attnwidget.progress import on_step, step_done
 from attnwidget.record import Floats, Tokens
 
-from .batches import Batches, Text, TextBatch, shuffled
+from .batches import Batches, Text, TextBatch, first_text, shuffled
 from .build import Condition, build_stacks
-from .circuits import copying_weights
-from .copying import copying
+from .copying import copying, copying_weights
 from .forward import read_attention
 from .head_profile import HeadProfile
 from .measurement import Measurement, MetricSet, OwnMetric, Place
 from .nulls import Null, check_null, with_random_weights
+from .projections import find_projections
 from .repeated import repeated_tokens
 from .stack_profile import ProfileMetric
 from .texts import Texts
@@ -141,10 +141,14 @@ class _Reader:
     def read_repeated(self, batch: TextBatch) -> None:
         if self.condition.repeated.metrics.names:
             self._measure(batch, self.condition.repeated)
+        if not any(name in self._names for name in _COPYING):
+            return
+        projections = find_projections(self._model, first_text(batch))
         if "copying" in self._names:
-            self.condition.copying.update(copying(self._model, self._changed(batch)))
+            shares = copying(self._model, self._changed(batch), projections)
+            self.condition.copying.update(shares)
         if "copying_weights" in self._names:
-            found = copying_weights(self._model, batch)
+            found = copying_weights(self._model, projections)
             self.condition.copying_weights.update({p: {0: values} for p, values in found.items()})
 
     def _changed(self, batch: TextBatch) -> TextBatch:
