@@ -39,8 +39,10 @@ def repeated_tokens(model: torch.nn.Module, tokenizer: Any, seed: int) -> TextBa
     # Relative positions have no limit, for which some configurations say -1.
     limited = isinstance(limit, int) and limit > 0
     period = max(1, min(_PERIOD, (limit - 4) // 2)) if limited else _PERIOD
-    special = set(getattr(tokenizer, "all_special_ids", None) or ()) | {start, end}
     size = _vocabulary(model, tokenizer)
+    # Some configurations name tokens that the model does not have.
+    start, end = (token if token is not None and token < size else None for token in (start, end))
+    special = set(getattr(tokenizer, "all_special_ids", None) or ()) | {start, end}
     ids = _FREQUENT if size >= _FREQUENT.stop else range(size)
     vocabulary = np.array([token for token in ids if token not in special])
     random = np.random.default_rng([seed, 2])
@@ -72,6 +74,7 @@ def _vocabulary(model: torch.nn.Module, tokenizer: Any) -> int:
     if not sizes:
         raise ValueError(
             "the model does not say how many tokens its vocabulary has (get_input_embeddings), so "
-            "there are no random tokens: leave out the metrics induction and duplicate"
+            "there are no random tokens to measure induction, duplicate and copying on; pass the "
+            "tokenizer, or other metrics"
         )
     return int(min(sizes))

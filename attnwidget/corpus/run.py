@@ -60,6 +60,14 @@ def profile_texts(
         raise ValueError(f"seed is {seed!r}; expected a number from 0")
     names, own = chosen_metrics(metrics)
     batches = Batches(model, tokenizer, texts, batch_size, max_tokens)
+    repeated, missing = None, []
+    if any(name in _COPYING or _is_repeated(name) for name in names):
+        try:
+            repeated = repeated_tokens(model, tokenizer, seed)
+        except ValueError as error:
+            if metrics is not None:
+                raise
+            missing.append(f"repeated tokens: {error}")
     readers = [_Reader(model, None, names, own, seed)]
     if null is not None:
         other = with_random_weights(model, seed) if null == "random weights" else model
@@ -78,16 +86,15 @@ def profile_texts(
             most = max(_FEWEST_TEXTS, 2 * len(sources))
     if not count:
         raise ValueError("there are no texts, or none with tokens but special ones")
-    if any(name in _COPYING or _is_repeated(name) for name in names):
-        repeated = repeated_tokens(model, tokenizer, seed)
+    if repeated is not None:
         # The steps are texts.
         with on_step(lambda: None):
             for reader in readers:
                 reader.read_repeated(repeated)
     first = readers[0].condition
-    missing = list(first.texts.missing)
     if not first.texts.layers:
-        raise ValueError(no_attention(model, missing))
+        raise ValueError(no_attention(model, list(first.texts.missing)))
+    missing += first.texts.missing
     if batches.empty:
         missing.append(f"texts: {batches.empty:,} have no tokens but special ones")
     return HeadProfile(

@@ -16,6 +16,7 @@ from attnwidget.corpus import storage
 from attnwidget.corpus.batches import Batches
 from attnwidget.corpus.repeated import repeated_tokens
 from attnwidget.record import Floats, Tokens
+from tests.unit.corpus.planted import Planted
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Loaded, Model, bert, gpt2, llama, t5, tiny, token_ids
 
@@ -402,3 +403,22 @@ def test_batches_have_texts_of_like_length_and_fewer_long_ones() -> None:
     assert [[text.index for text in batch.texts] for batch in Batches(
         model, Words(), texts[:2] * 3, batch_size=4, max_tokens=None
     )] == [[0, 2, 4], [1], [3], [5]]  # fmt: skip
+
+
+def test_a_model_of_unknown_vocabulary_has_no_induction() -> None:
+    class Plain(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.planted = Planted()
+
+        def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = self.planted(input_ids)
+            return result
+
+    found = aw.profile(Plain(), None, encoded(9), null=None)
+    [reason] = found.missing
+    assert reason.startswith("repeated tokens: the model does not say how many tokens")
+    assert found.values("previous").mean[0, 0] == 1
+    assert not found.values("induction").count.any()
+    with pytest.raises(ValueError, match="pass the tokenizer, or other metrics"):
+        aw.profile(Plain(), None, encoded(9), metrics=["induction"], null=None)
