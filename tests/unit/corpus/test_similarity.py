@@ -1,5 +1,8 @@
 """Similar heads are found: distances, neighbours, maps, clusters, and pairs of two models."""
 
+import sys
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -104,3 +107,21 @@ def test_like_heads_lie_together_on_the_map_and_in_clusters() -> None:
         found.nearest(0, 4)
     with pytest.raises(ValueError, match="count is 5; expected a number from 1 to 4"):
         found.clusters(5)
+
+
+@pytest.mark.parametrize(
+    ("package", "use"),
+    [
+        ("pandas", lambda found: found.table()),
+        ("sklearn.manifold", lambda found: found.similarity().positions()),
+        ("scipy.cluster.hierarchy", lambda found: found.similarity().clusters(2)),
+        ("scipy.optimize", lambda found: aw.match_heads(found, found)),
+    ],
+)
+def test_a_package_that_is_not_installed(
+    package: str, use: Callable[[aw.HeadProfile], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = aw.profile(bert(), None, TEXTS, metrics=["first"], null=None)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError, match=r"not installed: pip install 'attnwidget\[ana"):
+        use(found)
