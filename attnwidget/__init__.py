@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from . import plot
 from .capture import capture
+from .corpus import HeadProfile, match_heads, profile
 from .demo import demo
 from .magic import load_ipython_extension as load_ipython_extension
 from .record import AttentionRecord
@@ -19,12 +20,15 @@ __version__ = version("attnwidget")
 __all__ = [
     "AttentionRecord",
     "AttentionWidget",
+    "HeadProfile",
     "capture",
     "demo",
     "head_view",
+    "match_heads",
     "model_view",
     "neuron_view",
     "plot",
+    "profile",
     "save_html",
     "show",
     "to_html",

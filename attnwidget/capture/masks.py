@@ -23,7 +23,7 @@ def read_mask(call: FunctionCall, selection: Selection) -> tuple[Bools | None, F
     seen = tensor if bias is None else bias > MASKED
     if (extra := call.options.get("position_bias")) is not None:
         bias = extra if bias is None else bias + extra
-    causal = _causal(call) if call.causal else None
+    causal = causal_mask(call) if call.causal else None
     if causal is not None:
         seen = causal if seen is None else seen & causal
     return (
@@ -40,10 +40,10 @@ def additive(call: FunctionCall) -> torch.Tensor | None:
     tensor = dense_mask(call)
     lowest = torch.finfo(call.query.dtype).min
     if tensor is not None and tensor.dtype != torch.bool:
-        return tensor.masked_fill(~_causal(call), lowest) if call.causal else tensor
+        return tensor.masked_fill(~causal_mask(call), lowest) if call.causal else tensor
     seen = tensor
     if call.causal:
-        seen = _causal(call) if seen is None else seen & _causal(call)
+        seen = causal_mask(call) if seen is None else seen & causal_mask(call)
     if seen is None:
         return None
     return torch.zeros(seen.shape, dtype=call.query.dtype).masked_fill(~seen, lowest)
@@ -82,7 +82,8 @@ def _windowed(call: FunctionCall, padding: torch.Tensor | None) -> torch.Tensor 
     return near if padding is None else padding & near
 
 
-def _causal(call: FunctionCall) -> torch.Tensor:
+def causal_mask(call: FunctionCall) -> torch.Tensor:
+    """The keys that a causal call sees, bool [1, 1, Tq, Tk]."""
     num_queries, num_keys = call.query.shape[-2], call.key.shape[-2]
     return torch.ones(num_queries, num_keys, dtype=torch.bool).tril()[None, None]
 
