@@ -85,7 +85,7 @@ RESTING_RULES: tuple[Rule, ...] = (
     Rule("rests on [SEP]", "sep", 0.5),
     Rule("rests on special tokens", "special", 0.5),
 )
-"""Where a head rests, which says little about what it looks for. The first that fits counts."""
+"""Rules for heads that rest on tokens that mean little. The first that fits counts."""
 
 RULES: tuple[Rule, ...] = (
     Rule("follows repeats", "induction", 0.4),
@@ -96,7 +96,7 @@ RULES: tuple[Rule, ...] = (
     Rule("looks at punctuation", "punctuation", 0.6, "rest_punctuation"),
     Rule("looks at its own text", "own_text", 0.8),
 )
-"""What a head looks at. The first that fits counts.
+"""Rules for the tokens that a head looks at. The first that fits counts.
 
 Neighbours above .5 and punctuation above .6 are thresholds of Clark et al. 2019. Of the classes of
 Kovaleva et al. 2019, the diagonal is a neighbour, the vertical is a rest, both together a rest with
@@ -123,7 +123,7 @@ class HeadPattern:
 
     @property
     def words(self) -> str:
-        """What the head does, such as "rests on the first token; else follows repeats"."""
+        """The words alone, such as "rests on the first token; else follows repeats"."""
         found = [rule.words for rule in (self.resting, self.looking) if rule is not None]
         return "; else ".join(found) or "mixed"
 

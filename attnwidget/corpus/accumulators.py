@@ -116,7 +116,7 @@ class Sample(Generic[_T]):
         self._seed = seed
 
     def of(self, index: int, make: Callable[[], _T]) -> _T | None:
-        """What is kept of a text, made by `make` at first; None if it is not in the sample."""
+        """The entry of a text, made by `make` at first; None if it is not in the sample."""
         if index not in self.texts:
             self.texts[index] = make()
             self._drop()

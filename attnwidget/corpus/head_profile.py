@@ -52,7 +52,7 @@ class Examples:
 
 
 class HeadProfile:
-    """What every head of a model does over many texts, and what a null does.
+    """Numbers of every head of a model over many texts, and the same of a null.
 
     `attnwidget.profile` and `HeadProfile.load` return profiles. They need neither torch nor
     transformers.
@@ -157,7 +157,7 @@ class HeadProfile:
         return data_frame(columns)
 
     def patterns(self, stack: str | None = None) -> tuple[tuple[HeadPattern, ...], ...]:
-        """What each head does in words, by heuristic rules that stand beside them.
+        """Describe each head in words, by heuristic rules that stand beside them.
 
         A rule needs a number above a threshold, and .2 above the interval of random weights, if
         that is the null. Many heads rest on the first token or on special ones when there is
@@ -183,7 +183,7 @@ class HeadProfile:
         )
 
     def similarity(self, stack: str | None = None) -> HeadSimilarity:
-        """How alike all heads of a stack are, on four rows each of a sample of 64 texts.
+        """Compare all heads of a stack, on four rows each of a sample of 64 texts.
 
         The distance is that of Clark et al. 2019, section 6: the Jensen-Shannon divergence, of
         .999 w + .001 / n for a row of n keys, here its mean over rows. Of a text with more than

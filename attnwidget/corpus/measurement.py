@@ -247,7 +247,7 @@ class Measurement:
                 sampled.pairs[place] = pairs[heads]
 
     def needed(self, texts: Mapping[int, _T]) -> dict[int, _T]:
-        """What is known of the texts that examples refer to, by index."""
+        """The entries of the texts that examples refer to, by index."""
         indices = {*self.sample.texts, *np.unique(self.extremes.texts).tolist()}
         return {index: text for index, text in texts.items() if index in indices}
 

@@ -1,4 +1,4 @@
-"""What the heads of a model read and write: the matrices of their values and of their outputs.
+"""Value and output projections of heads: the matrices by which they read and write.
 
 Both are found by running the model over a text, and their modules on unit vectors.
 """

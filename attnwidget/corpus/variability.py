@@ -1,4 +1,4 @@
-"""Variability: how much a head's weights at each position differ between texts."""
+"""Variability of a head's weights at each position between texts."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ test.for<[string, (stack: Whole["stacks"][0], manifest: Whole) => void]>([
 
 describe("a similarity of heads", () => {
   const known = readManifest(OVERVIEW.manifest);
-  /** Of the stack "cross", whose layers 3 and 7 have one and two heads. */
+  /** A similarity for the stack "cross", whose layers 3 and 7 have one and two heads. */
   const similarity = (
     nearest: unknown,
     places: unknown = [

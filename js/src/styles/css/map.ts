@@ -23,7 +23,7 @@ export const MAP = `
 .measures :is(th, td) { padding: 1.5px 0 1.5px 12px; font-weight: 400; text-align: right; white-space: nowrap }
 .measures thead :is(th, td) { max-width: 96px; padding-bottom: 4px; white-space: normal; line-height: 1.25; vertical-align: bottom; border-bottom: 1px solid var(--border); color: var(--muted) }
 .measures thead th.range { min-width: 104px }
-.measures tbody th { max-width: 0; width: 99%; padding-left: 0; overflow: hidden; color: var(--muted); text-align: left; text-overflow: ellipsis }
+.measures tbody th { width: 99%; padding-left: 0; color: var(--muted); text-align: left; white-space: normal; overflow-wrap: anywhere; line-height: 1.25 }
 .measures tbody td { font-weight: 600 }
 .measures tbody td.range { color: var(--muted); font-weight: 400 }
 .measures caption { caption-side: bottom; padding-top: 4px; color: var(--muted); text-align: left }

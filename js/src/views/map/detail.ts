@@ -1,4 +1,4 @@
-/** What there is to know of the head that is looked at, beside the map. */
+/** The detail beside the map: the numbers and strongest links of the head that is looked at. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { type Head, layerOf, type Metric, type Similarity } from "../../data/manifest.ts";

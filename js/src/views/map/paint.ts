@@ -15,7 +15,7 @@ export interface Painting {
   readonly ranges: Ranges;
   /** The name of the null; null if it is left out. */
   readonly nullLabel: string | null;
-  /** What it means that two points are near each other; "" for places by metrics. */
+  /** The meaning of two points being near each other; "" for places by metrics. */
   readonly note: string;
   readonly size: Metric | null;
   /** True if links to similar heads are drawn. */

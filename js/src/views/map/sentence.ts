@@ -1,7 +1,7 @@
 /** The text of a record with arcs for a head's strongest links. */
 
 import { paintCanvas } from "../../painting/canvas.ts";
-import { fontOf, lettersOf, textMeasure } from "../../parts/text.ts";
+import { fontOf, shorten, textMeasure } from "../../parts/text.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { Axis } from "../shared/axes.ts";
 import type { Link } from "../shared/links.ts";
@@ -14,8 +14,8 @@ export const SENTENCE_HEIGHT = ARCS + TEXT;
 /** The space between two tokens, and the words in place of those left out. */
 const SPACE = 4;
 const LEFT_OUT = "…";
-/** The most letters of a token. */
-const LONGEST = 16;
+/** The most space that a token may take. */
+export const WIDEST = 100;
 /** The thickness of an arc with weight 1. */
 const THICKEST = 4;
 
@@ -112,17 +112,11 @@ function placed(
   let next = 0;
   for (const unit of units) {
     if (axis.places[unit] > next) add(null, LEFT_OUT);
-    add(unit, shortened(axis.units.labels[unit]));
+    add(unit, shorten(axis.units.labels[unit], WIDEST, measure));
     next = axis.places[unit] + 1;
   }
   if (next < axis.shown.length) add(null, LEFT_OUT);
   return out;
-}
-
-/** A label of the most letters, the last of which may stand for others. */
-function shortened(label: string): string {
-  const letters = lettersOf(label);
-  return letters.length <= LONGEST ? label : `${letters.slice(0, LONGEST - 1).join("")}${LEFT_OUT}`;
 }
 
 const endOf = (tokens: readonly Placed[]) => {

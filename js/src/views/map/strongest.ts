@@ -3,14 +3,14 @@
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { type Head, metricValue } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
-import { number, weight } from "../../parts/text.ts";
+import { fontOf, number, shorten, textMeasure, weight } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { axesOf, sameText } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { type Link, strongestLinks } from "../shared/links.ts";
 import type { Context } from "../shared/view.ts";
 import { sameHead } from "./names.ts";
-import { paintSentence, SENTENCE_HEIGHT } from "./sentence.ts";
+import { paintSentence, SENTENCE_HEIGHT, WIDEST } from "./sentence.ts";
 
 /** The number of links that are drawn, and of those that are written. */
 const DRAWN = 5;
@@ -36,6 +36,7 @@ export function strongest(
   const line = el("figcaption", {});
   const figure = el("figure", {}, canvas, line);
   const stack = state.shown.stack.peek();
+  const measure = textMeasure(fontOf(12));
   figure.style.minHeight = `${SENTENCE_HEIGHT + LINES}px`;
   const settled = signal(focused.peek());
   /** The head whose links are shown. */
@@ -85,20 +86,23 @@ export function strongest(
         const color = colorOf.value(head);
         paintSentence(canvas, width, axes.query, drawn, color, palette.value);
       });
-      const named = drawn.map(({ query, key, weight: value }) => {
-        const written = weight(value, matrix.rounding(query, key));
-        return `${axes.query.names[query]} → ${axes.key.names[key]} ${written}`;
-      });
+      const named = (name: (text: string) => string) =>
+        drawn.map(({ query, key, weight: value }) => {
+          const written = weight(value, matrix.rounding(query, key));
+          return `${name(axes.query.names[query])} → ${name(axes.key.names[key])} ${written}`;
+        });
+      const short = named((text) => shorten(text, WIDEST, measure));
+      const whole = named((text) => text);
       const first = state.shown.metrics.peek().find(({ name }) => name === "first");
       const share = first && metricValue(first, head);
       line.textContent = [
-        ...(named.length ? named.slice(0, WRITTEN) : ["no links between two other tokens"]),
+        ...(drawn.length ? short.slice(0, WRITTEN) : ["no links between two other tokens"]),
         ...(share === undefined || share === null
           ? []
           : [`on the first token ${number(share, first?.digits)}`]),
       ].join(" · ");
-      line.title = line.textContent;
-      figure.setAttribute("aria-label", `Strongest links: ${named.join(", ") || "none"}`);
+      line.title = whole.join(" · ");
+      figure.setAttribute("aria-label", `Strongest links: ${whole.join(", ") || "none"}`);
     };
     own.onEnd(
       strongestLinks(matrix, axes, (done, links) => {
