@@ -32,6 +32,8 @@ _LETTER = 5.5
 # The shares of the null's heads that lie below its range, and below its upper end.
 NULL_ENDS = (2.5, 97.5)
 
+Range = tuple[float, float]
+
 
 @dataclass(frozen=True)
 class Placing:
@@ -41,12 +43,14 @@ class Placing:
         places: [heads, 2], NaN for a head without a value.
         nulls: those of the null, [heads, 2]; none without one.
         axes: the metrics on the axes; None for places by similarity.
+        ranges: of 95% of the null's heads on either axis; None where there is no null.
         null_label: the name of the null; "" for none.
     """
 
     places: NDArray[np.float64]
     nulls: NDArray[np.float64]
     axes: tuple[SentMetric, SentMetric] | None
+    ranges: tuple[Range | None, Range | None]
     null_label: str
 
 
@@ -65,6 +69,7 @@ def placing(shown: Shown) -> Placing:
             if null is None
             else np.concatenate([np.array(row) for row in null["places"][shown.stack_name]]),
             None,
+            (None, None),
             "" if null is None else null["label"],
         )
     metrics = list(shown.stack_metrics.values())
@@ -77,7 +82,18 @@ def placing(shown: Shown) -> Placing:
         nulls = np.stack(pairs, axis=1)
     label = next((metric["null"]["label"] for metric in (x, y) if "null" in metric), "")
     places = np.stack([_flat(metric["values"], shown) for metric in (x, y)], axis=1)
-    return Placing(places, nulls, (x, y), label)
+    return Placing(places, nulls, (x, y), (_null_range(x, shown), _null_range(y, shown)), label)
+
+
+def _null_range(metric: SentMetric, shown: Shown) -> Range | None:
+    if "null" not in metric:
+        return None
+    numbers = _flat(metric["null"]["values"], shown)
+    known = numbers[np.isfinite(numbers)]
+    if not len(known):
+        return None
+    low, high = np.percentile(known, NULL_ENDS)
+    return float(low), float(high)
 
 
 def _other(metrics: Sequence[SentMetric], metric: SentMetric | None) -> SentMetric:
@@ -130,7 +146,10 @@ def draw_map(axes: Axes, shown: Shown, *, marked: bool = False) -> None:
         style: dict[str, Any] = {"facecolors": "none", "edgecolors": palette.accent}
         axes.scatter(x[current], y[current], s=ring, linewidths=2, zorder=4, **style)
     _label(axes, names, placed.places, areas, order, current, palette)
-    notes = [f"{clean(placed.null_label)}: +" if len(placed.nulls) else ""]
+    null = clean(placed.null_label)
+    notes = [f"{null}: +" if len(placed.nulls) else ""]
+    if any(placed.ranges):
+        notes.append(f"{null}, 95% in grey")
     metric = shown.stack_metrics.get(shown.map_size)
     if metric is not None:
         notes.append(f"size: |{clean(metric['label'])}|")
@@ -156,17 +175,16 @@ def _areas(shown: Shown) -> NDArray[np.float64]:
 def _draw_null(axes: Axes, placed: Placing, palette: Palette) -> None:
     """Draw the null's heads, and on either axis the range of 95% of them."""
     nulls = placed.nulls[np.isfinite(placed.nulls).all(axis=1)]
-    if not len(nulls):
-        return
-    axes.scatter(
-        nulls[:, 0], nulls[:, 1], marker="+", s=18, c=palette.muted, linewidths=0.7, zorder=2
-    )
-    if placed.axes is None:
-        return
-    style: dict[str, Any] = {"color": palette.muted, "alpha": 0.15, "linewidth": 0, "zorder": 1}
-    (left, low), (right, high) = np.percentile(nulls, NULL_ENDS, axis=0)
-    axes.axvspan(left, right, **style)
-    axes.axhspan(low, high, **style)
+    if len(nulls):
+        x, y = nulls.T
+        axes.scatter(x, y, marker="+", s=18, c=palette.muted, linewidths=0.7, zorder=2)
+    # The outline of a very narrow range is seen.
+    style: dict[str, Any] = {"color": palette.muted, "alpha": 0.15, "linewidth": 1, "zorder": 1}
+    across, up = placed.ranges
+    if across is not None:
+        axes.axvspan(*across, **style)
+    if up is not None:
+        axes.axhspan(*up, **style)
 
 
 def _draw_frame(axes: Axes, shown: Shown, placed: Placing, palette: Palette) -> None:

@@ -67,6 +67,21 @@ def test_a_map_has_a_point_per_head(record: AttentionRecord) -> None:
     assert axes.get_xlabel() == "own"
 
 
+def test_a_null_on_one_axis_of_a_map_is_a_band_alone(record: AttentionRecord) -> None:
+    counts = [record.num_heads(layer) for layer in range(record.num_layers())]
+    own = [np.arange(count) / 10 for count in counts]
+    metrics = {"own": {"values": own, "null": own, "null_label": "shuffled"}}
+    axes = plot.map(record, x="entropy", y="own", metrics=metrics)
+    assert len(axes.collections) == 1
+    [up] = axes.patches
+    box = up.get_extents().transformed(axes.transData.inverted())
+    ends = np.percentile(np.concatenate(own), [2.5, 97.5])
+    np.testing.assert_allclose([box.y0, box.y1], ends)
+    legend = axes.get_legend()
+    assert legend is not None
+    assert "shuffled, 95% in grey" in legend.get_title().get_text()
+
+
 def test_a_map_says_which_metrics_there_are(record: AttentionRecord) -> None:
     assert plot.map(record).get_xlabel() == "distance, tokens (← to the left, to the right →)"
     with pytest.raises(ValueError, match="x is 'width'; there are entropy, distance"):
