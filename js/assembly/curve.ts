@@ -5,28 +5,42 @@
 
 const SHARPEST: f32 = 1e-3;
 
-export function curve(
+/** The columns that are drawn at once, so few that their sums stay in the processor's cache. */
+const BAND: i32 = 16;
+
+/** The bytes per column of bends, and per curve. */
+const BENDS: usize = 12;
+const CURVE: usize = 32;
+
+export function curves(
   sums: usize,
   width: i32,
   height: i32,
   bends: usize,
-  from: f32,
-  to: f32,
-  thickness: f32,
-  red: f32,
-  green: f32,
-  blue: f32,
-  opacity: f32,
+  list: usize,
+  count: i32,
   cover: f32,
 ): void {
-  let color = f32x4.splat(red);
-  color = f32x4.replace_lane(color, 1, green);
-  color = f32x4.replace_lane(color, 2, blue);
-  color = f32x4.mul(f32x4.replace_lane(color, 3, 1), f32x4.splat(opacity));
+  const end = list + <usize>count * CURVE;
+  for (let first = 0; first < width; first += BAND) {
+    const columns = min(BAND, width - first);
+    for (let at = list; at < end; at += CURVE) {
+      curve(sums, columns, height, bends, at, cover);
+    }
+    sums += (<usize>(BAND * height)) << 4;
+    bends += <usize>BAND * BENDS;
+  }
+}
+
+function curve(sums: usize, width: i32, height: i32, bends: usize, at: usize, cover: f32): void {
+  const from = load<f32>(at);
+  const drop = load<f32>(at, 4) - from;
+  const thickness = load<f32>(at, 8);
+  const opacity = load<f32>(at, 12);
+  const color = f32x4.mul(v128.load(at, 16), f32x4.splat(opacity));
   const covers = f32x4.splat(opacity * cover);
-  const drop = to - from;
   const column = height << 4;
-  for (let x = 0; x < width; x++, bends += 12, sums += column) {
+  for (let x = 0; x < width; x++, bends += BENDS, sums += column) {
     const middle = from + drop * load<f32>(bends);
     const slope = drop * load<f32>(bends, 4);
     const extent = thickness * sqrt<f32>(1 + slope * slope);

@@ -1,6 +1,6 @@
 /** The hot loops of `src/kernels`. Arrays are passed as addresses in bytes. */
 
-export { curve } from "./curve";
+export { curves } from "./curve";
 export { dots } from "./dots";
 export { image } from "./image";
 export { merge } from "./merge";

@@ -50,24 +50,19 @@ export interface Kernels {
   mix(rows: Float32Array, inks: Float32Array, out: Float32Array): void;
 
   /**
-   * Add a curve to [width, height, 4], sums of red, green and blue times opacity, and of opacity,
-   * by how much of each pixel it covers.
+   * Add curves to [width, height, 4], sums of red, green and blue times opacity, and of opacity, by
+   * how much of each pixel they cover.
    *
-   * @param bends per column, the progress of the curve (0 to 1) in its middle, its slope, and how far
+   * @param bends per column, the progress of a curve (0 to 1) in its middle, its slope, and how far
    * it moves while it is smoothed from left to right
-   * @param cover 1 if the curve covers what is below it, 0 if it is added to that
+   * @param list [curves, 8]: from, to, thickness, opacity, red, green, blue, 1
+   * @param cover 1 if a curve covers what is below it, 0 if it is added to that
    */
-  curve(
+  curves(
     sums: Float32Array,
     height: number,
     bends: Float32Array,
-    from: number,
-    to: number,
-    thickness: number,
-    red: number,
-    green: number,
-    blue: number,
-    opacity: number,
+    list: Float32Array,
     cover: 0 | 1,
   ): void;
 

@@ -1,5 +1,6 @@
 /** Thousands of translucent curves, summed pixel by pixel instead of stroked one by one. */
 
+import { BENDS, CURVE } from "./curve.ts";
 import { ease, steepness } from "./ease.ts";
 import type { Kernels } from "./kernels.ts";
 import { lightFor } from "./light.ts";
@@ -14,8 +15,8 @@ type Color = readonly [red: number, green: number, blue: number];
  */
 const SMOOTHED = 1.5;
 
-/** The numbers per column in `setBends`. */
-export const BENDS = 3;
+/** The most curves that wait, to be drawn at once. */
+const WAITING = 512;
 
 /**
  * Set, for each column of a picture, the progress of a curve (0 to 1), its slope, and how far it
@@ -39,12 +40,15 @@ export class LineField {
   readonly #sums: Float32Array;
   readonly #pixels: Uint8ClampedArray<ArrayBuffer>;
   readonly #bends: Float32Array;
+  /** The curves that are not drawn yet, and how many they are. */
+  readonly #list: Float32Array;
+  #waiting = 0;
 
   readonly #columns: number;
 
   static numbers(width: number, height: number, stretch = 1): number {
     const columns = Math.ceil(width / stretch);
-    return 5 * columns * height + BENDS * columns;
+    return 5 * columns * height + BENDS * columns + CURVE * WAITING;
   }
 
   /** @param stretch the number of pixels from left to right that are drawn as one. */
@@ -61,6 +65,7 @@ export class LineField {
     this.#pixels = new Uint8ClampedArray(buffer, byteOffset, 4 * columns * height);
     this.#bends = kernels.floats(BENDS * columns);
     setBends(this.#bends, width, stretch);
+    this.#list = kernels.floats(CURVE * WAITING);
   }
 
   /**
@@ -68,12 +73,19 @@ export class LineField {
    * third and two thirds of the width. Colour components are 0 to 255.
    */
   add(from: number, to: number, thickness: number, [r, g, b]: Color, opacity: number): void {
-    const { height } = this;
-    this.kernels.curve(this.#sums, height, this.#bends, from, to, thickness, r, g, b, opacity, 0);
+    this.#list.set([from, to, thickness, opacity, r, g, b, 1], CURVE * this.#waiting++);
+    if (this.#waiting === WAITING) this.#draw();
+  }
+
+  #draw(): void {
+    const list = this.#list.subarray(0, CURVE * this.#waiting);
+    this.kernels.curves(this.#sums, this.height, this.#bends, list, 0);
+    this.#waiting = 0;
   }
 
   /** The picture so far: per pixel the mean colour, dimmed where curves overlap. */
   pixels(): Uint8ClampedArray<ArrayBuffer> {
+    this.#draw();
     let total = 0;
     for (let at = 3; at < this.#sums.length; at += 4) total += this.#sums[at];
     const light = lightFor((4 * total) / this.#sums.length);

@@ -1,6 +1,6 @@
 /** The kernels in TypeScript, for pages that forbid WebAssembly. They take any arrays. */
 
-import { curve } from "./curve.ts";
+import { curves } from "./curve.ts";
 import { dots } from "./dots.ts";
 import { image } from "./image.ts";
 import type { Kernels } from "./kernels.ts";
@@ -19,7 +19,7 @@ export const typescript: Kernels = {
   multiply,
   weights,
   mix,
-  curve,
+  curves,
   image,
   merge,
   project,

@@ -1,5 +1,6 @@
 /** The kernels in WebAssembly, with a memory of fixed size. */
 
+import { BENDS, CURVE } from "./curve.ts";
 import type { Kernels } from "./kernels.ts";
 
 /** The exports of `assembly/index.ts`; an array is passed as its address in bytes. */
@@ -50,8 +51,9 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
       const matrices = inks.length / 4;
       wasm.mix(at(rows), matrices, rows.length / matrices, out.length / 4, at(inks), at(out));
     },
-    curve(sums, height, bends, ...rest) {
-      wasm.curve(at(sums), bends.length / 3, height, at(bends), ...rest);
+    curves(sums, height, bends, list, cover) {
+      const width = bends.length / BENDS;
+      wasm.curves(at(sums), width, height, at(bends), at(list), list.length / CURVE, cover);
     },
     image(sums, out, stride, light) {
       wasm.image(at(sums), sums.length / 4, at(out), stride, light);

@@ -1,7 +1,8 @@
 /** Draws ribbons, which start at a few tokens, as one picture: browsers stroke curves slowly. */
 
+import { BENDS, CURVE } from "../kernels/curve.ts";
 import { ease } from "../kernels/ease.ts";
-import { BENDS, setBends } from "../kernels/lines.ts";
+import { setBends } from "../kernels/lines.ts";
 import { workspace } from "../kernels/workspace.ts";
 import type { Ink } from "./mixer.ts";
 
@@ -54,7 +55,8 @@ export function paintRibbons(
   const { width, height, first, end, forward, merged, cell, ribbons } = job;
   const across = end - first;
   const cells = merged.reduce((sum, { ends }) => sum + 2 * ends.length + 4 * SIZES, 0);
-  const numbers = 4 * BAND * height + width * height + BENDS * across + cells;
+  const numbers =
+    4 * BAND * height + width * height + BENDS * across + CURVE * ribbons.length + cells;
   const { kernels, release } = workspace(numbers);
   try {
     const sums = kernels.floats(4 * BAND * height);
@@ -62,6 +64,11 @@ export function paintRibbons(
     const pixels = new Uint8ClampedArray(buffer, byteOffset, 4 * width * height);
     const bends = kernels.floats(BENDS * across);
     setBends(bends, across);
+    const list = kernels.floats(CURVE * ribbons.length);
+    ribbons.forEach(({ start, end, thickness, ink, opacity }, n) => {
+      const [left, right] = forward ? [start, end] : [end, start];
+      list.set([left, right, thickness, opacity, ...ink, 1], CURVE * n);
+    });
     const bundles = merged.map(({ start, ends }) => ({ start, sizes: sizesOf(ends) }));
     for (let from = 0; from < across; from += BAND) {
       const until = Math.min(from + BAND, across);
@@ -74,22 +81,7 @@ export function paintRibbons(
         for (const { start, sizes } of bundles) shrink(column(x), start, sizes, way);
       }
       const band = bends.subarray(BENDS * from, BENDS * until);
-      for (const { start, end, thickness, ink, opacity } of ribbons) {
-        const [left, right] = forward ? [start, end] : [end, start];
-        kernels.curve(
-          sums,
-          height,
-          band,
-          left,
-          right,
-          thickness,
-          ink[0],
-          ink[1],
-          ink[2],
-          opacity,
-          1,
-        );
-      }
+      kernels.curves(sums, height, band, list, 1);
       for (let x = from; x < until; x++) {
         kernels.image(column(x), pixels.subarray(4 * (first + x)), width, 1);
       }

@@ -31,9 +31,10 @@ test("curves are drawn alike, to a step of a pixel's 255", () => {
   const places = noise(80, 5).map((value) => 45 + 70 * value);
   const [a, b] = [typescript, wasm()].map((kernels) => {
     const field = new LineField(90, 70, kernels);
-    for (let n = 0; n < 40; n++) {
-      const color = [5 * n, 250 - 5 * n, 99] as const;
-      field.add(places[n], places[79 - n], 0.5 + n / 9, color, 0.3);
+    // More than are drawn at once.
+    for (let n = 0; n < 600; n++) {
+      const color = [5 * (n % 40), 250 - 5 * (n % 40), 99] as const;
+      field.add(places[n % 80], places[(7 * n) % 79], 0.5 + (n % 40) / 9, color, 0.02);
     }
     return field.pixels();
   });
@@ -46,8 +47,10 @@ test.for(BOTH)("a curve in %s may cover what is below it", ([, make]) => {
   const [height, opacity] = [8, 0.5];
   const sums = kernels.floats(4 * height);
   const bends = put(kernels, [0.5, 0, 0]);
-  const flat = (red: number, cover: 0 | 1) =>
-    kernels.curve(sums, height, bends, 4, 4, 4, red, 0, 0, opacity, cover);
+  const flat = (red: number, cover: 0 | 1) => {
+    const list = put(kernels, [4, 4, 4, opacity, red, 0, 0, 1]);
+    kernels.curves(sums, height, bends, list, cover);
+  };
   flat(200, 0);
   flat(100, 1);
   const pixel = [...sums.subarray(4 * 3, 4 * 4)];
