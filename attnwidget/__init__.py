@@ -9,6 +9,7 @@ from importlib.metadata import version
 from . import plot
 from .capture import capture
 from .demo import demo
+from .interventions import Ablate, KnockOut, Scale, intervene
 from .magic import load_ipython_extension as load_ipython_extension
 from .record import AttentionRecord
 from .show import head_view, model_view, neuron_view, show
@@ -17,11 +18,15 @@ from .widget import AttentionWidget, save_html, to_html
 __version__ = version("attnwidget")
 
 __all__ = [
+    "Ablate",
     "AttentionRecord",
     "AttentionWidget",
+    "KnockOut",
+    "Scale",
     "capture",
     "demo",
     "head_view",
+    "intervene",
     "model_view",
     "neuron_view",
     "plot",

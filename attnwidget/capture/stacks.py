@@ -118,7 +118,7 @@ def stacks(groups: list[Group], tokens: Callable[[Group, str, int], Tokens]) -> 
     """
     towers = {group.tower for group in groups}
     alone = len(towers) == 1 and not any(group.cross for group in groups)
-    names = ["self" if alone else _name(group, towers) for group in groups]
+    names = ["self" if alone else stack_name(g.tower, g.cross, towers) for g in groups]
     repeated, used = Counter(names), Counter[str]()
     out = {}
     for group, name in zip(groups, names, strict=True):
@@ -139,8 +139,9 @@ def stacks(groups: list[Group], tokens: Callable[[Group, str, int], Tokens]) -> 
     return {name: out[name] for name in [*(n for n in out if n not in last), *last]}
 
 
-def _name(group: Group, towers: set[str]) -> str:
-    if not group.cross:
-        return group.tower
-    alone = group.tower in ("decoder", "self") or len(towers) == 1
-    return "cross" if alone else f"{group.tower} cross"
+def stack_name(tower: str, cross: bool, towers: set[str]) -> str:
+    """The name of the stack of a tower's self-attention or cross-attention, among these towers."""
+    if not cross:
+        return tower
+    alone = tower in ("decoder", "self") or len(towers) == 1
+    return "cross" if alone else f"{tower} cross"
