@@ -86,12 +86,21 @@ class _Edit:
 class _Editor(Handler):
     def __init__(self, edits: list[_Edit]) -> None:
         self._edits = edits
+        # The position after the last query of each call.
+        self._ends: dict[Address, int] = {}
+
+    def _first(self, address: Address, num_queries: int) -> int:
+        """The position of a call's first query: with a cache, later passes have one query each."""
+        before = self._ends.get(address._replace(step=address.step - 1), 0)
+        first = before if num_queries == 1 else 0
+        self._ends[address] = first + num_queries
+        return first
 
     def bias(self, address: Address, shape: Callable[[], torch.Size]) -> torch.Tensor | None:
         total: torch.Tensor | None = None
         for edit in self._edits:
             if isinstance(edit.intervention, KnockOut) and edit.applies(address):
-                hidden = _hidden(edit.intervention, shape())
+                hidden = _hidden(edit.intervention, shape(), self._first(address, shape()[2]))
                 total = hidden if total is None else total + hidden
         return total
 
@@ -114,11 +123,13 @@ class _Editor(Handler):
         return outputs
 
 
-def _hidden(intervention: KnockOut, shape: torch.Size) -> torch.Tensor:
-    """-inf where a key is hidden, else 0: [1, heads, Tq, Tk]."""
+def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tensor:
+    """-inf where a key is hidden, else 0: [1, heads, Tq, Tk].
+
+    Args:
+        first: the position of the first query.
+    """
     _, num_heads, num_queries, num_keys = shape
-    # With a cache, the queries are the last tokens.
-    first = max(0, num_keys - num_queries)
     heads = _mask(_listed(intervention.heads, list(range(num_heads))), num_heads)
     queries = _within(intervention.queries, range(first, first + num_queries))
     edges = heads[:, None, None] & queries[:, None] & _within(intervention.keys, range(num_keys))

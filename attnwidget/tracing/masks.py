@@ -35,7 +35,8 @@ def dense_mask(call: FunctionCall) -> torch.Tensor | None:
         return _windowed(call, None)
     if isinstance(mask, torch.Tensor) and mask.ndim in (2, 4):
         if mask.ndim == 4:
-            return mask[..., :num_keys]
+            visible: torch.Tensor = mask[..., :num_keys]
+            return visible
         if mask.shape[-1] >= num_keys:  # flash attention's mask of padding
             return _windowed(call, mask[:, None, None, -num_keys:].bool())
     if hasattr(mask, "mask_mod"):  # flex attention
