@@ -9,7 +9,7 @@ from importlib.metadata import version
 from . import plot
 from .capture import capture
 from .demo import demo
-from .interventions import Ablate, KnockOut, Scale, intervene
+from .interventions import Ablate, KnockOut, Scale, ablate, intervene
 from .magic import load_ipython_extension as load_ipython_extension
 from .record import AttentionRecord
 from .show import head_view, model_view, neuron_view, show
@@ -23,6 +23,7 @@ __all__ = [
     "AttentionWidget",
     "KnockOut",
     "Scale",
+    "ablate",
     "capture",
     "demo",
     "head_view",

@@ -60,7 +60,7 @@ def _windowed(call: FunctionCall, padding: torch.Tensor | None) -> torch.Tensor 
     num_queries, num_keys = call.query.shape[-2], call.key.shape[-2]
     positions = torch.arange(num_keys, device=call.query.device)
     distance = positions - positions[num_keys - num_queries :, None]
-    near = (distance > -size)[None, None]
+    near: torch.Tensor = (distance > -size)[None, None]
     return near if padding is None else padding & near
 
 
