@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from . import plot
 from .capture import capture
+from .corpus import HeadProfile, match_heads, profile
 from .demo import demo
 from .interventions import Ablate, KnockOut, Scale, ablate, intervene
 from .magic import load_ipython_extension as load_ipython_extension
@@ -21,6 +22,7 @@ __all__ = [
     "Ablate",
     "AttentionRecord",
     "AttentionWidget",
+    "HeadProfile",
     "KnockOut",
     "Scale",
     "ablate",
@@ -28,9 +30,11 @@ __all__ = [
     "demo",
     "head_view",
     "intervene",
+    "match_heads",
     "model_view",
     "neuron_view",
     "plot",
+    "profile",
     "save_html",
     "show",
     "to_html",

@@ -17,7 +17,7 @@ def demo(*, view: View = "head") -> AttentionWidget | StaticView:
     """Show the attention of the embedded model, all-MiniLM-L6-v2, over two short sentences.
 
     Args:
-        view: "head", "model" or "neuron".
+        view: "head", "model", "neuron" or "map".
 
     Raises:
         ModuleNotFoundError: the model is not installed: `pip install 'attnwidget[demo]'`.

@@ -63,14 +63,14 @@ def show(
     Args:
         model: a model, or a record to show, or the path of a saved one.
         tokenizer, text, text_pair: see `attnwidget.capture`; not with a record.
-        view: "head", "model" or "neuron".
+        view: "head", "model", "neuron" or "map".
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
             with a record), image=False to leave out the image of a vision model, and any trait of
             `AttentionWidget` (stack, layer, head, query, ..., and metrics, numbers of your own for
-            the model view). With `static=True` the result is a StaticView: its display needs no
-            kernel, widget manager or network. None, the default, is True where the environment
-            variable ATTNWIDGET_STATIC is 1, which `%attnwidget static` sets in a notebook that has
-            run `%load_ext attnwidget`.
+            the model view and the map). With `static=True` the result is a StaticView: its display
+            needs no kernel, widget manager or network. None, the default, is True where the
+            environment variable ATTNWIDGET_STATIC is 1, which `%attnwidget static` sets in a
+            notebook that has run `%load_ext attnwidget`.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record.

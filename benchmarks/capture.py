@@ -3,7 +3,8 @@
 python -m benchmarks.capture [--tokens 128 512 2048] [--rounds 5]
 
 First SmolLM2: forward passes of 20, 128 and 400 tokens, generations of 24 and 200 tokens after 20,
-and `show` of 400 tokens with the picture that a notebook keeps, each with its target. Then randomly
+pages of 40 and 400 tokens, and `show` of 400 tokens with the picture that a notebook keeps, each
+with its target. Then randomly
 initialised models of the sizes of GPT-2 small and BERT base, beside transformers' own attentions
 and a widget of the record: time and memory do not depend on what the weights are.
 
@@ -114,6 +115,10 @@ def decoder_cases() -> list[Case]:
         widget = show(model, tokenizer, inputs(tokens))
         return widget._repr_mimebundle_()
 
+    def page(tokens: int) -> Any:
+        return AttentionWidget(records[tokens]).to_html()
+
+    records = {tokens: capture(model, tokenizer, inputs(tokens)) for tokens in (40, 400)}
     cases = [
         Case(
             f"forward pass, {tokens} tokens",
@@ -131,6 +136,15 @@ def decoder_cases() -> list[Case]:
             1.3,
         )
         for new in (24, 200)
+    ]
+    cases += [
+        Case(
+            f"page of {tokens} tokens, already captured",
+            lambda tokens=tokens: forward(tokens),
+            lambda tokens=tokens: page(tokens),
+            target,
+        )
+        for tokens, target in ((40, None), (400, 3.0))
     ]
     shown = 400
     case = Case(

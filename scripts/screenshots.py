@@ -21,6 +21,7 @@ VIEWS: dict[str, dict[str, Any]] = {
     "head": {"layer": 2, "head": 9, "heads": HEADS, "query": 11},
     "model": {"layer": 0, "head": 2},
     "neuron": {"layer": 0, "head": 2, "query": 9},
+    "map": {"layer": 2, "head": 9},
 }
 # The token of the patch in row 4 and column 6, after [CLS].
 PATCH = 1 + 4 * 14 + 6

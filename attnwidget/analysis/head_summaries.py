@@ -26,7 +26,7 @@ class HeadSummary:
 
     Attributes:
         levels: uint8 [min(Tq, 32), min(Tk, 32)].
-        metrics: by name.
+        metrics: by name, to four decimals; 0 if no query is counted.
     """
 
     levels: NDArray[np.uint8]
@@ -58,6 +58,8 @@ def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
         for batch in batches.of(head):
             thumbnail.add(batch)
             metrics.add(batch)
-        heads.append(HeadSummary(thumbnail.levels(), metrics.means()))
+        # To more decimals than are shown, so that nothing is rounded twice.
+        means = {name: round(float(mean), 6) for name, mean in metrics.means(empty=0.0).items()}
+        heads.append(HeadSummary(thumbnail.levels(), means))
     step_done()
     return heads

@@ -1,8 +1,9 @@
 """Metrics: one number per head, the mean of a number per query.
 
 Each metric is one function, which its decorator adds to `METRICS`. The manifest, the model view's
-menus, colours, tables and status line, and the plots take all metrics from there. The first
-paragraph of a function's docstring is the description that readers see.
+menus, colours, tables and status line, and the plots take all metrics from there; tables of records
+and profiles also those of `token_metrics`. The first paragraph of a function's docstring is the
+description that readers see.
 
 Most are those of Clark et al. 2019, "What Does BERT Look At?", here for one text; the distance is
 that of Vig and Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language
@@ -11,7 +12,8 @@ Model", with its sign. i and j are the positions of a query and of a key, and w[
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +23,12 @@ from attnwidget.record import Floats, Tokens
 
 from .row_batches import RowBatch
 
-RowValues = tuple[Floats, NDArray[np.bool_]]
-"""(values, counted), both [rows]: a number per query of a batch, zero if it is not counted."""
+RowValues = tuple[Floats, "NDArray[np.bool_] | Floats"]
+"""(values, counted), both [..., rows]: a number per query of a batch, zero if it is not counted.
+
+The metric is the sum of the values divided by that of `counted`, which may be a weight per row."""
+
+Numbers = NDArray[np.float64]
 
 RowFunction = Callable[[RowBatch, Tokens], RowValues]
 
@@ -38,6 +44,9 @@ class Metric:
         digits: the number of decimals shown.
         directions: for a signed metric, the meaning of a negative and of a positive number.
         self_only: True if it is defined for self-attention only.
+        above: with a threshold, the number is 1 for a text whose mean over rows is above it, else
+            0: over many texts, the share of those.
+        repeated: True if a profile measures it on random tokens that are repeated, not on texts.
         of_rows: computes the metric of every query of a batch; the second argument is the keys.
     """
 
@@ -47,6 +56,8 @@ class Metric:
     digits: int
     directions: tuple[str, str] | None
     self_only: bool
+    above: float | None
+    repeated: bool
     of_rows: RowFunction
 
     @property
@@ -65,12 +76,17 @@ def metric(
     digits: int = 3,
     directions: tuple[str, str] | None = None,
     self_only: bool = False,
+    above: float | None = None,
+    repeated: bool = False,
+    registry: dict[str, Metric] = METRICS,
 ) -> Callable[[RowFunction], RowFunction]:
-    """Add a function to `METRICS` under its own name; see `Metric` for the arguments."""
+    """Add a function to a registry under its own name; see `Metric` for the arguments."""
 
     def add(function: RowFunction) -> RowFunction:
         name = function.__name__
-        METRICS[name] = Metric(name, label, unit, digits, directions, self_only, function)
+        registry[name] = Metric(
+            name, label, unit, digits, directions, self_only, above, repeated, function
+        )
         return function
 
     return add
@@ -96,7 +112,7 @@ def distance(batch: RowBatch, keys: Tokens) -> RowValues:
     # Positions are counted from the middle of the rows, to keep single precision accurate.
     middle = int(batch.rows[len(batch.rows) // 2])
     positions = np.arange(batch.keys.start - middle, batch.keys.stop - middle, dtype=np.float32)
-    moment = np.einsum("ij,j->i", batch.exps, positions)
+    moment = np.einsum("...ij,j->...i", batch.exps, positions)
     return moment / batch.totals - batch.mass * (batch.rows - middle), batch.seen
 
 
@@ -136,7 +152,7 @@ def first(batch: RowBatch, keys: Tokens) -> RowValues:
     """
     if batch.keys.start > 0:
         return np.zeros_like(batch.totals), batch.seen
-    return batch.exps[:, 0] / batch.totals, batch.seen
+    return batch.exps[..., 0] / batch.totals, batch.seen
 
 
 @metric("share on special tokens")
@@ -145,8 +161,7 @@ def special(batch: RowBatch, keys: Tokens) -> RowValues:
 
     Σj w[i, j] over the special keys j, from 0 to 1. Clark et al. 2019, section 3.2.
     """
-    places = [at - batch.keys.start for at in keys.special if at in batch.keys]
-    return batch.exps[:, places].sum(axis=1) / batch.totals, batch.seen
+    return share(batch, keys.special), batch.seen
 
 
 @metric("entropy of first token", "nats", digits=2)
@@ -162,11 +177,20 @@ def entropy_first(batch: RowBatch, keys: Tokens) -> RowValues:
 def _entropies(batch: RowBatch, count: int) -> Floats:
     """The entropy of the first rows of the batch, zero for the others."""
     entropies = np.zeros_like(batch.totals)
-    totals = batch.totals[:count]
+    totals = batch.totals[..., :count]
     # log w = log exp - log total.
-    products = np.einsum("ij,ij->i", batch.exps[:count], batch.logs[:count])
-    entropies[:count] = batch.mass[:count] * np.log(totals) - products / totals
+    products = np.einsum(
+        "...ij,...ij->...i", batch.exps[..., :count, :], batch.logs[..., :count, :]
+    )
+    entropies[..., :count] = batch.mass[..., :count] * np.log(totals) - products / totals
     return entropies
+
+
+def share(batch: RowBatch, positions: Iterable[int]) -> Floats:
+    """The sum of each row's weights over the keys at these positions, float32 [..., rows]."""
+    places = [at - batch.keys.start for at in positions if at in batch.keys]
+    shares: Floats = batch.exps[..., places].sum(axis=-1) / batch.totals
+    return shares
 
 
 def _neighbours(batch: RowBatch, keys: Tokens, offset: int) -> RowValues:
@@ -179,33 +203,40 @@ def _neighbours(batch: RowBatch, keys: Tokens, offset: int) -> RowValues:
     values = np.zeros_like(batch.totals)
     # The weights of keys outside of the batch are zero.
     inside = between(batch.keys.start, batch.keys.stop)
-    weights = batch.exps[np.arange(len(rows))[inside], rows[inside] + (offset - batch.keys.start)]
-    values[inside] = weights / batch.totals[inside]
+    queries, neighbours = np.arange(len(rows))[inside], rows[inside] + (offset - batch.keys.start)
+    values[..., inside] = batch.exps[..., queries, neighbours] / batch.totals[..., inside]
     has_one = np.zeros(len(rows), np.bool_)
     has_one[between(0, len(keys))] = True
     return values, batch.seen & has_one
 
 
 class HeadMetrics:
-    """The metrics of one head, from all of its batches."""
+    """The metrics of one head or, of batches with leading dimensions, of several."""
 
     def __init__(self, metrics: Mapping[str, Metric], keys: Tokens) -> None:
         self._metrics = metrics
         self._keys = keys
-        self._sums, self._counts = np.zeros((2, len(metrics)))
+        self._sums: dict[str, Numbers] = {name: np.zeros(()) for name in metrics}
+        self._counts = dict(self._sums)
 
     def add(self, batch: RowBatch) -> None:
-        for n, metric in enumerate(self._metrics.values()):
+        for name, metric in self._metrics.items():
             values, counted = metric.of_rows(batch, self._keys)
-            self._sums[n] += values.sum(dtype=np.float64)
-            self._counts[n] += np.count_nonzero(counted)
+            self._sums[name] = self._sums[name] + values.sum(axis=-1, dtype=np.float64)
+            self._counts[name] = self._counts[name] + counted.sum(axis=-1, dtype=np.float64)
 
-    def means(self) -> dict[str, float]:
-        """All metrics by name, to six decimals; 0 if no query is counted.
+    def means(self, empty: float = math.nan) -> dict[str, Numbers]:
+        """All metrics by name, float64 [...].
 
-        More than are shown, so that nothing is rounded twice.
+        Args:
+            empty: the number if no query is counted.
         """
-        means = self._sums / np.maximum(self._counts, 1)
-        return {
-            name: round(float(mean), 6) for name, mean in zip(self._metrics, means, strict=True)
-        }
+        found = {}
+        for name, metric in self._metrics.items():
+            sums, counts = self._sums[name], self._counts[name]
+            means = sums / np.where(counts > 0, counts, 1)
+            if metric.above is not None:
+                means = np.where(means > metric.above, 1.0, 0.0)
+            # Sums of scores that overflow are NaN, and their queries see nothing.
+            found[name] = np.where((counts == 0) & (sums == 0), empty, means)
+        return found

@@ -1,7 +1,11 @@
-"""Patterns of attention: the kind of token that a head mostly attends to."""
+"""Patterns of attention: the kind of token that a head mostly attends to.
+
+`pattern_of` is for one text, `head_pattern` for many. Both are heuristics.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -40,3 +44,120 @@ def pattern_of(metrics: Mapping[str, float]) -> int:
     """
     best = max((name for name in _SHARES if name in metrics), key=lambda name: metrics[name])
     return list(_SHARES).index(best) if metrics[best] >= _LEAST_SHARE else len(_SHARES)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A heuristic rule that gives a head its words, from its numbers over many texts.
+
+    Attributes:
+        words: what the head does.
+        metric: the number that decides.
+        least: the number is above this.
+        of_rest: the number that decides for a head that rests; None for the same.
+    """
+
+    words: str
+    metric: str
+    least: float
+    of_rest: str | None = None
+
+    def fits(self, values: Mapping[str, float], nulls: Mapping[str, float], *, rest: bool) -> bool:
+        """True if the head's number is above the threshold, and clearly above its null."""
+        name = self.name(rest=rest)
+        null = nulls.get(name, math.nan)
+        least = self.least if math.isnan(null) else max(self.least, null + _ABOVE_NULL)
+        return values.get(name, math.nan) > least
+
+    def name(self, *, rest: bool) -> str:
+        return self.of_rest if rest and self.of_rest is not None else self.metric
+
+
+# Uniform weights over a few tokens give every neighbour half of the attention, with random weights
+# as well.
+_ABOVE_NULL = 0.2
+
+# What is left of a head that rests must be more than rounding.
+_LEAST_REST = 0.01
+
+RESTING_RULES: tuple[Rule, ...] = (
+    Rule("rests on the first token", "first", 0.5),
+    Rule("rests on [SEP]", "sep", 0.5),
+    Rule("rests on special tokens", "special", 0.5),
+)
+"""Rules for heads that rest on tokens that mean little. The first that fits counts."""
+
+RULES: tuple[Rule, ...] = (
+    Rule("follows repeats", "induction", 0.4),
+    Rule("looks at repeats", "duplicate", 0.4),
+    Rule("looks at the previous token", "previous", 0.5, "rest_previous"),
+    Rule("looks at the next token", "next", 0.5, "rest_next"),
+    Rule("looks at the token itself", "same", 0.5, "rest_same"),
+    Rule("looks at punctuation", "punctuation", 0.6, "rest_punctuation"),
+    Rule("looks at its own text", "own_text", 0.8),
+)
+"""Rules for the tokens that a head looks at. The first that fits counts.
+
+Neighbours above .5 and punctuation above .6 are thresholds of Clark et al. 2019. Of the classes of
+Kovaleva et al. 2019, the diagonal is a neighbour, the vertical is a rest, both together a rest with
+a neighbour, the block is a head's own text, and heterogeneous heads have no words. Clark's wide
+heads (an entropy above 3.8 nats) have none either: random weights give the widest.
+"""
+
+
+@dataclass(frozen=True)
+class HeadPattern:
+    """The words for one head, and the numbers behind them.
+
+    Attributes:
+        resting: the rule of where it rests, or None.
+        looking: the rule of what it looks at, of what is left if it rests; or None.
+        rest: the share of attention that is left without first and special tokens.
+        reasons: the rules with their numbers, such as "previous .93 > .5 (null .06)".
+    """
+
+    resting: Rule | None
+    looking: Rule | None
+    rest: float
+    reasons: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The words alone, such as "rests on the first token; else follows repeats"."""
+        found = [rule.words for rule in (self.resting, self.looking) if rule is not None]
+        return "; else ".join(found) or "mixed"
+
+
+def head_pattern(values: Mapping[str, float], nulls: Mapping[str, float]) -> HeadPattern:
+    """The words for a head, by `RESTING_RULES` and `RULES`.
+
+    Args:
+        values: its metrics over texts; NaN or absent where unknown.
+        nulls: the same of the null, the upper ends of the intervals.
+    """
+    left = values.get("rest", math.nan)
+    resting = next((r for r in RESTING_RULES if r.fits(values, nulls, rest=False)), None)
+    rests = resting is not None
+    looking = None
+    if not rests or left > _LEAST_REST:
+        looking = next((r for r in RULES if r.fits(values, nulls, rest=rests)), None)
+    reasons = [
+        _reason(rule, values, nulls, rest=rest)
+        for rule, rest in ((resting, False), (looking, rests))
+        if rule is not None
+    ]
+    return HeadPattern(resting, looking, left, tuple(reasons))
+
+
+def _reason(
+    rule: Rule, values: Mapping[str, float], nulls: Mapping[str, float], *, rest: bool
+) -> str:
+    name = rule.name(rest=rest)
+    null = nulls.get(name, math.nan)
+    beside = "" if math.isnan(null) else f" (null {_short(null)})"
+    return f"{name} {_short(values[name])} > {rule.least:g}{beside}".replace("> 0.", "> .")
+
+
+def _short(number: float) -> str:
+    """A share with two decimals, as .93 or 1.00."""
+    return f"{number:.2f}".removeprefix("0")

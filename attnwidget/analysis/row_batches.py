@@ -27,16 +27,17 @@ _LOWEST_LOG = np.float32(-104)
 class RowBatch:
     """Attention weights of some queries, not yet divided by the rows' totals.
 
-    The next batch of the same `RowBatches` overwrites the arrays.
+    The arrays may have leading dimensions, such as heads. The next batch of the same `RowBatches`
+    overwrites them.
 
     Attributes:
         rows: positions of the queries, increasing.
         keys: positions of the keys; the weights of all others are zero.
-        exps: float32 [rows, keys].
-        logs: float32 [rows, keys], the logarithms of exps; any number where these are zero.
-        peaks: float32 [rows], subtracted from scores to get logs; 0 for known weights.
-        sums: float32 [rows], of exps over keys.
-        totals: float32 [rows], the divisors: sums with the sink's share; not zero.
+        exps: float32 [..., rows, keys].
+        logs: float32 [..., rows, keys], the logarithms of exps; any number where these are zero.
+        peaks: float32 [..., rows], subtracted from scores to get logs; 0 for known weights.
+        sums: float32 [..., rows], of exps over keys.
+        totals: float32 [..., rows], the divisors: sums with the sink's share; not zero.
     """
 
     rows: NDArray[np.intp]
@@ -49,12 +50,12 @@ class RowBatch:
 
     @cached_property
     def mass(self) -> Floats:
-        """The sum of each row's weights, float32 [rows]: 0 if it sees no key."""
+        """The sum of each row's weights, float32 [..., rows]: 0 if it sees no key."""
         return self.sums / self.totals
 
     @cached_property
     def seen(self) -> NDArray[np.bool_]:
-        """True if the query sees any key, bool [rows]."""
+        """True if the query sees any key, bool [..., rows]."""
         return self.mass > 0
 
 
@@ -102,11 +103,11 @@ class RowBatches:
 
 
 def batch_of_weights(weights: Floats, rows: NDArray[np.intp]) -> RowBatch:
-    """A batch of known weights [rows, Tk]."""
+    """A batch of known weights [..., rows, Tk]."""
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    peaks, totals = np.zeros(len(weights), np.float32), np.ones(len(weights), np.float32)
-    keys = range(weights.shape[1])
-    return RowBatch(rows, keys, weights, logs, peaks, weights.sum(axis=1), totals)
+    sums = weights.sum(axis=-1)
+    keys = range(weights.shape[-1])
+    return RowBatch(rows, keys, weights, logs, np.zeros_like(sums), sums, np.ones_like(sums))
 
 
 def _as_slice(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:

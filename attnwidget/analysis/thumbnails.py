@@ -28,7 +28,7 @@ class Thumbnail:
     """
 
     def __init__(self, shape: tuple[int, int], splits: tuple[int | None, int | None]) -> None:
-        self._rows, self._keys = map(_bounds, shape, splits)
+        self._rows, self._keys = map(cell_bounds, shape, splits)
         # Indexed by cells of keys first, because maxima are taken over keys first.
         self._largest = np.zeros((len(self._keys) - 1, len(self._rows) - 1), np.float32)
 
@@ -59,7 +59,7 @@ class Thumbnail:
         return levels
 
 
-def _bounds(length: int, split: int | None) -> NDArray[np.intp]:
+def cell_bounds(length: int, split: int | None) -> NDArray[np.intp]:
     """The starts of all cells, and the end of the last one."""
     cells = min(length, THUMBNAIL_SIZE)
     if split is None:

@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import PurePath
 from typing import Any
 
 import torch
@@ -19,7 +18,7 @@ from .generation import Generation
 from .inputs import Inputs, prepare
 from .items import Items
 from .missing import missing_attention, no_attention
-from .model import is_encoder_decoder
+from .model import is_encoder_decoder, name_of, traceable
 from .patches import on_image, placed_tokens
 from .picture import picture
 from .recorder import RecordedCall, RecordedCalls, record_pass
@@ -40,14 +39,7 @@ def capture_record(
     with_image: bool,
 ) -> AttentionRecord:
     """See `attnwidget.capture`."""
-    if not isinstance(model, torch.nn.Module):
-        raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
-    if isinstance(model, torch.jit.ScriptModule):
-        raise TypeError(
-            "model is TorchScript, which runs no Python; capture the module it was made from"
-        )
-    # A compiled model records nothing; the module inside it is the same model.
-    model = getattr(model, "_orig_mod", model)
+    model = traceable(model)
     if generate is not None and not isinstance(generate, Mapping):
         raise TypeError('generate is a mapping of arguments, such as {"max_new_tokens": 20}')
     chosen = _numbers(layers)
@@ -86,7 +78,7 @@ def capture_record(
     image = None
     if placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
         image = picture(inputs, tokenizer, placed.tokens)
-    return AttentionRecord(kept, model=_name(model), missing=missing, image=image)
+    return AttentionRecord(kept, model=name_of(model), missing=missing, image=image)
 
 
 def _calls(
@@ -173,12 +165,6 @@ def _with_layers(by_name: dict[str, Stack], chosen: frozenset[int] | None) -> di
     if absent:
         raise IndexError(f"the model has no attention in layers {sorted(absent)}")
     return {name: stack for name, stack in kept.items() if stack.layers}
-
-
-def _name(model: torch.nn.Module) -> str:
-    """The last part of the path or hub name that the model was loaded from, else its class."""
-    path = str(getattr(getattr(model, "config", None), "_name_or_path", "") or "")
-    return PurePath(path).name or type(model).__name__
 
 
 def _callers_level() -> int:

@@ -60,11 +60,11 @@ def prepare(
         TypeError, ValueError, IndexError: as `attnwidget.capture` says.
     """
     encoding = _encoding(tokenizer, text, text_pair)
-    tensors = _on_device(encoding, model)
+    tensors = on_device(encoding, model)
     _check(model, tensors, text)
     size = _batch_size(tensors)
     if target is not None:
-        tensors["decoder_input_ids"] = _decoder_inputs(model, tokenizer, target).repeat(size, 1)
+        tensors["decoder_input_ids"] = decoder_inputs(model, tokenizer, target).repeat(size, 1)
     if type(batch_index) is not int:
         raise TypeError(f"batch_index is {batch_index!r}; expected a number")
     if not 0 <= batch_index < size:
@@ -88,7 +88,7 @@ def prepare(
         if isinstance(text, str):
             texts = (text,) if text_pair is None else (text, text_pair)
         words, offsets = word_spans(encoding, batch_index, positions, texts)
-        segments = _segments(encoding, batch_index, positions) if text_pair is not None else None
+        segments = segments_of(encoding, batch_index, positions) if text_pair is not None else None
         tokens = Tokens(token_labels(tokenizer, ids), segments, special, words, offsets)
     target_padded = _padded(tensors, "decoder_input_ids", "decoder_attention_mask", batch_index)
     target_ids = tensors.get("decoder_input_ids")
@@ -112,7 +112,7 @@ def labelled(tokenizer: Any, ids: list[int]) -> Tokens:
     return Tokens(token_labels(tokenizer, ids), None, _special_positions(tokenizer, ids))
 
 
-def _decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch.Tensor:
+def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch.Tensor:
     """The decoder's input tokens [1, tokens] for a target text: the start token, then the text.
 
     Raises:
@@ -170,7 +170,7 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
     return text
 
 
-def _on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
+def on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
     """Move tensors to the model's device, and floating-point ones to its precision."""
     device, dtype = device_of(model), getattr(model, "dtype", None)
 
@@ -254,7 +254,7 @@ def _special_positions(tokenizer: Any, ids: list[int]) -> tuple[int, ...]:
     return tuple(position for position, token in enumerate(ids) if token in special)
 
 
-def _segments(encoding: Any, batch_index: int, positions: list[int]) -> tuple[int, ...] | None:
+def segments_of(encoding: Any, batch_index: int, positions: list[int]) -> tuple[int, ...] | None:
     """0 or 1 per token, for special tokens that of the text before; None if a text is empty."""
     if not getattr(encoding, "is_fast", False):
         types = encoding.get("token_type_ids")

@@ -4,9 +4,32 @@ from __future__ import annotations
 
 import inspect
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import PurePath
 from typing import Any
 
 import torch
+
+
+def traceable(model: object) -> torch.nn.Module:
+    """The model whose modules run: that inside of a compiled one.
+
+    Raises:
+        TypeError: `model` is no torch module, or TorchScript.
+    """
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
+    if isinstance(model, torch.jit.ScriptModule):
+        raise TypeError(
+            "model is TorchScript, which runs no Python; capture the module it was made from"
+        )
+    inner: torch.nn.Module = getattr(model, "_orig_mod", model)
+    return inner
+
+
+def name_of(model: torch.nn.Module) -> str:
+    """The last part of the path or hub name that the model was loaded from, else its class."""
+    path = str(getattr(getattr(model, "config", None), "_name_or_path", "") or "")
+    return PurePath(path).name or type(model).__name__
 
 
 def device_of(model: torch.nn.Module) -> torch.device:

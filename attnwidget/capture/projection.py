@@ -24,7 +24,7 @@ def projections(
         for receiver in receivers:
             module = receiver.module
             if id(module) not in matrices:
-                matrices[id(module)] = _matrix(module, receiver.input)
+                matrices[id(module)] = linear_matrix(module, receiver.input)
             matrix = matrices[id(module)]
             if matrix is not None:
                 heads = matrix.reshape(receiver.heads, receiver.width, -1)
@@ -32,7 +32,7 @@ def projections(
                 break
 
 
-def _matrix(module: torch.nn.Module, received: torch.Tensor) -> torch.Tensor | None:
+def linear_matrix(module: torch.nn.Module, received: torch.Tensor) -> torch.Tensor | None:
     """The matrix [n, m] with module(x) - module(0) = x @ matrix, or None if there is none."""
     width = received.shape[-1]
     sample = received.reshape(-1, width)[:16]

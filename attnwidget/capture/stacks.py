@@ -116,14 +116,8 @@ def stacks(groups: list[Group], tokens: Callable[[Group, str, int], Tokens]) -> 
     Args:
         tokens: (group, "query" or "key", length) -> the labels of a side.
     """
-    towers = {group.tower for group in groups}
-    alone = len(towers) == 1 and not any(group.cross for group in groups)
-    names = ["self" if alone else stack_name(g.tower, g.cross, towers) for g in groups]
-    repeated, used = Counter(names), Counter[str]()
     out = {}
-    for group, name in zip(groups, names, strict=True):
-        used[name] += 1
-        title = f"{name} {used[name]}" if repeated[name] > 1 else name
+    for group, title in zip(groups, titles(groups), strict=True):
         layers = tuple(
             replace(layer, number=number)
             for layer, number in zip(group.layers, numbers(group.modules), strict=True)
@@ -137,6 +131,19 @@ def stacks(groups: list[Group], tokens: Callable[[Group, str, int], Tokens]) -> 
     # Text comes before the towers that feed it, because readers look at it first.
     last = [name for name in out if name.split()[0] in ("vision", "audio", "qformer")]
     return {name: out[name] for name in [*(n for n in out if n not in last), *last]}
+
+
+def titles(groups: list[Group]) -> list[str]:
+    """A name for each group's stack, which no other has."""
+    towers = {group.tower for group in groups}
+    alone = len(towers) == 1 and not any(group.cross for group in groups)
+    names = ["self" if alone else stack_name(g.tower, g.cross, towers) for g in groups]
+    repeated, used = Counter(names), Counter[str]()
+    numbered = []
+    for name in names:
+        used[name] += 1
+        numbered.append(f"{name} {used[name]}" if repeated[name] > 1 else name)
+    return numbered
 
 
 def stack_name(tower: str, cross: bool, towers: set[str]) -> str:

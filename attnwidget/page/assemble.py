@@ -11,7 +11,7 @@ from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Layer
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
-from attnwidget.wire import SentMetric
+from attnwidget.wire import SentMetric, SentSimilarity
 from attnwidget.wire.compression import LIMITS, Limits, Quality, check_quality
 
 from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer
@@ -32,6 +32,7 @@ class ShownRecord:
         manifest, overview: as `attnwidget.wire.encode_overview` returns them.
         choices: the value of every choice, see `attnwidget.view_state`.
         metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
+        similarity: as `attnwidget.wire.encode_similarity` returns it.
     """
 
     record: AttentionRecord
@@ -39,6 +40,7 @@ class ShownRecord:
     overview: bytes
     choices: Mapping[str, Any]
     metrics: Sequence[SentMetric] = ()
+    similarity: SentSimilarity | None = None
 
 
 def page_html(
@@ -64,8 +66,11 @@ def page_html(
     widgets = [
         PageWidget(
             places[id(widget.record)],
-            opening_choices(widget.record, widget.choices, names, numbers, widget.metrics),
+            opening_choices(
+                widget.record, widget.choices, names, numbers, widget.metrics, widget.similarity
+            ),
             widget.metrics,
+            widget.similarity,
         )
         for widget in shown
     ]
@@ -112,7 +117,7 @@ def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
         note: for the reader; "" for none.
     """
     record = shown.record
-    widget = PageWidget(0, dict(shown.choices), shown.metrics, note)
+    widget = PageWidget(0, dict(shown.choices), shown.metrics, shown.similarity, note)
     total = sum(len(record.stack(name).layers) for name in record.stacks)
     page_record = _page_record(shown, VIEWS, packed)
     complete = len(packed) == total
@@ -147,8 +152,8 @@ def _packed(
 
 
 def _page_record(shown: ShownRecord, views: Sequence[View], packed: PackedLayers) -> PageRecord:
-    # Only the model view has thumbnails.
-    overview = shown.overview if "model" in views else None
+    # The other views have no thumbnails.
+    overview = shown.overview if {"model", "map"} & set(views) else None
     # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if shown.record.model else ""
     return PageRecord(model, _manifest(shown.manifest, packed), overview, packed)

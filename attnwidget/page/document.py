@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attnwidget.wire import SentMetric
+from attnwidget.wire import SentMetric, SentSimilarity
 
 from .blocks import PackedLayer
 
@@ -99,12 +99,14 @@ class PageWidget:
         record: the index of its record.
         choices: the value of every choice when the page opens.
         metrics: the user's own metrics.
+        similarity: the similarity of heads, if it is known.
         note: a note for the reader; "" for none.
     """
 
     record: int
     choices: Mapping[str, Any]
     metrics: Sequence[SentMetric]
+    similarity: SentSimilarity | None
     note: str = ""
 
 

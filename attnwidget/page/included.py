@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, get_args
 from attnwidget.record import AttentionRecord, spans
 from attnwidget.view_state import Choices, View, choice_values
 from attnwidget.view_state.integers import whole_number
-from attnwidget.wire import SentMetric
+from attnwidget.wire import SentMetric, SentSimilarity
 
 VIEWS: tuple[View, ...] = get_args(View)
 
@@ -74,13 +74,14 @@ def opening_choices(
     views: Sequence[View],
     layers: Sequence[int] | None,
     metrics: Sequence[SentMetric],
+    similarity: SentSimilarity | None,
 ) -> dict[str, Any]:
     """The choices with which a page opens: the given ones, or the nearest that the page has.
 
     These are the first view, and the nearest layer of the chosen stack, or of the first stack that
     has a layer on the page.
     """
-    choices = Choices.of(record, values, metrics)
+    choices = Choices.of(record, values, metrics, similarity)
     if choices.view not in views:
         choices.view = views[0]
     for name in (values["stack"], *record.stacks):

@@ -17,6 +17,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.record import AttentionRecord
+from attnwidget.view_state import NO_SIZE
+from attnwidget.wire import Metrics, encode_own_metrics
 
 from .shown import Shown
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-__all__ = ["head", "matrix", "model", "neuron"]
+__all__ = ["head", "map", "matrix", "model", "neuron"]
 
 
 def head(
@@ -148,6 +150,61 @@ def model(
     table = metric_table(shown, metric)
     ax = ax or _new_axes(None)
     draw_metric(ax, shown, *table)
+    return ax
+
+
+def map(
+    record: AttentionRecord,
+    *,
+    x: str = "distance",
+    y: str = "entropy",
+    color: str = "pattern",
+    size: str | None = None,
+    metrics: Metrics | None = None,
+    stack: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw every head as a point, placed by two metrics.
+
+    Args:
+        x, y: the metrics on the axes, by name: those of `attnwidget.analysis.METRICS`, or of
+            `metrics`. Where the stack does not have one of the defaults, its first other metric.
+        color: "pattern", "layer", or the name of a metric.
+        size: the metric whose magnitude is the size of the points; None for equal points.
+        metrics: numbers of your own, as `AttentionWidget` takes them. A "null" of both axes is
+            drawn as "+", with the range of 95% of it in grey.
+        stack, ax: as in `head`.
+
+    Returns:
+        The Axes; `ax.collections[0]` has the points, the large ones first.
+
+    Raises:
+        ValueError: there is no such metric, or `metrics` are of another shape.
+        TypeError: `metrics` are no dict of arrays.
+        KeyError, ImportError: as in `head`.
+    """
+    require_matplotlib()
+    from .map_plot import draw_map
+    from .sizes import map_size
+
+    own = encode_own_metrics(record, {} if metrics is None else metrics)
+    shown = Shown(
+        record,
+        view="map",
+        stack=stack,
+        color=color,
+        map_x=x,
+        map_y=y,
+        map_size=NO_SIZE if size is None else size,
+        metrics=own,
+    )
+    known = shown.stack_metrics
+    defaults = (("x", x, "distance"), ("y", y, "entropy"), ("size", size, None))
+    for name, chosen, default in (*defaults, ("color", color, "pattern")):
+        if chosen not in (*known, default, *(["layer"] if name == "color" else [])):
+            raise ValueError(f"{name} is {chosen!r}; there are {', '.join(known)}")
+    ax = ax or _new_axes(map_size())
+    draw_map(ax, shown)
     return ax
 
 

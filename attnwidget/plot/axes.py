@@ -127,9 +127,20 @@ def add_note(axes: Axes | Any, notes: Iterable[str], palette: Palette, width: fl
 
 
 def add_legend(
-    axes: Axes, handles: Sequence[Patch], notes: Iterable[str], palette: Palette, width: float
+    axes: Axes,
+    handles: Sequence[Patch],
+    notes: Iterable[str],
+    palette: Palette,
+    width: float,
+    *,
+    below: float = 0,
 ) -> None:
-    """Add notes and a legend of the colours below the plot."""
+    """Add notes and a legend of the colours below the plot.
+
+    Args:
+        width: the room, in points.
+        below: the distance from the plot as a share of its height.
+    """
     note = _wrapped(notes, width)
     if not handles and not note:
         return
@@ -140,7 +151,7 @@ def add_legend(
         title=note,
         ncols=max(1, min(per_row, len(handles))),
         loc="upper left",
-        bbox_to_anchor=(0, 0),
+        bbox_to_anchor=(0, -below),
         alignment="left",
         labelcolor=palette.muted,
         fontsize="small",

@@ -26,24 +26,28 @@ from .coloring import layer_rows
 from .colors import DARK, LIGHT, Palette
 from .fonts import advice, fonts_for
 from .head_plot import attention_title, draw_head, matrix_beside_lines
+from .map_plot import draw_map
 from .matrix_plot import draw_matrix
 from .model_plot import draw_model
 from .neuron_plot import draw_neuron
 from .picture_plot import draw_picture, on_picture
+from .ranking_plot import draw_ranking
 from .shown import Shown
 from .sizes import (
     Size,
     head_size,
+    map_size,
     matrix_size,
     model_size,
     neuron_size,
     picture_size,
+    ranking_size,
 )
 from .text import clean, weight
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
-Panel = Literal["head", "matrix", "model", "neuron"]
+Panel = Literal["head", "matrix", "model", "neuron", "map"]
 
 _CSS_PIXELS_PER_INCH = 96
 PRINT_DPI = 240.0
@@ -225,6 +229,9 @@ def draw_figure(
     elif drawn == ("neuron",):
         figure = _new_figure(shown, size or neuron_size(shown))
         draw_neuron(figure.subplots(), shown)
+    elif drawn == ("map",):
+        figure = _new_figure(shown, size or map_size())
+        draw_map(figure.subplots(), shown, marked=True)
     elif drawn == ("head", "matrix"):
         figure = _new_figure(shown, size or _head_and_matrix_size(shown))
         _draw_head_and_matrix(figure, shown)
@@ -234,6 +241,9 @@ def draw_figure(
     elif drawn == ("matrix",):
         figure = _new_figure(shown, size or _scaled_matrix_size(lines))
         _draw_matrix(figure.subplots(), lines)
+    elif drawn == ("model",) and shown.ranking:
+        figure = _new_figure(shown, size or ranking_size(shown))
+        draw_ranking(figure.subplots(), shown)
     elif drawn == ("model",):
         figure = _new_figure(shown, size or model_size(shown))
         axes = figure.subplots()
@@ -254,9 +264,11 @@ def _panels(shown: Shown) -> tuple[Panel, ...]:
     """The panels of the view."""
     if shown.view == "neuron":
         return ("neuron",)
+    if shown.view == "map":
+        return ("map",)
     if shown.view == "head":
         return ("head", "matrix")
-    opened = shown.opened and _includes_current_head(shown)
+    opened = shown.opened and not shown.ranking and _includes_current_head(shown)
     return ("model", "head", "matrix") if opened else ("model",)
 
 

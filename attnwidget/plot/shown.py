@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
-from attnwidget.view_state import PAIR
+from attnwidget.view_state import NO_SIZE, PAIR
 from attnwidget.view_state.choices import Combine
-from attnwidget.wire import SentMetric, encode_overview
+from attnwidget.wire import SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
 from attnwidget.wire.words import words
 
@@ -31,6 +31,7 @@ class Shown:
         view, stack, …, theme: the widget's choices, as `AttentionWidget` describes them.
         overview: the result of `wire.encode_overview`, if it was computed before.
         metrics: the user's own metrics, as `wire.encode_own_metrics` returns them.
+        similarity: as `wire.encode_similarity` returns it.
     """
 
     record: AttentionRecord
@@ -51,14 +52,19 @@ class Shown:
     sort: str = "model"
     color: str = "pattern"
     opened: bool = False
+    ranking: bool = False
     include_layers: Sequence[int] | None = None
     include_heads: Sequence[int] | None = None
     neurons: str = "model"
     muted: Sequence[int] = ()
     expanded: bool = True
+    map_x: str = "distance"
+    map_y: str = "entropy"
+    map_size: str = NO_SIZE
     theme: str = "auto"
     overview: tuple[Mapping[str, Any], bytes] | None = None
     metrics: Sequence[SentMetric] = ()
+    similarity: SentSimilarity | None = None
 
     def check(self) -> None:
         """Raise a KeyError or an IndexError unless the record has these layers, heads and query."""

@@ -7,6 +7,7 @@ from .explanation import HeadExplanation
 from .lines import MAX_SINGLE_TOKENS
 from .model_plot import Cell
 from .neuron_columns import rows_of
+from .ranking_plot import ranked_heads
 from .shown import SIDES, Shown, TokenAxis
 from .text import num_letters
 
@@ -34,6 +35,10 @@ _LARGEST_CELL = 26
 _MODEL = (1200, 1200)
 _THUMBNAIL = (36, 200)
 _NARROWEST = 400
+
+_MAP = (760, 600)
+# The width of a ranking, and the height of a head in it.
+_RANKING = (640, 17)
 
 # The width of the neuron view without its labels.
 _NEURON = 1100
@@ -81,6 +86,14 @@ def model_size(shown: Shown) -> Size:
     width = (count + 1.3) * pitch + 80
     height = (len(rows) + 0.6) * pitch * cell.height / cell.width
     return _inches(max(_NARROWEST, width), height + _ABOVE_AND_BELOW - 10)
+
+
+def map_size() -> Size:
+    return _inches(*_MAP)
+
+
+def ranking_size(shown: Shown) -> Size:
+    return _inches(_RANKING[0], len(ranked_heads(shown)) * _RANKING[1] + _ABOVE_AND_BELOW)
 
 
 def neuron_size(shown: Shown) -> Size:

@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import base64
-import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from os import PathLike, fsdecode
+from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 
+from .described import DAMAGE, described_file, reason
 from .layer import Fidelity, Layer
 from .picture import Picture
-from .printable import printable
 from .rotary import Rotary
 from .scores import ScoreProgram
 from .stack import Stack
-from .storage import (
-    FORMAT,
-    LARGEST_HEADER,
-    LAYER_ARRAYS,
-    MAX_BRACKETS,
-    MAX_LAYERS,
-    PROGRAM_ARRAYS,
-    PROGRAM_TUPLES,
-    VERSION,
-    num_brackets,
-)
+from .storage import KIND, LAYER_ARRAYS, MAX_LAYERS, PROGRAM_ARRAYS, PROGRAM_TUPLES
 from .tokens import Patches, Tokens
 
 _Record = TypeVar("_Record")
 
-_LONGEST_REASON = 500
-
 _DTYPES = {"F32": np.dtype(np.float32), "BOOL": np.dtype(np.bool_)}
-
-# The exceptions that JSON of another form, or numbers beyond numpy's range, lead to.
-_DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-
-
-class _OtherFile(ValueError):
-    """The file is not damaged, but is no record that this version reads."""
 
 
 def load(path: str | PathLike[str], make: Callable[..., _Record]) -> _Record:
@@ -57,65 +35,12 @@ def load(path: str | PathLike[str], make: Callable[..., _Record]) -> _Record:
         ValueError: the file is no record, or a damaged one, or one of a newer version, or does not
             fit into memory.
     """
-    name = printable(fsdecode(path))
-    try:
-        _check_header(path)
-        with safe_open(fsdecode(path), framework="numpy") as file:
-            return make(**_read(file))
-    except SafetensorError as error:
-        raise ValueError(f"{name} is not a readable safetensors file: {_reason(error)}") from error
-    except _OtherFile as error:
-        raise ValueError(f"{name} {error}") from error
-    except MemoryError as error:
-        raise ValueError(f"{name} does not fit into memory: {error}") from error
-    except _DAMAGE as error:
-        raise ValueError(f"{name} is a damaged attnwidget record: {_reason(error)}") from error
+    with described_file(path, KIND) as (file, content):
+        return make(**_read(file, content))
 
 
-def _check_header(path: str | PathLike[str]) -> None:
-    """Refuse a file of another kind, and a header that is incomplete or takes too much memory.
-
-    A safetensors file begins with the length of its header, which is a JSON object.
-    """
-    with open(path, "rb") as file:
-        start = file.read(9)
-        size = os.fstat(file.fileno()).st_size
-    length = int.from_bytes(start[:8], "little")
-    problem = ""
-    if len(start) < 9:
-        problem = f"it has {size} bytes"
-    elif start[8:] != b"{":
-        problem = "it is a file of another kind"
-    elif length > LARGEST_HEADER:
-        problem = f"its header is {length} bytes long"
-    elif 8 + length > size:
-        problem = f"it is incomplete, {size} bytes of a header of {length}"
-    if problem:
-        raise _OtherFile(
-            f"is not a readable safetensors file: {problem}; expected a record as "
-            "AttentionRecord.save writes it"
-        )
-
-
-def _read(file: Any) -> dict[str, Any]:
+def _read(file: Any, content: Any) -> dict[str, Any]:
     """The arguments of the AttentionRecord in a file."""
-    text = (file.metadata() or {}).get(FORMAT)
-    if not text:
-        raise _OtherFile(
-            "is a safetensors file, but not an attnwidget record: it may have the weights of a "
-            "model, which from_pretrained loads"
-        )
-    if num_brackets(text) > MAX_BRACKETS:
-        raise ValueError(f"its description has more than {MAX_BRACKETS} parts")
-    content = json.loads(text)
-    version = content["version"]
-    if type(version) is not int or version < 1:
-        raise TypeError(f"version {version!r}")
-    if version > VERSION:
-        raise _OtherFile(
-            f"has record format {version}, this attnwidget reads up to {VERSION}; "
-            "update attnwidget to open it"
-        )
     described = content["stacks"]
     if sum(len(stack["layers"]) for stack in described) > MAX_LAYERS:
         raise ValueError(f"it has more than {MAX_LAYERS} layers")
@@ -248,15 +173,5 @@ def _within(place: str) -> Iterator[None]:
         yield
     except MemoryError:
         raise
-    except _DAMAGE as error:
-        raise ValueError(f"{place}: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"{error.args[0]!r:.200} is missing"
-    if isinstance(error, RecursionError):
-        return "its description is nested too deeply"
-    # Some errors repeat all the content that they found.
-    text = printable(str(error))
-    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]} …"
+    except DAMAGE as error:
+        raise ValueError(f"{place}: {reason(error)}") from error

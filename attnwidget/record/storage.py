@@ -14,18 +14,15 @@ from os import PathLike
 import numpy as np
 from safetensors.numpy import save as to_bytes
 
+from .described import LARGEST_HEADER, MAX_BRACKETS, Kind, num_brackets
 from .files import write_whole
 from .picture import Picture
 from .stack import Stack
 
 FORMAT = "attnwidget-record"
 VERSION = 1
+KIND = Kind("record", FORMAT, VERSION, "AttentionRecord.save")
 
-# In bytes, about the header of a million tokens.
-LARGEST_HEADER = 1 << 25
-# Parsed lists and objects of JSON take far more memory than their brackets. Every token has one
-# list, its offsets in the text.
-MAX_BRACKETS = 1 << 21
 # More than any model has; each costs time to check, even if all share a few arrays.
 MAX_LAYERS = 1 << 12
 
@@ -105,8 +102,3 @@ def save(
     if int.from_bytes(data[:8], "little") > LARGEST_HEADER:
         raise ValueError("the record has too many tokens for a file")
     write_whole(path, data)
-
-
-def num_brackets(text: str) -> int:
-    """The number of opening brackets in JSON, those within its strings included."""
-    return text.count("[") + text.count("{")

@@ -10,11 +10,13 @@ from .choices import (
     combination,
     no_choice,
 )
-from .following import PAIR
+from .following import NO_SIZE, PAIR, SIMILARITY
 
 __all__ = [
     "CHOICES",
+    "NO_SIZE",
     "PAIR",
+    "SIMILARITY",
     "ChoiceOptions",
     "Choices",
     "View",

@@ -12,12 +12,12 @@ from traitlets import TraitError
 
 from attnwidget.analysis import METRICS
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
-from attnwidget.wire import SentMetric
+from attnwidget.wire import SentMetric, SentSimilarity
 
-from .following import PAIR, following, following_metrics, layer_of
+from .following import NO_SIZE, PAIR, SIMILARITY, following, following_metrics, layer_of
 from .integers import Integer, Integers
 
-View = Literal["head", "model", "neuron"]
+View = Literal["head", "model", "neuron", "map"]
 Segments = Literal["all", "aa", "ab", "ba", "bb"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
@@ -67,11 +67,15 @@ class ChoiceOptions(TypedDict, total=False):
     sort: str
     color: str
     opened: bool
+    ranking: bool
     include_layers: Iterable[SupportsIndex] | None
     include_heads: Iterable[SupportsIndex] | None
     neurons: Neurons
     muted: Iterable[SupportsIndex]
     expanded: bool
+    map_x: str
+    map_y: str
+    map_size: str
     theme: Theme
 
 
@@ -141,16 +145,21 @@ class Choices(traitlets.HasTraits):
     sort = MetricName("model").tag(sync=True, choice=True)
     color = MetricName("pattern").tag(sync=True, choice=True)
     opened = _flag(False)
+    ranking = _flag(False)
     include_layers = _numbers(None)
     include_heads = _numbers(None)
     neurons = _choice(Neurons, "model")
     muted = _numbers([])
     expanded = _flag(True)
+    map_x = MetricName("distance").tag(sync=True, choice=True)
+    map_y = MetricName("entropy").tag(sync=True, choice=True)
+    map_size = MetricName(NO_SIZE).tag(sync=True, choice=True)
     theme = _choice(Theme, "auto")
 
     _record: AttentionRecord
     # The user's own, by which heads can be sorted and coloured too.
     _metrics: Sequence[SentMetric] = ()
+    _similarity: SentSimilarity | None = None
 
     @classmethod
     def of(
@@ -158,10 +167,11 @@ class Choices(traitlets.HasTraits):
         record: AttentionRecord,
         values: Mapping[str, Any],
         metrics: Sequence[SentMetric] = (),
+        similarity: SentSimilarity | None = None,
     ) -> Choices:
         """Choices without a widget, which follow each other as a widget's do."""
         choices = Choices()
-        choices._record, choices._metrics = record, metrics
+        choices._record, choices._metrics, choices._similarity = record, metrics, similarity
         for name in CHOICES:
             choices.set_trait(name, values[name])
         return choices
@@ -211,6 +221,19 @@ class Choices(traitlets.HasTraits):
     def _valid_color(self, proposal: Any) -> Any:
         return _one_of("color", proposal.value, ["pattern", "layer", *self._metric_names])
 
+    @traitlets.validate("map_x")
+    def _valid_map_x(self, proposal: Any) -> Any:
+        similarity = [] if self._similarity is None else [SIMILARITY]
+        return _one_of("map_x", proposal.value, [*self._metric_names, *similarity])
+
+    @traitlets.validate("map_y")
+    def _valid_map_y(self, proposal: Any) -> Any:
+        return _one_of("map_y", proposal.value, self._metric_names)
+
+    @traitlets.validate("map_size")
+    def _valid_map_size(self, proposal: Any) -> Any:
+        return _one_of("map_size", proposal.value, [NO_SIZE, *self._metric_names])
+
     @traitlets.validate("include_layers")
     def _valid_include_layers(self, proposal: Any) -> Any:
         layers = _chosen("include_layers", proposal.value)
@@ -257,8 +280,8 @@ class Choices(traitlets.HasTraits):
 
     def _following(self, change: Any) -> dict[str, Any]:
         name, values = change.name, choice_values(self)
-        if name == "_metrics":
-            return following_metrics(values, self._metric_names)
+        if name in ("_metrics", "_similarity"):
+            return following_metrics(values, self._metric_names, self._similarity is not None)
         # Under hold_trait_notifications, the value may differ from that of the change.
         return following(self._shown, values | {name: change.old}, name, getattr(self, name))
 

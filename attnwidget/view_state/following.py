@@ -10,6 +10,12 @@ from attnwidget.record import Layer, Stack, Tokens
 PAIR = "pair"
 """The value of `sort` for the weight of the locked pair of tokens."""
 
+SIMILARITY = "similarity"
+"""The value of `map_x` for places by the similarity of heads."""
+
+NO_SIZE = "none"
+"""The value of `map_size` for points of one size."""
+
 
 def following(stack: Stack, before: Mapping[str, Any], name: str, value: object) -> dict[str, Any]:
     """Choices that change with another one, so that all name existing layers, heads and tokens.
@@ -49,11 +55,21 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
     return follow
 
 
-def following_metrics(before: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
-    """Choices of a metric that change when only metrics of these names are left."""
+def following_metrics(
+    before: Mapping[str, Any], metrics: Sequence[str], similarity: bool
+) -> dict[str, Any]:
+    """Choices of a metric that change when only metrics of these names are left.
+
+    Args:
+        similarity: True if places by similarity are left, too.
+    """
+    places = (*metrics, SIMILARITY) if similarity else metrics
     return {
         "sort": before["sort"] if before["sort"] in (PAIR, *metrics) else "model",
         "color": before["color"] if before["color"] in ("layer", *metrics) else "pattern",
+        "map_x": before["map_x"] if before["map_x"] in places else "distance",
+        "map_y": before["map_y"] if before["map_y"] in metrics else "entropy",
+        "map_size": before["map_size"] if before["map_size"] in metrics else NO_SIZE,
     }
 
 

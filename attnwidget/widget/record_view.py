@@ -24,7 +24,13 @@ from attnwidget.view_state import (
     no_choice,
 )
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import Metrics, SentMetric, encode_overview, encode_own_metrics
+from attnwidget.wire import (
+    Metrics,
+    SentMetric,
+    encode_overview,
+    encode_own_metrics,
+    encode_similarity,
+)
 from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
@@ -53,6 +59,7 @@ class RecordView(Choices):
     _manifest = traitlets.Dict().tag(sync=True)
     _overview = traitlets.Bytes().tag(sync=True)
     _metrics: Any = traitlets.List().tag(sync=True)
+    _similarity: Any = traitlets.Any(None, allow_none=True).tag(sync=True)
 
     @with_options(ChoiceOptions, CHOICE_DEFAULTS)
     def __init__(
@@ -102,7 +109,7 @@ class RecordView(Choices):
 
     def __repr__(self) -> str:
         stack = self._record.stack(self.stack)
-        place = "" if self.view == "model" else f", layer {self.layer}, head {self.head}"
+        place = "" if self.view in ("model", "map") else f", layer {self.layer}, head {self.head}"
         for side, position, tokens in (
             ("query", self.query, stack.queries),
             ("key", self.key, stack.keys),
@@ -131,6 +138,13 @@ class RecordView(Choices):
         # None is not validated.
         if change.new is None:
             self._metrics = []
+
+    @traitlets.validate("_similarity")
+    def _valid_similarity(self, proposal: Any) -> Any:
+        try:
+            return encode_similarity(self._record, proposal.value)
+        except (TypeError, ValueError) as error:
+            raise TraitError(str(error)) from error
 
     @property
     def record(self) -> AttentionRecord:
@@ -194,7 +208,12 @@ class RecordView(Choices):
     def shown_record(self) -> ShownRecord:
         """The record, and the current choices with which a page shows it."""
         return ShownRecord(
-            self._record, self._manifest, self._overview, choice_values(self), self._metrics
+            self._record,
+            self._manifest,
+            self._overview,
+            choice_values(self),
+            self._metrics,
+            self._similarity,
         )
 
     def figure(
@@ -208,8 +227,8 @@ class RecordView(Choices):
 
         Args:
             panel: the part of the view that is drawn, as `attnwidget.plot` names them: "head" (the
-                lines) or "matrix" of the head view, "model" or "neuron"; all of the view if None.
-                A model view with an opened head has the panels of the head view, too.
+                lines) or "matrix" of the head view, "model", "neuron" or "map"; all of the view if
+                None. A model view with an opened head has the panels of the head view, too.
             size: width and height in inches; fitting the tokens if None.
             dpi: pixels per inch; 240 if None.
 
@@ -273,4 +292,10 @@ class RecordView(Choices):
         from attnwidget.plot.shown import Shown
 
         overview = self._manifest, self._overview
-        return Shown(self._record, **choice_values(self), overview=overview, metrics=self._metrics)
+        return Shown(
+            self._record,
+            **choice_values(self),
+            overview=overview,
+            metrics=self._metrics,
+            similarity=self._similarity,
+        )

@@ -28,7 +28,7 @@ def static_by_default() -> bool:
 
 
 class StaticView(RecordView):
-    """Three linked views of an AttentionRecord, displayed as `AttentionWidget.static` shows them.
+    """Four linked views of an AttentionRecord, displayed as `AttentionWidget.static` shows them.
 
     It has the choices of an AttentionWidget, which hold at the time when it is displayed: a view on
     display neither follows them nor sends what its reader chooses.

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class AttentionWidget(RecordView, anywidget.AnyWidget):
-    """Three linked views of an AttentionRecord.
+    """Four linked views of an AttentionRecord.
 
     Every choice is a trait that follows the view, and can be set from Python, observed, and linked
     to another widget's with `ipywidgets.link`:
 
     Attributes:
-        view: "head", "model" or "neuron".
+        view: "head", "model", "neuron" or "map".
         stack: the stack shown.
         layer, head: the layer and head shown, counted from 0 as the model counts them.
         heads: the heads whose lines the head view draws; None for all.
@@ -52,23 +52,31 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             lowest, the weight of the locked "pair" of `query` and `key`, or a metric: "entropy"
             (nats), "distance" (tokens), the share on the "previous", "same", "next", "first" or
             "special" token, any other of `attnwidget.analysis.METRICS`, or one of `metrics`.
-        color: the meaning of colours in the model view: "pattern", "layer", or a metric.
+        color: the meaning of colours in the model view and on the map: "pattern", "layer", or a
+            metric.
         opened: True if the current head is open in the model view.
+        ranking: True if the model view lists the heads of all layers from the highest to the lowest
+            number, in place of its grid.
         include_layers, include_heads: the layers and heads of the model view; None for all.
         neurons: the order of the neuron view's components: "model", by |q x k| of the selected
             "pair", or by its "sum" over the keys.
         muted: the neurons of this head that are left out of q.k in the neuron view.
         expanded: True if the neuron view shows vectors, False for lines alone.
+        map_x, map_y: the metrics on the axes of the map.
+        map_size: the metric whose magnitude is the size of the map's points, or "none".
         theme: "auto" (as the notebook), "light" or "dark".
 
     One more trait is set from Python alone:
 
     Attributes:
-        metrics: your own numbers, by which the model view can sort and colour heads: by name, an
-            array [layers, heads]; for a record of several stacks, such arrays by stack. NaN stands
-            for no value. Layers with different numbers of heads are filled up with NaN, or are a
-            list of one array per layer. A new value replaces all metrics; an array that was changed
-            in place has to be set again.
+        metrics: your own numbers, by which the model view can sort and colour heads, and the map
+            can place them: by name, an array [layers, heads]; for a record of several stacks, such
+            arrays by stack. NaN stands for no value. Layers with different numbers of heads are
+            filled up with NaN, or are a list of one array per layer. A dict has the array as
+            "values", and may have "null", the same number for heads of a null ("null_label" says of
+            which, as "random weights"), and "low" and "high", the ends of an interval of each
+            value. A new value replaces all metrics; an array that was changed in place has to be
+            set again.
 
     Raises:
         TypeError: `record` is no record, or no such choice exists.

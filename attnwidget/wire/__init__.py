@@ -12,6 +12,7 @@ from .manifest import decode_overview, encode_overview
 from .metrics import Metrics, SentMetric, encode_own_metrics
 from .requests import Replies
 from .rounding import BlockError
+from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
     "Block",
@@ -19,6 +20,7 @@ __all__ = [
     "Metrics",
     "Replies",
     "SentMetric",
+    "SentSimilarity",
     "add_program",
     "block_size",
     "decode_floats",
@@ -27,4 +29,5 @@ __all__ = [
     "encode_combined",
     "encode_overview",
     "encode_own_metrics",
+    "encode_similarity",
 ]

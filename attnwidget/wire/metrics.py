@@ -13,8 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from attnwidget.analysis import METRICS, PATTERNS, HeadSummary, pattern_of
 from attnwidget.record import AttentionRecord, Stack
 
-Metrics = Mapping[str, "ArrayLike | Sequence[ArrayLike] | Mapping[str, ArrayLike]"]
-"""Numbers [layers, heads] by name; or, by name, such numbers by stack."""
+Metrics = Mapping[str, "ArrayLike | Sequence[ArrayLike] | Mapping[str, Any]"]
+"""Numbers [layers, heads] by name; or, by name, such numbers by stack, or by field (`_FIELDS`)."""
+
+HeadNumbers = dict[str, list[list[float | None]]]
+"""By stack, by layer, of every head; None for no value."""
 
 # The most decimals that a view can show.
 _MAX_DIGITS = 20
@@ -23,18 +26,35 @@ _MAX_DIGITS = 20
 _MAX_METRICS = 256
 _MAX_NAME = 200
 
-_OTHER_CHOICES = ("model", "pair", "pattern", "layer")
+_OTHER_CHOICES = ("model", "pair", "pattern", "layer", "similarity", "none")
+
+# By stack and layer, the number of every head; NaN for no value.
+_Rows = dict[str, list[NDArray[np.float64]]]
+
+# The fields of a metric with more than its values.
+_FIELDS = ("values", "null", "null_label", "low", "high")
+_NULL_LABEL = "null"
 
 
-class SentMetric(TypedDict):
-    """A metric and its values, as JSON; see `analysis.Metric` for the other fields.
+class Null(TypedDict):
+    """The same number of heads that do not do what the metric measures.
 
     Attributes:
-        digits: the number of decimals shown.
-        signed: True if zero has the middle colour.
-        values: by stack, by layer, of every head; None for no value.
+        label: what they are, as "random weights".
     """
 
+    label: str
+    values: HeadNumbers
+
+
+class Interval(TypedDict):
+    """The ends of a confidence interval of each value."""
+
+    low: HeadNumbers
+    high: HeadNumbers
+
+
+class _Values(TypedDict):
     name: str
     label: str
     unit: str
@@ -42,7 +62,20 @@ class SentMetric(TypedDict):
     signed: bool
     directions: list[str] | None
     description: str
-    values: dict[str, list[list[float | None]]]
+    values: HeadNumbers
+
+
+class SentMetric(_Values, total=False):
+    """A metric and its values, as JSON; see `analysis.Metric` for the other fields.
+
+    Attributes:
+        digits: the number of decimals shown.
+        signed: True if zero has the middle colour.
+        null, interval: missing if they are not known.
+    """
+
+    null: Null
+    interval: Interval
 
 
 def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> list[SentMetric]:
@@ -87,12 +120,14 @@ def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMe
     Args:
         metrics: by name, an array [layers, heads], or a list with the numbers of each layer, of
             the record's only stack; or such arrays by stack. NaN stands for no value, and fills
-            the rows of layers with fewer heads.
+            the rows of layers with fewer heads. A dict has such numbers as "values", and may have
+            the same number of a null as "null", which "null_label" names, and the ends of an
+            interval as "low" and "high".
 
     Raises:
         TypeError: `metrics` is no mapping, a name is no string, or an array is not of real numbers.
-        ValueError: a name is taken, a stack does not exist, an array has another shape, or a number
-            is infinite.
+        ValueError: a name is taken, a stack does not exist, an array has another shape, a number
+            is infinite, or an interval has one end or ends before it begins.
     """
     if not isinstance(metrics, Mapping):
         raise TypeError(
@@ -113,6 +148,71 @@ def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
         )
     if name in METRICS or name in _OTHER_CHOICES:
         raise ValueError(f"metric {name!r}: this name is taken; choose another")
+    fields = _fields(record, name, values)
+    by_stack = _by_stack(record, name, fields["values"])
+    numbers = np.concatenate([row for rows in by_stack.values() for row in rows] or [np.zeros(0)])
+    known = numbers[~np.isnan(numbers)]
+    sent: SentMetric = {
+        "name": name,
+        "label": name,
+        "unit": "",
+        "digits": _digits(known),
+        "signed": bool((known < 0).any()),
+        "directions": None,
+        "description": "",
+        "values": _sent_rows(by_stack),
+    }
+    beside = {
+        field: _by_stack(record, f"{name}: {field}", fields[field])
+        for field in ("null", "low", "high")
+        if field in fields
+    }
+    for field, rows in beside.items():
+        if rows.keys() != by_stack.keys():
+            raise ValueError(
+                f"metric {name!r} has values of {', '.join(by_stack)}, but {field} of "
+                f"{', '.join(rows)}"
+            )
+    if "null" in beside:
+        label = _null_label(name, fields.get("null_label", _NULL_LABEL))
+        sent["null"] = {"label": label, "values": _sent_rows(beside["null"])}
+    if "low" in beside:
+        sent["interval"] = _interval(name, beside["low"], beside["high"])
+    return sent
+
+
+def _fields(record: AttentionRecord, name: str, values: Any) -> Mapping[str, Any]:
+    """The fields of a metric: an array, or arrays by stack, are its values alone."""
+    is_detailed = isinstance(values, Mapping) and "values" in values
+    if not is_detailed or "values" in record.stacks:
+        return {"values": values}
+    fields = {field: value for field, value in values.items() if value is not None}
+    for field in fields:
+        if field not in _FIELDS:
+            raise ValueError(f"metric {name!r} has {field!r}; there are {', '.join(_FIELDS)}")
+    if ("low" in fields) != ("high" in fields):
+        raise ValueError(f"metric {name!r} has one end of its interval; give low and high")
+    return fields
+
+
+def _null_label(name: str, label: Any) -> str:
+    if isinstance(label, str) and 0 < len(label) <= _MAX_NAME and label.isprintable():
+        return label
+    raise ValueError(
+        f"metric {name!r} has the null_label {label!r:.100}; expected 1 to {_MAX_NAME} printable "
+        "characters, as 'random weights'"
+    )
+
+
+def _interval(name: str, low: _Rows, high: _Rows) -> Interval:
+    ends = [ends for stack in low for ends in zip(low[stack], high[stack], strict=True)]
+    if any((least > most).any() for least, most in ends):
+        raise ValueError(f"metric {name!r} has a low that is above its high")
+    return {"low": _sent_rows(low), "high": _sent_rows(high)}
+
+
+def _by_stack(record: AttentionRecord, name: str, values: Any) -> _Rows:
+    """The numbers of every head, by stack and layer."""
     if not isinstance(values, Mapping):
         if len(record.stacks) > 1:
             stacks = ", ".join(f"{stack!r}: ..." for stack in record.stacks)
@@ -127,25 +227,16 @@ def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
                 f"metric {name!r} has the stack {stack!r}; this record has "
                 f"{', '.join(record.stacks)}"
             )
-    by_stack = {
+    return {
         stack: _rows(name, stack, record.stack(stack), values[stack])
         for stack in record.stacks
         if stack in values
     }
-    numbers = np.concatenate([row for rows in by_stack.values() for row in rows] or [np.zeros(0)])
-    known = numbers[~np.isnan(numbers)]
+
+
+def _sent_rows(by_stack: _Rows) -> HeadNumbers:
     return {
-        "name": name,
-        "label": name,
-        "unit": "",
-        "digits": _digits(known),
-        "signed": bool((known < 0).any()),
-        "directions": None,
-        "description": "",
-        "values": {
-            stack: [[_sent(value) for value in row] for row in rows]
-            for stack, rows in by_stack.items()
-        },
+        stack: [[_sent(value) for value in row] for row in rows] for stack, rows in by_stack.items()
     }
 
 

@@ -21,7 +21,7 @@ os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 os.environ.setdefault("TQDM_DISABLE", "1")
 
 from . import floors, results
-from .cases import BYTES, PAGES, QUICK, Case
+from .cases import BYTES, PAGES, QUICK, SMOOTH, Case
 from .made import make
 from .measure import LIMIT, SLOW, measure
 from .report import markdown, summary
@@ -42,7 +42,7 @@ def main() -> None:
     )
     wanted = [
         case
-        for case in (QUICK if options.quick else PAGES)
+        for case in (QUICK if options.quick else _grouped([*PAGES, *SMOOTH]))
         if (not options.models or case.model in options.models)
         and (not options.tokens or case.tokens in options.tokens)
     ]
@@ -62,6 +62,12 @@ def main() -> None:
         found.save(DOCS / "benchmarks.json")
 
 
+def _grouped(cases: list[Case]) -> list[Case]:
+    """The cases with those of one model and length behind each other."""
+    order = list(dict.fromkeys((case.model, case.tokens) for case in cases))
+    return sorted(cases, key=lambda case: order.index((case.model, case.tokens)))
+
+
 def _pages(
     found: Results, model: str, tokens: int, views: list[str], folder: Path,
     options: argparse.Namespace,
@@ -69,9 +75,10 @@ def _pages(
     """Make the pages of one model and length, and open them in turns."""
     known = {"model": model, "tokens": tokens}
     found.pages = [page for page in found.pages if not known.items() <= page.items()]
-    rival = not model.endswith("-layer")
+    alone = {case.view for case in SMOOTH if case[1:] == (model, tokens)}
+    rivals = [] if model.endswith("-layer") else [view for view in views if view not in alone]
     files: dict[tuple[str, str], Path] = {}
-    for page in make(model, tokens, views, folder, rival, options):
+    for page in make(model, tokens, views, folder, rivals, options):
         if file := page.pop("file", None):
             files[page["view"], page["subject"]] = Path(file)
         found.pages.append({**known, **page})
@@ -79,10 +86,12 @@ def _pages(
         case = Case(view, model, tokens)
         found.runs = [run for run in found.runs if not case._asdict().items() <= run.items()]
         (bare := folder / "bare.html").write_text(floors.BARE)
-        (same := folder / "same.html").write_text(
-            floors.as_long_as(files[view, "attnwidget"].stat().st_size)
-        )
-        files |= {(view, "bare"): bare, (view, "same"): same}
+        files[view, "bare"] = bare
+        if view not in alone:
+            (same := folder / "same.html").write_text(
+                floors.as_long_as(files[view, "attnwidget"].stat().st_size)
+            )
+            files[view, "same"] = same
         for number in range(options.rounds):
             # Forwards and backwards, so that no page always follows the same other page.
             for subject in SUBJECTS[:: -1 if number % 2 else 1]:
@@ -113,7 +122,7 @@ def _bytes(found: Results, options: argparse.Namespace) -> None:
         if model == "mpnet" and not (options.models_folder / model).exists():
             continue
         with tempfile.TemporaryDirectory() as name:
-            for page in make(model, tokens, ["head"], Path(name), False, options):
+            for page in make(model, tokens, ["head"], Path(name), [], options):
                 page.pop("file", None)
                 found.pages.append({"model": model, "tokens": tokens, **page})
         found.save(options.json)

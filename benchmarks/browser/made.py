@@ -22,13 +22,17 @@ def make(
     tokens: int,
     views: list[str],
     folder: Path,
-    rival: bool,
+    rivals: list[str],
     options: argparse.Namespace,
 ) -> Iterator[dict[str, Any]]:
-    """The output of `benchmarks.browser.make` for each page, and the pages it did not reach."""
+    """The output of `benchmarks.browser.make` for each page, and the pages it did not reach.
+
+    Args:
+        rivals: the views of which BertViz's pages are made, too.
+    """
     command = [sys.executable, "-m", "benchmarks.browser.make", model, str(tokens), str(folder),
                "--views", *views, "--models-folder", str(options.models_folder),
-               "--rounds", str(options.rounds), *(["--rival"] if rival else [])]  # fmt: skip
+               "--rounds", str(options.rounds), "--rivals", *rivals]  # fmt: skip
     seen = set()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         timer = threading.Timer(SECONDS, process.kill)
@@ -41,6 +45,6 @@ def make(
         timer.cancel()
     if ("attnwidget", views[-1]) not in seen:
         raise RuntimeError(f"no pages of {model} with {tokens} tokens: see what is printed above")
-    for view in views if rival else []:
+    for view in rivals:
         if ("bertviz", view) not in seen:
             yield {"subject": "bertviz", "view": view, "failed": f"not made in {SECONDS} s"}

@@ -1,6 +1,6 @@
 """Writes the pages of one model and length in a separate process, and prints one line of JSON each.
 
-python -m benchmarks.browser.make MODEL TOKENS FOLDER [--views head ...] [--rival]
+python -m benchmarks.browser.make MODEL TOKENS FOLDER [--views head ...] [--rivals head ...]
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> None:
 def _lines(
     options: argparse.Namespace, loaded: Loaded, given: Any, record: AttentionRecord
 ) -> Iterator[dict[str, Any]]:
-    yield _counted(record)
+    yield {**_counted(record), "compact": _compact(record)}
     for view in options.views:
         made = _make(lambda view=view: AttentionWidget(record, view=view).to_html(), options.rounds)
         path = options.folder / f"attnwidget-{view}.html"
@@ -50,14 +50,20 @@ def _lines(
         page = made.pop("page")
         yield {"subject": "attnwidget", "view": view, "file": str(path),
                "bytes": path.stat().st_size, **stated_error(page), **made}  # fmt: skip
-    if not options.rival:
+    if not options.rivals:
         return
     need = rival.MEMORY_PER_WEIGHT * _weights(record)
     enough = need < _available()
     failed = {"failed": f"not made: that takes about {need / 1e9:.0f} GB of memory"}
-    for view in options.views:
+    for view in options.rivals:
         made = _rival(view, options, loaded, given) if enough else failed
         yield {"subject": "bertviz", "view": view, **made}
+
+
+def _compact(record: AttentionRecord) -> dict[str, Any]:
+    """The page of the quality that is for long texts, which is the default's bound."""
+    page = AttentionWidget(record).to_html(quality="compact")
+    return {"bytes": len(page.encode("utf-8", "xmlcharrefreplace")), **stated_error(page)}
 
 
 def _rival(view: str, options: argparse.Namespace, loaded: Loaded, given: Any) -> dict[str, Any]:
@@ -150,7 +156,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("tokens", type=int)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--views", nargs="+", default=["head"])
-    parser.add_argument("--rival", action="store_true", help="BertViz's pages too")
+    parser.add_argument("--rivals", nargs="*", default=[], help="views of BertViz's pages")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--models-folder", type=Path)
     return parser.parse_args()

@@ -99,14 +99,22 @@ def _bytes(found: Results) -> list[str]:
             f"{TITLES[counted['model']]}, T = {counted['tokens']}",
             near + _megabytes(once),
             _megabytes(theirs["bytes"]) if theirs else "not made",
-            _megabytes(ours["bytes"]),
-            f"{near}{once / ours['bytes']:.0f} ×",
-            f"{ours['largest']:.4f}",
-            "" if ours["variation"] is None else f"{ours['variation']:.2%}",
+            *_size(counted["compact"], once, near),
+            *_size(ours, once, near),
         ))  # fmt: skip
-    head = ("", "BertViz, data once", "its file", "attnwidget", "ratio",
-            "largest error of a weight", "mean variation per row")  # fmt: skip
+    of_page = ("ratio", "largest error of a weight", "mean variation per row")
+    head = ("", "BertViz, data once", "its file", "compact", *of_page, "default", *of_page)
     return _table(head, rows)
+
+
+def _size(page: Row, once: int, near: str) -> tuple[str, str, str, str]:
+    """The bytes of a page, their ratio to BertViz's, and its stated errors."""
+    return (
+        _megabytes(page["bytes"]),
+        f"{near}{once / page['bytes']:.0f} ×",
+        f"{page['largest']:.4f}",
+        "" if page["variation"] is None else f"{page['variation']:.2%}",
+    )
 
 
 def _making(found: Results) -> list[str]:

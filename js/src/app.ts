@@ -7,6 +7,7 @@ import { alertBar } from "./parts/alert.ts";
 import { copyMenu } from "./parts/copy.ts";
 import { el } from "./parts/dom.ts";
 import { findBox } from "./parts/find.ts";
+import { findHead } from "./parts/find-head.ts";
 import { footer, printed } from "./parts/footer.ts";
 import { header } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
@@ -28,6 +29,7 @@ import {
   watchSurroundings,
 } from "./styles/surroundings.ts";
 import { headView } from "./views/head/head.ts";
+import { mapView } from "./views/map/map.ts";
 import { modelView } from "./views/model/model.ts";
 import { neuronView } from "./views/neuron/neuron.ts";
 import type { Context, View } from "./views/shared/view.ts";
@@ -36,6 +38,7 @@ const VIEWS: Record<ViewName, (context: Context) => View> = {
   head: headView,
   model: modelView,
   neuron: neuronView,
+  map: mapView,
 };
 
 /** What else is in the page. */
@@ -112,6 +115,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   // The focused option: an option may stand for a word, of which the token is a part.
   const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
   const find = findBox(scope, { state, option, leave });
+  const headFinder = findHead(scope, state, leave);
   const copy = copyMenu(scope, tables, (text) => {
     message.value = text;
   });
@@ -147,7 +151,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   }
 
   const theme = themeMenu(scope, state);
-  const common = [find.element, copy.element, save.element, theme, keys.button];
+  const common = [find.element, headFinder.element, copy.element, save.element, theme, keys.button];
   const head = header(scope, state, store, tools, ...common);
   const alert = alertBar(scope, state, leave);
   const note = notes(scope, state, store.manifest.missing);
@@ -158,10 +162,11 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   shadow.append(root);
   const actions = {
     help: keys.toggle,
-    find: find.focus,
+    find: () => (state.view.peek() === "map" ? headFinder : find).focus(),
     copy: copy.first,
     save: save.first,
     jump: (by: 1 | -1) => view.peek()?.jump?.(by),
+    ofView: (key: string) => view.peek()?.keys?.[key],
   };
   bindKeys(root, state, actions, scope.signal);
   // The body of the page has the focus while nothing else has it.

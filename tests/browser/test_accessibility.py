@@ -54,7 +54,7 @@ def test_every_view(
 ) -> None:
     view = View(open_page(request.getfixturevalue(which), height=1000, dark=dark))
     expect(view.query(0)).to_be_visible()
-    for tab in ("Head", "Model", "Neuron"):
+    for tab in ("Head", "Model", "Neuron", "Map"):
         view.open(tab)
         expect(view.status).not_to_be_empty()
         assert violations(view.page, axe) == [], tab

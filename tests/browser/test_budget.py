@@ -18,7 +18,7 @@ from tests.support import OpenPage
 TIMES_SMALLER = {128: 30, 512: 150}
 
 # Nodes of a page at any length.
-NODES = 2050
+NODES = 2150
 
 
 @pytest.fixture(scope="module", params=TIMES_SMALLER, ids=lambda tokens: f"T={tokens}")
@@ -52,7 +52,7 @@ def test_the_stated_error(long_page: Path) -> None:
     assert 0 < stated["variation"] <= COMPACT.variation
 
 
-@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])
+@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron", "Map"])
 def test_nodes(open_page: OpenPage, long_page: Path, tab: str) -> None:
     view = View(open_page(long_page))
     view.open(tab)

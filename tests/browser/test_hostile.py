@@ -45,7 +45,7 @@ def test_tokens_are_text_in_every_view(visit: Visit, html: str) -> None:
         assert shown(TEXTS[-1]) in said
     view.query(0).hover()
     view.key(1).click()
-    for tab in ("Model", "Neuron", "Head"):
+    for tab in ("Model", "Neuron", "Map", "Head"):
         view.open(tab)
         if tab == "Model":
             view.cell(1, 1).hover()
@@ -64,7 +64,7 @@ def test_words_are_text(visit: Visit, html: str) -> None:
     expect_lines(view)
     for position in range(6):
         view.query(position).hover()
-    for tab in ("Model", "Neuron", "Head"):
+    for tab in ("Model", "Neuron", "Map", "Head"):
         view.open(tab)
     assert visit.events == []
 
@@ -113,7 +113,7 @@ def test_models_are_named_by_them(visit: Visit) -> None:
         name = "\n".join(TEXTS[start : start + 16])
         view = View(visit.open(aw.AttentionWidget(hostile.named(name)).to_html()))
         expect(view.tokens("Queries")).to_have_count(2)
-        for tab in ("Model", "Neuron", "Head"):
+        for tab in ("Model", "Neuron", "Map", "Head"):
             view.open(tab)
     assert visit.events == []
 
@@ -172,7 +172,7 @@ def test_a_long_token_stays_in_its_column(visit: Visit, width: int) -> None:
     document = visit.open(aw.AttentionWidget(record).to_html())
     view = View(document)
     document.set_viewport_size({"width": width, "height": 1000})
-    for tab in ("Head", "Model", "Neuron"):
+    for tab in ("Head", "Model", "Neuron", "Map"):
         view.open(tab)
         surplus = "node => node.scrollWidth - node.clientWidth"
         assert document.locator("html").evaluate(surplus) == 0

@@ -63,7 +63,7 @@ def test_nothing_runs(browser: Browser, converted: Path) -> None:
     expect_lines(first)
     for position in range(0, 12):
         first.query(position).hover()
-    for tab in ("Model", "Neuron", "Head"):
+    for tab in ("Model", "Neuron", "Map", "Head"):
         first.open(tab)
     second.filter.select_option(hostile.NAMES[0])
     second.open("Head")

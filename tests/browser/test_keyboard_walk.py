@@ -1,4 +1,4 @@
-"""A whole visit without a pointer: through every control of all three views, and back."""
+"""A whole visit without a pointer: through every control of all views, and back."""
 
 import re
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def tab(view: View, press: Press, target: Locator) -> None:
 def test_the_head_view(view: View, press: Press, record: aw.AttentionRecord) -> None:
     labels, _ = record.tokens()
     tab(view, press, view.tab("Head"))
-    press("ArrowRight", "ArrowRight", "ArrowRight")
+    press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
     expect(view.tab("Head")).to_have_attribute("aria-selected", "true")
 
     tab(view, press, view.layer)

@@ -12,7 +12,7 @@ from tests.support import OpenPage
 SURPLUS = "node => node.scrollWidth - node.clientWidth"
 
 
-@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])
+@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron", "Map"])
 @pytest.mark.parametrize("which", ["pair_page", "smollm2_page"])
 def test_nothing_overflows(
     open_page: OpenPage, request: pytest.FixtureRequest, which: str, tab: str
@@ -31,7 +31,7 @@ def test_nothing_overflows(
 
 
 @pytest.mark.parametrize("width", [500, 600, 760, 1000])
-@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])
+@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron", "Map"])
 def test_every_control_is_in_sight(
     open_page: OpenPage, pair_page: Path, tab: str, width: int
 ) -> None:
@@ -39,9 +39,10 @@ def test_every_control_is_in_sight(
     view.open(tab)
     if width <= 900:
         view.within.get_by_role("button", name="Options").click()
-    controls = [view.tab("Neuron"), view.layer, view.head]
+    controls = [view.tab("Map"), view.layer, view.head]
     if tab != "Model":
-        controls += [view.filter, view.within.get_by_role("searchbox", name="Find token")]
+        find = "Find head" if tab == "Map" else "Find token"
+        controls += [view.filter, view.within.get_by_role("searchbox", name=find)]
     for name in ("Copy", "Theme", "Keyboard"):
         controls.append(view.within.get_by_role("button", name=name, exact=True))
     boxes = [control.bounding_box() for control in controls]
@@ -55,14 +56,14 @@ def test_every_control_is_in_sight(
     assert ends[-1]["x"] + ends[-1]["width"] > width - 60
 
 
-@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])
+@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron", "Map"])
 @pytest.mark.parametrize("width", [500, 600, 1000, 1400])
 def test_the_numbers_are_not_cut_off(
     open_page: OpenPage, pair_page: Path, tab: str, width: int
 ) -> None:
     view = View(open_page(pair_page, width=width, height=1000))
     view.open(tab)
-    if tab != "Model":
+    if tab in ("Head", "Neuron"):
         view.query(4).hover()
         expect(view.status).to_contain_text("fox")
     cut = "node => [node.scrollWidth - node.clientWidth, node.scrollHeight - node.clientHeight]"

@@ -8,7 +8,7 @@ from tests.browser.stacked import MISSING, stacked
 from tests.browser.view import View
 from tests.support import OpenPage
 
-TABS = ["Head", "Model", "Neuron"]
+TABS = ["Head", "Model", "Neuron", "Map"]
 DOUBT = "⚠ Layer 1: not confirmed against the model"
 
 

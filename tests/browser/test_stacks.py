@@ -12,7 +12,7 @@ from tests.browser.stacked import SOURCE, TARGET, stacked
 from tests.browser.view import View, eventually, expect_lines, expect_strongest, look
 from tests.support import OpenPage
 
-TABS = ["Head", "Model", "Neuron"]
+TABS = ["Head", "Model", "Neuron", "Map"]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, expect
 from tests.browser.view import View, background, brightness, eventually, expect_lines, look
 
 OpenAs = Callable[..., View]
-TABS = ["Head", "Model", "Neuron"]
+TABS = ["Head", "Model", "Neuron", "Map"]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One choice, three views: what was chosen in one view holds in the others."""
+"""One choice, four views: what was chosen in one view holds in the others."""
 
 from playwright.sync_api import expect
 
@@ -40,8 +40,8 @@ def test_the_heads_drawn_stay(view: View) -> None:
 def test_tabs_by_keyboard(view: View) -> None:
     press = view.page.keyboard.press
     view.tab("Head").focus()
-    to_the_right = [("ArrowRight", name) for name in ("Model", "Neuron", "Head")]
-    for key, name in [*to_the_right, ("ArrowLeft", "Neuron")]:
+    to_the_right = [("ArrowRight", name) for name in ("Model", "Neuron", "Map", "Head")]
+    for key, name in [*to_the_right, ("ArrowLeft", "Map")]:
         press(key)
         expect(view.tab(name)).to_be_focused()
         expect(view.tab(name)).to_have_attribute("aria-selected", "true")
@@ -49,7 +49,7 @@ def test_tabs_by_keyboard(view: View) -> None:
 
 def test_views_by_digit(view: View) -> None:
     view.query(4).click()
-    for digit, name in [("2", "Model"), ("3", "Neuron"), ("1", "Head")]:
+    for digit, name in [("2", "Model"), ("3", "Neuron"), ("4", "Map"), ("1", "Head")]:
         view.page.keyboard.press(digit)
         expect(view.tab(name)).to_have_attribute("aria-selected", "true")
         expect(view.within.get_by_role("tabpanel", name=name, exact=True)).to_be_visible()

@@ -11,7 +11,7 @@ from tests.browser.view import View, brightness, eventually, look
 from tests.support import OpenPage
 
 
-@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron"])
+@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron", "Map"])
 @pytest.mark.parametrize("dark", [False, True])
 def test_as_the_page(open_page: OpenPage, pair_page: Path, tab: str, dark: bool) -> None:
     view = View(open_page(pair_page, height=1000, dark=dark))

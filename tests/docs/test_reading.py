@@ -16,6 +16,7 @@ LIVE = {
     "guide/head.html": ["Head", "Head"],
     "guide/model.html": ["Model", "Model", "Model"],
     "guide/neuron.html": ["Neuron", "Neuron"],
+    "guide/map.html": ["Map", "Map"],
 }
 # Of a page of the site, and of an exported page.
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 18, 20)"}

@@ -15,6 +15,7 @@ CLAIMS = {
 assert np.unravel_index(previous.argmax(), (6, 12)) == (0, 2) and previous.max() > 0.9
 assert np.unravel_index(following.argmax(), (6, 12)) == (1, 8)
 assert 0.4 < first[1:5].mean() < 0.6
+assert found.mean[0, 2] == found.mean.max() > 0.9 > 0.2 > null.high.max()
 def strongest(widget):
     names, _ = widget.record.tokens()
     return {names[key] for key in np.argsort(-widget.selection.weights)[:3]}

@@ -21,15 +21,11 @@ def thumbnail(weights: Floats, splits: tuple[int | None, int | None]) -> np.ndar
 
 
 def metrics(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
-    """Per metric, a number for each head of weights [heads, Tq, Tk]."""
-    found = []
-    keys = Tokens(("t",) * weights.shape[2], special=tuple(special))
-    for head in weights:
-        one = HeadMetrics(METRICS, keys)
-        one.add(_whole(head))
-        found.append(one.means())
-    return {name: [means[name] for means in found] for name in METRICS}
+    """Per metric, a number for each head of weights [heads, Tq, Tk]; NaN if no query counts."""
+    metrics = HeadMetrics(METRICS, Tokens(("t",) * weights.shape[2], special=tuple(special)))
+    metrics.add(_whole(weights))
+    return {name: means.tolist() for name, means in metrics.means().items()}
 
 
 def _whole(weights: Floats) -> RowBatch:
-    return batch_of_weights(weights, np.arange(len(weights)))
+    return batch_of_weights(weights, np.arange(weights.shape[-2]))

@@ -66,9 +66,10 @@ def test_a_floor_has_the_bytes_that_are_wanted() -> None:
 def results(*theirs: Run) -> Results:
     found = Results({"python": "Python 3, bertviz 1.4.1"})
     found.pages = [
-        {"model": "minilm", "tokens": 128, "subject": "bertviz", "counted": 6e6, "exact": True},
-        {**MADE, "subject": "attnwidget", "bytes": 1e5, "seconds": [0.1], "peak_mb": [5.0],
-         "largest": 0.02, "variation": 0.005},
+        {"model": "minilm", "tokens": 128, "subject": "bertviz", "counted": 6e6, "exact": True,
+         "compact": {"bytes": 1e5, "largest": 0.02, "variation": 0.005}},
+        {**MADE, "subject": "attnwidget", "bytes": 2e5, "seconds": [0.1], "peak_mb": [5.0],
+         "largest": 0.0004, "variation": None},
         {**MADE, "subject": "bertviz", "failed": "not made: that takes about 5 GB of memory"},
     ]  # fmt: skip
     paints = {"attnwidget": (120.0, 140.0), "bare": (20.0, 20.0)}
@@ -99,5 +100,6 @@ def test_who_does_not_draw_has_no_number(theirs: tuple[Run, ...]) -> None:
 
 def test_bytes_are_compared_where_the_page_was_not_made() -> None:
     page = markdown(results())
-    assert "| MiniLM, T = 128 | 6.00 MB | not made | 0.10 MB | 60 × |" in page
-    assert "| bytes, MiniLM, T = 128 | ≥ 30 × | 60 × | met |" in page
+    sizes = "0.10 MB | 60 × | 0.0200 | 0.50% | 0.20 MB | 30 × | 0.0004 |  |"
+    assert f"| MiniLM, T = 128 | 6.00 MB | not made | {sizes}" in page
+    assert "| bytes of quality compact, MiniLM, T = 128 | ≥ 33 × | 60 × | met |" in page

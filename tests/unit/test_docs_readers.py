@@ -270,4 +270,11 @@ def test_every_field_of_the_protocol_is_named() -> None:
     # Numbers of heads go by the names of stacks.
     found -= {stack for record in _records() for stack in record.stacks}
     assert {field for field in found if f"`{field}`" not in text} == set()
-    assert _named("protocol.md") <= found | {"views", "complete", "records", "widgets"}
+    assert _named("protocol.md") <= found | {
+        "views",
+        "complete",
+        "records",
+        "widgets",
+        "null",
+        "interval",
+    }

@@ -54,7 +54,7 @@ def figure(record: AttentionRecord, kind: FigureKind, **choices: Any) -> bytes:
 
 
 @pytest.mark.parametrize("kind", BEGINS)
-@pytest.mark.parametrize("view", ["head", "model", "neuron"])
+@pytest.mark.parametrize("view", ["head", "model", "neuron", "map"])
 def test_every_view_becomes_a_file_of_every_kind(
     record: AttentionRecord, tmp_path: Path, view: Any, kind: FigureKind
 ) -> None:

@@ -112,6 +112,20 @@ def test_metrics_of_several_stacks(stacks: AttentionRecord) -> None:
         encode_own_metrics(stacks, {"s": {"decoder": scores}})
 
 
+def test_a_null_and_an_interval_come_with_the_values(stacks: AttentionRecord) -> None:
+    shape = [layer.num_heads for layer in stacks.stack("cross").layers]
+    own = {
+        field: {"cross": [np.full(count, number) for count in shape]}
+        for field, number in {"values": 0.5, "null": 0.25, "low": 0.4, "high": 0.6}.items()
+    }
+    [metric] = encode_own_metrics(stacks, {"s": own | {"null_label": "random weights"}})
+    sent = {count: [[count] * heads for heads in shape] for count in (0.25, 0.4, 0.6)}
+    assert metric["null"] == {"label": "random weights", "values": {"cross": sent[0.25]}}
+    assert metric["interval"] == {"low": {"cross": sent[0.4]}, "high": {"cross": sent[0.6]}}
+    [plain] = encode_own_metrics(stacks, {"s": {"cross": own["values"]["cross"]}})
+    assert plain == {key: metric[key] for key in metric.keys() - {"null", "interval"}}
+
+
 WRONG: list[tuple[Any, str]] = [
     ({"s": np.ones((2, 4))}, r"'s' has the shape \[2, 4\]; expected rows of 4, 2, 3 numbers"),
     ({"s": np.ones((3, 4))}, r"'s' has the shape \[3, 4\]; expected rows of 4, 2, 3 numbers"),
@@ -129,6 +143,20 @@ WRONG: list[tuple[Any, str]] = [
     ({"a\nb": VALUES}, "expected 1 to 200 printable characters"),
     ({7: VALUES}, "the name 7; expected a string"),
     ({f"s{n}": VALUES for n in range(257)}, "metrics has 257 metrics; at most 256"),
+    ({"s": {"values": VALUES, "zero": VALUES}}, "'s' has 'zero'; there are values, null, null_lab"),
+    ({"s": {"values": VALUES, "null": [[1], [2], [3]]}}, r"'s: null' has the shape \[3, 1\]"),
+    (
+        {"s": {"values": VALUES, "null": VALUES, "null_label": ""}},
+        "the null_label ''; expected 1 to",
+    ),
+    (
+        {"s": {"values": VALUES, "low": VALUES}},
+        "'s' has one end of its interval; give low and high",
+    ),
+    (
+        {"s": {"values": VALUES, "low": PADDED + 1, "high": PADDED}},
+        "'s' has a low .* above its high",
+    ),
     ([VALUES], "metrics is list; expected a dict of names and arrays"),
 ]
 
@@ -154,9 +182,11 @@ def test_heads_are_sorted_and_coloured_by_a_metric_that_is_there(record: Attenti
     widget.sort, widget.color = "t", "u"
     widget.metrics = {"u": VALUES}
     assert (widget.sort, widget.color) == ("model", "u")
+    widget.map_x, widget.map_y, widget.map_size = "u", "first", "u"
     assert widget.get_state()["_metrics"] == encode_own_metrics(record, {"u": VALUES})
     widget.metrics = None
     assert (widget._metrics, widget.color) == ([], "pattern")
+    assert (widget.map_x, widget.map_y, widget.map_size) == ("distance", "first", "none")
 
 
 def test_a_page_carries_each_widgets_own(record: AttentionRecord) -> None:

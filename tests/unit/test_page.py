@@ -198,18 +198,24 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "sort": "distance",
         "color": "layer",
         "opened": True,
+        "ranking": True,
         "include_layers": [1],
         "include_heads": [0, 2],
         "neurons": "pair",
         "muted": [4],
         "expanded": False,
+        "map_x": "first",
+        "map_y": "special",
+        "map_size": "entropy",
         "theme": "dark",
     }
     page = AttentionWidget(record, **choices).to_html()
     [(_, text)] = Elements(page).all("script", "data-content")
     content = json.loads(text)
     manifest, overview = encode_overview(record)
-    assert content["widgets"] == [{"record": 0, "choices": choices, "metrics": [], "note": ""}]
+    assert content["widgets"] == [
+        {"record": 0, "choices": choices, "metrics": [], "similarity": None, "note": ""}
+    ]
     [recorded] = content["records"]
     assert recorded["manifest"] == manifest
     assert base64.b64decode(recorded["overview"]) == overview

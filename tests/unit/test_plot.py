@@ -48,6 +48,56 @@ def test_a_plot_shows_by_default_what_a_new_widget_shows() -> None:
     assert shown == defaults | {"stack": None, "also": (), "muted": ()}
 
 
+def test_a_map_has_a_point_per_head(record: AttentionRecord) -> None:
+    counts = [record.num_heads(layer) for layer in range(record.num_layers())]
+    own = [np.arange(count) / 10 for count in counts]
+    metrics = {"own": {"values": own, "null": [values - 1 for values in own]}}
+    axes = plot.map(record, x="own", y="own", size="own", metrics=metrics)
+    points, nulls = axes.collections
+    assert isinstance(points, PathCollection)
+    assert isinstance(nulls, PathCollection)
+    places = np.concatenate(own)
+    np.testing.assert_allclose(np.sort(np.asarray(points.get_offsets())[:, 0]), np.sort(places))
+    np.testing.assert_allclose(np.asarray(nulls.get_offsets())[:, 1], places - 1)
+    assert np.all(np.diff(points.get_sizes()) <= 0), "small points stay visible on large ones"
+    low, high = np.percentile(places - 1, [2.5, 97.5])
+    [across, _] = axes.patches
+    box = across.get_extents().transformed(axes.transData.inverted())
+    np.testing.assert_allclose([box.x0, box.x1], [low, high])
+    assert axes.get_xlabel() == "own"
+
+
+def test_a_null_on_one_axis_of_a_map_is_a_band_alone(record: AttentionRecord) -> None:
+    counts = [record.num_heads(layer) for layer in range(record.num_layers())]
+    own = [np.arange(count) / 10 for count in counts]
+    metrics = {"own": {"values": own, "null": own, "null_label": "shuffled"}}
+    axes = plot.map(record, x="entropy", y="own", metrics=metrics)
+    assert len(axes.collections) == 1
+    [up] = axes.patches
+    box = up.get_extents().transformed(axes.transData.inverted())
+    ends = np.percentile(np.concatenate(own), [2.5, 97.5])
+    np.testing.assert_allclose([box.y0, box.y1], ends)
+    legend = axes.get_legend()
+    assert legend is not None
+    assert "shuffled, 95% in grey" in legend.get_title().get_text()
+
+
+def test_a_map_says_which_metrics_there_are(record: AttentionRecord) -> None:
+    assert plot.map(record).get_xlabel() == "distance, tokens (← to the left, to the right →)"
+    with pytest.raises(ValueError, match="x is 'width'; there are entropy, distance"):
+        plot.map(record, x="width")
+    with pytest.raises(ValueError, match="size is 'layer'; there are entropy"):
+        plot.map(record, size="layer")
+    plot.map(record, color="layer")
+
+
+def test_a_ranking_has_the_highest_first(record: AttentionRecord) -> None:
+    [axes] = axes_of(record, view="model", ranking=True, sort="previous")
+    widths = [patch.get_width() for patch in axes.patches]
+    assert widths == sorted(widths, reverse=True)
+    assert len(widths) == sum(record.num_heads(n) for n in range(record.num_layers()))
+
+
 def texts(axes: Axes) -> list[str]:
     return [text.get_text() for text in axes.findobj(plt.Text)]
 

@@ -45,11 +45,15 @@ CHOICES: dict[str, Any] = {
     "sort": "entropy",
     "color": "layer",
     "opened": True,
+    "ranking": True,
     "include_layers": [3, 7],
     "include_heads": [1, 3],
     "neurons": "sum",
     "muted": [2, 7],
     "expanded": False,
+    "map_x": "first",
+    "map_y": "special",
+    "map_size": "entropy",
     "theme": "dark",
 }
 

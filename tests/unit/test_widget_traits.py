@@ -46,11 +46,15 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "sort": ("model", "entropy"),
     "color": ("pattern", "layer"),
     "opened": (False, True),
+    "ranking": (False, True),
     "include_layers": (None, [0, 2]),
     "include_heads": (None, [1, 3]),
     "neurons": ("model", "sum"),
     "muted": ([], [2, 7]),
     "expanded": (True, False),
+    "map_x": ("distance", "first"),
+    "map_y": ("entropy", "special"),
+    "map_size": ("none", "entropy"),
     "theme": ("auto", "dark"),
 }
 OTHERS = {name: other for name, (_, other) in CHOICES.items()}
@@ -196,7 +200,7 @@ def test_a_stack_that_does_not_exist_is_named_first(
 
 
 def test_a_choice_that_is_misspelt(record: AttentionRecord) -> None:
-    message = "no choice hed, layr; it has view, stack, layer, head, heads, .*, theme"
+    message = r"no choice hed; did you mean head\?"
     with pytest.raises(TypeError, match=message):
         AttentionWidget(record, layr=1, hed=2)
     with pytest.raises(TypeError, match=message):

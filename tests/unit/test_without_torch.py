@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from attnwidget import capture
+from attnwidget import capture, profile
 from tests.support import PATIENCE_SECONDS
 from tests.unit.tiny import llama, token_ids
 
@@ -52,6 +52,21 @@ def test_load_and_show(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == record.weights(1, 3)[4].tobytes().hex()
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+OPEN_PROFILE = """
+import attnwidget
+profile = attnwidget.HeadProfile.load(sys.argv[1])
+print(len(profile.table()), len(profile.patterns()), profile.similarity().num_rows)
+"""
+
+
+def test_a_saved_profile(tmp_path: Path) -> None:
+    path = tmp_path / "profile.safetensors"
+    text = {"input_ids": token_ids(6)}
+    profile(llama(), None, text, metrics=["first"], null=None).save(path)
+    run = _run(OPEN_PROFILE, str(path))
+    assert (run.stdout.split(), run.stderr) == (["8", "2", "4"], "")
 
 
 def test_view_on_the_command_line(tmp_path: Path) -> None:

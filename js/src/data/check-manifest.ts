@@ -18,6 +18,7 @@ import type {
   Patches,
   SentMetric,
   SentPatterns,
+  SentSimilarity,
   StackInfo,
   Tokens,
 } from "./manifest.ts";
@@ -35,6 +36,8 @@ const LARGEST_IMAGE = 1.5 * 2 ** 20;
 const LARGEST_SIDE = 512;
 
 const MOST_DIGITS = 20;
+/** The nearest heads are listed. */
+const MOST_NEAREST = 64;
 
 const count = integer(1);
 const exactly = (number: number) => integer(number, number);
@@ -188,9 +191,42 @@ export const metrics = (stacks: readonly StackInfo[]): Check =>
       directions: orNull(list(text(), exactly(2))),
       description: text(),
       values: byHead(orNull(number), stacks, false),
+      null: optional(
+        fields({ label: text(1, 200), values: byHead(orNull(number), stacks, false) }),
+      ),
+      interval: optional(
+        fields({
+          low: byHead(orNull(number), stacks, false),
+          high: byHead(orNull(number), stacks, false),
+        }),
+      ),
     }),
     integer(0, MOST_METRICS),
   );
+
+/** @param stacks the checked stacks of the record */
+export const similarity = (stacks: readonly StackInfo[]): Check => {
+  const place = list(number, exactly(2));
+  const neighbour = list(number, exactly(3));
+  const shape = fields({
+    label: text(0, 200),
+    kept: orNull(number),
+    places: byHead(place, stacks, false),
+    nearest: byHead(list(neighbour, integer(0, MOST_NEAREST)), stacks, false),
+    null: optional(fields({ label: text(1, 200), places: byHead(place, stacks, false) })),
+  });
+  return (value) => {
+    const wrong = shape(value);
+    if (wrong !== null) return wrong;
+    const { nearest } = value as SentSimilarity;
+    const known = stacks.every(({ name, layers }) => {
+      const heads = new Map(layers.map((layer) => [layer.number, layer.heads]));
+      const named = (nearest[name] ?? []).flat(2);
+      return named.every(([layer, head]) => integer(0, (heads.get(layer) ?? 0) - 1)(head) === null);
+    });
+    return known ? null : ".nearest";
+  };
+};
 
 const kinds = list(fields({ label: text(), description: text() }), count);
 

@@ -19,8 +19,9 @@ export interface ExplanationErrors {
 }
 
 /**
- * @param muted true if components are muted. The errors of components are independent, so those of
- * fewer add up to no more; but a row's weights may follow the scores more closely.
+ * @param muted true if components are muted. The errors of components are taken for independent, so
+ * that those of fewer add up to no more than the largest of all that was measured; but a row's
+ * weights may follow the scores more closely.
  */
 export function explanationErrors(
   data: LayerData,

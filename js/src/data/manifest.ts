@@ -96,6 +96,28 @@ export interface Metric {
   readonly description: string;
   /** By layer, for the stacks that the metric applies to; null for no value. */
   readonly values: ByHead<number | null>;
+  /** The same number for heads of a null, as "random weights"; null if it is not known. */
+  readonly null: { readonly label: string; readonly values: ByHead<number | null> } | null;
+  /** The ends of a confidence interval of each value; null if they are not known. */
+  readonly interval: Readonly<Record<"low" | "high", ByHead<number | null>>> | null;
+}
+
+/** A head near another one: the number of its layer, its own, and the distance. */
+export type Neighbour = readonly [layer: number, head: number, distance: number];
+
+export type Position = readonly [x: number, y: number];
+
+/** The similarity of heads: places on a map on which alike heads are near each other. */
+export interface Similarity {
+  /** The distance between two heads, as "Jensen–Shannon distance". */
+  readonly label: string;
+  readonly places: ByHead<Position>;
+  /** The nearest heads of each, the nearest first. */
+  readonly nearest: ByHead<readonly Neighbour[]>;
+  /** The share of the distances' variance that two dimensions keep; null if it is not known. */
+  readonly kept: number | null;
+  /** The places of heads of a null, found together with those of the heads. */
+  readonly null: { readonly label: string; readonly places: ByHead<Position> } | null;
 }
 
 /** The pattern of each head: the tokens that it mostly attends to. */
@@ -109,8 +131,16 @@ export interface Patterns {
 /** Values per head as they are sent: by stack, in the order of its layers. */
 export type SentByHead<Value> = Readonly<Record<string, readonly (readonly Value[])[]>>;
 
-export interface SentMetric extends Omit<Metric, "values"> {
+export interface SentMetric extends Omit<Metric, "values" | "null" | "interval"> {
   readonly values: SentByHead<number | null>;
+  readonly null?: { readonly label: string; readonly values: SentByHead<number | null> };
+  readonly interval?: Readonly<Record<"low" | "high", SentByHead<number | null>>>;
+}
+
+export interface SentSimilarity extends Omit<Similarity, "places" | "nearest" | "null"> {
+  readonly places: SentByHead<Position>;
+  readonly nearest: SentByHead<readonly Neighbour[]>;
+  readonly null?: { readonly label: string; readonly places: SentByHead<Position> };
 }
 
 export interface SentPatterns extends Omit<Patterns, "values"> {

@@ -1,13 +1,20 @@
 /** Reads a manifest: checks it, and fills in what is left out. */
 
-import { manifest as check, metrics as checkMetrics } from "./check-manifest.ts";
+import {
+  manifest as check,
+  metrics as checkMetrics,
+  similarity as checkSimilarity,
+} from "./check-manifest.ts";
 import type {
   ByHead,
+  LayerInfo,
   Manifest,
   Metric,
   SentByHead,
   SentMetric,
   SentPatterns,
+  SentSimilarity,
+  Similarity,
   StackInfo,
   Tokens,
 } from "./manifest.ts";
@@ -49,8 +56,8 @@ export function readManifest(sent: unknown): Manifest {
     missing,
     stacks,
     image: image ?? null,
-    metrics: metrics.map((metric) => byLayer(metric, stacks)),
-    patterns: byLayer(patterns, stacks),
+    metrics: metrics.map((metric) => readMetric(metric, stacks)),
+    patterns: { ...patterns, values: byLayer(patterns.values, stacks) },
   };
 }
 
@@ -58,7 +65,32 @@ export function readManifest(sent: unknown): Manifest {
 export function readMetrics(sent: unknown, { stacks }: Manifest): readonly Metric[] {
   const metrics = sent ?? [];
   refuse("metrics", checkMetrics(stacks)(metrics));
-  return (metrics as readonly SentMetric[]).map((metric) => byLayer(metric, stacks));
+  return (metrics as readonly SentMetric[]).map((metric) => readMetric(metric, stacks));
+}
+
+/** Read the similarity of heads; null if it is not known. */
+export function readSimilarity(sent: unknown, { stacks }: Manifest): Similarity | null {
+  if (sent === null || sent === undefined) return null;
+  refuse("similarity", checkSimilarity(stacks)(sent));
+  const { places, nearest, null: random, ...others } = sent as SentSimilarity;
+  return {
+    ...others,
+    places: byLayer(places, stacks),
+    nearest: byLayer(nearest, stacks),
+    null: random ? { ...random, places: byLayer(random.places, stacks) } : null,
+  };
+}
+
+function readMetric(sent: SentMetric, stacks: readonly StackInfo[]): Metric {
+  const { values, null: random, interval } = sent;
+  return {
+    ...sent,
+    values: byLayer(values, stacks),
+    null: random ? { ...random, values: byLayer(random.values, stacks) } : null,
+    interval: interval
+      ? { low: byLayer(interval.low, stacks), high: byLayer(interval.high, stacks) }
+      : null,
+  };
 }
 
 /** @param wrong the result of a check */
@@ -67,12 +99,11 @@ function refuse(name: string, wrong: string | null): void {
 }
 
 /** Convert values by stack to values by layer. */
-function byLayer<Value, Sent extends { readonly values: SentByHead<Value> }>(
-  sent: Sent,
-  stacks: readonly StackInfo[],
-): Omit<Sent, "values"> & { readonly values: ByHead<Value> } {
+function byLayer<Value>(sent: SentByHead<Value>, stacks: readonly StackInfo[]): ByHead<Value> {
   const values = stacks.flatMap(({ name, layers }) =>
-    layers.map((layer, at) => [layer, sent.values[name]?.[at]] as const),
+    layers.map((layer, at) => [layer, sent[name]?.[at]] as const),
   );
-  return { ...sent, values: new Map(values.filter(([, heads]) => heads)) };
+  return new Map(
+    values.filter((entry): entry is [LayerInfo, readonly Value[]] => Boolean(entry[1])),
+  );
 }

@@ -5,7 +5,7 @@ import { mount } from "../app.ts";
 import { fields, flag, integer, list, oneOf, orNull, text } from "../data/check.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
-import { readManifest, readMetrics } from "../data/read-manifest.ts";
+import { readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
 import { leftOut } from "../parts/absent.ts";
 import { isInUse, watchErrors } from "../parts/alert.ts";
@@ -23,7 +23,13 @@ interface Content {
   complete: boolean;
   /** Records are shared by widgets. */
   records: readonly { manifest: unknown; overview: string | null }[];
-  widgets: readonly { record: number; choices: Choices; metrics: unknown; note: string }[];
+  widgets: readonly {
+    record: number;
+    choices: Choices;
+    metrics: unknown;
+    similarity?: unknown;
+    note: string;
+  }[];
 }
 
 /** Manifests, choices and metrics are checked when they are read. */
@@ -86,7 +92,7 @@ function followTheme(states: readonly State[]): void {
 }
 
 function show(main: HTMLElement, content: Content, widget: Content["widgets"][number]): State {
-  const { record, choices, metrics, note } = widget;
+  const { record, choices, metrics, similarity, note } = widget;
   const recorded = content.records[record];
   if (!recorded) throw new Error(`it has no record ${record}`);
   const { manifest: sent, overview } = recorded;
@@ -95,6 +101,7 @@ function show(main: HTMLElement, content: Content, widget: Content["widgets"][nu
   const store = new Store(manifest, thumbnails, sourceOf(content, record, manifest));
   const state = createState(manifest, choices, content.views);
   state.ownMetrics.value = readMetrics(metrics, manifest);
+  state.similarity.value = readSimilarity(similarity, manifest);
   state.note.value = note;
   mount(new Scope(), main, store, state, {
     height: parent === window ? MARGIN : isFramed() ? 0 : BARS,

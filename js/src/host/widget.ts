@@ -3,7 +3,7 @@
 import { mount } from "../app.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
-import { readManifest, readMetrics } from "../data/read-manifest.ts";
+import { readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
 import { bytesOf, type Channel, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
 import { notSaved } from "../parts/absent.ts";
@@ -41,6 +41,9 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     const state = bindState(model, manifest, scope);
     follow(model, "_metrics", signal, (metrics) => {
       state.ownMetrics.value = readMetrics(metrics, manifest);
+    });
+    follow(model, "_similarity", signal, (similarity) => {
+      state.similarity.value = readSimilarity(similarity, manifest);
     });
     follow(model, "_note", signal, (note) => {
       state.note.value = `${note ?? ""}`;

@@ -190,8 +190,7 @@ export class SvgPainter implements Painter {
   }
 
   measureText(text: string): TextMetrics {
-    this.#measure.font = this.font;
-    return this.#measure.measureText(text);
+    return this.#measured(text, this.textBaseline);
   }
 
   fillText(text: string, x: number, y: number): void {
@@ -215,11 +214,15 @@ export class SvgPainter implements Painter {
 
   /** The distance from the text's vertical position to its alphabetic baseline. */
   #toBaseline(text: string): number {
-    const above = (baseline: CanvasTextBaseline) => {
-      this.#measure.textBaseline = baseline;
-      return this.measureText(text).actualBoundingBoxAscent;
-    };
+    const above = (baseline: CanvasTextBaseline) =>
+      this.#measured(text, baseline).actualBoundingBoxAscent;
     return above("alphabetic") - above(this.textBaseline);
+  }
+
+  #measured(text: string, baseline: CanvasTextBaseline): TextMetrics {
+    this.#measure.font = this.font;
+    this.#measure.textBaseline = baseline;
+    return this.#measure.measureText(text);
   }
 
   #add(name: string, attributes: Attributes, parent: Element = this.group): Element {

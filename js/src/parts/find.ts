@@ -107,8 +107,8 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
 
   scope.effect(() => {
     const { find, view, opened } = state;
-    // Thumbnails show no tokens.
-    element.hidden = view.value === "model" && !opened.value;
+    // Thumbnails and points show no tokens.
+    element.hidden = view.value === "map" || (view.value === "model" && !opened.value);
     if (box.value !== find.value) box.value = find.value;
     const { positions } = found.value;
     const at = positions.indexOf(current.value ?? -1);

@@ -11,7 +11,12 @@ import { filters } from "./filters.ts";
 import { iconButton } from "./icons.ts";
 import { stepper } from "./stepper.ts";
 
-const VIEW_LABELS: Record<ViewName, string> = { head: "Head", model: "Model", neuron: "Neuron" };
+const VIEW_LABELS: Record<ViewName, string> = {
+  head: "Head",
+  model: "Model",
+  neuron: "Neuron",
+  map: "Map",
+};
 
 /**
  * @param tools the container of the current view's own controls

@@ -49,7 +49,17 @@ const MATRIX: Entries = [
   ["↑ ↓ ← →", "move the part, while it has the focus"],
 ];
 
-const MODEL: Entries = [["click", "open a head in its place (also Space)"]];
+const MODEL: Entries = [
+  ["click", "open a head in its place (also Space)"],
+  ["↑ ↓", "the next head, while the ranking has the focus; Enter opens it"],
+];
+
+const MAP: Entries = [
+  ["↑ ↓ ← →", "the nearest head in that direction; Enter chooses it, and again opens it"],
+  ["/", "find a head, as 2-9"],
+  ["r", "show or hide the heads of the null, as random weights"],
+  ["Shift+drag", "mark heads; the others fade; Esc releases them"],
+];
 
 const TO_HEAD: Entries = [["double-click", "go to its head view"]];
 
@@ -66,7 +76,8 @@ function sectionsOf(views: readonly ViewName[]): readonly Section[] {
   const digits = views.map((_, index) => `${index + 1}`).join(" ");
   const head = views.includes("head");
   const to = head ? "go to the head's own view" : "open the head";
-  const enter = views.includes("model") ? `, or ${to}` : "";
+  const ofHeads = views.some((name) => name === "model" || name === "map");
+  const enter = ofHeads ? `, or ${to}` : "";
   const sections: Record<ViewName, readonly Section[]> = {
     head: [
       ["Head view", HEAD],
@@ -75,6 +86,7 @@ function sectionsOf(views: readonly ViewName[]): readonly Section[] {
     ],
     model: [["Model view", head ? [...MODEL, ...TO_HEAD] : MODEL]],
     neuron: [["Neuron view", NEURON]],
+    map: [["Map", head ? [...MAP, ...TO_HEAD] : MAP]],
   };
   const first: Entries = views.length > 1 ? [[digits, `${views.join(", ")} view`]] : [];
   return [

@@ -11,13 +11,15 @@ export interface KeyActions {
   copy(): void;
   save(): void;
   jump(by: 1 | -1): void;
+  /** The action of a key of the current view alone. */
+  ofView(key: string): (() => void) | undefined;
 }
 
 /** @param only the target of the keys that are taken; all within `root` if it is missing */
 export function bindKeys(
   root: HTMLElement,
   state: State,
-  { help, find, copy, save, jump }: KeyActions,
+  { help, find, copy, save, jump, ofView }: KeyActions,
   signal: AbortSignal,
   only?: HTMLElement,
 ): void {
@@ -45,7 +47,7 @@ export function bindKeys(
   root.addEventListener(
     "keydown",
     (event) => {
-      const action = actions[event.key];
+      const action = actions[event.key] ?? ofView(event.key.toLowerCase());
       // Some keyboards need Alt for brackets; with a digit or Escape it belongs to the host.
       const alt = event.altKey && !"[],.?/".includes(event.key);
       if (!action || event.ctrlKey || event.metaKey || alt) return;
@@ -59,7 +61,7 @@ export function bindKeys(
   );
 }
 
-const ONCE = new Set(["?", "/", "c", "s"]);
+const ONCE = new Set(["?", "/", "c", "s", "r"]);
 
 /** Elements that take letters and digits themselves. */
 const TYPED = "input, textarea, select";

@@ -1,4 +1,4 @@
-/** The tour: six steps through the views with the reader's own text, started from the help. */
+/** The tour: seven steps through the views with the reader's own text, started from the help. */
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { type Manifest, metricValue, middleOf, patchesOn } from "../data/manifest.ts";
@@ -231,6 +231,15 @@ function stepsOf(state: State, manifest: Manifest): readonly Step[] {
         choices: { ...inModel, sort: metric.name },
         about: [".control:has([aria-label='Sort heads'])", "[aria-label=Options]"],
         parts: 0,
+      },
+    ],
+    map: [
+      {
+        title: "Open the map",
+        text: `Each of the ${heads} heads is a point, and a click shows it beside them; the menus choose what places, colours and sizes them.`,
+        choices: { view: "map" },
+        about: [".map-stage"],
+        parts: 3,
       },
     ],
     neuron: [

@@ -31,7 +31,7 @@ const indicesOrNull: Choice<readonly number[] | null> = {
 
 /** By the names that they have in Python, where `AttentionWidget` says what each means. */
 export const SCHEMA = {
-  view: oneOf("head", "model", "neuron"),
+  view: oneOf("head", "model", "neuron", "map"),
   /** The record's first, until another is chosen. */
   stack: text(""),
   layer: index(0),
@@ -52,16 +52,28 @@ export const SCHEMA = {
   /** "pattern", "layer", or the name of a metric. */
   color: text("pattern"),
   opened: flag(false),
+  /** True for a list of all heads in place of the model view's grid. */
+  ranking: flag(false),
   include_layers: indicesOrNull,
   include_heads: indicesOrNull,
   neurons: oneOf("model", "pair", "sum"),
   muted: indices,
   expanded: flag(true),
+  /** The names of metrics; `map_x` may be "similarity", and `map_size` "none". */
+  map_x: text("distance"),
+  map_y: text("entropy"),
+  map_size: text("none"),
   theme: oneOf("auto", "light", "dark"),
 };
 
 /** The value of `sort` for the weight of the locked pair of tokens. */
 export const PAIR = "pair";
+
+/** The value of `map_x` for places by the similarity of heads. */
+export const SIMILARITY = "similarity";
+
+/** The value of `map_size` for points of one size. */
+export const NO_SIZE = "none";
 
 type ChoiceName = keyof typeof SCHEMA;
 export type Choices = { [Name in ChoiceName]: (typeof SCHEMA)[Name]["value"] };

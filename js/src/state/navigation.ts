@@ -14,6 +14,20 @@ export function goTo(state: State, to: { layer?: number; head?: number }): void 
   });
 }
 
+/** Show a head alone in the head view, or, without one, opened in the model view. */
+export function openHead(state: State, layer: number, head: number): void {
+  batch(() => {
+    goTo(state, { layer, head });
+    if (state.views.includes("head")) {
+      state.heads.value = [head];
+      state.view.value = "head";
+    } else if (state.views.includes("model")) {
+      state.opened.value = true;
+      state.view.value = "model";
+    }
+  });
+}
+
 /** Show the layer that comes `by` layers after this one in the stack, or the last there is. */
 export function stepLayer(state: State, by: number): void {
   const { layers } = state.shown.stack.peek();

@@ -6,6 +6,7 @@ import {
   layerOf,
   type Manifest,
   type Metric,
+  type Similarity,
   type StackInfo,
   type Tokens,
 } from "../data/manifest.ts";
@@ -65,6 +66,10 @@ export interface State extends ChoiceSignals {
   readonly error: Signal<string | null>;
   /** The metrics that the user computed. */
   readonly ownMetrics: Signal<readonly Metric[]>;
+  /** The similarity of heads; null if it is not known. */
+  readonly similarity: Signal<Similarity | null>;
+  /** False while the map leaves out the heads of the null. */
+  readonly nullShown: Signal<boolean>;
   /** A note about the layers that are saved for readers without a kernel; "" for none. */
   readonly note: Signal<string>;
 }
@@ -111,6 +116,8 @@ export function createState(
     find: signal(""),
     error: signal(null),
     ownMetrics,
+    similarity: signal(null),
+    nullShown: signal(true),
     note: signal(""),
   };
   for (const name of CHOICES) accept(state, name, choices[name]);

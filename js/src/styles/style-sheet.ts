@@ -5,13 +5,14 @@ import { ADAPT } from "./css/adapt.ts";
 import { FIGURE } from "./css/figure.ts";
 import { FRAME } from "./css/frame.ts";
 import { HEAD } from "./css/head.ts";
+import { MAP } from "./css/map.ts";
 import { MODEL } from "./css/model.ts";
 import { NEURON } from "./css/neuron.ts";
 import { PARTS } from "./css/parts.ts";
 import { PICTURE } from "./css/picture.ts";
 
 /** In order: later rules override earlier ones. */
-const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, PICTURE, ADAPT, FIGURE].join("");
+const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, MAP, PICTURE, ADAPT, FIGURE].join("");
 
 /** The padding of ".body" in css/frame.ts, in CSS pixels. */
 export const BODY_PADDING = { x: 20, y: 16 };

@@ -1,4 +1,4 @@
-/** The three views are views of one thing. */
+/** The four views are views of one thing. */
 
 import { expect, test } from "vitest";
 import { userEvent } from "vitest/browser";

@@ -36,10 +36,10 @@ test("is not there until it is asked for", async () => {
   await expect.element(dialog).not.toBeInTheDocument();
 });
 
-test("goes through six steps by keyboard, each with something outlined", async () => {
+test("goes through seven steps by keyboard, each with something outlined", async () => {
   const app = await started();
-  for (const [at, view] of ["head", "head", "model", "model", "neuron", "head"].entries()) {
-    await expect.poll(text).toContain(`${at + 1} of 6`);
+  for (const [at, view] of ["head", "head", "model", "model", "neuron", "map", "head"].entries()) {
+    await expect.poll(text).toContain(`${at + 1} of 7`);
     expect(app.state.view.value).toBe(view);
     await eventually(() => {
       const { width, height } = find(app, ".tour-outline").getBoundingClientRect();

@@ -1,6 +1,11 @@
-import { expect, test } from "vitest";
-import { layerOf } from "../../src/data/manifest.ts";
-import { readManifest, VERSION } from "../../src/data/read-manifest.ts";
+import { describe, expect, test } from "vitest";
+import { layerOf, type SentMetric } from "../../src/data/manifest.ts";
+import {
+  readManifest,
+  readMetrics,
+  readSimilarity,
+  VERSION,
+} from "../../src/data/read-manifest.ts";
 import { OVERVIEW } from "../support/vectors.ts";
 
 interface Sent {
@@ -132,4 +137,80 @@ test.for<[string, (stack: Whole["stacks"][0], manifest: Whole) => void]>([
   expect(() => readManifest(changed(change))).toThrow(
     `This record is damaged: its manifest${where} is not valid.`,
   );
+});
+
+describe("a similarity of heads", () => {
+  const known = readManifest(OVERVIEW.manifest);
+  /** A similarity for the stack "cross", whose layers 3 and 7 have one and two heads. */
+  const similarity = (
+    nearest: unknown,
+    places: unknown = [
+      [[0, 0]],
+      [
+        [0, 1],
+        [1, 0],
+      ],
+    ],
+  ) => ({
+    label: "distance",
+    kept: 0.5,
+    places: { cross: places },
+    nearest: { cross: nearest },
+  });
+
+  test("comes by layer, for the stacks that have one", () => {
+    const read = readSimilarity(similarity([[[[7, 1, 0.5]]], [[], []]]), known);
+    const [layer, other] = known.stacks[1].layers;
+    expect(read?.nearest.get(layer)).toEqual([[[7, 1, 0.5]]]);
+    expect(read?.places.get(other)).toEqual([
+      [0, 1],
+      [1, 0],
+    ]);
+    expect(read?.places.has(known.stacks[0].layers[0])).toBe(false);
+    expect(readSimilarity(undefined, known)).toBeNull();
+  });
+
+  test.for<[nearest: unknown, places: unknown]>([
+    [[[[[7, 2, 0.5]]], [[], []]], undefined],
+    [[[[[4, 0, 0.5]]], [[], []]], undefined],
+    [[[[[7, 1]]], [[], []]], undefined],
+    [[[[]], [[]]], undefined],
+    [
+      [[[]], [[], []]],
+      [
+        [[0]],
+        [
+          [0, 1],
+          [1, 0],
+        ],
+      ],
+    ],
+  ])("%j is refused", ([nearest, places]) => {
+    expect(() => readSimilarity(similarity(nearest, places), known)).toThrow(
+      /damaged: its similarity/,
+    );
+  });
+});
+
+test("a metric without a null and an interval has none; damaged ones are refused", () => {
+  const { metrics } = OVERVIEW.manifest as { metrics: SentMetric[] };
+  const known = readManifest(OVERVIEW.manifest);
+  expect(known.metrics[0]).toMatchObject({ null: null, interval: null });
+  const { values } = metrics[0];
+  const own = {
+    ...metrics[0],
+    null: { label: "random", values },
+    interval: { low: values, high: values },
+  };
+  const [read] = readMetrics([own], known);
+  const layer = known.stacks[1].layers[1];
+  expect(read.null?.values.get(layer)).toEqual(values.cross[1]);
+  expect(read.interval?.high.get(layer)).toEqual(values.cross[1]);
+  for (const wrong of [
+    { null: { label: "", values } },
+    { interval: { low: values } },
+    { null: { label: "random", values: { cross: [] } } },
+  ]) {
+    expect(() => readMetrics([{ ...own, ...wrong }], known)).toThrow(/damaged: its metrics/);
+  }
 });

@@ -158,3 +158,13 @@ test("what a file cannot hold is left out, and what would be markup is text", ()
   expect(documentElement.querySelector("text")?.textContent).toBe("a <b>&");
   expect(documentElement.querySelector("script, b, parsererror")).toBeNull();
 });
+
+test("a text is measured from its own baseline, whatever was painted before", () => {
+  const painter = new SvgPainter(SIZE, SIZE, "title", "name");
+  const before = painter.measureText("text").fontBoundingBoxAscent;
+  painter.save();
+  painter.textBaseline = "middle";
+  painter.fillText("text", 0, 20);
+  painter.restore();
+  expect(painter.measureText("text").fontBoundingBoxAscent).toBe(before);
+});

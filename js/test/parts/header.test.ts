@@ -41,7 +41,7 @@ describe("the view's tabs", () => {
     const state = mounted({ view: "model" });
     const list = page.getByRole("tablist", { name: "View" });
     const names = list.getByRole("tab").elements();
-    expect(names.map((element) => element.textContent)).toEqual(["Head", "Model", "Neuron"]);
+    expect(names.map((element) => element.textContent)).toEqual(["Head", "Model", "Neuron", "Map"]);
     for (const [name, selected] of [
       ["Head", "false"],
       ["Model", "true"],
@@ -67,9 +67,10 @@ describe("the view's tabs", () => {
     for (const [key, view, label] of [
       ["{ArrowRight}", "model", "Model"],
       ["{ArrowRight}", "neuron", "Neuron"],
+      ["{ArrowRight}", "map", "Map"],
       ["{ArrowRight}", "head", "Head"],
+      ["{ArrowLeft}", "map", "Map"],
       ["{ArrowLeft}", "neuron", "Neuron"],
-      ["{ArrowLeft}", "model", "Model"],
     ]) {
       await userEvent.keyboard(key);
       expect(state.view.value).toBe(view);

@@ -15,7 +15,7 @@ const names = (locator: ReturnType<typeof named>) =>
   locator.elements().map((element) => element.getAttribute("aria-label") ?? element.textContent);
 
 describe("around every view", () => {
-  test.for(["head", "model", "neuron"] as const)(
+  test.for(["head", "model", "neuron", "map"] as const)(
     "%s: tabs, steppers, a status line",
     async (view) => {
       await mountApp({ choices: { view } });
@@ -24,6 +24,7 @@ describe("around every view", () => {
         "Head",
         "Model",
         "Neuron",
+        "Map",
       ]);
       await expect
         .element(page.getByRole("tab", { selected: true }))
@@ -108,6 +109,7 @@ describe("what has the focus can be seen", () => {
     { view: "head", role: "listbox", inside: "option" },
     { view: "model", role: "grid", inside: "gridcell" },
     { view: "neuron", role: "listbox", inside: "option" },
+    { view: "map", role: "listbox", inside: "option" },
   ] as const)("in the $view view, around all of the $role", async ({ view, role, inside }) => {
     await mountApp({ choices: { view } });
     const whole = page.getByRole(role).first();
@@ -148,7 +150,7 @@ test("a failure is an alert", async () => {
 
 test("every id is there once, and what refers to one finds it", async () => {
   const { shadow, state } = await mountApp({ choices: { query: 2 } });
-  for (const view of ["head", "model", "neuron"] as const) {
+  for (const view of ["head", "model", "neuron", "map"] as const) {
     state.view.value = view;
     const lists = page.getByRole("listbox").or(page.getByRole("grid"));
     await expect.element(lists.first()).toBeInTheDocument();

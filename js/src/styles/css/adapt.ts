@@ -11,6 +11,7 @@ export const ADAPT = `
   /* Space for a second line of numbers. */
   footer { min-height: calc(4.2em + 19px); justify-content: flex-start }
   [data-view=model] .status { height: 4.2em; max-height: none }
+  [data-view=map] .status { height: 2.8em; white-space: pre-wrap }
   .status { height: auto; min-height: 1.4em; max-height: 2.8em; white-space: pre-wrap }
 }
 @container (max-width: 760px) {
@@ -39,6 +40,7 @@ export const ADAPT = `
 @container (max-width: 660px) {
   [data-view=neuron] .status { height: 4.2em; max-height: none }
   [data-view=model] .status { height: 5.6em }
+  [data-view=map] .status { height: 4.2em; max-height: none }
   header { gap: 8px; padding: 8px 12px }
   [role=tab] { padding: 0 11px }
   .control { padding: 0 7px }
@@ -57,8 +59,8 @@ export const ADAPT = `
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important } }
 /* Outlines in place of colours and shadows. Pictures keep their colours and backgrounds. */
 @media (forced-colors: active) {
-  .lines, .minimap, .stage, .neurons, .grid-stage, .preview, .swatches button, footer [style] { forced-color-adjust: none }
-  .lines, .minimap, .stage, .neurons, .grid-stage { background: var(--background); color: var(--text) }
+  .lines, .minimap, .stage, .neurons, .grid-stage, .map-stage, .preview, .swatches button, footer [style] { forced-color-adjust: none }
+  .lines, .minimap, .stage, .neurons, .grid-stage, .map-stage { background: var(--background); color: var(--text) }
   [role=tab][aria-selected=true], .toggle[aria-pressed=true], [role=menu] > :focus {
     forced-color-adjust: none; background: Highlight; color: HighlightText;
   }

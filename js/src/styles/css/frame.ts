@@ -85,7 +85,7 @@ footer {
 /* Eight metrics take two lines. */
 [data-view=model] .status { height: 2.8em; white-space: pre-wrap }
 /* Views with long texts. */
-:is([data-view=model], [data-view=neuron]) {
+:is([data-view=model], [data-view=map], [data-view=neuron]) {
   footer { flex-direction: column; gap: 2px }
   .status { max-width: none }
   .about { text-align: left }

@@ -55,6 +55,24 @@ export const MODEL = `
 .panel-header button { flex: none; padding: 2px 8px; border: 1px solid var(--border); border-radius: 6px; background: var(--background); color: var(--muted); font-size: 13px }
 .panel-header button:hover { color: var(--text) }
 
+.ranking { font-size: 13px; font-variant-numeric: tabular-nums }
+.ranking table { width: 100%; max-width: 1200px; border-collapse: collapse }
+.ranking :is(th, td) { padding: 3px 8px; font-weight: 400; text-align: right; white-space: nowrap }
+.ranking thead :is(th, td) { position: sticky; top: -16px; z-index: 1; padding: 8px; background: var(--background); box-shadow: inset 0 -1px var(--border); color: var(--muted) }
+.ranking button:not(.control) { padding: 2px 4px; border: 0; border-radius: 4px; background: none }
+.ranking thead button:hover, .ranking [aria-sort] button { color: var(--text) }
+.ranking [aria-sort] button { font-weight: 600 }
+.ranking [aria-sort] button::after { content: " ↓" }
+.ranking tbody tr { cursor: pointer }
+.ranking tbody tr:hover { background: var(--panel) }
+.ranking tbody tr[aria-current] { background: var(--highlight) }
+.ranking tbody td:first-child { color: var(--muted) }
+.ranking tbody th button { font-weight: 600 }
+.ranking .kind { text-align: left }
+.ranking .bar-cell { width: 30% }
+.ranking .bar { display: block }
+.ranking > .control { margin-top: 10px; background: none }
+
 .metrics { font-size: 12px; font-variant-numeric: tabular-nums; white-space: nowrap }
 .metrics div { display: flex; justify-content: space-between; gap: 8px }
 .metrics span:first-child { overflow: hidden; color: var(--muted); text-overflow: ellipsis }

@@ -7,7 +7,7 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Axes, placeOf } from "../shared/axes.ts";
-import { LIMIT, type Link, strongestLinks } from "./links.ts";
+import { LIMIT, type Link, strongestLinks } from "../shared/links.ts";
 
 export interface Jump {
   readonly element: HTMLElement;

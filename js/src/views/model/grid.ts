@@ -3,9 +3,9 @@
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { remarks } from "../../parts/fidelity.ts";
+import type { Row } from "../shared/all-heads/order.ts";
+import { description, headName } from "../shared/all-heads/status.ts";
 import type { ModelLayout } from "./layout.ts";
-import type { Row } from "./order.ts";
-import { description, headName } from "./status.ts";
 import { type Means, meanBars, meanName, meanText } from "./summary.ts";
 
 export interface ModelGrid {

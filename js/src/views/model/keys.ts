@@ -2,8 +2,8 @@
 
 import type { Head } from "../../data/manifest.ts";
 import { within } from "../../state/state.ts";
+import { placeOf, type Row } from "../shared/all-heads/order.ts";
 import type { ModelGrid } from "./grid.ts";
-import { placeOf, type Row } from "./order.ts";
 
 export interface KeyActions {
   current(): Head;

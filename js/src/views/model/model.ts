@@ -1,32 +1,32 @@
 /** The model view: a thumbnail of every head of every layer. */
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
-import type { Head, StackInfo } from "../../data/manifest.ts";
-import { cropped, shownSegments } from "../../data/thumbnails.ts";
+import type { Head } from "../../data/manifest.ts";
+import { shownSegments } from "../../data/thumbnails.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Choices } from "../../state/choices.ts";
-import { goTo } from "../../state/navigation.ts";
+import { goTo, openHead } from "../../state/navigation.ts";
 import { isPair, shownTokens } from "../../state/shown.ts";
+import { coloringOf } from "../shared/all-heads/color.ts";
+import { metricTable, ordered } from "../shared/all-heads/metrics.ts";
+import { allHeads, placeOf, rowsOf } from "../shared/all-heads/order.ts";
+import { described } from "../shared/all-heads/patterns.ts";
+import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
+import { aspectOf, paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
 import type { Context, View } from "../shared/view.ts";
-import { coloringOf } from "./color.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
 import { modelLayout } from "./layout.ts";
-import { metricTable, ordered } from "./metrics.ts";
-import { placeOf, rowsOf } from "./order.ts";
 import { paintRows } from "./paint.ts";
 import { pairOrder } from "./pair.ts";
 import { modelPanel, type Panel } from "./panel.ts";
-import { described } from "./patterns.ts";
 import { bindPointer } from "./pointer.ts";
 import { showPreview } from "./preview.ts";
+import { ranking } from "./ranking.ts";
 import { reveal } from "./scroll.ts";
-import { headsTable, headTitle, sampledText, statusOf } from "./status.ts";
 import { meansOf } from "./summary.ts";
-import { aspectOf, paintThumbnail } from "./thumbnail.ts";
 import { modelTools } from "./tools.ts";
 
 export function modelView(context: Context): View {
@@ -72,7 +72,7 @@ export function modelView(context: Context): View {
   scope.scopedEffect((own) => {
     const width = context.width.value;
     if (width <= 0) return;
-    const stage = build(own, width);
+    const stage = state.ranking.value ? listed(own, width) : build(own, width);
     untracked(() => {
       hovered.value = null;
       replaceContent(element, stage);
@@ -81,24 +81,26 @@ export function modelView(context: Context): View {
 
   const goToHead = ({ layer, head }: Head) => goTo(state, { layer: layer.number, head });
 
-  /** Show a head alone in the head view, or open it here if there is no head view. */
-  function enter(to: Head): void {
-    batch(() => {
-      goToHead(to);
-      if (!state.views.includes("head")) {
-        state.opened.value = true;
-        return;
-      }
-      state.heads.value = [to.head];
-      state.view.value = "head";
-    });
-  }
+  const enter = ({ layer, head }: Head) => openHead(state, layer.number, head);
 
-  /** With the stack as an argument: another may be chosen before these are painted. */
-  function thumbnails(shownStack: StackInfo, chosen: Choices["segments"]) {
-    const segments = shownSegments(chosen, shownStack);
-    return ({ layer, head }: Head) =>
-      cropped(store.thumbnail(shownStack.name, layer.number, head), shownStack, segments);
+  /** List the heads in place of the grid. Runs again when a signal that is read here changes. */
+  function listed(own: Scope, width: number): HTMLElement {
+    // The grid may have been scrolled to the current head.
+    element.closest(".body")?.scrollTo(0, 0);
+    return ranking(own, {
+      heads: allHeads(rows.value),
+      metrics: metrics.value,
+      by: sort.value ?? metric.value,
+      patterns: manifest.patterns,
+      coloring,
+      current,
+      width,
+      rankBy({ name }) {
+        state.sort.value = name;
+      },
+      choose: goToHead,
+      enter,
+    });
   }
 
   /** Build the grid. Runs again when a signal that is read here changes. */
@@ -107,7 +109,7 @@ export function modelView(context: Context): View {
     const segments = shownSegments(state.segments.value, shownStack);
     const kind = state.thumbnails.value;
     const aspect = aspectOf(kind, shownTokens(segments, shownStack));
-    const thumbnailOf = thumbnails(shownStack, segments);
+    const thumbnailOf = thumbnailsOf(store, shownStack, segments);
     const layout = modelLayout(width, aspect, shown, sort.value !== null);
     const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
     const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });

@@ -7,10 +7,10 @@ import type { Paint } from "../../painting/painter.ts";
 import { inSlices } from "../../scheduling/slices.ts";
 import type { Choices } from "../../state/choices.ts";
 import type { Palette } from "../../styles/palette.ts";
-import type { Coloring } from "./color.ts";
+import type { Coloring } from "../shared/all-heads/color.ts";
+import type { Row } from "../shared/all-heads/order.ts";
+import { paintThumbnail } from "../shared/all-heads/thumbnail.ts";
 import type { ModelLayout } from "./layout.ts";
-import type { Row } from "./order.ts";
-import { paintThumbnail } from "./thumbnail.ts";
 
 export interface Painting {
   readonly rows: readonly Row[];

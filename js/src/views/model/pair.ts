@@ -45,6 +45,8 @@ export function pairOrder(state: State, store: Store): ReadonlySignal<PairOrder>
       signed: false,
       directions: null,
       description: "",
+      null: null,
+      interval: null,
       values,
     };
     return { metric, remark: `sorted by the weight ${pair}` };

@@ -1,10 +1,10 @@
 /** The panel of the opened head, as wide as the view, with a notch towards its cell. */
 
 import { button, el } from "../../parts/dom.ts";
+import { described } from "../shared/all-heads/patterns.ts";
+import { headName, headTitle } from "../shared/all-heads/status.ts";
 import type { Context, ViewContent } from "../shared/view.ts";
 import { detail } from "./detail.ts";
-import { described } from "./patterns.ts";
-import { headName, headTitle } from "./status.ts";
 
 export interface PanelOptions {
   readonly context: Context;

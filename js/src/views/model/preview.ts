@@ -3,7 +3,7 @@
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import type { Box } from "./thumbnail.ts";
+import type { Box } from "../shared/all-heads/thumbnail.ts";
 
 export interface Preview {
   readonly title: string;

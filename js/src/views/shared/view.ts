@@ -39,4 +39,6 @@ export interface View extends ViewContent {
   readonly tools: readonly HTMLElement[];
   /** Lock the next or the previous of the strongest links or keys; missing where a view has none. */
   readonly jump?: ((by: 1 | -1) => void) | undefined;
+  /** The keys of this view alone, in lower case; missing where a view has none. */
+  readonly keys?: Readonly<Record<string, () => void>>;
 }

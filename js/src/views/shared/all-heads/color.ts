@@ -6,9 +6,9 @@ import {
   type Metric,
   metricValue,
   type StackInfo,
-} from "../../data/manifest.ts";
-import { colored, type Phrase } from "../../parts/text.ts";
-import type { Palette } from "../../styles/palette.ts";
+} from "../../../data/manifest.ts";
+import { colored, type Phrase } from "../../../parts/text.ts";
+import type { Palette } from "../../../styles/palette.ts";
 import { inFull } from "./metrics.ts";
 import { allHeads, type Row } from "./order.ts";
 import { countPatterns, patternColor, patternOf } from "./patterns.ts";

@@ -1,8 +1,8 @@
 /** The patterns of heads: what each head mostly attends to. */
 
-import type { Head, Patterns } from "../../data/manifest.ts";
-import { colored, type Phrase } from "../../parts/text.ts";
-import type { Palette } from "../../styles/palette.ts";
+import type { Head, Patterns } from "../../../data/manifest.ts";
+import { colored, type Phrase } from "../../../parts/text.ts";
+import type { Palette } from "../../../styles/palette.ts";
 
 /** The index of a head's pattern. */
 export const patternOf = ({ values }: Patterns, { layer, head }: Head): number =>

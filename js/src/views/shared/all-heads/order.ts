@@ -6,7 +6,7 @@ import {
   type Metric,
   metricValue,
   type StackInfo,
-} from "../../data/manifest.ts";
+} from "../../../data/manifest.ts";
 
 /** A layer with its heads from left to right. */
 export interface Row {

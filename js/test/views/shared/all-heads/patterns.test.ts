@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { readManifest } from "../../../src/data/read-manifest.ts";
-import { palette } from "../../../src/styles/palette.ts";
-import { countPatterns, described } from "../../../src/views/model/patterns.ts";
-import { RECORD } from "../../support/vectors.ts";
+import { readManifest } from "../../../../src/data/read-manifest.ts";
+import { palette } from "../../../../src/styles/palette.ts";
+import { countPatterns, described } from "../../../../src/views/shared/all-heads/patterns.ts";
+import { RECORD } from "../../../support/vectors.ts";
 
 const [layer] = readManifest(RECORD.manifest).stacks[0].layers;
 const kinds = [

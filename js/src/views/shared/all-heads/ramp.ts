@@ -1,6 +1,6 @@
 /** Perceptually uniform colours for metrics and layers, with a contrast of 3. */
 
-import { hex, mixed, type Palette } from "../../styles/palette.ts";
+import { hex, mixed, type Palette } from "../../../styles/palette.ts";
 
 /** A sequential colour ramp from 0 to 1: blue, violet, red, with increasing contrast. */
 export function ramp(share: number, { dark }: Palette): string {

@@ -2,7 +2,7 @@
 
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { inSlices } from "../../scheduling/slices.ts";
-import { type Axes, sameText } from "../shared/axes.ts";
+import { type Axes, sameText } from "./axes.ts";
 
 export interface Link {
   readonly query: number;

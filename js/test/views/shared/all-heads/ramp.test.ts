@@ -1,8 +1,8 @@
 /** Colours for numbers and layers can be told apart, and from what is behind them. */
 
 import { describe, expect, test } from "vitest";
-import { luminance, palette, rgb } from "../../../src/styles/palette.ts";
-import { layerColor, ramp } from "../../../src/views/model/ramp.ts";
+import { luminance, palette, rgb } from "../../../../src/styles/palette.ts";
+import { layerColor, ramp } from "../../../../src/views/shared/all-heads/ramp.ts";
 
 const contrast = (a: string, b: string) => {
   const [low, high] = [luminance(rgb(a)), luminance(rgb(b))].sort((x, y) => x - y);

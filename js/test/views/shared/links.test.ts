@@ -2,8 +2,8 @@
 
 import { expect, test } from "vitest";
 import { headMatrix } from "../../../src/data/attention-matrix.ts";
-import { type Link, strongestLinks } from "../../../src/views/head/links.ts";
 import { axesOf } from "../../../src/views/shared/axes.ts";
+import { type Link, strongestLinks } from "../../../src/views/shared/links.ts";
 import { stateOf } from "../../support/choices.ts";
 import { noisyLayer, positions } from "../../support/layers.ts";
 

@@ -1,8 +1,8 @@
 /** Formats the metrics of a head. */
 
-import { type Head, type Metric, metricValue } from "../../data/manifest.ts";
-import { el } from "../../parts/dom.ts";
-import { number } from "../../parts/text.ts";
+import { type Head, type Metric, metricValue } from "../../../data/manifest.ts";
+import { el } from "../../../parts/dom.ts";
+import { number } from "../../../parts/text.ts";
 
 /** A value with its unit and the meaning of its sign. A number above zero never looks like zero. */
 export function inFull({ digits, unit, directions }: Metric, value: number | null): string {

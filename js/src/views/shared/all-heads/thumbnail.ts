@@ -1,15 +1,25 @@
 /** Paints a thumbnail of a head: as a matrix, or as lines from queries to keys. */
 
-import type { Thumbnail } from "../../data/codec.ts";
-import { LineField } from "../../kernels/lines.ts";
-import { imageCanvas } from "../../painting/canvas.ts";
-import type { Painter } from "../../painting/painter.ts";
-import type { Choices } from "../../state/choices.ts";
-import type { Shown } from "../../state/shown.ts";
-import { type Palette, rgb } from "../../styles/palette.ts";
+import type { Thumbnail } from "../../../data/codec.ts";
+import type { Head, StackInfo } from "../../../data/manifest.ts";
+import type { Store } from "../../../data/store.ts";
+import { cropped, shownSegments } from "../../../data/thumbnails.ts";
+import { LineField } from "../../../kernels/lines.ts";
+import { imageCanvas } from "../../../painting/canvas.ts";
+import type { Painter } from "../../../painting/painter.ts";
+import type { Choices } from "../../../state/choices.ts";
+import type { Shown } from "../../../state/shown.ts";
+import { type Palette, rgb } from "../../../styles/palette.ts";
 
 /** Left, top, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
+
+/** Returns the thumbnail of a stack's heads, cropped to the chosen texts of a pair. */
+export function thumbnailsOf(store: Store, stack: StackInfo, chosen: Choices["segments"]) {
+  const segments = shownSegments(chosen, stack);
+  return ({ layer, head }: Head): Thumbnail =>
+    cropped(store.thumbnail(stack.name, layer.number, head), stack, segments);
+}
 
 /** The width of a thumbnail divided by its height: the cells of a matrix are square. */
 export function aspectOf(kind: Choices["thumbnails"], { queries, keys }: Shown): number {

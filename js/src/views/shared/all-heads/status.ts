@@ -7,9 +7,9 @@ import {
   metricValue,
   type Patterns,
   type StackInfo,
-} from "../../data/manifest.ts";
-import type { Table } from "../../parts/table.ts";
-import { type Phrase, strong } from "../../parts/text.ts";
+} from "../../../data/manifest.ts";
+import type { Table } from "../../../parts/table.ts";
+import { type Phrase, strong } from "../../../parts/text.ts";
 import { inFull } from "./metrics.ts";
 import { allHeads, type Row } from "./order.ts";
 import { described, patternOf } from "./patterns.ts";

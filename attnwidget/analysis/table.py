@@ -1,0 +1,51 @@
+"""Tables of pandas, which is imported only here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attnwidget.record import Stack
+
+from .metrics import HeadMetrics
+from .row_batches import RowBatches
+from .token_metrics import ALL_METRICS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def metrics_table(stacks: Mapping[str, Stack]) -> pd.DataFrame:
+    """The metrics of every head of one text: see `AttentionRecord.metrics`."""
+    rows: list[dict[str, Any]] = []
+    for name, stack in stacks.items():
+        is_self = stack.queries == stack.keys
+        defined = {key: m for key, m in ALL_METRICS.items() if is_self or not m.self_only}
+        for layer in stack.layers:
+            batches = RowBatches(layer, np.arange(layer.shape[0]))
+            for head in range(layer.num_heads):
+                metrics = HeadMetrics(defined, stack.keys)
+                for batch in batches.of(head):
+                    metrics.add(batch)
+                numbers = {key: float(mean) for key, mean in metrics.means().items()}
+                rows.append({"stack": name, "layer": layer.number, "head": head, **numbers})
+    names = ("stack", "layer", "head", *ALL_METRICS)
+    return data_frame({key: [row.get(key, np.nan) for row in rows] for key in names})
+
+
+def data_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """A table of pandas.
+
+    Raises:
+        ModuleNotFoundError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "a table needs pandas, which is not installed: pip install 'attnwidget[analysis]' (in "
+            "a notebook: %pip install 'attnwidget[analysis]')"
+        ) from error
+    return pd.DataFrame(columns)

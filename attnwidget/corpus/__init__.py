@@ -1,0 +1,101 @@
+"""Numbers of every head over many texts. Making a profile imports torch; reading one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from attnwidget.progress import counted
+
+from .accumulators import Estimate
+from .head_profile import Example, Examples, HeadProfile
+from .matching import HeadMatch, match_heads
+from .similarity import Head, HeadSimilarity, Neighbour
+from .stack_profile import Picked, ProfileMetric, SampledRows, StackProfile
+
+if TYPE_CHECKING:
+    import torch
+
+    from .measurement import OwnMetric
+    from .nulls import Null
+    from .texts import Texts
+
+
+def profile(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    texts: Texts,
+    *,
+    metrics: Iterable[str | OwnMetric] | None = None,
+    null: Null | None = "random weights",
+    batch_size: int = 16,
+    max_tokens: int | None = None,
+    seed: int = 0,
+) -> HeadProfile:
+    """Measure what every head of a model does over many texts, beside a null.
+
+    The texts are read once, in padded batches, and the weights of each layer are folded into sums
+    as the model runs: memory does not depend on the number of texts. Each text counts once.
+    The model runs as in `attnwidget.capture`, unchanged; weights are the model's own: those that
+    follow from queries, keys and mask count only if they lead to the model's own output.
+
+    Args:
+        model: a transformers model that reads text, or another torch module, as for `capture`.
+        tokenizer: its tokenizer; None if the texts are encoded.
+        texts: strings, pairs of strings (of an encoder-decoder, a text and what its decoder
+            reads), or what a tokenizer returned for batches of texts, in any iterable, also one
+            that can be read only once, such as a generator or a column of a data set; or the path
+            (pathlib.Path) of a file with one text per line.
+        metrics: names of metrics, and functions of your own: `function(weights, tokens)` gets the
+            weights [Tq, Tk] of one head on one text and the keys' `Tokens`, and returns a number,
+            or NaN if the text has none. None for all metrics.
+        null: "random weights" reads the same texts with a newly initialised model of the same
+            architecture, which takes as much time and memory again; "shuffled" reads them with
+            their tokens in random order (special tokens stay in place); None for no null.
+        batch_size: the texts that the model reads at once; of texts with more than 512 tokens,
+            fewer. Encoded batches are read as they come.
+        max_tokens: longer texts are cut off, unless they come encoded; None to leave them.
+        seed: of all random choices, from 0: random weights, orders, bootstrap and samples.
+
+    Returns:
+        The mean of each metric with its 95% interval, by a bootstrap over texts, for every head,
+        and the same of the null; mean thumbnails, examples, and sampled rows for comparisons.
+        `profile.missing` lists attention that could not be read, and why.
+
+    Raises:
+        TypeError: `model` is no torch module, `texts` are no texts, a metric is no function.
+        ValueError: there are no texts, or one is too long for the model; there is no such metric
+            or null; a number is out of range; the model has no attention that can be read.
+    """
+    # Imported here, so that profiles can be opened without torch.
+    from .run import profile_texts
+
+    with counted("Profiling", "texts", len(texts) if isinstance(texts, (list, tuple)) else None):
+        return profile_texts(
+            model,
+            tokenizer,
+            texts,
+            metrics=metrics,
+            null=null,
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+            seed=seed,
+        )
+
+
+__all__ = [
+    "Estimate",
+    "Example",
+    "Examples",
+    "Head",
+    "HeadMatch",
+    "HeadProfile",
+    "HeadSimilarity",
+    "Neighbour",
+    "Picked",
+    "ProfileMetric",
+    "SampledRows",
+    "StackProfile",
+    "match_heads",
+    "profile",
+]

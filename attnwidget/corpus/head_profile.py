@@ -1,0 +1,266 @@
+"""HeadProfile: what every head of a model does over many texts, as numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from attnwidget.analysis import HeadPattern, data_frame, head_pattern
+
+from .accumulators import Estimate
+from .similarity import HeadSimilarity, similarity
+from .stack_profile import Picked, ProfileMetric, StackProfile
+from .storage import load, save
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from typing_extensions import Self
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text in which a number of a head is extreme, or usual.
+
+    Attributes:
+        index: the number of the text among the texts, counted from 0.
+        text: the text, the pair, or the labels of its tokens if it came encoded.
+        value: the number.
+        pair: the positions of the query and the key with the head's largest weight, without the
+            first token and special ones as keys.
+    """
+
+    index: int
+    text: str | tuple[str, ...]
+    value: float
+    pair: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Texts of one number of a head.
+
+    Attributes:
+        highest, lowest: up to three texts, the most extreme first.
+        median: the text next to the median among a sample of 64 texts, or None.
+    """
+
+    highest: tuple[Example, ...]
+    median: Example | None
+    lowest: tuple[Example, ...]
+
+
+class HeadProfile:
+    """Numbers of every head of a model over many texts, and the same of a null.
+
+    `attnwidget.profile` and `HeadProfile.load` return profiles. They need neither torch nor
+    transformers.
+
+    Attributes:
+        model: the model's name.
+        null: "random weights", "shuffled" or None.
+        num_texts: the number of texts.
+        seed: of all random choices.
+        metrics: the numbers of each head, by name.
+        missing: what could not be read, as "module: reason" or "texts: reason".
+    """
+
+    def __init__(
+        self,
+        stacks: Mapping[str, StackProfile],
+        *,
+        model: str,
+        null: str | None,
+        num_texts: int,
+        seed: int,
+        metrics: Sequence[ProfileMetric],
+        missing: Sequence[str],
+        texts: Mapping[int, str | tuple[str, ...]],
+    ) -> None:
+        self._stacks = dict(stacks)
+        self._texts = dict(texts)
+        self.model = model
+        self.null = null
+        self.num_texts = num_texts
+        self.seed = seed
+        self.metrics = {metric.name: metric for metric in metrics}
+        self.missing = tuple(missing)
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """Names of the stacks, as those of `AttentionRecord.stacks`."""
+        return tuple(self._stacks)
+
+    def stack(self, stack: str | None = None) -> StackProfile:
+        """The heads of a stack; of the first one if `stack` is None.
+
+        Raises:
+            KeyError: there is no such stack.
+        """
+        if stack is None:
+            return next(iter(self._stacks.values()))
+        if stack not in self._stacks:
+            raise KeyError(f"no stack {stack!r:.200}; this profile has {', '.join(self._stacks)}")
+        return self._stacks[stack]
+
+    def values(self, metric: str, stack: str | None = None) -> Estimate:
+        """A metric of all heads of a stack: mean, low, high and count, [layers, heads] each.
+
+        Raises:
+            KeyError: there is no such metric or stack.
+        """
+        self._check_metric(metric)
+        return self.stack(stack).estimates[metric]
+
+    def null_values(self, metric: str, stack: str | None = None) -> Estimate:
+        """A metric of the null, as `values` gives it of the model.
+
+        Raises:
+            KeyError: there is no such metric or stack, or the profile was made without a null.
+        """
+        self._check_metric(metric)
+        if self.null is None:
+            raise KeyError("this profile was made without a null: null=None")
+        return self.stack(stack).null[metric]
+
+    def _check_metric(self, metric: str) -> None:
+        if metric not in self.metrics:
+            raise KeyError(f"no metric {metric!r:.200}; this profile has {', '.join(self.metrics)}")
+
+    def table(self) -> pd.DataFrame:
+        """All numbers as a table of pandas, one row per stack, layer and head.
+
+        Columns: stack, layer, head; and for each metric its `name`, the ends of its interval
+        `name_low` and `name_high`, and the same of the null, `name_null`, `name_null_low` and
+        `name_null_high`, if there is one.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        columns: dict[str, list[Any]] = {"stack": [], "layer": [], "head": []}
+        for name, stack in self._stacks.items():
+            for number, heads in zip(stack.numbers, stack.heads, strict=True):
+                columns["stack"] += [name] * heads
+                columns["layer"] += [number] * heads
+                columns["head"] += range(heads)
+        for metric in self.metrics:
+            for suffix, of_null in (("", False), ("_null", True)):
+                if of_null and self.null is None:
+                    continue
+                for end, field in (("", "mean"), ("_low", "low"), ("_high", "high")):
+                    columns[metric + suffix + end] = [
+                        number
+                        for stack in self._stacks.values()
+                        for number in _flat(stack, metric, field, of_null=of_null)
+                    ]
+        return data_frame(columns)
+
+    def patterns(self, stack: str | None = None) -> tuple[tuple[HeadPattern, ...], ...]:
+        """Describe each head in words, by heuristic rules that stand beside them.
+
+        A rule needs a number above a threshold, and .2 above the interval of random weights, if
+        that is the null. Many heads rest on the first token or on special ones when there is
+        nothing to look for; their words say so, and what they look at is judged by what is left.
+        The rules are `attnwidget.analysis.RESTING_RULES` and `RULES`; those whose metrics this
+        profile lacks fit no head.
+
+        Returns:
+            By layer, in the order of `StackProfile.numbers`, by head.
+        """
+        shown = self.stack(stack)
+        # Shuffled text changes nothing for a head that looks at positions.
+        null = shown.null if self.null == "random weights" else {}
+        return tuple(
+            tuple(
+                head_pattern(
+                    {name: float(each.mean[layer, head]) for name, each in shown.estimates.items()},
+                    {name: float(each.high[layer, head]) for name, each in null.items()},
+                )
+                for head in range(count)
+            )
+            for layer, count in enumerate(shown.heads)
+        )
+
+    def similarity(self, stack: str | None = None) -> HeadSimilarity:
+        """Compare all heads of a stack, on four rows each of a sample of 64 texts.
+
+        The distance is that of Clark et al. 2019, section 6: the Jensen-Shannon divergence, of
+        .999 w + .001 / n for a row of n keys, here its mean over rows. Of a text with more than
+        128 tokens, the weights behind the 127th key count as one.
+
+        Raises:
+            KeyError: there is no such stack.
+            ValueError: there are no sampled rows.
+        """
+        return similarity(self.stack(stack), self.seed)
+
+    def examples(self, metric: str, layer: int, head: int, stack: str | None = None) -> Examples:
+        """The texts in which a head's metric is highest, next to the median, and lowest.
+
+        Args:
+            metric: a metric of texts; those of repeated tokens, and those of all texts together,
+                have no examples.
+            layer: its number in the model.
+
+        Raises:
+            KeyError, IndexError: there is no such metric, stack, layer or head.
+        """
+        self._check_metric(metric)
+        shown = self.stack(stack)
+        place = list(self.metrics).index(metric), *shown.place(layer, head)
+
+        def example(picked: Picked, at: tuple[int, ...]) -> Example | None:
+            text = int(picked.texts[at])
+            if text < 0:
+                return None
+            query, key = picked.pairs[at].tolist()
+            return Example(text, self._texts[text], float(picked.values[at]), (query, key))
+
+        count = shown.extremes.texts.shape[-1]
+        highest, lowest = (
+            tuple(
+                found
+                for rank in range(count)
+                if (found := example(shown.extremes, (side, *place, rank))) is not None
+            )
+            for side in range(2)
+        )
+        return Examples(highest, example(shown.medians, place), lowest)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the profile to one safetensors file.
+
+        Raises:
+            OSError: the file cannot be written; an existing file is unchanged.
+        """
+        save(
+            path,
+            self._stacks,
+            model=self.model,
+            null=self.null,
+            num_texts=self.num_texts,
+            seed=self.seed,
+            metrics=list(self.metrics.values()),
+            missing=self.missing,
+            texts=self._texts,
+        )
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a profile written by `save`. Executes nothing; a damaged file gives a ValueError."""
+        return load(path, cls)
+
+    def __repr__(self) -> str:
+        stacks = "; ".join(
+            f"{name}: {len(stack.numbers)} layers, {sum(stack.heads)} heads"
+            for name, stack in self._stacks.items()
+        )
+        return f"<HeadProfile {self.model} ({stacks}), {self.num_texts} texts>"
+
+
+def _flat(stack: StackProfile, metric: str, field: str, *, of_null: bool) -> list[float]:
+    """One number per head, in the order of the table."""
+    estimate = (stack.null if of_null else stack.estimates)[metric]
+    numbers: list[float] = getattr(estimate, field)[stack.exists].tolist()
+    return numbers

@@ -1,0 +1,53 @@
+"""Nulls: what the same numbers are for a network that has learnt nothing, or for shuffled text."""
+
+from __future__ import annotations
+
+import copy
+from typing import Literal, TypeAlias, get_args
+
+import torch
+from transformers import PreTrainedModel
+
+from attnwidget.capture.model import device_of
+
+Null: TypeAlias = Literal["random weights", "shuffled"]
+
+
+def check_null(null: object) -> None:
+    """Raise a ValueError unless this is a null, or None."""
+    if null is not None and null not in get_args(Null):
+        expected = ", ".join(map(repr, get_args(Null)))
+        raise ValueError(f"null is {null!r}; expected {expected} or None")
+
+
+def with_random_weights(model: torch.nn.Module, seed: int) -> torch.nn.Module:
+    """A newly initialised model of the same architecture; `model` is not changed.
+
+    Raises:
+        ValueError: a module of the model cannot be initialised.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        if isinstance(model, PreTrainedModel):
+            config = copy.deepcopy(model.config)
+            attention = model.config._attn_implementation
+            fresh: torch.nn.Module = type(model)._from_config(config, attn_implementation=attention)
+        else:
+            fresh = copy.deepcopy(model)
+            for name, module in fresh.named_modules():
+                _initialize(name, module)
+    return fresh.to(device_of(model), getattr(model, "dtype", None))
+
+
+def _initialize(name: str, module: torch.nn.Module) -> None:
+    """Give a module's own parameters new values."""
+    if not any(True for _ in module.parameters(recurse=False)):
+        return
+    for method in ("reset_parameters", "_reset_parameters"):
+        if hasattr(module, method):
+            getattr(module, method)()
+            return
+    raise ValueError(
+        f"{name or type(module).__name__} has parameters of its own and no reset_parameters, so "
+        'there is no null with random weights; use null="shuffled" or null=None'
+    )

@@ -1,0 +1,195 @@
+"""Saving and loading of profiles as one safetensors file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from os import PathLike
+from typing import Any, TypeVar
+
+import numpy as np
+from safetensors.numpy import save as to_bytes
+
+from attnwidget.record.described import MAX_BRACKETS, Kind, described_file, num_brackets
+from attnwidget.record.files import write_whole
+from attnwidget.record.stack import check_name
+
+from .accumulators import Estimate
+from .stack_profile import Picked, ProfileMetric, SampledRows, StackProfile
+
+_KIND = Kind("profile", "attnwidget-profile", 1, "HeadProfile.save")
+
+_ESTIMATE = ("mean", "low", "high", "count")
+
+# More than any model has, and any profile.
+_MOST = 1 << 16
+
+_Profile = TypeVar("_Profile")
+
+
+def save(
+    path: str | PathLike[str],
+    stacks: Mapping[str, StackProfile],
+    *,
+    metrics: Sequence[ProfileMetric],
+    texts: Mapping[int, str | tuple[str, ...]],
+    **about: Any,
+) -> None:
+    """Write a profile to a file; the arguments are those of `HeadProfile`."""
+    arrays: dict[str, np.ndarray] = {}
+    for number, stack in enumerate(stacks.values()):
+        arrays |= {f"{number}.{name}": array for name, array in _arrays(stack).items()}
+    # The header of a file is limited, and texts may be long.
+    encoded = json.dumps(list(texts.items())).encode()
+    arrays["texts"] = np.frombuffer(encoded, np.uint8)
+    description = {
+        "version": _KIND.version,
+        "stacks": [
+            {"name": name, "numbers": stack.numbers, "heads": stack.heads}
+            for name, stack in stacks.items()
+        ],
+        "metrics": [asdict(metric) for metric in metrics],
+        **about,
+    }
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_whole(path, to_bytes(contiguous, metadata={_KIND.key: json.dumps(description)}))
+
+
+def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
+    """Read the profile in a file.
+
+    Args:
+        make: HeadProfile, or a callable with its arguments.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is no profile, or a damaged one, or one of a newer version, or does
+            not fit into memory.
+    """
+    with described_file(path, _KIND) as (file, content):
+        metrics = [ProfileMetric(**metric) for metric in content["metrics"]]
+        names = [metric.name for metric in metrics]
+        if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+            raise ValueError("metrics of the same name, or without a name")
+        null = content["null"]
+        if not isinstance(null, str | None) or not isinstance(content["model"], str):
+            raise TypeError("null and model are names")
+        if not all(_is_count(content[name]) for name in ("num_texts", "seed")):
+            raise TypeError("num_texts and seed are numbers from 0")
+        stacks = {}
+        for number, stack in enumerate(content["stacks"]):
+            check_name(stack["name"])
+            stacks[stack["name"]] = _stack(file, number, stack, names, null is not None)
+        if not stacks or len(stacks) < len(content["stacks"]):
+            raise ValueError("no stack, or two of the same name")
+        texts = _texts(file)
+        for shown in stacks.values():
+            for picked in (shown.extremes, shown.medians):
+                if not set(np.unique(picked.texts).tolist()) <= {-1, *texts}:
+                    raise ValueError("there are examples of texts that the file does not have")
+        return make(
+            stacks,
+            model=content["model"],
+            null=null,
+            num_texts=content["num_texts"],
+            seed=content["seed"],
+            metrics=metrics,
+            missing=[str(reason) for reason in content["missing"]],
+            texts=texts,
+        )
+
+
+def _arrays(stack: StackProfile) -> dict[str, np.ndarray]:
+    """All arrays of a stack; those of metrics have these, and the null's, as their first axes."""
+    conditions = [stack.estimates, *([stack.null] if stack.null else [])]
+    arrays = {
+        name: np.stack(
+            [[getattr(estimate, name) for estimate in found.values()] for found in conditions]
+        )
+        for name in _ESTIMATE
+    }
+    return {
+        **arrays,
+        "thumbnails": stack.thumbnails,
+        "weights": stack.rows.weights,
+        "keys": stack.rows.keys,
+        "row_texts": stack.rows.texts,
+        **{f"extreme_{name}": array for name, array in vars(stack.extremes).items()},
+        **{f"median_{name}": array for name, array in vars(stack.medians).items()},
+    }
+
+
+def _stack(
+    file: Any, number: int, description: Mapping[str, Any], names: Sequence[str], has_null: bool
+) -> StackProfile:
+    layers, heads = (tuple(description[name]) for name in ("numbers", "heads"))
+    if not all(_is_count(count) and count < _MOST for count in (*layers, *heads)):
+        raise ValueError("layers and heads are numbers from 0")
+    if not layers or len(heads) != len(layers) or min(heads) < 1:
+        raise ValueError("a stack has layers, and every layer heads")
+    shape = len(layers), max(heads)
+
+    def read(name: str, dtype: str, *expected: int | None) -> Any:
+        return _array(file, f"{number}.{name}", dtype, expected)
+
+    conditions = 1 + has_null
+    of_metrics = conditions, len(names), *shape
+    estimates = [read(name, "I64" if name == "count" else "F64", *of_metrics) for name in _ESTIMATE]
+    by_metric = [
+        {name: Estimate(*(array[n, row] for array in estimates)) for row, name in enumerate(names)}
+        for n in range(conditions)
+    ]
+    weights = read("weights", "F16", *shape, None, None)
+    rows = weights.shape[2]
+
+    def picked(name: str, *expected: int | None) -> Picked:
+        return Picked(
+            read(f"{name}_texts", "I64", *expected),
+            read(f"{name}_values", "F64", *expected),
+            read(f"{name}_pairs", "I64", *expected, 2),
+        )
+
+    return StackProfile(
+        layers,
+        heads,
+        by_metric[0],
+        by_metric[1] if has_null else {},
+        read("thumbnails", "F32", *shape, None, None),
+        SampledRows(weights, read("keys", "I64", rows), read("row_texts", "I64", rows)),
+        picked("extreme", 2, len(names), *shape, None),
+        picked("median", len(names), *shape),
+    )
+
+
+def _array(file: Any, name: str, dtype: str, expected: Sequence[int | None]) -> np.ndarray:
+    """An array of the file, after a check of its type and shape; None is any length."""
+    array = file.get_slice(name)
+    shape = tuple(array.get_shape())
+    fits = len(shape) == len(expected) and all(
+        length in (None, size) for length, size in zip(expected, shape, strict=True)
+    )
+    if array.get_dtype() != dtype or not fits:
+        lengths = ", ".join("any" if length is None else str(length) for length in expected)
+        raise ValueError(
+            f"{name} is {array.get_dtype()} {list(shape)}; expected {dtype} [{lengths}]"
+        )
+    found: np.ndarray = file.get_tensor(name)
+    return found
+
+
+def _texts(file: Any) -> dict[int, str | tuple[str, ...]]:
+    text = _array(file, "texts", "U8", (None,)).tobytes().decode()
+    if num_brackets(text) > MAX_BRACKETS:
+        raise ValueError(f"its texts have more than {MAX_BRACKETS} parts")
+    texts: dict[int, str | tuple[str, ...]] = {}
+    for index, source in json.loads(text):
+        labels = [source] if isinstance(source, str) else source
+        if not _is_count(index) or not all(isinstance(label, str) for label in labels):
+            raise TypeError("a text is a string, or several")
+        texts[index] = source if isinstance(source, str) else tuple(source)
+    return texts
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0

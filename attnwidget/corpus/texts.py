@@ -1,0 +1,68 @@
+"""Texts from any source, one at a time: a source is never held as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
+from typing import Any, TypeAlias
+
+Source: TypeAlias = "str | tuple[str, str] | Mapping[str, Any]"
+"""A text, a pair of texts, or what a tokenizer returned for a batch of texts."""
+
+Texts: TypeAlias = "Iterable[Any] | PathLike[str]"
+"""Sources, or the path of a file with one text per line."""
+
+
+def read_texts(texts: Texts) -> Iterator[Source]:
+    """The texts of a source, in order; empty lines of a file are left out.
+
+    Raises:
+        TypeError: `texts` is no such source, or one of its entries is no text.
+    """
+    if isinstance(texts, str):
+        raise TypeError(
+            "texts is a string; give a list of texts, or pathlib.Path(...) of a file with one text "
+            "per line"
+        )
+    if isinstance(texts, Mapping):  # one batch of encoded texts
+        texts = [texts]
+    if isinstance(texts, PathLike):
+        yield from _lines(texts)
+        return
+    try:
+        entries = iter(texts)
+    except TypeError:
+        raise TypeError(
+            f"texts is {type(texts).__name__}; expected texts, pairs of texts, or what a tokenizer "
+            "returned for batches of them"
+        ) from None
+    for number, entry in enumerate(entries):
+        yield _checked(entry, number)
+
+
+def _lines(path: PathLike[str]) -> Iterator[str]:
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            text = line.rstrip("\r\n")
+            if text.strip():
+                yield text
+
+
+def _checked(entry: Any, number: int) -> Source:
+    if isinstance(entry, str):
+        return entry
+    if isinstance(entry, Mapping):
+        if "input_ids" in entry:
+            return entry
+        raise TypeError(
+            f"text {number} is a mapping without input_ids; of a data set, give one column, such "
+            'as dataset["text"]'
+        )
+    if isinstance(entry, (tuple, list)):
+        if len(entry) == 2 and all(isinstance(text, str) for text in entry):
+            return entry[0], entry[1]
+        raise TypeError(f"text {number} is a {type(entry).__name__}, but no pair of strings")
+    raise TypeError(
+        f"text {number} is {type(entry).__name__}; expected a string, a pair of strings, or what a "
+        "tokenizer returned"
+    )

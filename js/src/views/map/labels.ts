@@ -1,0 +1,85 @@
+/** Labels of notable points, where they cover neither each other nor other points. */
+
+import { fontOf, textMeasure } from "../../parts/text.ts";
+import type { Frame, MapLayout, Point } from "./layout.ts";
+import { shortName } from "./names.ts";
+
+export interface Label {
+  readonly text: string;
+  /** The left end and the middle of the text. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+}
+
+/** The most labels, and the most points that may get one. */
+const MOST = 14;
+const CANDIDATES = 60;
+const FONT_SIZE = 11;
+const HEIGHT = 14;
+/** The least space between two labels side by side. */
+const APART = 6;
+/** The space between a point and its label, in which the point's ring has room. */
+const GAP = 8;
+
+export const LABEL_FONT = fontOf(FONT_SIZE);
+
+/** The labels of the largest points, or of those farthest from the others if all are alike. */
+export function notableLabels({ points, frame, sizes }: MapLayout): readonly Label[] {
+  const measure = textMeasure(LABEL_FONT);
+  const notable = sizes.length ? points : farthestFirst(points);
+  const labels: Label[] = [];
+  for (const point of notable.slice(0, CANDIDATES)) {
+    if (labels.length === MOST) break;
+    const text = shortName(point.head);
+    const label = placedLabel(point, text, measure(text), frame, (free) => {
+      if (labels.some((other) => overlap(free, other))) return false;
+      return !points.some((other) => other !== point && covers(free, other));
+    });
+    if (label) labels.push(label);
+  }
+  return labels;
+}
+
+/** A label right, left, above or below a point, or null if none of these is free. */
+export function placedLabel(
+  { x, y, radius }: Point,
+  text: string,
+  width: number,
+  frame: Frame,
+  isFree: (label: Label) => boolean,
+): Label | null {
+  const away = radius + GAP;
+  const places = [
+    [x + away, y],
+    [x - away - width, y],
+    [x - width / 2, y - away - HEIGHT / 2],
+    [x - width / 2, y + away + HEIGHT / 2],
+  ];
+  for (const [left, middle] of places) {
+    const label = { text, x: left, y: middle, width };
+    if (isInside(label, frame) && isFree(label)) return label;
+  }
+  return null;
+}
+
+export const overlap = (a: Label, b: Label): boolean =>
+  a.x < b.x + b.width + APART && b.x < a.x + a.width + APART && Math.abs(a.y - b.y) < HEIGHT;
+
+const isInside = ({ x, y, width }: Label, { left, top, right, bottom }: Frame) =>
+  x >= left && x + width <= right && y - HEIGHT / 2 >= top && y + HEIGHT / 2 <= bottom;
+
+/** True if a label covers a part of a circle. */
+export function covers(label: Label, { x, y, radius }: Omit<Point, "head">): boolean {
+  const across = Math.max(label.x - x, 0, x - label.x - label.width);
+  const down = Math.max(Math.abs(label.y - y) - HEIGHT / 2, 0);
+  return across ** 2 + down ** 2 < radius ** 2;
+}
+
+/** In the order of their distance from the middle of all points. */
+function farthestFirst(points: readonly Point[]): readonly Point[] {
+  const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
+  const [x, y] = [mean(points.map((point) => point.x)), mean(points.map((point) => point.y))];
+  const distance = (point: Point) => Math.hypot(point.x - x, point.y - y);
+  return [...points].sort((a, b) => distance(b) - distance(a));
+}

@@ -1,0 +1,162 @@
+/** Paints the map: axes, the null, points and labels. */
+
+import type { Head, Metric } from "../../data/manifest.ts";
+import type { Painter } from "../../painting/painter.ts";
+import { fontOf, number } from "../../parts/text.ts";
+import { alpha, type Palette } from "../../styles/palette.ts";
+import { LABEL_FONT, type Label } from "./labels.ts";
+import type { MapLayout, Point, Ranges } from "./layout.ts";
+import type { Scale } from "./scale.ts";
+
+export interface Painting {
+  readonly layout: MapLayout;
+  /** The titles of the axes; null for places by similarity. */
+  readonly titles: readonly [x: string, y: string] | null;
+  readonly ranges: Ranges;
+  /** The name of the null; null if it is left out. */
+  readonly nullLabel: string | null;
+  /** The meaning of two points being near each other; "" for places by metrics. */
+  readonly note: string;
+  readonly size: Metric | null;
+  /** True if links to similar heads are drawn. */
+  readonly linked: boolean;
+  readonly labels: readonly Label[];
+  readonly palette: Palette;
+  colorOf(head: Head): string;
+  /** True if a head is faded, since others are marked. */
+  isFaded(head: Head): boolean;
+}
+
+const OPACITY = { point: 0.62, faded: 0.12 } as const;
+const FONT = fontOf(12);
+/** The least width of a band. */
+const THINNEST = 4;
+/** Half of the length of a "+". */
+const PLUS = 3;
+
+export function paintMap(painter: Painter, painting: Painting): void {
+  const { layout, palette, titles, labels, note } = painting;
+  const { frame, scales } = layout;
+  painter.textBaseline = "middle";
+  painter.font = FONT;
+  if (scales && titles) paintAxes(painter, painting, scales, titles);
+  else {
+    painter.strokeStyle = palette.border;
+    painter.lineWidth = 1;
+    painter.beginPath();
+    painter.roundRect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top, 6);
+    painter.stroke();
+    write(painter, note, frame.left + 8, frame.bottom - 12, palette.muted);
+  }
+  paintNull(painter, painting);
+  for (const point of layout.points) {
+    const faded = painting.isFaded(point.head);
+    painter.globalAlpha = faded ? OPACITY.faded : OPACITY.point;
+    painter.fillStyle = painting.colorOf(point.head);
+    traceCircle(painter, point, point.radius);
+    painter.fill();
+    painter.globalAlpha = faded ? OPACITY.faded : 1;
+    painter.strokeStyle = palette.background;
+    painter.lineWidth = 1;
+    painter.stroke();
+  }
+  painter.globalAlpha = 1;
+  painter.font = LABEL_FONT;
+  for (const { text, x, y } of labels) write(painter, text, x, y, palette.text);
+  paintLegend(painter, painting);
+}
+
+export function traceCircle(painter: Painter, { x, y }: Pick<Point, "x" | "y">, radius: number) {
+  painter.beginPath();
+  painter.roundRect(x - radius, y - radius, 2 * radius, 2 * radius, radius);
+}
+
+function paintAxes(
+  painter: Painter,
+  { layout: { frame }, palette, ranges }: Painting,
+  [x, y]: readonly [Scale, Scale],
+  [xTitle, yTitle]: readonly [string, string],
+): void {
+  const { left, top, right, bottom } = frame;
+  painter.fillStyle = alpha(palette.muted, palette.dark ? 0.2 : 0.16);
+  const [across, up] = ranges.map((range, side) => range?.map((value) => [x, y][side].at(value)));
+  if (across)
+    painter.fillRect(across[0], top, Math.max(THINNEST, across[1] - across[0]), bottom - top);
+  if (up) painter.fillRect(left, up[1], right - left, Math.max(THINNEST, up[0] - up[1]));
+  painter.fillStyle = alpha(palette.border, 0.6);
+  for (const tick of x.ticks) painter.fillRect(Math.round(x.at(tick)), top, 1, bottom - top);
+  for (const tick of y.ticks) painter.fillRect(left, Math.round(y.at(tick)), right - left, 1);
+  painter.textAlign = "center";
+  for (const tick of x.ticks) {
+    write(painter, number(tick, x.digits), x.at(tick), bottom + 14, palette.muted);
+  }
+  write(painter, xTitle, (left + right) / 2, bottom + 36, palette.text);
+  painter.textAlign = "right";
+  for (const tick of y.ticks) {
+    write(painter, number(tick, y.digits), left - 8, y.at(tick), palette.muted);
+  }
+  painter.save();
+  painter.translate(8, (top + bottom) / 2);
+  painter.rotate(-Math.PI / 2);
+  painter.textAlign = "center";
+  write(painter, yTitle, 0, 0, palette.text);
+  painter.restore();
+  painter.textAlign = "left";
+}
+
+function paintNull(painter: Painter, { layout: { nulls }, palette }: Painting): void {
+  painter.strokeStyle = palette.muted;
+  painter.lineWidth = 1;
+  painter.globalAlpha = 0.8;
+  painter.beginPath();
+  for (const [x, y] of nulls) {
+    painter.moveTo(x - PLUS, y);
+    painter.lineTo(x + PLUS, y);
+    painter.moveTo(x, y - PLUS);
+    painter.lineTo(x, y + PLUS);
+  }
+  painter.stroke();
+  painter.globalAlpha = 1;
+}
+
+/** The sizes of points, links and the null, below the map. */
+function paintLegend(painter: Painter, painting: Painting): void {
+  const { layout, palette, size, nullLabel, linked, ranges } = painting;
+  const y = layout.height - 14;
+  let x = layout.frame.left;
+  painter.font = LABEL_FONT;
+  const words = (text: string) => {
+    write(painter, text, x, y, palette.muted);
+    x += painter.measureText(text).width;
+  };
+  if (size && layout.sizes.length) {
+    words(`|${size.label}|`);
+    x += 14;
+    for (const [magnitude, radius] of layout.sizes) {
+      painter.fillStyle = alpha(palette.muted, 0.5);
+      traceCircle(painter, { x: x + radius, y }, radius);
+      painter.fill();
+      x += 2 * radius + 4;
+      words(number(magnitude, Math.max(size.digits, 2)));
+      x += 12;
+    }
+    x += 10;
+  }
+  if (linked) {
+    painter.fillStyle = palette.accent;
+    painter.fillRect(x, y - 1, 16, 2);
+    x += 22;
+    words("similar heads");
+    x += 22;
+  }
+  if (!nullLabel) return;
+  const sign = layout.nulls.length ? "+ " : "";
+  const inFull = `${sign}${nullLabel}, 95% in grey`;
+  const fits = x + painter.measureText(inFull).width <= layout.width;
+  words(fits && ranges.some(Boolean) ? inFull : `${sign}${nullLabel}`);
+}
+
+function write(painter: Painter, text: string, x: number, y: number, color: string): void {
+  painter.fillStyle = color;
+  painter.fillText(text, x, y);
+}

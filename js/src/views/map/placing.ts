@@ -1,0 +1,70 @@
+/** The places of heads on the map: two metrics, or their similarity. */
+
+import {
+  type Head,
+  type Metric,
+  metricValue,
+  type Position,
+  type Similarity,
+  type StackInfo,
+} from "../../data/manifest.ts";
+import { SIMILARITY } from "../../state/choices.ts";
+
+export interface Placing {
+  /** The metrics on the axes; null for places by similarity. */
+  readonly axes: readonly [x: Metric, y: Metric] | null;
+  /** The name of the null, as "random weights"; null if there is none. */
+  readonly nullLabel: string | null;
+  /** The place of a head; null if it has no value. */
+  placeOf(head: Head): Position | null;
+  /** The place of the null's head; null if it has no value. */
+  nullPlaceOf(head: Head): Position | null;
+}
+
+/**
+ * @param metrics those of the stack
+ * @param x the choices: a metric that the stack does not have is replaced by its first other one
+ * @param similarity null if the stack has none
+ */
+export function placingOf(
+  metrics: readonly Metric[],
+  x: string,
+  y: string,
+  similarity: Similarity | null,
+): Placing {
+  return x === SIMILARITY && similarity
+    ? placedBySimilarity(similarity)
+    : placedByMetrics(metrics, x, y);
+}
+
+function placedBySimilarity({ places, null: random }: Similarity): Placing {
+  return {
+    axes: null,
+    nullLabel: random?.label ?? null,
+    placeOf: ({ layer, head }) => places.get(layer)?.[head] ?? null,
+    nullPlaceOf: ({ layer, head }) => random?.places.get(layer)?.[head] ?? null,
+  };
+}
+
+function placedByMetrics(metrics: readonly Metric[], x: string, y: string): Placing {
+  const chosen = (name: string) => metrics.find((metric) => metric.name === name);
+  const other = (metric?: Metric) => metrics.find((each) => each !== metric) ?? metrics[0];
+  const across = chosen(x) ?? other(chosen(y));
+  const up = chosen(y) ?? other(across);
+  const both = (value: (metric: Metric) => number | null): Position | null => {
+    const [first, second] = [value(across), value(up)];
+    return first === null || second === null ? null : [first, second];
+  };
+  const hasNull = across.null && up.null;
+  return {
+    axes: [across, up],
+    nullLabel: across.null?.label ?? up.null?.label ?? null,
+    placeOf: (head) => both((metric) => metricValue(metric, head)),
+    nullPlaceOf: ({ layer, head }) =>
+      hasNull ? both((metric) => metric.null?.values.get(layer)?.[head] ?? null) : null,
+  };
+}
+
+/** The similarity of heads, if it is known of this stack. */
+export const similarityOf = (similarity: Similarity | null, { layers }: StackInfo) =>
+  similarity?.places.has(layers[0]) ? similarity : null;

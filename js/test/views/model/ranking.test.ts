@@ -1,0 +1,48 @@
+/** The model view lists the heads of all layers by a number. */
+
+import { expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { metricValue } from "../../../src/data/manifest.ts";
+import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/order.ts";
+import { mountApp } from "../../support/mounted.ts";
+import { expectNoProblems } from "../../support/problems.ts";
+
+expectNoProblems();
+
+const table = (name: string) => page.getByRole("table", { name, exact: true });
+const row = (at: number) => page.getByRole("row").nth(at + 1);
+
+test("from the highest to the lowest; one is chosen and opened", async () => {
+  const { state } = await mountApp({ choices: { view: "model", sort: "previous" } });
+  await userEvent.click(page.getByRole("button", { name: "Ranking" }));
+  expect(state.ranking.value).toBe(true);
+  await expect.element(table("Heads of all layers by share on previous token")).toBeVisible();
+  const stack = state.shown.stack.value;
+  const metric = state.shown.metrics.value.find(({ name }) => name === "previous");
+  if (!metric) throw new Error("There is no such metric.");
+  const expected = allHeads(rowsOf(stack, null, { layers: null, heads: null }))
+    .map((head) => ({ head, value: metricValue(metric, head) ?? Number.NEGATIVE_INFINITY }))
+    .sort((a, b) => b.value - a.value)
+    .map(({ head }) => `Layer ${head.layer.number}, head ${head.head}`);
+  const buttons = page.getByRole("rowheader").getByRole("button");
+  const names = () => buttons.elements().map((button) => button.getAttribute("aria-label"));
+  expect(names()).toEqual(expected);
+
+  await userEvent.click(row(2));
+  const chosen = () => `Layer ${state.layer.value}, head ${state.head.value}`;
+  expect(chosen()).toBe(expected[2]);
+  await expect.element(row(2)).toHaveAttribute("aria-current", "true");
+  (buttons.nth(2).element() as HTMLElement).focus();
+  await userEvent.keyboard("{ArrowDown}");
+  expect(chosen()).toBe(expected[3]);
+  await userEvent.keyboard("{Enter}");
+  expect([state.view.value, state.heads.value]).toEqual(["head", [state.head.value]]);
+});
+
+test("a column's name ranks by it", async () => {
+  const { state } = await mountApp({ choices: { view: "model", ranking: true } });
+  await expect.element(table("Heads of all layers by entropy")).toBeVisible();
+  await userEvent.click(page.getByRole("button", { name: "Rank by distance" }));
+  expect(state.sort.value).toBe("distance");
+  await expect.element(table("Heads of all layers by distance")).toBeVisible();
+});

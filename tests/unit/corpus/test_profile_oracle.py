@@ -1,0 +1,182 @@
+"""Metrics of profiles are those of the weights that the model itself computes, text by text."""
+
+import numpy as np
+import pytest
+import torch
+
+import attnwidget as aw
+from attnwidget.record import Tokens
+from tests.unit import plain
+from tests.unit.corpus import oracle
+from tests.unit.test_capture_architectures import TWISTS, Twist
+from tests.unit.tiny import (
+    Loaded,
+    Model,
+    Reference,
+    allowed,
+    bart,
+    bert,
+    eager_attentions,
+    llama,
+    references_by_stack,
+    t5,
+    tiny,
+    token_ids,
+)
+
+LENGTHS = (5, 12, 9, 12, 3)
+
+
+def encoded(side: str = "right") -> dict[str, torch.Tensor]:
+    """Five texts of different lengths as one batch, padded on one side."""
+    longest = max(LENGTHS)
+    batch = {"input_ids": torch.zeros(len(LENGTHS), longest, dtype=torch.long)}
+    batch["attention_mask"] = torch.zeros_like(batch["input_ids"])
+    for row, length in enumerate(LENGTHS):
+        columns = slice(0, length) if side == "right" else slice(longest - length, longest)
+        batch["input_ids"][row, columns] = token_ids(length, seed=row)
+        batch["attention_mask"][row, columns] = 1
+    return batch
+
+
+def alone(row: int) -> dict[str, torch.Tensor]:
+    return {"input_ids": token_ids(LENGTHS[row], seed=row)}
+
+
+ALBERT = Twist("Albert", {"embedding_size": 16}, {})  # calls one module for both layers
+BLOOM = Twist("Bloom", {"n_layer": 2, "n_head": 4}, {}, "eager")
+ARCHITECTURES = {**TWISTS, "ALBERT": ALBERT, "Bloom": BLOOM}
+
+
+def built(twist: Twist, attention: str | None = None) -> Model:
+    return tiny(twist.name, attention or twist.attention, **twist.options)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_metrics_of_a_padded_batch(name: str) -> None:
+    twist = ARCHITECTURES[name]
+    found = aw.profile(built(twist), None, encoded(), null=None)
+    assert found.missing == ()
+    assert_metrics(found, of_eager(built(twist, "eager")))
+
+
+def test_a_bias_of_relative_positions() -> None:
+    found = aw.profile(t5("T5Encoder"), None, encoded(), null=None)
+    assert_metrics(found, of_eager(t5("T5Encoder", "eager")))
+
+
+def of_eager(model: Model) -> list[list[Reference]]:
+    """The weights of each text alone: by text, by layer, [1, heads, T, T]."""
+    return [eager_attentions(model, alone(row)) for row in range(len(LENGTHS))]
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_heads_of_random_networks_have_no_words(name: str) -> None:
+    twist = ARCHITECTURES[name]
+    options = {**twist.options, "initializer_range": 0.02}
+    found = aw.profile(tiny(twist.name, twist.attention, **options), None, encoded())
+    assert {head.words for layer in found.patterns() for head in layer} == {"mixed"}
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_padding_on_the_left(attention: str) -> None:
+    found = aw.profile(llama(attention), None, encoded("left"), null=None)
+    assert_metrics(found, of_eager(llama("eager")))
+
+
+def assert_metrics(found: aw.HeadProfile, own: list[list[Reference]]) -> None:
+    """All metrics of texts are the means over texts of those of the weights, by two oracles."""
+    # Sums over the keys of a row; entropies and distances are up to ten times as large.
+    limit = 2 * max(allowed(layer) for layers in own for layer in layers)
+    for layer in range(len(own[0])):
+        for head in range(own[0][0].shape[1]):
+            weights = [text[layer][0, head] for text in own]
+            slow = [
+                oracle.metrics(w, Tokens(tuple(str(n) for n in range(len(w))))) for w in weights
+            ]
+            for name in slow[0]:
+                if not found.values(name).count.any() or name in ("induction", "duplicate"):
+                    continue
+                if name == "sink" and any(abs(w[:, 0].mean() - 0.3) < limit for w in weights):
+                    continue
+                expected = np.nanmean([each[name] for each in slow])
+                largest = 12 if name in ("distance", "entropy", "entropy_first") else 1
+                got = found.values(name).mean[layer, head]
+                assert got == pytest.approx(expected, abs=limit * largest), name
+            numpy = [plain.metrics(w[None], ()) for w in weights]
+            for name in numpy[0]:
+                expected = np.mean([each[name] for each in numpy])
+                got = found.values(name).mean[layer, head]
+                assert got == pytest.approx(expected, abs=12 * limit), name
+            spread = np.mean(oracle.variability(weights))
+            got = found.values("variability").mean[layer, head]
+            assert got == pytest.approx(spread, abs=limit)
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_the_three_stacks_of_an_encoder_decoder(attention: str) -> None:
+    batch = encoded()
+    batch["decoder_input_ids"] = batch["input_ids"].flip(0)
+    batch["decoder_attention_mask"] = batch["attention_mask"].flip(0)
+    found = aw.profile(bart("Bart", attention), None, batch, null=None)
+    assert found.stacks == ("encoder", "decoder", "cross")
+    own = []
+    for row in range(len(LENGTHS)):
+        target = alone(len(LENGTHS) - 1 - row)["input_ids"]
+        own.append(
+            references_by_stack(bart("Bart", "eager"), **alone(row), decoder_input_ids=target)
+        )
+    for stack in found.stacks:
+        for layer in range(len(own[0][stack])):
+            expected = np.mean(
+                [text[stack][layer][0, :, :, 0].mean(axis=1) for text in own], axis=0
+            )
+            got = found.values("first", stack).mean[layer, : len(expected)]
+            np.testing.assert_allclose(got, expected, atol=1e-4)
+    assert np.isnan(found.values("previous", "cross").mean).all()
+
+
+TEXTS = [
+    "The dog, which was tired, slept.",
+    ("Who slept?", "The dog slept; it was tired."),
+    "No mark here",
+    "It was (as they say) cold, cold, cold!",
+]
+
+
+def test_kinds_of_tokens_in_a_trained_model(minilm: Loaded, minilm_eager: Model) -> None:
+    """Words of a tokenizer, with pairs, punctuation and special tokens, in padded batches."""
+    model, tokenizer = minilm
+    found = aw.profile(model, tokenizer, TEXTS, null=None, batch_size=3)
+    per_text = []
+    for text in TEXTS:
+        record = (
+            aw.capture(model, tokenizer, text)
+            if isinstance(text, str)
+            else aw.capture(model, tokenizer, *text)
+        )
+        inputs = tokenizer(*([text] if isinstance(text, str) else text), return_tensors="pt")
+        weights = [layer[0] for layer in eager_attentions(minilm_eager, inputs)]
+        tokens = record.stack().queries
+        per_text.append(
+            [[oracle.metrics(head, tokens) for head in layer[:3]] for layer in weights[:2]]
+        )
+    for name in per_text[0][0][0]:
+        if name in ("induction", "duplicate"):
+            continue
+        for layer in range(2):
+            for head in range(3):
+                values = [text[layer][head][name] for text in per_text]
+                known = [value for value in values if not np.isnan(value)]
+                estimate = found.values(name)
+                assert estimate.count[layer, head] == len(known), name
+                assert estimate.mean[layer, head] == pytest.approx(np.mean(known), abs=2e-4), name
+
+
+def test_a_text_has_the_same_metrics_in_any_batch() -> None:
+    model = bert()
+    texts = [alone(row) for row in range(len(LENGTHS))]
+    one = aw.profile(model, None, texts, null=None).table()
+    whole = aw.profile(model, None, encoded(), null=None).table()
+    for name in ("previous", "entropy_low", "variability"):
+        np.testing.assert_allclose(one[name], whole[name], atol=1e-5)
