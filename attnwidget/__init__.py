@@ -10,6 +10,7 @@ from . import plot
 from .capture import capture
 from .corpus import HeadProfile, match_heads, profile
 from .demo import demo
+from .interventions import Ablate, KnockOut, Scale, ablate, intervene
 from .magic import load_ipython_extension as load_ipython_extension
 from .record import AttentionRecord
 from .show import head_view, model_view, neuron_view, show
@@ -18,12 +19,17 @@ from .widget import AttentionWidget, save_html, to_html
 __version__ = version("attnwidget")
 
 __all__ = [
+    "Ablate",
     "AttentionRecord",
     "AttentionWidget",
     "HeadProfile",
+    "KnockOut",
+    "Scale",
+    "ablate",
     "capture",
     "demo",
     "head_view",
+    "intervene",
     "match_heads",
     "model_view",
     "neuron_view",

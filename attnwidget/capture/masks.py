@@ -8,6 +8,7 @@ import torch
 from attnwidget.record import Floats
 from attnwidget.record.scores import MASKED, Bools
 from attnwidget.tracing import FunctionCall
+from attnwidget.tracing.masks import causal_mask, dense_mask
 
 from .items import Selection
 
@@ -30,62 +31,6 @@ def read_mask(call: FunctionCall, selection: Selection) -> tuple[Bools | None, F
         None if seen is None else _cut(seen, call, selection),
         None if bias is None else _cut(bias.float().nan_to_num(0, 0, 0), call, selection),
     )
-
-
-def additive(call: FunctionCall) -> torch.Tensor | None:
-    """The call's mask as numbers to add, for a function that takes no other form.
-
-    The lowest float, not -inf, stands for "masked", as in transformers' own masks.
-    """
-    tensor = dense_mask(call)
-    lowest = torch.finfo(call.query.dtype).min
-    if tensor is not None and tensor.dtype != torch.bool:
-        return tensor.masked_fill(~causal_mask(call), lowest) if call.causal else tensor
-    seen = tensor
-    if call.causal:
-        seen = causal_mask(call) if seen is None else seen & causal_mask(call)
-    if seen is None:
-        return None
-    return torch.zeros(seen.shape, dtype=call.query.dtype).masked_fill(~seen, lowest)
-
-
-def dense_mask(call: FunctionCall) -> torch.Tensor | None:
-    """The mask as bool or float [1 or M, 1 or heads, Tq, Tk]."""
-    mask = call.mask
-    num_queries, num_keys = call.query.shape[-2], call.key.shape[-2]
-    if mask is None:
-        return _windowed(call, None)
-    if isinstance(mask, torch.Tensor) and mask.ndim in (2, 4):
-        if mask.ndim == 4:
-            return mask[..., :num_keys].detach().cpu()
-        if mask.shape[-1] >= num_keys:  # flash attention's mask of padding
-            return _windowed(call, mask[:, None, None, -num_keys:].detach().cpu().bool())
-    if hasattr(mask, "mask_mod"):  # flex attention
-        from torch.nn.attention.flex_attention import create_mask
-
-        batch, heads = call.query.shape[:2]
-        device = str(call.query.device)
-        dense = create_mask(mask.mask_mod, batch, heads, num_queries, num_keys, device)
-        return dense.detach().cpu()
-    shape = f" of shape {list(mask.shape)}" if isinstance(mask, torch.Tensor) else ""
-    raise ValueError(f"its mask, a {type(mask).__name__}{shape}, has an unknown form")
-
-
-def _windowed(call: FunctionCall, padding: torch.Tensor | None) -> torch.Tensor | None:
-    """The mask of flash attention's sliding window, which is an option, and of padding."""
-    size = call.options.get("sliding_window") if call.options.get("flash") else None
-    if size is None:
-        return padding
-    num_queries, num_keys = call.query.shape[-2], call.key.shape[-2]
-    distance = torch.arange(num_keys)[None] - torch.arange(num_queries)[:, None]
-    near: torch.Tensor = (distance - (num_keys - num_queries) > -size)[None, None]
-    return near if padding is None else padding & near
-
-
-def causal_mask(call: FunctionCall) -> torch.Tensor:
-    """The keys that a causal call sees, bool [1, 1, Tq, Tk]."""
-    num_queries, num_keys = call.query.shape[-2], call.key.shape[-2]
-    return torch.ones(num_queries, num_keys, dtype=torch.bool).tril()[None, None]
 
 
 def _cut(tensor: torch.Tensor, call: FunctionCall, selection: Selection) -> np.ndarray:

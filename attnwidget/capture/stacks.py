@@ -137,7 +137,7 @@ def titles(groups: list[Group]) -> list[str]:
     """A name for each group's stack, which no other has."""
     towers = {group.tower for group in groups}
     alone = len(towers) == 1 and not any(group.cross for group in groups)
-    names = ["self" if alone else _name(group, towers) for group in groups]
+    names = ["self" if alone else stack_name(g.tower, g.cross, towers) for g in groups]
     repeated, used = Counter(names), Counter[str]()
     numbered = []
     for name in names:
@@ -146,8 +146,9 @@ def titles(groups: list[Group]) -> list[str]:
     return numbered
 
 
-def _name(group: Group, towers: set[str]) -> str:
-    if not group.cross:
-        return group.tower
-    alone = group.tower in ("decoder", "self") or len(towers) == 1
-    return "cross" if alone else f"{group.tower} cross"
+def stack_name(tower: str, cross: bool, towers: set[str]) -> str:
+    """The name of the stack of a tower's self-attention or cross-attention, among these towers."""
+    if not cross:
+        return tower
+    alone = tower in ("decoder", "self") or len(towers) == 1
+    return "cross" if alone else f"{tower} cross"

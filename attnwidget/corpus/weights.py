@@ -15,11 +15,11 @@ import torch
 from attnwidget.capture.explain_function import FunctionExplainer
 from attnwidget.capture.explain_softmax import explain_softmax
 from attnwidget.capture.items import Item, Selection
-from attnwidget.capture.masks import causal_mask, dense_mask
 from attnwidget.capture.tolerance import tolerance
 from attnwidget.record import Floats
 from attnwidget.record.scores import MASKED
 from attnwidget.tracing import Call, FunctionCall, SoftmaxCall
+from attnwidget.tracing.masks import causal_mask, dense_mask
 
 
 def text_weights(call: Call, items: Sequence[Item], name: str) -> list[Floats]:
@@ -70,7 +70,7 @@ def _of_function(call: FunctionCall) -> torch.Tensor:
     if position_bias is not None:
         scores = scores + position_bias.detach().float()
     if call.causal:
-        scores = scores.masked_fill(~causal_mask(call).to(scores.device), -torch.inf)
+        scores = scores.masked_fill(~causal_mask(call), -torch.inf)
     if sinks is not None:
         column = sinks.detach().float().reshape(1, -1, 1, 1)
         scores = torch.cat([scores, column.expand(*scores.shape[:-1], 1)], dim=-1)

@@ -25,6 +25,11 @@ Replay: TypeAlias = Callable[
 Rebuild: TypeAlias = Callable[[torch.Tensor], Any]
 
 
+# Additive mask [1 or M, 1 or heads, Tq, Tk] -> (the result of the model's attention function with
+# this mask in place of its own, its head outputs).
+Rerun: TypeAlias = Callable[[torch.Tensor], "tuple[Any, torch.Tensor | None]"]
+
+
 class Address(NamedTuple):
     """The place of an attention call within a trace.
 
@@ -58,6 +63,8 @@ class FunctionCall:
             softmaxes within it.
         output: the head outputs [M, heads, Tq, d_v], or None if the function returned none.
         rebuild: makes the function's result from other head outputs.
+        rerun: runs the function that computes weights explicitly, if known, with another mask.
+        edited: the head outputs that the model goes on with, if a handler replaced them.
     """
 
     module: torch.nn.Module
@@ -72,6 +79,18 @@ class FunctionCall:
     replay: Replay | None
     output: torch.Tensor | None
     rebuild: Rebuild
+    rerun: Rerun | None = None
+    edited: torch.Tensor | None = None
+
+    @property
+    def passed_on(self) -> torch.Tensor | None:
+        """The head outputs that the model goes on with."""
+        return self.output if self.edited is None else self.edited
+
+    @property
+    def shape(self) -> torch.Size:
+        """That of the scores: [M, heads, Tq, Tk]."""
+        return torch.Size((*self.query.shape[:3], self.key.shape[2]))
 
 
 @dataclass(frozen=True)
@@ -87,6 +106,7 @@ class SoftmaxCall:
         layout: of the weights, logits, scores and values.
         output: the head outputs [M, heads, Tq, d_v], or None where their layout is not known.
         rebuild: makes the product of weights and values from other head outputs.
+        edited: the head outputs that the model goes on with, if a handler replaced them.
     """
 
     module: torch.nn.Module
@@ -97,6 +117,17 @@ class SoftmaxCall:
     layout: Layout
     output: torch.Tensor | None = None
     rebuild: Rebuild | None = None
+    edited: torch.Tensor | None = None
+
+    @property
+    def passed_on(self) -> torch.Tensor | None:
+        """The head outputs that the model goes on with."""
+        return self.output if self.edited is None else self.edited
+
+    @property
+    def shape(self) -> torch.Size:
+        """That of the scores: [M, heads, Tq, Tk]."""
+        return self.layout.apply(self.weights).shape
 
 
 Call: TypeAlias = FunctionCall | SoftmaxCall
@@ -110,3 +141,12 @@ class Observer(Protocol):
 
     def __call__(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         """Return the result of the call, or a replacement for the model."""
+
+
+class Bias(Protocol):
+    """A function that a route calls before every softmax of scores."""
+
+    def __call__(
+        self, module: torch.nn.Module, shape: Callable[[], torch.Size]
+    ) -> torch.Tensor | None:
+        """Return numbers to add to scores of this shape [M, heads, Tq, Tk], or None."""

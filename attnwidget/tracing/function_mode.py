@@ -18,9 +18,10 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from .calls import FunctionCall, Observer, Read, SoftmaxCall
+from .calls import Bias, FunctionCall, Observer, Read, SoftmaxCall
 from .einsum import product_of, terms_of
 from .layout import Layout
+from .masks import check_seen
 from .modules import ModuleStack, is_attention
 from .provenance import Scores, Weights
 
@@ -34,13 +35,17 @@ class AttentionMode(TorchFunctionMode):
         stack: the running modules; the innermost one makes the call.
         observe: called with the result of the last function of a call.
         batch: the size of the batch, for tensors whose layout does not tell it.
+        bias: called before each softmax of scores, for numbers to add to these.
     """
 
-    def __init__(self, stack: ModuleStack, observe: Observer, batch: int) -> None:
+    def __init__(
+        self, stack: ModuleStack, observe: Observer, batch: int | None, bias: Bias | None = None
+    ) -> None:
         super().__init__()
         self._stack = stack
         self._observe = observe
         self._batch = batch
+        self._bias = bias
         self._paused = False
         self._following = False
         # The calls that the latest function completed.
@@ -96,6 +101,8 @@ class AttentionMode(TorchFunctionMode):
             return func(*args, **kwargs)
         if name == "multi_head_attention_forward":
             return self._run_within(func, args, kwargs)
+        if name == "softmax" and self._bias is not None:
+            args, kwargs = self._biased(self._bias, args, kwargs)
         out = func(*args, **kwargs)
         follow = _FOLLOWED.get(name)
         # Without a tensor of known origin, there is none to pass on.
@@ -237,6 +244,25 @@ class AttentionMode(TorchFunctionMode):
             scores = origin if isinstance(origin, Scores) else None
             self._origins[out] = Weights.of(logits, scores, out)
 
+    def _biased(self, bias: Bias, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments of a softmax, with numbers added to the scores if there are any."""
+        logits = args[0] if args else kwargs["input"]
+        origin = self._origin(logits)
+        if not isinstance(origin, Scores) or logits.ndim < 2:
+            return args, kwargs
+        module = self._stack.attention
+        layout = functools.cache(lambda: Layout.of(logits.shape, module, self._batch))
+        added = bias(module, lambda: layout().apply(logits).shape)
+        if added is None:
+            return args, kwargs
+        whole = added.to(logits).expand(layout().apply(logits).shape)
+        changed = logits + layout().restore(whole, logits.shape)
+        check_seen(logits, changed)
+        self._origins[changed] = origin
+        if args:
+            return (changed, *args[1:]), kwargs
+        return args, {**kwargs, "input": changed}
+
     def _multiply(self, out: torch.Tensor, func: Any, args: Any, kwargs: Any) -> None:
         inverse = "div" in _name(func)
         tracked = [n for n in (0, 1) if n < len(args) and self._origin(args[n]) is not None]
@@ -304,6 +330,18 @@ class AttentionMode(TorchFunctionMode):
                 layout = Layout.of(query.shape, module, self._batch)
                 if mask is not None:
                     mask = layout.apply(mask.expand(*query.shape[:-2], *size))
+
+            def rerun(mask: torch.Tensor) -> tuple[Any, torch.Tensor]:
+                heads = F.scaled_dot_product_attention(
+                    layout.apply(query),
+                    layout.apply(key),
+                    layout.apply(value),
+                    attn_mask=mask.to(query.dtype),
+                    scale=arguments.get("scale"),
+                    enable_gqa=bool(kwargs.get("enable_gqa")),
+                )
+                return layout.restore(heads, out.shape), heads
+
             return FunctionCall(
                 module,
                 SDPA,
@@ -317,6 +355,7 @@ class AttentionMode(TorchFunctionMode):
                 replay=None,
                 output=layout.apply(out),
                 rebuild=lambda heads: layout.restore(heads, out.shape),
+                rerun=rerun,
             )
 
         self._completed.append((module, read))

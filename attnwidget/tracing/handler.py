@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,6 +15,19 @@ class Handler:
 
     An exception that a handler raises ends the forward pass.
     """
+
+    def bias(self, address: Address, shape: Callable[[], torch.Size]) -> torch.Tensor | None:
+        """Called for the scores of an attention call, before `attention`.
+
+        Args:
+            address: the place of the call in the trace.
+            shape: returns that of the scores, [M, heads, Tq, Tk]; raises ValueError if their
+                layout is not known.
+
+        Returns:
+            Numbers to add to the scores before the softmax, which broadcast to their shape (-inf
+            hides a key from a query), or None to keep them.
+        """
 
     def attention(self, address: Address, read: Read) -> torch.Tensor | None:
         """Called after an attention call.

@@ -102,6 +102,13 @@ def _call(
         options = {**options, "flash": True}
     # In flash attention, a mask of two dimensions only marks the keys that are padding.
     no_mask = mask is None or (flash and getattr(mask, "ndim", 0) == 2)
+
+    def rerun(mask: torch.Tensor) -> tuple[Any, torch.Tensor | None]:
+        assert eager is not None
+        others = _without(options, "is_causal", "flash")
+        explicit = eager(module, query, key, value, mask, **others)
+        return explicit, _by_head(explicit[0], query.shape, value.shape[-1])
+
     return FunctionCall(
         module,
         ROUTE,
@@ -117,6 +124,7 @@ def _call(
         else lambda *tensors: _replayed(stack, module, eager, tensors, options),
         output=_by_head(result[0], query.shape, value.shape[-1]),
         rebuild=lambda heads: (heads.transpose(1, 2).reshape(result[0].shape), *result[1:]),
+        rerun=None if eager is None else rerun,
     )
 
 

@@ -45,12 +45,15 @@ class Layout:
     leading: int
 
     @classmethod
-    def of(cls, shape: torch.Size, module: torch.nn.Module, batch: int) -> Layout:
+    def of(cls, shape: torch.Size, module: torch.nn.Module, batch: int | None) -> Layout:
         """Derive the layout of scores, weights, queries or outputs.
 
         Four dimensions are [M, heads, T, n], unless only the third is as long as the module has
         heads. Of more dimensions, one with that length is that of the heads. With fewer, batch and
         heads share a dimension, or there is a single head.
+
+        Args:
+            batch: the number of items in a batch, or None if it is not known.
 
         Raises:
             ValueError: it is not known which head belongs to which item of the batch.
@@ -64,8 +67,11 @@ class Layout:
             return cls(len(shape), axis, lead.numel() // lead[axis])
         count = lead.numel()
         if heads is None or count % heads:
+            if batch is None:
+                raise ValueError("the number of its heads is not known")
             heads = count // batch if count % batch == 0 else count
-        if batch > 1 and heads > 1 and not type(module).__module__.startswith(_BATCH_FIRST):
+        several = count > heads if batch is None else batch > 1
+        if several and heads > 1 and not type(module).__module__.startswith(_BATCH_FIRST):
             raise ValueError(
                 "it folds the batch and its heads into one dimension, in an order that is not "
                 "known; capture one text at a time"

@@ -49,6 +49,11 @@ class ModuleStack:
         """The module that was entered last, or the model between its forward passes."""
         return self._stack[-1] if self._stack else self.model
 
+    @property
+    def attention(self) -> torch.nn.Module:
+        """The innermost running module of a class for attention, or the innermost of all."""
+        return next((m for m in reversed(self._stack) if is_attention(m)), self.innermost)
+
     def name(self, module: torch.nn.Module) -> str:
         name: str = self.names[id(module)]
         return name

@@ -5,16 +5,18 @@ from __future__ import annotations
 import functools
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from .calls import Address, Read
+from .calls import Address, FunctionCall, Read
 from .function_mode import AttentionMode
 from .handler import Handler
 from .interface import interface_calls
+from .masks import biased
 from .modules import ModuleStack
 
 # A trace changes the interface's lookups and torch's compiler stance, which belong to the whole
@@ -22,16 +24,29 @@ from .modules import ModuleStack
 _one_at_a_time = threading.RLock()
 
 _active: list[Trace] = []
+# Those of them that change the model.
+_changing: list[Trace] = []
 
 
 class Trace:
     """A model whose attention calls a handler receives."""
 
-    def __init__(self, model: torch.nn.Module, handler: Handler, batch: int, *, once: bool) -> None:
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        handler: Handler,
+        batch: int | None,
+        *,
+        once: bool,
+        within: Sequence[Trace],
+    ) -> None:
         self.handler = handler
+        self._outer = within
         self._once = once
         self.stack = ModuleStack(model)
-        self.mode = AttentionMode(self.stack, self._of_functions, batch)
+        self.mode = AttentionMode(self.stack, self._of_functions, batch, self._bias)
+        # The calls whose scores were changed before their softmax.
+        self._biased: set[Address] = set()
         # The calls of each route so far.
         self._by_interface = self._by_functions = 0
         self._calls: Counter[tuple[str, int]] = Counter()
@@ -64,50 +79,98 @@ class Trace:
             self.stack.quiet = self.mode.suspend()
 
     def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
-        """Report a call to the handler, and return the result for the model."""
+        """Report a call to the handlers, and return the result for the model.
+
+        The handlers of outer traces come first, so that this one sees what they changed.
+        """
+        for each in (*self._outer, self):
+            if each.stack.owns(module):
+                read, result = each._reported(module, read, result)
+        return result
+
+    def _bias(
+        self, module: torch.nn.Module, shape: Callable[[], torch.Size]
+    ) -> torch.Tensor | None:
+        """The numbers that all handlers add to the scores of a call."""
+        total: torch.Tensor | None = None
+        for each in (*self._outer, self):
+            if each.stack.owns(module):
+                address = each._next(module)
+                added = each.handler.bias(address, shape)
+                if added is not None:
+                    each._biased.add(address)
+                    total = added if total is None else total + added
+        return total
+
+    def _next(self, module: torch.nn.Module) -> Address:
+        """The address of the next call of a module."""
         name, step = self.stack.name(module), self.stack.step
-        address = Address(name, step, self._calls[name, step])
-        self._calls[name, step] += 1
+        return Address(name, step, self._calls[name, step])
+
+    def _reported(self, module: torch.nn.Module, read: Read, result: Any) -> tuple[Read, Any]:
+        address = self._next(module)
+        self._calls[address.module, address.step] += 1
         read = functools.cache(read)
+        read, result = self._with_bias(address, read, result)
         outputs = self.handler.attention(address, read)
         if outputs is None:
-            return result
+            return read, result
         call = read()
-        if call.output is None or call.rebuild is None:
+        if call.passed_on is None or call.rebuild is None:
             raise ValueError(f"the head outputs of {address} cannot be changed")
-        if outputs.shape != call.output.shape:
+        if outputs.shape != call.passed_on.shape:
             raise ValueError(
-                f"the head outputs of {address} have shape {list(call.output.shape)}, "
+                f"the head outputs of {address} have shape {list(call.passed_on.shape)}, "
                 f"not {list(outputs.shape)}"
             )
-        return call.rebuild(outputs)
+        edited = replace(call, edited=outputs)
+        return lambda: edited, call.rebuild(outputs)
+
+    def _with_bias(self, address: Address, read: Read, result: Any) -> tuple[Read, Any]:
+        """Run an attention function once more if its scores are to be changed."""
+        bias = self.handler.bias(address, lambda: read().shape)
+        if bias is None or address in self._biased:
+            return read, result
+        call = read()
+        if not isinstance(call, FunctionCall):
+            raise ValueError(f"the scores of {address} cannot be changed: their origin is unknown")
+        changed, result = biased(call, bias)
+        return lambda: changed, result
 
 
 @contextmanager
 def trace(
-    model: torch.nn.Module, handler: Handler, batch: int, *, once: bool = False
+    model: torch.nn.Module,
+    handler: Handler,
+    batch: int | None,
+    *,
+    once: bool = False,
+    changes: bool = False,
 ) -> Iterator[Trace]:
     """Report every attention call of `model` to `handler` within this context.
 
     One thread at a time can trace, and only calls on this thread are traced. A trace within
-    another, opened by a hook for instance, pauses the outer one. Models compiled by torch.compile
-    are traced only within `undisturbed`.
+    another, opened by a hook for instance, pauses the outer one; if that changes the model, its
+    handler receives each call first, and the inner one sees what it changed. Models compiled by
+    torch.compile are traced only within `undisturbed`.
 
     Args:
         model: the model.
         handler: receives its calls.
-        batch: the number of items in a batch, for tensors whose layout does not tell it.
+        batch: the number of items in a batch, for tensors whose layout does not tell it; None if it
+            is not known.
+        changes: True if the handler changes the model.
         once: True to follow modules and functions in the first forward pass alone, if all of its
             attention goes through transformers' interface: to follow them can take as long as a
             pass over one token.
     """
-    traced = Trace(model, handler, batch, once=once)
-    with (
-        _one_at_a_time,
-        _alone(traced),
-        traced.following(),
-    ):
-        yield traced
+    with _one_at_a_time:
+        traced = Trace(model, handler, batch, once=once, within=tuple(_changing))
+        with _alone(traced), traced.following(), ExitStack() as undo:
+            if changes:
+                _changing.append(traced)
+                undo.callback(_changing.remove, traced)
+            yield traced
 
 
 @contextmanager

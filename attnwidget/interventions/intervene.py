@@ -1,0 +1,87 @@
+"""Running a model with changed attention: in a context, or on one text with its effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .edits import Ablate, Intervention, Mode
+from .effect import Effect
+
+if TYPE_CHECKING:
+    import torch
+
+
+@contextmanager
+def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[None]:
+    """Change the attention of a model within this context, in every call of it.
+
+    Calls on this thread are changed, also those of `model.generate`, and `attnwidget.capture` and
+    other interventions within the context see the changed model. The model itself, its parameters
+    and hooks stay as they are.
+
+        with aw.intervene(model, aw.Ablate(layers=18, heads=[4, 6])):
+            logits = model(**inputs).logits
+
+    Args:
+        model: the model.
+        interventions: applied in this order.
+
+    Raises:
+        TypeError: one of them is none.
+        ValueError: a layer, head or stack that the model does not have, or attention that cannot
+            be changed; or, at the end of the context, a layer that was never called.
+    """
+    # Imported here, so that records can be opened and shown without torch.
+    from .editor import editing
+
+    with editing(model, interventions):
+        yield
+
+
+def ablate(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    text: str | Mapping[str, Any],
+    text_pair: str | None = None,
+    *,
+    heads: Iterable[tuple[int, int]],
+    stack: str | None = None,
+    mode: Mode = "zero",
+    target: str | None = None,
+    batch_index: int = 0,
+    metric: Callable[[Any], float] | None = None,
+    record: bool = True,
+) -> Effect:
+    """Switch heads off, and measure the difference in the output of one text.
+
+    Args:
+        model, tokenizer, text, text_pair, target, batch_index: see `attnwidget.capture`.
+        heads: (layer, head) of each head that is off.
+        stack, mode: see `Ablate`.
+        metric: your own function from the model's output to a number.
+        record: True to capture the attention before and after as well: later layers may attend
+            elsewhere without these heads.
+
+    Returns:
+        The predictions, or the hidden states, before and after.
+
+    Raises:
+        TypeError, ValueError, IndexError: see `attnwidget.capture` and `intervene`; or the model
+            returns neither logits nor hidden states, and there is no metric.
+    """
+    # Imported here, so that records can be opened and shown without torch.
+    from .measure import effect_of
+
+    return effect_of(
+        model,
+        tokenizer,
+        text,
+        text_pair,
+        [Ablate(layer, head, stack, mode) for layer, head in heads],
+        target=target,
+        batch_index=batch_index,
+        metric=metric,
+        record=record,
+    )

@@ -1,0 +1,120 @@
+"""The effect of interventions on one text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+
+from attnwidget.capture import capture
+from attnwidget.capture.inputs import Inputs, prepare
+from attnwidget.capture.labels import token_labels
+from attnwidget.capture.model import is_encoder_decoder
+from attnwidget.record import AttentionRecord, Floats
+from attnwidget.tracing import undisturbed
+
+from .editor import editing
+from .edits import Intervention
+from .effect import Effect
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class _Output:
+    """A model's output for the recorded item; see `Effect` for the attributes."""
+
+    tokens: tuple[str, ...]
+    logits: Floats | None
+    states: Floats | None
+    metric: float | None
+
+
+def effect_of(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    text: str | Mapping[str, Any],
+    text_pair: str | None,
+    interventions: Sequence[Intervention],
+    *,
+    target: str | None,
+    batch_index: int,
+    metric: Callable[[Any], float] | None,
+    record: bool,
+) -> Effect:
+    """See `attnwidget.ablate`."""
+    inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
+
+    def captured() -> AttentionRecord | None:
+        if not record:
+            return None
+        return capture(
+            model, tokenizer, text, text_pair, target=target, batch_index=batch_index, image=False
+        )
+
+    before, record_before = _output(model, inputs, metric), captured()
+    with editing(model, interventions):
+        after, record_after = _output(model, inputs, metric), captured()
+    return Effect(
+        before.tokens,
+        _both(before.logits, after.logits),
+        _both(before.states, after.states),
+        _both(before.metric, after.metric),
+        _both(record_before, record_after),
+        _labels(model, tokenizer, before),
+    )
+
+
+def _both(before: _T | None, after: _T | None) -> tuple[_T, _T] | None:
+    return None if before is None or after is None else (before, after)
+
+
+def _output(
+    model: torch.nn.Module, inputs: Inputs, metric: Callable[[Any], float] | None
+) -> _Output:
+    with undisturbed(model):
+        output = model(**inputs.tensors)
+    own = None if metric is None else float(metric(output))
+    item = inputs.batch.index
+    logits = getattr(output, "logits", None)
+    if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
+        of_item = logits[item].detach().float().cpu()
+        if logits.ndim == 2:
+            return _Output(("",), of_item[None].numpy(), None, own)
+        kept, labels = _positions(model, inputs, len(of_item))
+        return _Output(labels, of_item[kept].numpy(), None, own)
+    states = getattr(output, "last_hidden_state", None)
+    if not isinstance(states, torch.Tensor) or states.ndim != 3:
+        if own is None:
+            raise ValueError(
+                f"{type(model).__name__} returns neither logits nor hidden states; give metric=, "
+                "a function from its output to a number"
+            )
+        return _Output((), None, None, own)
+    kept, labels = _positions(model, inputs, states.shape[1])
+    of_item = states[item].detach().float().cpu()
+    return _Output(labels, None, of_item[kept].numpy(), own)
+
+
+def _positions(
+    model: torch.nn.Module, inputs: Inputs, length: int
+) -> tuple[torch.Tensor, tuple[str, ...]]:
+    """The positions of the output that are not padding, and their labels."""
+    of_target = is_encoder_decoder(model)
+    padded = inputs.batch.target if of_target else inputs.batch.text
+    tokens = inputs.sequences.target if of_target else inputs.sequences.text
+    if padded is None or tokens is None or padded.length != length:
+        return torch.arange(length), tuple(str(position) for position in range(length))
+    return padded.kept, tokens.labels
+
+
+def _labels(model: torch.nn.Module, tokenizer: Any, output: _Output) -> Callable[[int], str]:
+    """The labels of the classes that a model predicts."""
+    if output.tokens == ("",):
+        names = getattr(getattr(model, "config", None), "id2label", None) or {}
+        return lambda number: str(names.get(number, number))
+    if tokenizer is None:
+        return str
+    return lambda number: token_labels(tokenizer, [number])[0]

@@ -1,0 +1,92 @@
+"""The effect of heads that are off: predictions, states and attention before and after."""
+
+import numpy as np
+import pytest
+import torch
+
+import attnwidget as aw
+from tests.unit.tiny import bert, llama, t5, tiny, token_ids
+
+INPUTS = {"input_ids": token_ids(7)}
+
+
+def test_predictions_of_a_language_model() -> None:
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    effect = aw.ablate(model, None, INPUTS, heads=[(0, 1), (1, 3)])
+    with torch.no_grad():
+        before = model(**INPUTS).logits[0].double()
+    with aw.intervene(model, aw.Ablate(0, 1), aw.Ablate(1, 3)), torch.no_grad():
+        after = model(**INPUTS).logits[0].double()
+    p, q = before.softmax(-1), after.softmax(-1)
+    expected = (p * (p / q).log()).sum(-1)
+    assert np.allclose(effect.divergence, expected, atol=1e-6)
+    assert effect.tokens == tuple("0123456")
+    changes = {int(change.label): change for change in effect.changes(position=3, count=4)}
+    assert set(changes) == {*p[3].topk(4).indices.tolist(), *q[3].topk(4).indices.tolist()}
+    for number, change in changes.items():
+        assert change.before == pytest.approx(float(p[3, number]), abs=1e-6)
+        assert change.after == pytest.approx(float(q[3, number]), abs=1e-6)
+        assert change.rank_before == int((p[3] > p[3, number]).sum()) + 1
+        assert change.rank_after == int((q[3] > q[3, number]).sum()) + 1
+    assert list(changes.values()) == sorted(
+        changes.values(), key=lambda change: -max(change.before, change.after)
+    )
+
+
+def test_later_layers_attend_elsewhere() -> None:
+    effect = aw.ablate(llama(), None, INPUTS, heads=[(0, 0)])
+    assert effect.record is not None
+    before, after = effect.record
+    assert np.array_equal(before.weights(0, 0), after.weights(0, 0))
+    assert not np.allclose(before.weights(1, 0), after.weights(1, 0), atol=1e-3)
+    assert aw.ablate(llama(), None, INPUTS, heads=[(0, 0)], record=False).record is None
+
+
+def test_states_of_an_encoder_turn() -> None:
+    model = bert()
+    effect = aw.ablate(model, None, INPUTS, heads=[(1, head) for head in range(4)], record=False)
+    with torch.no_grad():
+        before = model(**INPUTS).last_hidden_state[0]
+    with aw.intervene(model, aw.Ablate(1)), torch.no_grad():
+        after = model(**INPUTS).last_hidden_state[0]
+    cosines = torch.cosine_similarity(before.double(), after.double())
+    assert np.allclose(effect.moved, 1 - cosines, atol=1e-6)
+    with pytest.raises(ValueError, match="makes no predictions: see `moved`"):
+        effect.changes()
+
+
+def test_classes_of_a_text() -> None:
+    names = {"id2label": {0: "bad", 1: "good", 2: "fair"}}
+    model = tiny("BertForSequenceClassification", **names)
+    effect = aw.ablate(model, None, INPUTS, heads=[(0, 2)], record=False)
+    assert effect.tokens == ("",)
+    assert {change.label for change in effect.changes()} == {"bad", "good", "fair"}
+    assert sum(change.after for change in effect.changes()) == pytest.approx(1)
+
+
+def test_the_decoder_of_a_translation_and_a_number_of_your_own() -> None:
+    model = t5("T5ForConditionalGeneration")
+    inputs = {**INPUTS, "decoder_input_ids": token_ids(4, seed=2)}
+    effect = aw.ablate(
+        model,
+        None,
+        inputs,
+        heads=[(1, 0)],
+        stack="cross",
+        mode="uniform",
+        metric=lambda output: output.logits.std(),
+        record=False,
+    )
+    assert len(effect.divergence) == 4
+    assert effect.metric is not None
+    before, after = effect.metric
+    assert before != after
+
+
+def test_padding_is_left_out() -> None:
+    ids = torch.cat([token_ids(5), torch.zeros(1, 3, dtype=torch.long)], dim=1)
+    inputs = {"input_ids": ids.repeat(2, 1), "attention_mask": (ids != 0).long().repeat(2, 1)}
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    padded = aw.ablate(model, None, inputs, heads=[(0, 0)], batch_index=1, record=False)
+    alone = aw.ablate(model, None, {"input_ids": token_ids(5)}, heads=[(0, 0)], record=False)
+    assert np.allclose(padded.divergence, alone.divergence, atol=1e-4)

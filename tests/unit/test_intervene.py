@@ -1,0 +1,289 @@
+"""Heads off and edges cut equal a model that was changed by hand, and the model stays as it was."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import attnwidget as aw
+from attnwidget.interventions import Ablate, Intervention, KnockOut, Scale, intervene
+from attnwidget.tracing import undisturbed
+from tests.unit.snapshot import Snapshot
+from tests.unit.test_tracing_outputs import HEADS, IDS, MODELS
+from tests.unit.tiny import Model, bart, bert, gpt2, llama, t5, tiny, token_ids
+
+BY_NAME = pytest.mark.parametrize("case", MODELS.values(), ids=MODELS)
+
+
+def run(model: Model, *interventions: Intervention, ids: torch.Tensor = IDS) -> torch.Tensor:
+    with undisturbed(model), intervene(model, *interventions):
+        output: torch.Tensor = model(input_ids=ids).last_hidden_state
+    return output
+
+
+def plain(model: Model, ids: torch.Tensor = IDS) -> torch.Tensor:
+    with undisturbed(model):
+        output: torch.Tensor = model(input_ids=ids).last_hidden_state
+    return output
+
+
+def layer_of(module: str) -> int:
+    return next(int(part) for part in module.split(".") if part.isdigit())
+
+
+@BY_NAME
+def test_heads_off_equal_their_part_of_the_projection_at_zero(case: Any) -> None:
+    build, module, projection = case
+    model = build()
+    before, snapshot = plain(model), Snapshot(model)
+    off = run(model, Ablate(layer_of(module), [1, 3]))
+    assert torch.equal(run(model, Scale(0, layer_of(module), [1, 3])), off)
+    assert torch.equal(run(model, Scale(1)), before)
+    snapshot.assert_unchanged()
+    assert torch.equal(plain(model), before)
+    with torch.no_grad():
+        weight = model.get_submodule(projection).weight
+        weight.unflatten(1, (HEADS, -1))[:, [1, 3]] = 0
+    assert torch.equal(off, plain(model))
+
+
+def masked(model: Model, layer: int, heads: list[int], edges: torch.Tensor) -> Model:
+    """The Llama with eager attention, and a mask of -inf at these edges of a layer's heads."""
+    changed = copy.deepcopy(model)
+    changed.set_attn_implementation("eager")
+    attention = changed.layers[layer].self_attn
+    forward = attention.forward
+
+    def with_mask(hidden_states: Any, *args: Any, attention_mask: Any, **kwargs: Any) -> Any:
+        length = hidden_states.shape[1]
+        mask = attention_mask.expand(-1, HEADS, length, length).clone()
+        mask[:, heads] = mask[:, heads].masked_fill(edges, -torch.inf)
+        return forward(hidden_states, *args, attention_mask=mask, **kwargs)
+
+    attention.forward = with_mask
+    return changed
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_cut_edges_equal_scores_at_minus_infinity(attention: str) -> None:
+    model = llama(attention)
+    edges = torch.zeros(9, 9, dtype=torch.bool)
+    edges[[[5], [7]], [0, 2]] = True
+    cut = run(model, KnockOut([5, 7], [0, 2], layers=1, heads=[0, 3]))
+    expected = plain(masked(model, 1, [0, 3], edges))
+    assert not torch.equal(cut, plain(model))
+    assert torch.allclose(cut, expected, atol=1e-5)
+
+
+@BY_NAME
+def test_a_capture_within_sees_the_cut_edges(case: Any) -> None:
+    build, module, _ = case
+    model, layer = build(), layer_of(module)
+    inputs = {"input_ids": token_ids(9)}
+    with intervene(model, KnockOut(range(3, 9), 1, layer, [2])):
+        record = aw.capture(model, None, inputs)
+        again = plain(model, inputs["input_ids"])
+    assert record.fidelity[record.stacks[0]][layer].exact is not False
+    weights = record.weights(layer, 2)
+    before = aw.capture(model, None, inputs).weights(layer, 2)
+    assert weights[3:, 1].max() == 0
+    expected = before.copy()
+    expected[3:, 1] = 0
+    expected /= expected.sum(axis=1, keepdims=True)
+    assert np.allclose(weights, expected, atol=1e-5)
+    # The model's own result is that of these weights.
+    assert torch.equal(again, run(model, KnockOut(range(3, 9), 1, layer, [2]), ids=token_ids(9)))
+
+
+def test_a_capture_within_sees_what_later_layers_make_of_a_head_off() -> None:
+    model = llama()
+    inputs = {"input_ids": token_ids(9)}
+    with intervene(model, Ablate(0, [0])):
+        record = aw.capture(model, None, inputs)
+    changed = copy.deepcopy(model)
+    with torch.no_grad():
+        changed.layers[0].self_attn.o_proj.weight.unflatten(1, (HEADS, -1))[:, 0] = 0
+    expected = aw.capture(changed, None, inputs)
+    assert all(layer.exact for layer in record.fidelity["self"])
+    for layer in range(2):
+        for head in range(HEADS):
+            assert np.array_equal(record.weights(layer, head), expected.weights(layer, head))
+
+
+def by_hand(model: Model, layer: int, head: int, outputs: Any) -> torch.Tensor:
+    """The Llama's output if the outputs of a head before the projection are these, [M, Tq, d]."""
+    attention = model.layers[layer].self_attn
+
+    def replaced(_module: Any, args: Any) -> Any:
+        (received,) = args
+        changed = received.clone().unflatten(-1, (HEADS, -1))
+        changed[:, :, head] = outputs
+        return (changed.flatten(-2),)
+
+    hook = attention.o_proj.register_forward_pre_hook(replaced)
+    try:
+        return plain(model)
+    finally:
+        hook.remove()
+
+
+def head_values(model: Model, layer: int, head: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """(values of a query head's key head, its outputs), [M, T, d] each."""
+    kept: dict[str, torch.Tensor] = {}
+    attention = model.layers[layer].self_attn
+    hooks = [
+        attention.v_proj.register_forward_hook(lambda _m, _i, out: kept.update(v=out)),
+        attention.o_proj.register_forward_pre_hook(lambda _m, args: kept.update(o=args[0])),
+    ]
+    plain(model)
+    for hook in hooks:
+        hook.remove()
+    key_heads = model.config.num_key_value_heads
+    values = kept["v"].unflatten(-1, (key_heads, -1))[:, :, head * key_heads // HEADS]
+    return values, kept["o"].unflatten(-1, (HEADS, -1))[:, :, head]
+
+
+@pytest.mark.parametrize("mode", ["mean", "self", "uniform"])
+def test_what_replaces_a_head(mode: Any) -> None:
+    model, (layer, head) = llama(), (1, 3)
+    values, outputs = head_values(model, layer, head)
+    counts = torch.arange(1, values.shape[1] + 1)[:, None]
+    expected = {
+        "mean": outputs.mean(dim=1, keepdim=True).expand_as(outputs),
+        "self": values,
+        # Of a causal model, each query may see the tokens up to its own.
+        "uniform": values.cumsum(dim=1) / counts,
+    }[mode]
+    off = run(model, Ablate(layer, head, mode=mode))
+    assert torch.allclose(off, by_hand(model, layer, head, expected), atol=1e-5)
+    assert not torch.allclose(off, plain(model), atol=1e-3)
+
+
+@pytest.mark.parametrize("route", ["interface", "interface, eager", "softmax"])
+def test_uniform_attention_equals_queries_of_zero(route: str) -> None:
+    build, module, _ = MODELS[route]
+    model, layer = build(), layer_of(module)
+    uniform = run(model, Ablate(layer, 2, mode="uniform"))
+    with torch.no_grad():
+        weight = model.get_submodule(module).q_proj.weight
+        weight.unflatten(0, (HEADS, -1))[2] = 0
+    assert torch.allclose(uniform, plain(model), atol=1e-5)
+
+
+def test_several_nested_and_in_order() -> None:
+    model = llama()
+    together = run(model, Ablate(0, 1), KnockOut(5, 2, layers=1))
+    with undisturbed(model), intervene(model, Ablate(0, 1)), intervene(model, KnockOut(5, 2, 1)):
+        nested = model(input_ids=IDS).last_hidden_state
+    assert torch.equal(together, nested)
+    assert torch.equal(run(model, Scale(2, 0, 1), Scale(0.5, 0, 1)), plain(model))
+
+
+def test_generation() -> None:
+    """With and without a cache, as the changed model generates."""
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    inputs = {"input_ids": token_ids(6), "attention_mask": torch.ones(1, 6, dtype=torch.long)}
+    options = {"max_new_tokens": 8, "do_sample": False, "min_new_tokens": 8}
+    changed = copy.deepcopy(model)
+    with torch.no_grad():
+        changed.model.layers[1].self_attn.o_proj.weight.unflatten(1, (HEADS, -1))[:, :3] = 0
+    expected = changed.generate(**inputs, **options)
+    assert not torch.equal(expected, model.generate(**inputs, **options))
+    for use_cache in (True, False):
+        with intervene(model, Ablate(1, [0, 1, 2])):
+            assert torch.equal(model.generate(**inputs, **options, use_cache=use_cache), expected)
+
+
+def test_edges_to_a_token_are_cut_in_every_step_of_a_generation() -> None:
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    inputs = {"input_ids": token_ids(6), "attention_mask": torch.ones(1, 6, dtype=torch.long)}
+    options = {"max_new_tokens": 8, "do_sample": False, "min_new_tokens": 8}
+    results = []
+    for use_cache in (True, False):
+        with intervene(model, KnockOut(range(4, 14), 2)):
+            results.append(model.generate(**inputs, **options, use_cache=use_cache))
+    assert torch.equal(*results)
+    assert not torch.equal(results[0], model.generate(**inputs, **options))
+
+
+@pytest.mark.parametrize("build", [t5, bart])
+def test_stacks_of_an_encoder_decoder(build: Any) -> None:
+    model = build()
+    inputs = {"input_ids": token_ids(7), "decoder_input_ids": token_ids(5, seed=3)}
+    for stack, name in (("encoder", "encoder"), ("decoder", "decoder"), ("cross", "cross")):
+        with intervene(model, KnockOut(None, 2, layers=1, heads=0, stack=stack)):
+            if stack == "decoder":
+                # The first two queries of a causal stack do not see it.
+                record = aw.capture(model, None, inputs)
+            else:
+                record = aw.capture(model, None, inputs)
+        assert record.weights(1, 0, name)[:, 2].max() == 0
+        assert record.weights(1, 1, name)[:, 2].max() > 0
+        assert record.weights(0, 0, name)[:, 2].max() > 0
+
+
+def test_gradients_pass_through() -> None:
+    model = llama()
+    with intervene(model, Scale(0.5, 1, 2), KnockOut(5, 2, layers=0)):
+        model(input_ids=IDS).last_hidden_state.square().mean().backward()
+    gradient = model.layers[0].self_attn.q_proj.weight.grad
+    assert torch.isfinite(gradient).all()
+    assert gradient.abs().max() > 0
+
+
+def test_the_model_is_as_before_after_an_exception() -> None:
+    model = llama()
+    before, snapshot = plain(model), Snapshot(model)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    hook = model.layers[1].mlp.register_forward_hook(interrupted)
+    with pytest.raises(KeyboardInterrupt), intervene(model, Ablate(0, 1)):
+        model(input_ids=IDS)
+    hook.remove()
+    snapshot.assert_unchanged()
+    assert torch.equal(plain(model), before)
+
+
+@pytest.mark.parametrize(
+    ("intervention", "error", "message"),
+    [
+        (Ablate(2), ValueError, r"no layer 2 in stack 'self'; it has \[0, 1\]"),
+        (Ablate(0, stack="cross"), ValueError, "no stack 'cross'; the model has 'self'"),
+        ("head 3", TypeError, "'head 3' is no intervention"),
+    ],
+)
+def test_what_does_not_exist(intervention: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message), intervene(llama(), intervention):
+        pass
+
+
+def test_a_head_that_does_not_exist_and_a_layer_that_never_ran() -> None:
+    model = llama()
+    with pytest.raises(ValueError, match="4 does not exist: there are 4, from 0 to 3"):
+        run(model, Ablate(0, 4))
+    never = pytest.raises(ValueError, match="layer 1 of stack 'self' was not called")
+    with never, intervene(model, Ablate(1, 0)):
+        pass
+    with pytest.raises(ValueError, match="mode is 'off'; expected one of 'zero'"):
+        Ablate(0, 0, mode="off")  # type: ignore[arg-type]
+
+
+@BY_NAME
+def test_a_query_keeps_a_key(case: Any) -> None:
+    """Otherwise it would attend to the tokens after it, whose scores are the lowest float."""
+    build, module, _ = case
+    with pytest.raises(ValueError, match="left without a key"):
+        run(build(), KnockOut(0, 0, layer_of(module)))
+
+
+@pytest.mark.parametrize("build", [bert, gpt2, llama])
+def test_another_model_within_is_left_alone(build: Any) -> None:
+    model, other = build(), llama("eager")
+    expected = plain(other)
+    with intervene(model, Ablate(0)):
+        assert torch.equal(plain(other), expected)
+        plain(model)
