@@ -10,7 +10,15 @@ from . import plot
 from .capture import capture
 from .corpus import HeadProfile, match_heads, profile
 from .demo import demo
-from .interventions import Ablate, KnockOut, Scale, ablate, intervene
+from .interventions import (
+    Ablate,
+    KnockOut,
+    Scale,
+    ablate,
+    attention_gradients,
+    head_importance,
+    intervene,
+)
 from .magic import load_ipython_extension as load_ipython_extension
 from .record import AttentionRecord
 from .show import head_view, model_view, neuron_view, show
@@ -26,8 +34,10 @@ __all__ = [
     "KnockOut",
     "Scale",
     "ablate",
+    "attention_gradients",
     "capture",
     "demo",
+    "head_importance",
     "head_view",
     "intervene",
     "match_heads",

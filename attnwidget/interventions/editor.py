@@ -17,6 +17,15 @@ from .replacements import replacement
 @contextmanager
 def editing(model: torch.nn.Module, interventions: Sequence[Intervention]) -> Iterator[None]:
     """See `attnwidget.intervene`."""
+    checkpointed = any(
+        module.training and getattr(module, "gradient_checkpointing", False)
+        for module in model.modules()
+    )
+    if checkpointed and torch.is_grad_enabled():
+        raise ValueError(
+            "with gradient checkpointing, layers run once more in the backward pass, where they "
+            "would not be changed: turn it off, or use model.eval()"
+        )
     edits = [_Edit(intervention, _places(model, intervention)) for intervention in interventions]
     with trace(model, _Editor(edits), None, changes=True):
         yield
