@@ -14,8 +14,9 @@ from attnwidget.corpus.texts import Texts
 from attnwidget.progress import step_done
 
 from .gradients import check_gradients, output_gradients
-from .head_scores import HeadScores, StackHeads
+from .head_scores import HeadScores
 from .losses import Loss
+from .sites import Site, stack_heads
 
 Per = Literal["text", "token", "batch"]
 
@@ -43,7 +44,7 @@ def importance_of_heads(
         raise ValueError(f"per is {per!r}; expected one of {expected}")
     model = traceable(model)
     check_gradients(model)
-    heads: dict[str, StackHeads] = {}
+    sites: dict[tuple[str, int], Site] = {}
     sums: dict[tuple[str, int], Numbers] = {}
     missing: dict[str, None] = {}
     count = 0
@@ -54,14 +55,14 @@ def importance_of_heads(
         for each in found:
             by_text = _by_text(each.output, each.gradient, rows, each.site.module)
             key = each.site.stack, each.site.layer
+            sites[key] = each.site
             sums[key] = sums.get(key, 0) + _importance(by_text, per)
-        if not heads:
-            heads = _heads({(e.site.stack, e.site.layer): e.site.heads for e in found})
         count += 1 if per == "batch" else rows
         for _ in range(rows):
             step_done()
     if not count:
         raise ValueError("there are no texts, or none with tokens but special ones")
+    heads = stack_heads(sites.values())
     values = {}
     for stack, (layers, _) in heads.items():
         values[stack] = heads[stack].empty()
@@ -74,16 +75,6 @@ def importance_of_heads(
     if normalize:
         description += "; divided by the ℓ2 norm of its layer"
     return HeadScores("importance", description, heads, values, missing=tuple(missing))
-
-
-def _heads(counts: dict[tuple[str, int], int]) -> dict[str, StackHeads]:
-    return {
-        name: StackHeads(
-            tuple(layer for stack, layer in counts if stack == name),
-            tuple(count for (stack, _), count in counts.items() if stack == name),
-        )
-        for name in dict.fromkeys(stack for stack, _ in counts)
-    }
 
 
 def _by_text(output: torch.Tensor, gradient: torch.Tensor, rows: int, module: str) -> Numbers:

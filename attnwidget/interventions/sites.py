@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -48,15 +48,22 @@ class Sites:
     missing: tuple[str, ...]
 
     @property
-    def stacks(self) -> dict[str, StackHeads]:
-        """The layers and heads of each stack."""
-        return {
-            name: StackHeads(
-                tuple(site.layer for site in self.found if site.stack == name),
-                tuple(site.heads for site in self.found if site.stack == name),
-            )
-            for name in dict.fromkeys(site.stack for site in self.found)
-        }
+    def stacks(self) -> tuple[str, ...]:
+        """The names of the stacks."""
+        return tuple(dict.fromkeys(site.stack for site in self.found))
+
+
+def stack_heads(sites: Iterable[Site]) -> dict[str, StackHeads]:
+    """The layers and heads of each stack among these calls."""
+    by_stack: dict[str, list[Site]] = {}
+    for site in sites:
+        by_stack.setdefault(site.stack, []).append(site)
+    return {
+        name: StackHeads(
+            tuple(site.layer for site in of_stack), tuple(site.heads for site in of_stack)
+        )
+        for name, of_stack in by_stack.items()
+    }
 
 
 def find_sites(model: torch.nn.Module, batch: TextBatch) -> Sites:
