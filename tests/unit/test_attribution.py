@@ -60,7 +60,7 @@ def test_direct_and_total_effects() -> None:
         outputs = kept[projection][0, 4].unflatten(-1, (HEADS, -1))
         for head in range(HEADS):
             columns = projection.weight.unflatten(1, (HEADS, -1))[:, head]
-            direct = float((columns @ outputs[head]).double() @ direction)
+            direct = float(((columns @ outputs[head]).double() @ direction).detach())
             assert found.direct.values()[layer, head] == pytest.approx(direct, abs=1e-5)
             with torch.no_grad(), aw.intervene(model, aw.Ablate(layer, head)):
                 without = float(model(**INPUTS).logits[0, 4, 7])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.overrides import _get_current_function_mode
 
 import attnwidget as aw
 from attnwidget.interventions import Ablate, Intervention, KnockOut, Scale, intervene
@@ -103,6 +104,8 @@ def test_a_capture_within_sees_what_later_layers_make_of_a_head_off() -> None:
     inputs = {"input_ids": token_ids(9)}
     with intervene(model, Ablate(0, [0])):
         record = aw.capture(model, None, inputs)
+    # Nothing of either trace is left.
+    assert _get_current_function_mode() is None  # type: ignore[no-untyped-call]
     changed = copy.deepcopy(model)
     with torch.no_grad():
         changed.layers[0].self_attn.o_proj.weight.unflatten(1, (HEADS, -1))[:, 0] = 0
