@@ -51,7 +51,7 @@ def attribute(
     other = None if against is None else _token_id(tokenizer, against)
 
     def logit(output: Any) -> float:
-        logits = output.logits[0, place].double()
+        logits = _exact(output.logits[0, place])
         return float(logits[wanted] - (0 if other is None else logits[other]))
 
     with undisturbed(model):
@@ -101,8 +101,13 @@ def attribute(
 
 
 def _part(written: torch.Tensor, direction: torch.Tensor) -> Numbers:
-    found: Numbers = (written.double() @ direction).cpu().numpy()
+    found: Numbers = (_exact(written) @ direction).numpy()
     return found
+
+
+def _exact(tensor: torch.Tensor) -> torch.Tensor:
+    """The numbers in float64, which not every device has."""
+    return tensor.detach().cpu().double()
 
 
 def _direction(
@@ -117,21 +122,21 @@ def _direction(
     The final normalisation is linear with the scale that it has here: a factor for each component,
     after the mean was subtracted (LayerNorm) or not (RMSNorm).
     """
-    matrix = unembedding.weight.detach().double()  # type: ignore[operator]
-    toward = matrix[token] - (0 if against is None else matrix[against])
+    weight: Any = unembedding.weight
+    toward = _exact(weight[token]) - (0 if against is None else _exact(weight[against]))
     own = getattr(unembedding, "bias", None)
     constant = 0.0
     if own is not None:
         constant = float(own[token] - (0 if against is None else own[against]))
-    stream, normed = residual.end[place].double(), residual.normed[place].double()
+    stream, normed = _exact(residual.end[place]), _exact(residual.normed[place])
     # Zeros give the bias, and numbers whose mean is 0 the factors.
     signs = torch.ones_like(residual.end[:1])
     signs[:, 1::2] = -1
     if signs.shape[1] % 2:
         signs[:, -1] = 0
     zeros = torch.zeros_like(signs)
-    bias = residual.norm(zeros[None])[0, 0].double()
-    factors = (residual.norm(signs[None])[0, 0].double() - bias) * signs[0].double()
+    bias = _exact(residual.norm(zeros[None])[0, 0])
+    factors = (_exact(residual.norm(signs[None])[0, 0]) - bias) * _exact(signs[0])
     for centred in (False, True):
         entering = stream - stream.mean() if centred else stream
         shaped = entering * factors

@@ -84,7 +84,7 @@ class Difference:
             each = (before.exp() * (before - after)).sum(dim=-1).clamp(min=0)
         else:
             each = 1 - torch.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
-        found = each.reshape(self._rows, -1).mean(dim=1).double().cpu().numpy()
+        found = each.reshape(self._rows, -1).mean(dim=1).cpu().double().numpy()
         return found
 
     def _compared(self, output: Any) -> torch.Tensor:
@@ -94,7 +94,7 @@ class Difference:
             found = found[:, self._kept]
         if self._field == "logits":
             return found.float().log_softmax(dim=-1)
-        return found.double()
+        return found.cpu().double()
 
 
 def row_of(output: Any, row: int, rows: int) -> Any:

@@ -79,14 +79,14 @@ def importance_of_heads(
 
 def _by_text(output: torch.Tensor, gradient: torch.Tensor, rows: int, module: str) -> Numbers:
     """∂L/∂ξ of each head at each query position of each text: [texts, heads, positions]."""
-    products = (output.double() * gradient.double()).sum(dim=-1)
+    products = (output.float() * gradient.float()).sum(dim=-1)
     if len(products) % rows:
         raise ValueError(
             f"{module} attends within {len(products)} windows of {rows} texts, of which it is not "
             "known which belong to which: give batch_size=1"
         )
     windows = products.reshape(rows, -1, *products.shape[1:]).transpose(1, 2).flatten(2)
-    found: Numbers = windows.cpu().numpy()
+    found: Numbers = windows.cpu().double().numpy()
     return found
 
 

@@ -77,7 +77,7 @@ def _losses(
     edits = [Ablate(layer, heads, stack, mode) for (stack, layer), heads in of_layer.items()]
     with undisturbed(model), editing(model, edits, sites):
         output = run_model(model, batch, all_logits=True)
-        return text_losses(model, output, batch, loss).double().cpu().numpy()
+        return text_losses(model, output, batch, loss).cpu().double().numpy()
 
 
 def _ordered(order: HeadScores | Iterable[tuple[Any, ...]], sites: Sequence[Site]) -> list[Head]:

@@ -72,6 +72,9 @@ def test_a_number_of_your_own_as_soon_as_it_is_known() -> None:
         assert number == pytest.approx(effect.metric[1] - effect.metric[0], abs=1e-5)
         assert scores.values()[0, head] == number
     assert list(scores.table().columns) == ["stack", "layer", "head", "answer", "null"]
+    record = aw.capture(model, None, INPUTS, layers=[1])
+    widget = aw.show(record, view="model", metrics={"answer": scores.metric()}, color="answer")
+    widget.close()
 
 
 def test_random_directions_of_a_layer_with_one_head_are_that_head() -> None:
