@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attnwidget.progress import counted
 
 from .attention_gradients import AttentionGradients
+from .head_outputs import HeadOutputs
 from .head_scores import HeadScores
 from .logit_attribution import LogitAttribution
 from .prune_curve import PruneCurve
@@ -127,6 +128,7 @@ def ablation_scan(
     stack: str | None = None,
     layers: Iterable[int] | None = None,
     mode: Mode = "zero",
+    source: HeadOutputs | None = None,
     metric: Callable[[Any], float] | None = None,
     null: bool = True,
     batch_size: int = 16,
@@ -144,6 +146,8 @@ def ablation_scan(
         stack: the stack whose heads are switched off; None for all.
         layers: the numbers of the layers; None for all.
         mode: what replaces a head's output, see `Ablate`.
+        source: the outputs of another run (`head_outputs`) to replace them by, in place of `mode`:
+            each head is patched, as by `Patch`.
         metric: your own function from the model's output for one text to a number, of which the
             change is measured. None for the KL divergence of the predictions, or the turn of the
             hidden states (see `Effect`), the mean over positions.
@@ -173,7 +177,7 @@ def ablation_scan(
             batch_index=batch_index,
             stack=stack,
             layers=layers,
-            mode=mode,
+            by=mode if source is None else source,
             metric=metric,
             null=null,
             batch_size=batch_size,

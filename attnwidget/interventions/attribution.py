@@ -65,9 +65,21 @@ def attribute(
     effect = None
     if total:
         without = scan_heads(
-            model, tokenizer, text, None, target=None, batch_index=0, stack=stack, layers=None,
-            mode="zero", metric=logit, null=False, batch_size=batch_size, seed=0, on_score=None,
-        )  # fmt: skip
+            model,
+            tokenizer,
+            text,
+            None,
+            target=None,
+            batch_index=0,
+            stack=stack,
+            layers=None,
+            by="zero",
+            metric=logit,
+            null=False,
+            batch_size=batch_size,
+            seed=0,
+            on_score=None,
+        )
         effect = HeadScores(
             "total effect",
             "The logit less that without the head",

@@ -13,9 +13,8 @@ from attnwidget.capture.stacks import is_cross, tower
 from attnwidget.tracing import Address, Handler, Read, trace
 
 from .edits import Intervention, KnockOut, Numbers, Patch, Scale, listed
-from .head_outputs import HeadOutputs
 from .places import Place, places
-from .replacements import replacement
+from .replacements import patched, replacement
 from .sites import Site
 
 
@@ -191,25 +190,12 @@ class _Editor(Handler):
             if isinstance(intervention, Scale):
                 changed = before * intervention.factor
             elif isinstance(intervention, Patch):
-                changed = _patched(intervention.source, place, before)
+                changed = patched(intervention.source, place.stack, place.layer, before)
             else:
                 changed = replacement(intervention.mode, call)
             off = _mask(listed(intervention.heads, list(range(before.shape[1]))), before.shape[1])
             outputs = torch.where(off[:, None, None].to(before.device), changed, before)
         return outputs
-
-
-def _patched(source: HeadOutputs, place: Place, before: torch.Tensor) -> torch.Tensor:
-    """The outputs of another run in place of these [M, heads, Tq, d_v]."""
-    outputs = source.layer(place.layer, place.stack)
-    shape = tuple(before.shape)
-    if outputs.shape[1:] != shape[1:] or len(outputs) not in (1, len(before)):
-        raise ValueError(
-            f"layer {place.layer} of stack {place.stack!r} has head outputs of shape "
-            f"{list(shape)} here (texts, heads, tokens, width), and {list(outputs.shape)} in the "
-            "source of the Patch: give a source of as many tokens, of one text or of as many texts"
-        )
-    return torch.from_numpy(outputs).to(before).expand(shape)
 
 
 def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tensor:

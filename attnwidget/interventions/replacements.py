@@ -9,6 +9,7 @@ from attnwidget.tracing.layout import Layout
 from attnwidget.tracing.masks import additive
 
 from .edits import Mode
+from .head_outputs import HeadOutputs
 
 
 def replacement(mode: Mode, call: Call) -> torch.Tensor:
@@ -35,6 +36,24 @@ def replacement(mode: Mode, call: Call) -> torch.Tensor:
     seen = _seen(call)
     weights = seen / seen.sum(dim=-1, keepdim=True).clamp(min=1)
     return weights.to(values) @ values
+
+
+def patched(source: HeadOutputs, stack: str, layer: int, before: torch.Tensor) -> torch.Tensor:
+    """The head outputs of another run, in the shape of those of this one [M, heads, Tq, d_v].
+
+    Raises:
+        KeyError, IndexError: the other run has no such stack or layer.
+        ValueError: its outputs have another shape.
+    """
+    outputs = source.layer(layer, stack)
+    shape = tuple(before.shape)
+    if outputs.shape[1:] != shape[1:] or len(outputs) not in (1, len(before)):
+        raise ValueError(
+            f"layer {layer} of stack {stack!r} has head outputs of shape {list(shape)} here "
+            f"(texts, heads, tokens, width), and {list(outputs.shape)} in the source: give one of "
+            "as many tokens, of one text or of as many texts"
+        )
+    return torch.from_numpy(outputs).to(before).expand(shape)
 
 
 def head_values(call: Call) -> torch.Tensor:

@@ -10,7 +10,8 @@ import torch
 from attnwidget.tracing import Address, Handler, Read
 
 from .edits import Mode
-from .replacements import replacement
+from .head_outputs import HeadOutputs
+from .replacements import patched, replacement
 from .sites import Site
 
 
@@ -36,12 +37,12 @@ class RowEditor(Handler):
     Args:
         edits: one for each of the first rows.
         rows: the number of rows in a batch.
-        mode: see `Ablate`.
+        by: what replaces the outputs of heads: see `Ablate`, or those of another run.
     """
 
-    def __init__(self, edits: Sequence[RowEdit], rows: int, mode: Mode) -> None:
+    def __init__(self, edits: Sequence[RowEdit], rows: int, by: Mode | HeadOutputs) -> None:
         self._rows = rows
-        self._mode = mode
+        self._by = by
         self._of_call: dict[tuple[str, int], list[tuple[int, RowEdit]]] = {}
         for row, edit in enumerate(edits):
             key = edit.site.module, edit.site.call
@@ -56,7 +57,11 @@ class RowEditor(Handler):
         assert before is not None
         windows = len(before) // self._rows
         changed = before.clone()
-        replaced = replacement(self._mode, call).expand_as(before)
+        if isinstance(self._by, HeadOutputs):
+            site = edits[0][1].site
+            replaced = patched(self._by, site.stack, site.layer, before)
+        else:
+            replaced = replacement(self._by, call).expand_as(before)
         for row, edit in edits:
             of_row = slice(row * windows, (row + 1) * windows)
             if edit.seed is None:

@@ -16,6 +16,7 @@ from attnwidget.tracing import trace, undisturbed
 
 from .difference import Difference
 from .edits import Mode
+from .head_outputs import HeadOutputs
 from .head_scores import HeadScores
 from .one_text import one_text
 from .row_edits import RowEdit, RowEditor
@@ -36,14 +37,18 @@ def scan_heads(
     batch_index: int,
     stack: str | None,
     layers: Iterable[int] | None,
-    mode: Mode,
+    by: Mode | HeadOutputs,
     metric: Callable[[Any], float] | None,
     null: bool,
     batch_size: int,
     seed: int,
     on_score: OnScore | None,
 ) -> HeadScores:
-    """See `attnwidget.ablation_scan`."""
+    """See `attnwidget.ablation_scan`.
+
+    Args:
+        by: what replaces the outputs of heads, a mode or those of another run.
+    """
     if type(batch_size) is not int or batch_size < 1:
         raise ValueError(f"batch_size is {batch_size!r}; expected a number from 1")
     if type(seed) is not int or seed < 0:
@@ -64,7 +69,10 @@ def scan_heads(
         nulls = {name: of_stack.empty() for name, of_stack in heads.items()}
         for edits in _batches(_edits(chosen, null=null, seed=seed), rows):
             before = blocks_before(blocks, [edit.site for edit in edits])
-            with skipped(before), trace(model, RowEditor(edits, rows, mode), rows):
+            with (
+                skipped(before),
+                trace(model, RowEditor(edits, rows, by), rows),
+            ):
                 output = run_model(model, batch, all_logits=True)
             for edit, number in zip(edits, difference(output).tolist(), strict=False):
                 name, layer = edit.site.stack, edit.site.layer
@@ -76,13 +84,19 @@ def scan_heads(
                         on_score(name, layer, edit.head, number)
     return HeadScores(
         difference.name,
-        f"{difference.description}; the head switched off by mode {mode!r}",
+        f"{difference.description}; {_described(by)}",
         heads,
         values,
         nulls if null else None,
         "random directions" if null else None,
         sites.missing,
     )
+
+
+def _described(by: Mode | HeadOutputs) -> str:
+    if isinstance(by, HeadOutputs):
+        return "the head's outputs replaced by those of another run"
+    return f"the head switched off by mode {by!r}"
 
 
 def _repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:

@@ -1,6 +1,7 @@
 """Head outputs of another run in place of a run's own."""
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,24 @@ def test_a_stack_of_an_encoder_decoder() -> None:
         # The decoder learns of the text through its cross-attention alone.
         assert torch.allclose(patched, model(**inputs).logits, atol=1e-5)
         assert not torch.allclose(patched, model(**changed).logits, atol=1e-3)
+
+
+def test_every_head_patched_in_turn() -> None:
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    inputs = {"input_ids": token_ids(9)}
+    source = aw.head_outputs(model, None, {"input_ids": token_ids(9, seed=1)})
+
+    def answer(output: Any) -> float:
+        return float(output.logits[0, -1, 7])
+
+    with torch.no_grad():
+        before = answer(model(**inputs))
+    scores = aw.ablation_scan(model, None, inputs, source=source, metric=answer, batch_size=3)
+    for layer in range(2):
+        for head in range(HEADS):
+            with torch.no_grad(), aw.intervene(model, aw.Patch(source, layer, head)):
+                after = answer(model(**inputs))
+            assert scores.values()[layer, head] == pytest.approx(after - before, abs=1e-5)
 
 
 def test_what_does_not_fit() -> None:
