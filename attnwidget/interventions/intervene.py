@@ -20,7 +20,7 @@ def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[
 
     Calls on this thread are changed, also those of `model.generate`, and `attnwidget.capture` and
     other interventions within the context see the changed model. The model itself, its parameters
-    and hooks stay as they are.
+    and hooks stay as they are::
 
         with aw.intervene(model, aw.Ablate(layers=18, heads=[4, 6])):
             logits = model(**inputs).logits
@@ -100,6 +100,8 @@ def head_outputs(
     target: str | None = None,
 ) -> HeadOutputs:
     """Run a model, and keep the outputs of all heads, for `Patch`.
+
+    A text's outputs in another one of as many tokens::
 
         clean = aw.head_outputs(model, tokenizer, "Mary gave John the book")
         with aw.intervene(model, aw.Patch(clean, layers=18, heads=6)):
