@@ -104,7 +104,9 @@ class HeadScores:
     def metric(self) -> dict[str, Any]:
         """The numbers in the form of an entry of `metrics`, by which views colour and sort.
 
-        aw.show(record, view="model", metrics={scores.name: scores.metric()})
+        An example::
+
+            aw.show(record, view="model", metrics={scores.name: scores.metric()})
         """
         fields: dict[str, Any] = {"values": dict(self.by_stack)}
         if self.null is not None:
