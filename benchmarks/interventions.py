@@ -33,7 +33,7 @@ from attnwidget.interventions import (
 )
 from attnwidget.interventions.editor import editing
 from attnwidget.interventions.gradients import output_gradients
-from attnwidget.interventions.one_text import one_text
+from attnwidget.interventions.one_text import OneText, one_text
 from attnwidget.interventions.sites import Site, SiteFinder, named_sites
 from attnwidget.tracing import Address, Read, Receiver, Receivers, trace, undisturbed
 from benchmarks import zoo
@@ -45,8 +45,9 @@ _EXACT = 1e-5
 # Two passes of one model that are further apart are no reference for each other.
 _EAGER_APART = 1e-5
 
-# Factors of a head's output differ by so much from 1, to measure a slope.
-_STEP = 0.002
+# To measure a slope, factors of a head's output differ by so much from 1: a small step for a loss
+# that curves, a larger one for a loss that hardly changes.
+_STEPS = (0.002, 0.0002)
 
 
 class Verdict(str, Enum):
@@ -217,17 +218,28 @@ def _slopes(built: zoo.Built) -> str:
         if not apart < 1e-4:
             return f"{each.site.module}: the products' sum is {apart:.1e} off"
         head = int(abs(slopes).argmax())
-        losses = []
-        for factor in (1 + _STEP, 1 - _STEP):
-            edit = Scale(factor, each.site.layer, head, stack)
-            with undisturbed(model), editing(model, [edit], sites):
-                torch.manual_seed(0)
-                losses.append(float(_loss(model(**given.batch.tensors), {})))
-        difference = (losses[0] - losses[1]) / (2 * _STEP)
-        # The loss is near 1, so that rounding moves the difference by about 1e-7 / _STEP.
-        if not abs(difference - slopes[head]) < 0.03 * abs(slopes[head]) + 5e-5:
-            return f"{each.site.module}: slope {slopes[head]:.2e}, by differences {difference:.2e}"
+        measured = [_slope(built, given, sites, each.site, head, step) for step in _STEPS]
+        # The loss is near 1, so that rounding moves the difference by about 1e-7 / step.
+        if not any(
+            abs(slope - slopes[head]) < 0.03 * abs(slopes[head]) + 1e-7 / step
+            for slope, step in zip(measured, _STEPS, strict=True)
+        ):
+            differences = ", ".join(f"{slope:.2e}" for slope in measured)
+            return f"{each.site.module}: slope {slopes[head]:.2e}, by differences {differences}"
     return ""
+
+
+def _slope(
+    built: zoo.Built, given: OneText, sites: Any, site: Site, head: int, step: float
+) -> float:
+    """The slope of the loss between two factors of a head's output."""
+    losses = []
+    for factor in (1 + step, 1 - step):
+        edit = Scale(factor, site.layer, head, site.stack)
+        with undisturbed(built.model), editing(built.model, [edit], sites):
+            torch.manual_seed(0)
+            losses.append(float(_loss(built.model(**given.batch.tensors), {})))
+    return (losses[0] - losses[1]) / (2 * step)
 
 
 def _loss(output: Any, _inputs: Any) -> torch.Tensor:
