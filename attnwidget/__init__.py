@@ -7,6 +7,7 @@ aw.show(model, tokenizer, "The dog was tired because it ran.")
 from importlib.metadata import version
 
 from . import plot
+from .analysis import Comparison, compare
 from .capture import capture
 from .corpus import HeadProfile, match_heads, profile
 from .demo import demo
@@ -22,11 +23,13 @@ __all__ = [
     "Ablate",
     "AttentionRecord",
     "AttentionWidget",
+    "Comparison",
     "HeadProfile",
     "KnockOut",
     "Scale",
     "ablate",
     "capture",
+    "compare",
     "demo",
     "head_view",
     "intervene",

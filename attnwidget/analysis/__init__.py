@@ -1,6 +1,9 @@
 """Metrics, patterns, thumbnails and combinations of a record's heads. Imports numpy only."""
 
+from .alignment import Alignment, Pair, align
 from .combined_heads import combined_heads
+from .comparison import Comparison, PairChange, compare
+from .head_difference import Difference
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
 from .metrics import METRICS, HeadMetrics, Metric, Numbers
 from .patterns import (
@@ -24,16 +27,23 @@ __all__ = [
     "RESTING_RULES",
     "RULES",
     "SINGLE_THREADED",
+    "Alignment",
+    "Comparison",
+    "Difference",
     "HeadMetrics",
     "HeadPattern",
     "HeadSummary",
     "Metric",
     "Numbers",
+    "Pair",
+    "PairChange",
     "Pattern",
     "RowBatches",
     "Rule",
+    "align",
     "batch_of_weights",
     "combined_heads",
+    "compare",
     "data_frame",
     "head_pattern",
     "metrics_table",

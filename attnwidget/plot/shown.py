@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.analysis.words import words
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR
 from attnwidget.view_state.choices import Combine
 from attnwidget.wire import SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
-from attnwidget.wire.words import words
 
 from .text import names
 
@@ -242,8 +242,8 @@ def is_pair(stack: Stack) -> bool:
 def _axis(side: Side, tokens: Tokens, positions: Sequence[int], joined: bool) -> TokenAxis:
     joined_words = words(tokens) if joined else None
     # The labels of the browser, in which half of a character is U+FFFD.
-    labels = list(map(sendable, joined_words["labels"] if joined_words else tokens.labels))
-    unit_of: Sequence[int] = joined_words["of"] if joined_words else range(len(tokens))
+    labels = list(map(sendable, joined_words.labels if joined_words else tokens.labels))
+    unit_of: Sequence[int] = joined_words.of if joined_words else range(len(tokens))
     members: list[list[int]] = [[] for _ in labels]
     for position, unit in enumerate(unit_of):
         members[unit].append(position)

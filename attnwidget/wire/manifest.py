@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadSummary, sampled_rows, summarize_heads
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
+from attnwidget.analysis.words import words
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size
 from .metrics import encode_metrics, encode_patterns
 from .text import sendable
-from .words import words
 
 VERSION = 3
 
@@ -92,10 +92,17 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
         "labels": [sendable(label) for label in tokens.labels],
         "segments": None if tokens.segments is None else list(tokens.segments),
         "special": list(tokens.special),
-        "words": words(tokens),
+        "words": _words(tokens),
         "patches": None if tokens.patches is None else asdict(tokens.patches),
         "generated": tokens.generated,
     }
+
+
+def _words(tokens: Tokens) -> dict[str, Any] | None:
+    found = words(tokens)
+    if found is None:
+        return None
+    return {"labels": [sendable(label) for label in found.labels], "of": list(found.of)}
 
 
 def _layer(layer: Layer) -> dict[str, Any]:
