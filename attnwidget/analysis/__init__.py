@@ -1,7 +1,22 @@
-"""Metrics, patterns, thumbnails and combinations of a record's heads. Imports numpy only."""
+"""Metrics, patterns, thumbnails, combinations and lenses of a record's heads.
+
+Imports numpy only.
+"""
 
 from .combined_heads import combined_heads
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
+from .lenses import (
+    flow,
+    head_outputs,
+    mixing_ratio,
+    rollout,
+    rollout_refusal,
+    row_shares,
+    value_norms,
+    value_refusal,
+    value_weighted,
+    value_weighted_layer,
+)
 from .metrics import METRICS, HeadMetrics, Metric, Numbers
 from .patterns import (
     PATTERNS,
@@ -35,9 +50,19 @@ __all__ = [
     "batch_of_weights",
     "combined_heads",
     "data_frame",
+    "flow",
+    "head_outputs",
     "head_pattern",
     "metrics_table",
+    "mixing_ratio",
     "pattern_of",
+    "rollout",
+    "rollout_refusal",
+    "row_shares",
     "sampled_rows",
     "summarize_heads",
+    "value_norms",
+    "value_refusal",
+    "value_weighted",
+    "value_weighted_layer",
 ]
