@@ -134,7 +134,7 @@ def _runs(built: zoo.Built) -> list[_Run]:
 def _errors(layer: Layer, runs: list[_Run]) -> Errors | None:
     assert layer.values is not None
     shared = layer.num_heads // len(layer.values)
-    values = [torch.from_numpy(layer.values[h // shared]) for h in range(layer.num_heads)]
+    values = [torch.tensor(layer.values[h // shared]) for h in range(layer.num_heads)]
     averages = [torch.from_numpy(layer.head_weights(h)) @ value for h, value in enumerate(values)]
     tokens, joined = layer.shape[0], torch.cat(averages, dim=1)
     for run in runs:
@@ -202,7 +202,7 @@ def main() -> None:
         print(f"exact, {route}: {len(names)} layers of {len(set(names))} architectures")
     for why, names in others.items():
         print(f"{why}: {', '.join(dict.fromkeys(names))}")
-    print(f"exact: {len(set(sum(exact.values(), [])))} architectures")
+    print(f"exact: {len(set().union(*exact.values()))} architectures")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from .mixing import mixing_ratio
 from .rollout import flow, rollout, rollout_refusal
 from .values import (
     head_outputs,
+    norms_need,
     row_shares,
     value_norms,
     value_refusal,
@@ -15,6 +16,7 @@ __all__ = [
     "flow",
     "head_outputs",
     "mixing_ratio",
+    "norms_need",
     "rollout",
     "rollout_refusal",
     "row_shares",

@@ -10,6 +10,8 @@ All functions need layers of `capture(..., values=True)`.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from attnwidget.analysis.metrics import Numbers
@@ -93,15 +95,23 @@ def head_outputs(layer: Layer) -> Floats:
     return outputs
 
 
+def norms_need(layer: Layer) -> Literal["values", "projection"] | None:
+    """The array that a layer lacks for the norms of its values; None if they are known."""
+    if layer.values is None:
+        return "values"
+    return "projection" if layer.projection is None else None
+
+
 def value_refusal(layer: Layer) -> str | None:
     """The reason why the norms of a layer's values are not known, in one sentence; else None."""
-    if layer.values is None:
+    need = norms_need(layer)
+    if need == "values":
         return (
             f"layer {layer.number} has no values: record them with capture(…, values=True). With "
             "that, only layers lack them whose values are not multiplied in a way that capture "
             "follows, as in BLOOM, XLNet and DeBERTa"
         )
-    if layer.projection is None:
+    if need == "projection":
         return (
             f"the output projection of layer {layer.number} was not found, so what a value adds to "
             "the output is not known: no linear layer receives the heads' outputs as they are. A "
