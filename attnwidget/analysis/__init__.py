@@ -1,10 +1,26 @@
-"""Metrics, patterns, thumbnails and combinations of a record's heads. Imports numpy only."""
+"""Metrics, patterns, thumbnails, combinations and lenses of a record's heads.
+
+Imports numpy only.
+"""
 
 from .alignment import Alignment, Pair, align
 from .combined_heads import combined_heads
 from .comparison import Comparison, PairChange, compare
 from .head_difference import Difference
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
+from .lenses import (
+    flow,
+    head_outputs,
+    mixing_ratio,
+    norms_need,
+    rollout,
+    rollout_refusal,
+    row_shares,
+    value_norms,
+    value_refusal,
+    value_weighted,
+    value_weighted_layer,
+)
 from .metrics import METRICS, HeadMetrics, Metric, Numbers
 from .patterns import (
     PATTERNS,
@@ -45,9 +61,20 @@ __all__ = [
     "combined_heads",
     "compare",
     "data_frame",
+    "flow",
+    "head_outputs",
     "head_pattern",
     "metrics_table",
+    "mixing_ratio",
+    "norms_need",
     "pattern_of",
+    "rollout",
+    "rollout_refusal",
+    "row_shares",
     "sampled_rows",
     "summarize_heads",
+    "value_norms",
+    "value_refusal",
+    "value_weighted",
+    "value_weighted_layer",
 ]

@@ -83,12 +83,14 @@ class PageRecord:
         model: the model's name, or "".
         manifest, overview: see `attnwidget.wire`; the overview is None if no view needs it.
         layers: its layers, by stack and number.
+        rollouts: the rollout of its stacks, by name, as far as the page has it.
     """
 
     model: str
     manifest: Mapping[str, Any]
     overview: bytes | None
     layers: Mapping[tuple[str, int], PackedLayer]
+    rollouts: Mapping[str, PackedLayer]
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,11 @@ def document(
         _block(place, f"{stack}.{number}", layer)
         for place, record in enumerate(records)
         for (stack, number), layer in record.layers.items()
+    ]
+    blocks += [
+        _block(place, f"{stack}.rollout", rollout)
+        for place, record in enumerate(records)
+        for stack, rollout in record.rollouts.items()
     ]
     models = ", ".join(dict.fromkeys(record.model for record in records if record.model))
     program = _SCRIPT.read_bytes()

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from attnwidget.analysis import norms_need
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import NO_SIZE
+from attnwidget.view_state.choices import Lens
 from attnwidget.wire import Metrics, encode_own_metrics
 
 from .shown import Shown
@@ -35,6 +37,7 @@ def head(
     heads: Iterable[int] | None = None,
     *,
     query: int | None = None,
+    lens: Lens = "attention",
     picture: bool = True,
     stack: str | None = None,
     ax: Axes | None = None,
@@ -45,6 +48,8 @@ def head(
         heads: the heads drawn, each in its colour; all of the layer if None.
         query: a query position, to draw its attention alone, with every head's share beside the
             keys; None for all queries. Over 64 tokens, neighbours then share a line.
+        lens: "attention"; "values" for value-weighted norms as shares of each row; or "rollout" of
+            all layers up to this one. See `attnwidget.analysis`.
         picture: True to draw the attention of one head from one query on the image of a vision
             model, if the record has it; False for lines.
         stack: the name of a stack; the record's first if None.
@@ -57,7 +62,7 @@ def head(
     Raises:
         IndexError: there is no such layer, head or query.
         KeyError: there is no such stack.
-        ValueError: `heads` is empty.
+        ValueError: `heads` is empty, or the record does not have the lens; the message says why.
         ImportError: matplotlib is not installed.
     """
     require_matplotlib()
@@ -68,7 +73,9 @@ def head(
     chosen = None if heads is None else list(dict.fromkeys(heads))
     if chosen == []:
         raise ValueError("heads is empty; give at least one, or None for all")
-    shown = Shown(record, layer=layer, heads=chosen, query=query, picture=picture, stack=stack)
+    shown = Shown(
+        record, layer=layer, heads=chosen, query=query, lens=lens, picture=picture, stack=stack
+    )
     shown.check()
     if query is not None and len(shown.drawn_heads) == 1 and on_picture(shown):
         shown = replace(shown, head=shown.drawn_heads[0])
@@ -85,31 +92,31 @@ def matrix(
     layer: int,
     head: int,
     *,
+    lens: Lens = "attention",
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the weights of a head as a matrix: rows are queries, columns are keys.
 
     Args:
-        stack, ax: as in `head`.
+        lens, stack, ax: as in `head`. A rollout is of all heads.
 
     Returns:
         The Axes. `ax.images[0]` has the weights, for a colour bar; with more than 400 tokens, or
         more than the Axes have points, a cell is the largest weight of several.
 
     Raises:
-        IndexError, KeyError, ImportError: as in `head`.
+        IndexError, KeyError, ValueError, ImportError: as in `head`.
     """
     require_matplotlib()
-    from .head_plot import attention_title
+    from .head_plot import attention_title, matrix_beside_lines
     from .matrix_plot import draw_matrix
     from .sizes import matrix_size
-    from .weights import head_matrix
 
-    shown = Shown(record, layer=layer, head=head, stack=stack)
+    shown = Shown(record, layer=layer, head=head, lens=lens, stack=stack)
     shown.check()
     ax = ax or _new_axes(matrix_size(shown))
-    attention = head_matrix(shown, head)
+    attention = matrix_beside_lines(shown)
     draw_matrix(ax, shown, attention, attention_title(shown, attention.name))
     return ax
 
@@ -118,6 +125,7 @@ def model(
     record: AttentionRecord,
     *,
     metric: str | ArrayLike | None = None,
+    lens: Literal["attention", "values"] = "attention",
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -128,6 +136,8 @@ def model(
             `attnwidget.analysis.METRICS`, such as "entropy", or an array [layers, heads] (NaN where
             a layer has fewer heads). Negative numbers get colours that diverge from zero. None for
             thumbnails.
+        lens: the numbers in thumbnails, as in `head`; layers without norms of values keep those of
+            attention, and the note says so.
         stack, ax: as in `head`.
 
     Returns:
@@ -142,7 +152,11 @@ def model(
     from .sizes import model_size
 
     numbers = record.stack(stack).numbers
-    shown = Shown(record, view="model", layer=numbers[0], stack=stack)
+    if lens not in ("attention", "values"):
+        raise ValueError(f"lens is {lens!r}; heads have 'attention' and 'values'")
+    shown = Shown(record, view="model", layer=numbers[0], lens=lens, stack=stack)
+    if all(norms_need(layer) for layer in record.stack(stack).layers):
+        shown.check_lens()
     if metric is None:
         ax = ax or _new_axes(model_size(shown))
         draw_model(ax, shown)

@@ -11,10 +11,10 @@ from matplotlib.colors import Normalize, to_rgb, to_rgba
 from matplotlib.patches import FancyBboxPatch, Patch
 from numpy.typing import ArrayLike, NDArray
 
-from attnwidget.analysis import sampled_rows
+from attnwidget.analysis import norms_need, sampled_rows
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, split_cells
 from attnwidget.progress import step_done
-from attnwidget.record import Tokens
+from attnwidget.record import Tokens, runs
 
 from .axes import LETTER, PLAIN, add_legend, font_size, hide_frame, palette_of, size_in_points
 from .coloring import (
@@ -339,6 +339,11 @@ def _notes(shown: Shown) -> list[str]:
     stack, notes = shown.current_stack, []
     if shown.thumbnails == "lines":
         notes.append(f"the {_MAX_LINES} strongest lines of each head")
+    if shown.lens == "values":
+        notes.append("pictures are value-weighted, numbers are of attention")
+        others = [layer.number for layer in stack.layers if norms_need(layer) is not None]
+        if others:
+            notes.append(f"pictures of attention in layers without norms: {runs(others)}")
     sampled = sampled_rows(len(stack.queries))
     if sampled is not None:
         notes.append(f"pictures and numbers from {sampled:,} of {len(stack.queries):,} queries")

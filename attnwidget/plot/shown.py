@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.analysis import rollout_refusal, value_refusal
 from attnwidget.analysis.words import words
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR
-from attnwidget.view_state.choices import Combine
+from attnwidget.view_state.choices import Combine, Lens
 from attnwidget.wire import SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
 
@@ -45,6 +46,7 @@ class Shown:
     also: Sequence[int] = ()
     segments: str = "all"
     combine: Combine = "none"
+    lens: Lens = "attention"
     words: bool = False
     orientation: str = "vertical"
     picture: bool = True
@@ -67,7 +69,12 @@ class Shown:
     similarity: SentSimilarity | None = None
 
     def check(self) -> None:
-        """Raise a KeyError or an IndexError unless the record has these layers, heads and query."""
+        """Check that the record has these layers, heads, query and lens.
+
+        Raises:
+            KeyError, IndexError: it lacks one of them.
+            ValueError: the layer does not have the lens; the message says why.
+        """
         count = self.current_layer.num_heads
         for head in (self.head, *(self.heads or ())):
             if not 0 <= head < count:
@@ -81,6 +88,18 @@ class Shown:
                 f"query {self.query} does not exist: there are {num_queries} query tokens, "
                 f"0 to {num_queries - 1}"
             )
+
+        self.check_lens()
+
+    def check_lens(self) -> None:
+        """Raise a ValueError if there is no such lens, or the current layer does not have it."""
+        if self.lens not in get_args(Lens):
+            raise ValueError(f"lens is {self.lens!r}; there are {get_args(Lens)}")
+        refusal = value_refusal(self.current_layer) if self.lens == "values" else None
+        if self.lens == "rollout":
+            refusal = rollout_refusal(self.current_stack)
+        if refusal is not None:
+            raise ValueError(f"lens {self.lens!r} is not known: {refusal}")
 
     @cached_property
     def current_stack(self) -> Stack:

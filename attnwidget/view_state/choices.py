@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, TypedDict, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import METRICS
+from attnwidget.analysis import METRICS, norms_need, rollout_refusal, value_refusal
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity
 
@@ -21,6 +21,7 @@ View = Literal["head", "model", "neuron", "map"]
 Segments = Literal["all", "aa", "ab", "ba", "bb"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
+Lens = Literal["attention", "values", "rollout"]
 Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
 Neurons = Literal["model", "pair", "sum"]
@@ -60,6 +61,7 @@ class ChoiceOptions(TypedDict, total=False):
     also: Iterable[SupportsIndex]
     segments: Segments
     combine: Combine
+    lens: Lens
     words: bool
     orientation: Orientation
     picture: bool
@@ -138,6 +140,7 @@ class Choices(traitlets.HasTraits):
     also = _numbers([])
     segments = _choice(Segments, "all")
     combine = _choice(Combine, "none")
+    lens = _choice(Lens, "attention")
     words = _flag(False)
     orientation = _choice(Orientation, "vertical")
     picture = _flag(True)
@@ -212,6 +215,17 @@ class Choices(traitlets.HasTraits):
             for at in dict.fromkeys(proposal.value)
             if at != getattr(self, side)
         ]
+
+    @traitlets.validate("lens")
+    def _valid_lens(self, proposal: Any) -> Any:
+        stacks = [self._record.stack(name) for name in self._record.stacks]
+        if proposal.value == "values":
+            layers = [layer for stack in stacks for layer in stack.layers]
+            if all(norms_need(layer) for layer in layers):
+                raise TraitError(f"lens 'values' is not known: {value_refusal(layers[0])}")
+        if proposal.value == "rollout" and all(rollout_refusal(stack) for stack in stacks):
+            raise TraitError(f"lens 'rollout' is not known: {rollout_refusal(stacks[0])}")
+        return proposal.value
 
     @traitlets.validate("sort")
     def _valid_sort(self, proposal: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
-from attnwidget.page import layers_within
+from attnwidget.page import layers_within, packed_rollouts
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
@@ -42,6 +42,10 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             queries of the first and keys of the second letter's text.
         combine: the combination that the head view shows: the "mean" or "max" of the heads drawn,
             or "layers_mean" or "layers_max" of every head of every layer; "none" for single heads.
+        lens: the numbers that the head view and the model view show: "attention"; "values", the
+            value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
+            of `capture(..., values=True)`; or "rollout" of all layers up to the one shown (Abnar
+            and Zuidema 2020), in the head view alone. See `attnwidget.analysis`.
         words: True if the head view joins the tokens of a word: the attention to a word is the
             sum over its tokens, that from a word the mean.
         orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
@@ -142,6 +146,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             f"{stack}.{number}": layer.content | {"data": layer.data}
             for (stack, number), layer in packed.items()
         }
+        if self.lens == "rollout":
+            for stack, rollout in packed_rollouts(self._record).items():
+                blocks[f"{stack}.rollout"] = rollout.content | {"data": rollout.data}
         with self.hold_sync():
             self._blocks, self._note = blocks, note
         do_not_embed(self)

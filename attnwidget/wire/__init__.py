@@ -7,6 +7,8 @@ from .block import (
     decode_floats,
     encode_block,
     encode_combined,
+    encode_rollout,
+    rollout_fits,
 )
 from .manifest import decode_overview, encode_overview
 from .metrics import Metrics, SentMetric, encode_own_metrics
@@ -29,5 +31,7 @@ __all__ = [
     "encode_combined",
     "encode_overview",
     "encode_own_metrics",
+    "encode_rollout",
     "encode_similarity",
+    "rollout_fits",
 ]

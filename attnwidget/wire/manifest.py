@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadSummary, sampled_rows, summarize_heads
+from attnwidget.analysis import HeadSummary, norms_need, sampled_rows, summarize_heads
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
@@ -26,15 +26,21 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
 
     The manifest is JSON; `js/src/data/manifest.ts` describes its shape. The thumbnails of all heads
     are concatenated in the order of stacks, layers and heads, with 4 bits per cell, the first cell
-    in the high half of a byte, and every thumbnail padded to a whole byte.
+    in the high half of a byte, and every thumbnail padded to a whole byte. Those of value-weighted
+    shares follow in the same order, for the layers with norms of values.
     """
     thumbnails: list[bytes] = []
+    weighted: list[bytes] = []
     stacks = []
     summaries: dict[str, list[list[HeadSummary]]] = {}
     for name in record.stacks:
         stack = record.stack(name)
         summaries[name] = [_summaries(stack, layer) for layer in stack.layers]
-        thumbnails += [_pack(head.levels) for heads in summaries[name] for head in heads]
+        for heads in summaries[name]:
+            thumbnails += [_pack(head.levels) for head in heads]
+            weighted += [
+                _pack(head.weighted_levels) for head in heads if head.weighted_levels is not None
+            ]
         sampled = sampled_rows(len(stack.queries))
         layers = [_layer(layer) for layer in stack.layers]
         stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
@@ -47,26 +53,41 @@ def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         "metrics": encode_metrics(summaries),
         "patterns": encode_patterns(summaries),
     }
-    return manifest, b"".join(thumbnails)
+    return manifest, b"".join([*thumbnails, *weighted])
 
 
 def decode_overview(
-    record: AttentionRecord, thumbnails: bytes
+    record: AttentionRecord, thumbnails: bytes, *, weighted: bool = False
 ) -> dict[str, list[list[NDArray[np.uint8]]]]:
-    """Decode every head's thumbnail [min(Tq, 32), min(Tk, 32)], by stack and layer."""
+    """Decode every head's thumbnail [min(Tq, 32), min(Tk, 32)], by stack and layer.
+
+    Args:
+        weighted: True for those of value-weighted shares; layers without norms have none.
+    """
     remaining = np.frombuffer(thumbnails, np.uint8)
-    stacks = {}
-    for name in record.stacks:
-        stack = record.stack(name)
+
+    def decoded(stack: Stack, heads: int) -> list[NDArray[np.uint8]]:
+        nonlocal remaining
         rows, columns = (min(len(t), THUMBNAIL_SIZE) for t in (stack.queries, stack.keys))
         size = (rows * columns + 1) // 2
-        layers = []
-        for layer in stack.layers:
-            packed, remaining = np.split(remaining, [layer.num_heads * size])
-            cells = np.stack([packed >> 4, packed & 15], axis=1).reshape(layer.num_heads, 2 * size)
-            layers.append(list(cells[:, : rows * columns].reshape(-1, rows, columns)))
-        stacks[name] = layers
-    return stacks
+        packed, remaining = np.split(remaining, [heads * size])
+        cells = np.stack([packed >> 4, packed & 15], axis=1).reshape(heads, 2 * size)
+        return list(cells[:, : rows * columns].reshape(-1, rows, columns))
+
+    stacks = {name: record.stack(name) for name in record.stacks}
+    attention = {
+        name: [decoded(stack, layer.num_heads) for layer in stack.layers]
+        for name, stack in stacks.items()
+    }
+    if not weighted:
+        return attention
+    return {
+        name: [
+            decoded(stack, layer.num_heads if norms_need(layer) is None else 0)
+            for layer in stack.layers
+        ]
+        for name, stack in stacks.items()
+    }
 
 
 def _summaries(stack: Stack, layer: Layer) -> list[HeadSummary]:
@@ -115,6 +136,7 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "rotary": None if layer.rotary is None else asdict(layer.rotary),
         "program": None if layer.program is None else program_json(layer.program),
         "sums": layer.row_sums,
+        "norms_need": norms_need(layer),
         "fidelity": {
             "exact": layer.fidelity.exact,
             "module": sendable(layer.fidelity.module),

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnwidget.record import AttentionRecord, Layer
 
-from .block import Block, encode_block, encode_combined
+from .block import Block, encode_block, encode_combined, encode_rollout, rollout_fits
 from .columns import Columns, Reply, block_of
 
 # In bytes; larger blocks that combine all layers are refused before they fill the memory.
@@ -24,6 +24,7 @@ class Replies:
       {id, parts, rounding} and buffers; rounding is the block's `BlockError`.
     - to {id, op: "combined", stack}: the mean and the maximum over all heads of all layers, and
       the head of each maximum, likewise.
+    - to {id, op: "rollout", stack}: the rollout of every layer, likewise.
     - to {id, op: "row", stack, layer, side, position}, with the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" if only those were recorded;
       with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column
@@ -71,13 +72,15 @@ class Replies:
     def _block(self, record: AttentionRecord, request: dict[str, Any], id_: str) -> Block | None:
         """The block of the reply; None if it is sent later."""
         op, stack, layer = request.get("op"), request.get("stack"), request.get("layer")
-        if op not in ("block", "combined", "row"):
+        if op not in ("block", "combined", "rollout", "row"):
             raise ValueError(
                 f"the kernel does not know the request {op!r:.100}; its attnwidget is older than "
                 "the page: restart the kernel and run the cell again"
             )
         if op == "combined":
             return _combined(record, stack)
+        if op == "rollout":
+            return _rollout(record, stack)
         if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
             raise ValueError(
                 f"a {op} is asked for by stack (a name) and layer (a number), not by stack "
@@ -107,6 +110,18 @@ def _combined(record: AttentionRecord, name: Any) -> Block:
             "text for that"
         )
     return encode_combined(stack)
+
+
+def _rollout(record: AttentionRecord, name: Any) -> Block:
+    if not isinstance(name, str):
+        raise ValueError(f"rollout is of a stack (a name), not of {name!r:.100}")
+    stack = record.stack(name)
+    if not rollout_fits(stack):
+        raise ValueError(
+            f"the rollout of {len(stack.layers)} layers over {len(stack.keys)} tokens is too large "
+            "to show; capture a shorter text for that, or use attnwidget.analysis.rollout"
+        )
+    return encode_rollout(stack)
 
 
 def _place(layer: Layer, request: dict[str, Any]) -> tuple[str, int]:

@@ -39,6 +39,7 @@ CHOICES: dict[str, Any] = {
     "also": [5, 1],
     "segments": "ab",
     "combine": "layers_mean",
+    "lens": "attention",
     "words": True,
     "orientation": "horizontal",
     "thumbnails": "lines",

@@ -39,6 +39,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "also": ([], [5, 1]),
     "segments": ("all", "ab"),
     "combine": ("none", "layers_mean"),
+    "lens": ("attention", "rollout"),
     "words": (False, True),
     "orientation": ("vertical", "horizontal"),
     "picture": (True, False),

@@ -129,6 +129,7 @@ const layer: Check = (value) => {
     bytes: integer(0),
     bare: optional(flag),
     sums: optional(orNull(list(number, exactly(2)))),
+    norms_need: optional(orNull(oneOf(["values", "projection"]))),
     fidelity: fields({ exact: orNull(flag), module: text(), tolerance: number }),
   })(value);
   if (wrong !== null) return wrong;

@@ -65,6 +65,8 @@ export interface LayerInfo {
   readonly program: Program | null;
   /** True if the page has weights alone although a program gives them. */
   readonly bare?: boolean;
+  /** The array without which there are no norms of values; null if the block has `norms`. */
+  readonly norms_need?: "values" | "projection" | null;
   /** The least and the largest sum of a row of weights; null or missing if all are 1. */
   readonly sums?: readonly [number, number] | null;
   readonly fidelity: {

@@ -80,6 +80,11 @@ export class Requests {
     return this.#blocks.take(ask, signal);
   }
 
+  /** Request the rollout of all layers. */
+  rollout(stack: string, signal: AbortSignal): Promise<Block> {
+    return this.#blocks.take(() => this.#ask({ op: "rollout", stack }, "the rollout"), signal);
+  }
+
   /** Request row or column `position` of every head of a layer. */
   row(
     stack: string,

@@ -4,7 +4,7 @@ import { effect } from "@preact/signals-core";
 import { mount } from "../app.ts";
 import { fields, flag, integer, list, oneOf, orNull, text } from "../data/check.ts";
 import type { Manifest } from "../data/manifest.ts";
-import type { PackedHeader } from "../data/packed.ts";
+import type { PackedBlock, PackedHeader } from "../data/packed.ts";
 import { readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
 import { leftOut } from "../parts/absent.ts";
@@ -133,10 +133,18 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
           numbers.filter((number) => scripts.has(`${stack}.${number}`)),
         );
       }
-      const { data, ...packed } = read<Embedded>(script);
-      return { ...packed, data: bytes(data) };
+      return embedded(script);
+    },
+    rollout(stack) {
+      const script = scripts.get(`${stack}.rollout`);
+      return script ? async () => embedded(script) : null;
     },
   };
+}
+
+function embedded(script: Element): PackedBlock {
+  const { data, ...packed } = read<Embedded>(script);
+  return { ...packed, data: bytes(data) };
 }
 
 function read<Type>(script: Element | null): Type {

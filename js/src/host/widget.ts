@@ -81,7 +81,7 @@ function sourceOf(
 ): Source {
   const requests = new Requests(model, signal);
   const blocks = () => model.get("_blocks") as Record<string, Saved | undefined> | null;
-  const embedded = (stack: string, layer: number) => blocks()?.[`${stack}.${layer}`];
+  const embedded = (stack: string, layer: number | "rollout") => blocks()?.[`${stack}.${layer}`];
   // A page exported by marimo drops all messages silently.
   const connected = () =>
     !parent.classList.contains("jupyter-widgets-disconnected") &&
@@ -104,6 +104,11 @@ function sourceOf(
         );
       }
       return requests.block(stack, layer, abort);
+    },
+    rollout(stack) {
+      const block = embedded(stack, "rollout");
+      if (block) return () => Promise.resolve({ ...block, data: bytesOf(block.data) });
+      return connected() ? (abort) => requests.rollout(stack, abort) : null;
     },
     rows(stack, layer) {
       if (embedded(stack, layer) || !connected()) return null;

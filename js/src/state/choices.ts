@@ -43,6 +43,7 @@ export const SCHEMA = {
   also: indices,
   segments: oneOf("all", "aa", "ab", "ba", "bb"),
   combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
+  lens: oneOf("attention", "values", "rollout"),
   words: flag(false),
   orientation: oneOf("vertical", "horizontal"),
   picture: flag(true),
@@ -79,6 +80,7 @@ type ChoiceName = keyof typeof SCHEMA;
 export type Choices = { [Name in ChoiceName]: (typeof SCHEMA)[Name]["value"] };
 export type ViewName = Choices["view"];
 export type Segments = Choices["segments"];
+export type Lens = Choices["lens"];
 
 export const CHOICES = Object.keys(SCHEMA) as readonly ChoiceName[];
 export const VIEWS = SCHEMA.view.options;

@@ -5,7 +5,9 @@ import type { Store } from "../../data/store.ts";
 import { hasWords } from "../../data/units.ts";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
+import { weighting } from "../shared/lenses.ts";
 
 const COMBINE = {
   none: "Single heads",
@@ -23,6 +25,7 @@ const KEYS = [
 export function headTools(scope: Scope, state: State, store: Store): HTMLElement[] {
   const { combine, orientation } = state;
   const show = choice(scope, "Show", optionsOf<"combine">(COMBINE), combine);
+  const lens = weighting(scope, state, store, "head");
   const words = toggle(
     scope,
     "Words",
@@ -51,11 +54,14 @@ export function headTools(scope: Scope, state: State, store: Store): HTMLElement
     },
   });
   scope.effect(() => {
+    show.classList.toggle("idle", shownLens(state) === "rollout");
+  });
+  scope.effect(() => {
     const stack = state.shown.stack.value;
     keys.hidden = !patchesOn(store.manifest, stack);
     const onImage = !keys.hidden && state.picture.value;
     horizontal.hidden = onImage;
     words.hidden = onImage || !hasWords(stack);
   });
-  return [keys, show, words, horizontal];
+  return [keys, show, lens, words, horizontal];
 }

@@ -6,6 +6,7 @@ import { shownSegments } from "../../data/thumbnails.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { headLens } from "../../state/lens.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
 import { isPair, shownTokens } from "../../state/shown.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
@@ -15,6 +16,7 @@ import { described } from "../shared/all-heads/patterns.ts";
 import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
 import { aspectOf, paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
+import { weightedText } from "../shared/lenses.ts";
 import type { Context, View } from "../shared/view.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
@@ -67,7 +69,7 @@ export function modelView(context: Context): View {
     return state.opened.value && shown && same(shown, current.value) ? null : shown;
   });
 
-  const tools = modelTools(scope, state);
+  const tools = modelTools(scope, state, store);
   const element = el("div", { class: "model-view" });
   scope.scopedEffect((own) => {
     const width = context.width.value;
@@ -109,7 +111,7 @@ export function modelView(context: Context): View {
     const segments = shownSegments(state.segments.value, shownStack);
     const kind = state.thumbnails.value;
     const aspect = aspectOf(kind, shownTokens(segments, shownStack));
-    const thumbnailOf = thumbnailsOf(store, shownStack, segments);
+    const thumbnailOf = thumbnailsOf(store, shownStack, segments, headLens(state));
     const layout = modelLayout(width, aspect, shown, sort.value !== null);
     const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
     const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
@@ -284,6 +286,10 @@ export function modelView(context: Context): View {
       ...[
         pair.value.remark,
         keptAsWeights(rows.value.map(({ layer }) => layer)),
+        weightedText(
+          rows.value.map(({ layer }) => layer),
+          headLens(state),
+        ),
         sampledText(stack.value),
       ]
         .filter(Boolean)

@@ -7,7 +7,7 @@ import { cropped, shownSegments } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
-import type { Choices } from "../../../state/choices.ts";
+import type { Choices, Lens } from "../../../state/choices.ts";
 import type { Shown } from "../../../state/shown.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 
@@ -15,10 +15,15 @@ import { type Palette, rgb } from "../../../styles/palette.ts";
 export type Box = readonly [x: number, y: number, width: number, height: number];
 
 /** Returns the thumbnail of a stack's heads, cropped to the chosen texts of a pair. */
-export function thumbnailsOf(store: Store, stack: StackInfo, chosen: Choices["segments"]) {
+export function thumbnailsOf(
+  store: Store,
+  stack: StackInfo,
+  chosen: Choices["segments"],
+  lens: Lens = "attention",
+) {
   const segments = shownSegments(chosen, stack);
   return ({ layer, head }: Head): Thumbnail =>
-    cropped(store.thumbnail(stack.name, layer.number, head), stack, segments);
+    cropped(store.thumbnail(stack.name, layer.number, head, lens === "values"), stack, segments);
 }
 
 /** The width of a thumbnail divided by its height: the cells of a matrix are square. */
