@@ -56,6 +56,13 @@ scored = record.scores(3, 8)[np.ix_(inner, inner)]
 assert scored[same].mean() > 1 and scored[~same].mean() < 0
 assert before > 0.8 and muted[query + 1] < 0.3
 """,
+    "kovaleva_patterns": """
+assert counts == {
+    "heterogeneous": 38, "vertical": 28, "vertical + diagonal": 4, "diagonal": 2
+}
+assert kinds[0][2] == kinds[1][8] == "diagonal"
+assert largest["own_text"] < 0.6 and max(largest[n] for n in names if n != "own_text") < 0.2
+""",
     "export": "assert (again.weights(2, 9) == record.weights(2, 9)).all()",
 }
 
