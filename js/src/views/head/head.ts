@@ -156,16 +156,21 @@ function headContent(
     : Math.min(width, LARGEST_MATRIX);
   const attention = { state, palette, axes, focused };
   const leftWidth = sideBySide ? width - matrixWidth - GAP : width;
+  const hasRoom = leftWidth >= LEAST_LINES + NORMS_WIDTH && !horizontal && !isLong(axes);
   const joined = axes.key.units.tokens.some(({ length }) => length > 1);
-  const hasNorms = weighted && !horizontal && !isLong(axes) && !joined;
-  const norms = computed(() => {
-    const { head } = matrix.value;
-    const values = head === null ? null : weighted?.norms(head);
-    return head !== null && values ? { head, values } : null;
-  });
+  const single = combination(state.combine.value) === null;
   const beside =
-    hasNorms && leftWidth >= LEAST_LINES + NORMS_WIDTH
-      ? (track: Track) => normsColumn(scope, { norms, shown: axes.key.shown }, track)
+    weighted && hasRoom && single && !joined
+      ? (track: Track) =>
+          normsColumn(
+            scope,
+            {
+              head: computed(() => headIn(state, data)),
+              norms: (head) => weighted.norms(head),
+              shown: axes.key.shown,
+            },
+            track,
+          )
       : null;
   const lines = pairs(scope, {
     ...attention,

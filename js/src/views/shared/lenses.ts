@@ -41,7 +41,7 @@ export function weighting(
         off: !!refusal,
       };
     });
-  return choice(scope, "Weighting", options, {
+  const control = choice(scope, "Weighting", options, {
     get value() {
       return view === "head" ? shownLens(state) : headLens(state);
     },
@@ -49,6 +49,9 @@ export function weighting(
       state.lens.value = lens;
     },
   });
+  // Reasons make some options long.
+  control.classList.add("weighting");
+  return control;
 }
 
 function refusalOf(state: State, store: Store, lens: Lens): string | null {
