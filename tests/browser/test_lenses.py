@@ -90,7 +90,9 @@ def test_the_model_view_has_thumbnails_of_shares(view: View) -> None:
     expect(view.page.get_by_text("pictures are value-weighted")).to_be_visible()
     assert view.drawn() != before
     view.open("Head")
-    expect(weighting(view)).to_have_value("values")
+    for lens in ("values", "rollout", "attention"):
+        expect(weighting(view)).to_have_value(lens)
+        view.page.keyboard.press("v")
 
 
 def test_rollout_is_of_all_layers_up_to_the_one_shown(

@@ -13,11 +13,11 @@ import {
 } from "../../../data/attention-matrix.ts";
 import type { Combined } from "../../../data/combine.ts";
 import type { Layer } from "../../../data/layer.ts";
-import type { LayerInfo, StackInfo } from "../../../data/manifest.ts";
+import { hasNorms, type LayerInfo, type StackInfo } from "../../../data/manifest.ts";
 import type { Rollout } from "../../../data/store.ts";
 import { shownSegments } from "../../../data/thumbnails.ts";
 import { combination } from "../../../state/choices.ts";
-import { hasNorms, headLens } from "../../../state/lens.ts";
+import { headLens } from "../../../state/lens.ts";
 import { activeHeads } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import type { Axes } from "../axes.ts";
