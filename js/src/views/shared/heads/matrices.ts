@@ -24,8 +24,14 @@ import type { Axes } from "../axes.ts";
 
 const HOW = { mean: "Mean", max: "Largest" } as const;
 
-export function shownMatrix(state: State, data: Layer, axes: Axes, head: number): AttentionMatrix {
-  const weighted = headLens(state) === "values" && data.whole && hasNorms(data.info);
+export function shownMatrix(
+  state: State,
+  data: Layer,
+  axes: Axes,
+  head: number,
+  lens = headLens(state),
+): AttentionMatrix {
+  const weighted = lens === "values" && data.whole && hasNorms(data.info);
   const matrix = weighted
     ? weightedMatrix(data.whole, head)
     : headMatrix(data, head, shownSegments(state.segments.value, data.stack));
