@@ -70,7 +70,8 @@ def show(
             the model view and the map). With `static=True` the result is a StaticView: its display
             needs no kernel, widget manager or network. None, the default, is True where the
             environment variable ATTNWIDGET_STATIC is 1, which `%attnwidget static` sets in a
-            notebook that has run `%load_ext attnwidget`.
+            notebook that has run `%load_ext attnwidget`. With `lens="values"`, values are recorded
+            unless `values` is False.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record.
@@ -101,6 +102,8 @@ def show(
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")
+    if choices.get("lens") == "values":
+        capture_options.setdefault("values", True)
     record = capture(model, tokenizer, text, text_pair, **capture_options)
     return displayed(record, view=view, **choices)
 

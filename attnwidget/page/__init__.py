@@ -1,8 +1,7 @@
 """Self-contained HTML pages: views of records that need neither a kernel nor a network."""
 
 from .assemble import ShownRecord, page_html, save_page
-from .blocks import packed_rollouts
-from .budget import check_selection, layers_within
+from .budget import check_selection, layers_within, rollouts_within
 from .frame import frame_html
 from .included import layer_numbers
 
@@ -12,7 +11,7 @@ __all__ = [
     "frame_html",
     "layer_numbers",
     "layers_within",
-    "packed_rollouts",
     "page_html",
+    "rollouts_within",
     "save_page",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
-from attnwidget.page import layers_within, packed_rollouts
+from attnwidget.page import layers_within, rollouts_within
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
@@ -128,7 +128,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
                 "default", or "draft" if only that has room for all.
             budget: the most bytes that the layers may add to the notebook. The nearest to the
                 current layer, or the first in `layers`, have precedence, and the view says which
-                are saved, and why.
+                are saved, and why. What is left is for the rollout, if `lens` is "rollout".
 
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
@@ -147,7 +147,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             for (stack, number), layer in packed.items()
         }
         if self.lens == "rollout":
-            for stack, rollout in packed_rollouts(self._record).items():
+            for stack, rollout in rollouts_within(self._record, packed, budget).items():
                 blocks[f"{stack}.rollout"] = rollout.content | {"data": rollout.data}
         with self.hold_sync():
             self._blocks, self._note = blocks, note

@@ -90,20 +90,22 @@ def test_the_model_view_has_thumbnails_of_shares(view: View) -> None:
     expect(view.page.get_by_text("pictures are value-weighted")).to_be_visible()
     assert view.drawn() != before
     view.open("Head")
-    expect(weighting(view)).to_have_value("values")
+    for lens in ("values", "rollout", "attention"):
+        expect(weighting(view)).to_have_value(lens)
+        view.page.keyboard.press("v")
 
 
 def test_rollout_is_of_all_layers_up_to_the_one_shown(
     view: View, valued: aw.AttentionRecord
 ) -> None:
     rolled = rollout(valued.stack())
-    expect(view.body.get_by_text(f"Rollout of layers 0–{LAYER}")).to_be_visible()
+    expect(view.body.get_by_role("strong")).to_have_text(f"Rollout of layers 0–{LAYER}")
     view.point_at_cell(6, 1, *rolled[LAYER].shape)
     expect(view.status).to_contain_text("→ the share ")
     [share] = numbers((view.status.text_content() or "").split(" share ")[1])
     assert abs(share - rolled[LAYER][6, 1]) <= 8e-4
     view.layer.press("Home")
-    expect(view.body.get_by_text("Rollout of layer 0")).to_be_visible()
+    expect(view.body.get_by_role("strong")).to_have_text("Rollout of layer 0")
 
 
 def test_what_the_record_does_not_have_cannot_be_chosen(view: View, pair_page: Path) -> None:

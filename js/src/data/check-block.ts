@@ -4,7 +4,7 @@ import type { Arrays } from "./arrays.ts";
 import { type Check, fields, integer, list, number, optional, orNull, text } from "./check.ts";
 import { checkPart, type Part } from "./codec.ts";
 import { CHANNELS, LOW, MOST_LOW } from "./integers.ts";
-import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
+import { hasNorms, type LayerInfo, type Side, type StackInfo } from "./manifest.ts";
 
 /** The sizes that each axis of an array may have, by the array's name. */
 export type Shapes = ReadonlyMap<string, readonly (readonly number[])[]>;
@@ -97,7 +97,7 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
       add("key_steps", [key_heads], [dim]);
     }
   }
-  if (layer.norms_need === null) add("norms", [heads], [columns]);
+  if (hasNorms(layer)) add("norms", [heads], [columns]);
   add("decimals", [heads], [rows]);
   add("step", [1]);
   if (turned && dim !== null) {

@@ -3,7 +3,7 @@
 import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";
 import { withIntegers } from "./integers.ts";
-import type { LayerInfo, Manifest, StackInfo } from "./manifest.ts";
+import { hasNorms, type LayerInfo, type Manifest, type StackInfo } from "./manifest.ts";
 
 export interface Part {
   readonly name: string;
@@ -149,7 +149,7 @@ export function decodeOverview({ stacks }: Manifest, bytes: Uint8Array): Overvie
   return { attention: read(({ heads }) => heads), weighted: read(weightedHeads) };
 }
 
-const weightedHeads = ({ heads, norms_need }: LayerInfo) => (norms_need === null ? heads : 0);
+const weightedHeads = (layer: LayerInfo) => (hasNorms(layer) ? layer.heads : 0);
 
 const thumbnailSize = ({ queries, keys }: StackInfo) =>
   [queries, keys].map(({ labels }) => Math.min(labels.length, THUMBNAIL_SIZE)) as [number, number];

@@ -77,6 +77,9 @@ export interface LayerInfo {
   };
 }
 
+/** True if the block of a layer has the norms of its values. */
+export const hasNorms = ({ norms_need }: LayerInfo): boolean => norms_need === null;
+
 /** Values per head, by layer. */
 export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
 

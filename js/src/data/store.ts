@@ -17,7 +17,7 @@ import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
 import { type PackedBlock, unpack } from "./packed.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
-import { type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
+import { Absent, type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
 /** The source of layers: a kernel, or the page. */
 export interface Source {
@@ -142,7 +142,7 @@ export class Store {
   rollout(stack: string): ReadonlySignal<Loaded<Rollout>> {
     return this.#cache.get(keyOf(stack, "rollout"), async (signal) => {
       const ask = this.source.rollout?.(stack);
-      if (!ask) throw new Error("Rollout is not in this page.");
+      if (!ask) throw new Absent("Rollout is not in this page.");
       const sent = await ask(signal);
       const { layers, keys } = this.stack(stack);
       const size = keys.labels.length ** 2;

@@ -28,6 +28,7 @@ const POINTER: Entries = [
 ];
 
 const HEAD: Entries = [
+  ["v", "the next weighting: attention, value-weighted, rollout"],
   ["j Shift+J", "the strongest links of the matrix, one after the other"],
   ["point at a strip", "look at a token of the whole text; with a query locked, at its weight"],
   ["press a strip", "go there; drag to go through the text"],
@@ -50,6 +51,7 @@ const MATRIX: Entries = [
 ];
 
 const MODEL: Entries = [
+  ["v", "thumbnails of attention, or value-weighted"],
   ["click", "open a head in its place (also Space)"],
   ["↑ ↓", "the next head, while the ranking has the focus; Enter opens it"],
 ];

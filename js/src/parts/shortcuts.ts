@@ -61,7 +61,7 @@ export function bindKeys(
   );
 }
 
-const ONCE = new Set(["?", "/", "c", "s", "r"]);
+const ONCE = new Set(["?", "/", "c", "s", "r", "v"]);
 
 /** Elements that take letters and digits themselves. */
 const TYPED = "input, textarea, select";

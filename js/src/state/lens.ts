@@ -1,6 +1,6 @@
 /** The weighting of heads: which numbers a view shows, and why a stack may not have them. */
 
-import type { LayerInfo, StackInfo } from "../data/manifest.ts";
+import { hasNorms, type StackInfo } from "../data/manifest.ts";
 import { combination, type Lens } from "./choices.ts";
 import type { State } from "./state.ts";
 
@@ -14,9 +14,6 @@ export function lensRefusal({ queries, keys, layers }: StackInfo, lens: Lens): s
   if (queries !== keys) return "self-attention only";
   return layers.every(({ number }, at) => number === at) ? null : "needs all layers";
 }
-
-/** True if the block of a layer has the norms of its values. */
-export const hasNorms = ({ norms_need }: LayerInfo) => norms_need === null;
 
 const WITHOUT_NORMS = {
   values: "needs capture(values=True)",

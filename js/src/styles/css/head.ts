@@ -24,11 +24,9 @@ export const HEAD = `
 .strip-names.right { left: auto; right: 0 }
 .horizontal .strip-names { display: none }
 .norms { position: relative; flex: none; width: 86px; font-size: 11px; color: var(--muted) }
-.norms.unused { visibility: hidden }
+.norms .bar i { left: 0 }
 .norms .heading { position: absolute; bottom: 100%; right: 0; white-space: nowrap }
 .norms .row { display: flex; align-items: center; gap: 6px }
-.norms .bar { flex: 1 }
-.norms .bar i { display: block; height: 6px; border-radius: 2px; background: var(--muted); opacity: .5 }
 .norms .row span { width: 34px; text-align: right; font-variant-numeric: tabular-nums }
 .pairs.horizontal { flex-direction: column; gap: 2px; padding-top: 12px }
 .titled { width: fit-content; max-width: 100% }

@@ -26,7 +26,7 @@ import {
 import { headStatus } from "../shared/heads/status.ts";
 import { headTables } from "../shared/heads/tables.ts";
 import { headIn, layerView, notice } from "../shared/layer-view.ts";
-import { lensNotice } from "../shared/lenses.ts";
+import { lensNotice, weighting } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { MINIMAP_WIDTH } from "../shared/minimap.ts";
 import { NORMS_WIDTH, normsColumn } from "../shared/norms.ts";
@@ -50,7 +50,8 @@ const LEAST_LONG = 320;
 
 export function headView(context: Context): View {
   const { scope, state, store } = context;
-  const tools = headTools(scope, state, store);
+  const lens = weighting(scope, state, store, "head");
+  const tools = headTools(scope, state, store, lens.control);
   const shown = signal<ShownMatrix | null>(null);
   const links = jump(scope, state, shown);
   // A computed of its own, so that a failed answer does not cause another request.
@@ -86,7 +87,7 @@ export function headView(context: Context): View {
       name: state.combine.value,
     });
   });
-  return { ...view, tools: [...tools, links.element], jump: links.go };
+  return { ...view, tools: [...tools, links.element], jump: links.go, keys: { v: lens.next } };
 }
 
 /** One matrix of several layers: all of their heads combined, or their rollout. */
@@ -156,16 +157,21 @@ function headContent(
     : Math.min(width, LARGEST_MATRIX);
   const attention = { state, palette, axes, focused };
   const leftWidth = sideBySide ? width - matrixWidth - GAP : width;
+  const hasRoom = leftWidth >= LEAST_LINES + NORMS_WIDTH && !horizontal && !isLong(axes);
   const joined = axes.key.units.tokens.some(({ length }) => length > 1);
-  const hasNorms = weighted && !horizontal && !isLong(axes) && !joined;
-  const norms = computed(() => {
-    const { head } = matrix.value;
-    const values = head === null ? null : weighted?.norms(head);
-    return head !== null && values ? { head, values } : null;
-  });
+  const single = combination(state.combine.value) === null;
   const beside =
-    hasNorms && leftWidth >= LEAST_LINES + NORMS_WIDTH
-      ? (track: Track) => normsColumn(scope, { norms, shown: axes.key.shown }, track)
+    weighted && hasRoom && single && !joined
+      ? (track: Track) =>
+          normsColumn(
+            scope,
+            {
+              head: computed(() => headIn(state, data)),
+              norms: (head) => weighted.norms(head),
+              shown: axes.key.shown,
+            },
+            track,
+          )
       : null;
   const lines = pairs(scope, {
     ...attention,

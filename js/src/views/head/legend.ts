@@ -6,10 +6,10 @@ import { writesOn } from "../../data/texts.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
 import type { Phrase } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
-import type { Lens } from "../../state/choices.ts";
 import { shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
 import type { HeadContent } from "../shared/heads/status.ts";
+import { LENSES } from "../shared/lenses.ts";
 import type { Context } from "../shared/view.ts";
 
 /**
@@ -36,7 +36,7 @@ export function headLegend(
     share !== null && share < 100 && (whole || data.whole)
       ? `${Math.floor(share * 10) / 10}% of ${lens === "attention" ? lens : "shares"} shown`
       : "",
-    LENSES[lens],
+    lens === "attention" ? "" : LENSES[lens].title,
     writesOn(stack, state.shown.texts.value) ? "a query’s row makes the next token" : "",
     generatedLegend(stack.queries, stack.keys),
     keptAsWeights(whole ? stack.layers : [info]),
@@ -53,12 +53,6 @@ export function headLegend(
   ];
   return [parts.filter(Boolean).join(" · ")];
 }
-
-const LENSES: Readonly<Record<Lens, string>> = {
-  attention: "",
-  values: "‖w f(x)‖ as a share of its row",
-  rollout: "(A + I) / 2 of each layer, A the mean of its heads, multiplied",
-};
 
 /** "14 × 14 patches + [CLS]". */
 function onImage({ patches, labels }: Tokens): string | null {

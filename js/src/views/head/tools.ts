@@ -7,7 +7,6 @@ import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
-import { weighting } from "../shared/lenses.ts";
 
 const COMBINE = {
   none: "Single heads",
@@ -22,10 +21,15 @@ const KEYS = [
   { value: "list", label: "List", title: "Patches as a list of tokens, with lines" },
 ];
 
-export function headTools(scope: Scope, state: State, store: Store): HTMLElement[] {
+/** @param lens the control of the weighting */
+export function headTools(
+  scope: Scope,
+  state: State,
+  store: Store,
+  lens: HTMLElement,
+): HTMLElement[] {
   const { combine, orientation } = state;
   const show = choice(scope, "Show", optionsOf<"combine">(COMBINE), combine);
-  const lens = weighting(scope, state, store, "head");
   const words = toggle(
     scope,
     "Words",

@@ -74,7 +74,8 @@ export function strongest(
       return;
     }
     const axes = axesOf(state, stack);
-    const matrix = shownMatrix(state, data, axes, head.head);
+    // The numbers of the map are those of attention.
+    const matrix = shownMatrix(state, data, axes, head.head, "attention");
     const same = sameText(axes);
     const show = (links: readonly Link[]) => {
       const drawn = links.slice(0, DRAWN);

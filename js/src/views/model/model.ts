@@ -16,7 +16,7 @@ import { described } from "../shared/all-heads/patterns.ts";
 import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
 import { aspectOf, paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
-import { weightedText } from "../shared/lenses.ts";
+import { weightedText, weighting } from "../shared/lenses.ts";
 import type { Context, View } from "../shared/view.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
@@ -69,7 +69,8 @@ export function modelView(context: Context): View {
     return state.opened.value && shown && same(shown, current.value) ? null : shown;
   });
 
-  const tools = modelTools(scope, state, store);
+  const lens = weighting(scope, state, store, "model");
+  const tools = modelTools(scope, state, lens.control);
   const element = el("div", { class: "model-view" });
   scope.scopedEffect((own) => {
     const width = context.width.value;
@@ -302,6 +303,7 @@ export function modelView(context: Context): View {
       ...(panel.value?.content.legend.value ?? []),
     ]),
     tools,
+    keys: { v: lens.next },
     figure: () => ({
       name: figureName(manifest, "model", stack.peek()),
       heading: "",

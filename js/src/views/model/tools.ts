@@ -1,16 +1,15 @@
 /** The controls of the model view. */
 
-import type { Store } from "../../data/store.ts";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { PAIR } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
 import { colorMenu, metricOptions, orFirst } from "../shared/all-heads/menus.ts";
-import { weighting } from "../shared/lenses.ts";
 
 const THUMBNAILS = { matrix: "Matrix", lines: "Lines" };
 
-export function modelTools(scope: Scope, state: State, store: Store): HTMLElement[] {
+/** @param lens the control of the weighting */
+export function modelTools(scope: Scope, state: State, lens: HTMLElement): HTMLElement[] {
   const orders = () => [
     { value: "model", label: "As in model" },
     { value: PAIR, label: "Weight of locked pair", title: "Of the locked query and key" },
@@ -20,7 +19,7 @@ export function modelTools(scope: Scope, state: State, store: Store): HTMLElemen
     colorMenu(scope, state),
     choice(scope, "Sort heads", orders, orFirst(state.sort, orders)),
     choice(scope, "Show", optionsOf<"thumbnails">(THUMBNAILS), state.thumbnails),
-    weighting(scope, state, store, "model"),
+    lens,
     toggle(scope, "Ranking", "List the heads of all layers by their numbers", state.ranking),
   ];
 }

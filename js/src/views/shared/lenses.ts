@@ -1,26 +1,33 @@
 /** The weighting of heads: its control, and the notice where a layer does not have it. */
 
 import type { Layer } from "../../data/layer.ts";
-import type { LayerInfo } from "../../data/manifest.ts";
+import { hasNorms, type LayerInfo } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
 import { choice, type Option } from "../../parts/choice.ts";
 import { layerNames } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Lens, SCHEMA } from "../../state/choices.ts";
-import { hasNorms, headLens, lensRefusal, shownLens } from "../../state/lens.ts";
+import { headLens, lensRefusal, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { combinesLayers } from "./heads/matrices.ts";
 import { notice } from "./layer-view.ts";
 import type { ViewContent } from "./view.ts";
 
-const LENSES: Readonly<Record<Lens, { readonly label: string; readonly title: string }>> = {
+/** The name of each, and what its numbers are. */
+export const LENSES: Readonly<Record<Lens, { readonly label: string; readonly title: string }>> = {
   attention: { label: "Attention", title: "The weights, which the softmax gives" },
-  values: {
-    label: "Value-weighted",
-    title: "‖w f(x)‖: how much of each key's value arrives, as a share of the row",
+  values: { label: "Value-weighted", title: "‖w f(x)‖ as a share of its row" },
+  rollout: {
+    label: "Rollout",
+    title: "(A + I) / 2 of all layers up to this one, A the mean of heads, multiplied",
   },
-  rollout: { label: "Rollout", title: "(A + I) / 2 of all layers up to this one, multiplied" },
 };
+
+export interface Weighting {
+  readonly control: HTMLElement;
+  /** Choose the next weighting that this stack has. */
+  next(): void;
+}
 
 /** The control of the head view, or of the model view, which has no rollout. */
 export function weighting(
@@ -28,27 +35,33 @@ export function weighting(
   state: State,
   store: Store,
   view: "head" | "model",
-): HTMLElement {
+): Weighting {
   const lenses = SCHEMA.lens.options.filter((lens) => view === "head" || lens !== "rollout");
-  const options = () =>
-    lenses.map((lens): Option => {
-      const { label, title } = LENSES[lens];
-      const refusal = refusalOf(state, store, lens);
-      return {
-        value: lens,
-        label: refusal ? `${label}: ${refusal}` : label,
-        title,
-        off: !!refusal,
-      };
-    });
-  return choice(scope, "Weighting", options, {
+  const shown = {
     get value() {
       return view === "head" ? shownLens(state) : headLens(state);
     },
     set value(lens: Lens) {
       state.lens.value = lens;
     },
-  });
+  };
+  const options = () =>
+    lenses.map((lens): Option => {
+      const { label, title } = LENSES[lens];
+      const refusal = refusalOf(state, store, lens);
+      const name = refusal ? `${label}: ${refusal}` : label;
+      return { value: lens, label: name, title, off: refusal !== null };
+    });
+  const control = choice(scope, "Weighting", options, shown);
+  // Reasons make some options long.
+  control.classList.add("weighting");
+  return {
+    control,
+    next() {
+      const there = lenses.filter((lens) => refusalOf(state, store, lens) === null);
+      shown.value = there[(there.indexOf(shown.value) + 1) % there.length];
+    },
+  };
 }
 
 function refusalOf(state: State, store: Store, lens: Lens): string | null {

@@ -10,8 +10,9 @@ import type { Scope } from "../../scheduling/scope.ts";
 export const NORMS_WIDTH = 92;
 
 export interface NormsOptions {
-  /** The number of the head, and the norm of each key's value; null for several heads. */
-  readonly norms: ReadonlySignal<{ readonly head: number; readonly values: Float32Array } | null>;
+  readonly head: ReadonlySignal<number>;
+  /** The norms of its values, by key. */
+  norms(head: number): Float32Array | null;
   /** The keys shown. */
   readonly shown: readonly number[];
 }
@@ -33,14 +34,13 @@ export function normsColumn(scope: Scope, options: NormsOptions, track: Track): 
     ...bars.map(({ row }) => row),
   );
   scope.effect(() => {
-    const found = options.norms.value;
-    element.classList.toggle("unused", found === null);
-    if (!found) return;
-    heading.textContent = `‖f(x)‖ of head ${found.head}`;
-    const norms = options.shown.map((key) => found.values[key]);
+    const head = options.head.value;
+    heading.textContent = `‖f(x)‖ of head ${head}`;
+    const values = options.norms(head);
+    const norms = options.shown.map((key) => values?.[key] ?? 0);
     const largest = largestOf(norms) || 1;
     bars.forEach(({ bar, number }, at) => {
-      bar.style.width = `${(100 * norms[at]) / largest}%`;
+      bar.style.setProperty("--length", `${(100 * norms[at]) / largest}%`);
       number.textContent = norms[at].toPrecision(3);
     });
   });

@@ -13,19 +13,25 @@ import {
 } from "../../../data/attention-matrix.ts";
 import type { Combined } from "../../../data/combine.ts";
 import type { Layer } from "../../../data/layer.ts";
-import type { LayerInfo, StackInfo } from "../../../data/manifest.ts";
+import { hasNorms, type LayerInfo, type StackInfo } from "../../../data/manifest.ts";
 import type { Rollout } from "../../../data/store.ts";
 import { shownSegments } from "../../../data/thumbnails.ts";
 import { combination } from "../../../state/choices.ts";
-import { hasNorms, headLens } from "../../../state/lens.ts";
+import { headLens } from "../../../state/lens.ts";
 import { activeHeads } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import type { Axes } from "../axes.ts";
 
 const HOW = { mean: "Mean", max: "Largest" } as const;
 
-export function shownMatrix(state: State, data: Layer, axes: Axes, head: number): AttentionMatrix {
-  const weighted = headLens(state) === "values" && data.whole && hasNorms(data.info);
+export function shownMatrix(
+  state: State,
+  data: Layer,
+  axes: Axes,
+  head: number,
+  lens = headLens(state),
+): AttentionMatrix {
+  const weighted = lens === "values" && data.whole && hasNorms(data.info);
   const matrix = weighted
     ? weightedMatrix(data.whole, head)
     : headMatrix(data, head, shownSegments(state.segments.value, data.stack));
