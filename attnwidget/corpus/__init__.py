@@ -27,12 +27,12 @@ def profile(
     texts: Texts,
     *,
     metrics: Iterable[str | OwnMetric] | None = None,
-    null: Null | None = "random weights",
+    null: Null | Iterable[Null] | None = ("random weights", "position"),
     batch_size: int = 16,
     max_tokens: int | None = None,
     seed: int = 0,
 ) -> HeadProfile:
-    """Measure what every head of a model does over many texts, beside a null.
+    """Measure what every head of a model does over many texts, beside nulls.
 
     The texts are read once, in padded batches, and the weights of each layer are folded into sums
     as the model runs: memory does not depend on the number of texts. Each text counts once.
@@ -49,9 +49,13 @@ def profile(
         metrics: names of metrics, and functions of your own: `function(weights, tokens)` gets the
             weights [Tq, Tk] of one head on one text and the keys' `Tokens`, and returns a number,
             or NaN if the text has none. None for all metrics.
-        null: "random weights" reads the same texts with a newly initialised model of the same
-            architecture, which takes as much time and memory again; "shuffled" reads them with
-            their tokens in random order (special tokens stay in place); None for no null.
+        null: a name, several, or None. "random weights" reads the same texts with a newly
+            initialised model of the same architecture, which takes as much time and memory again;
+            "shuffled" reads them with their tokens in random order (special tokens stay in
+            place); "position" has what attention by relative position alone would give, with the
+            head's own mean weight at each offset from query to key; "best offset" what attention
+            to one fixed offset would, from -5 to 5, the best of each metric. The last two are of
+            self-attention, on a sample of 64 texts, and need no further pass.
         batch_size: the texts that the model reads at once; of texts with more than 512 tokens,
             fewer. Encoded batches are read as they come.
         max_tokens: longer texts are cut off, unless they come encoded; None to leave them.
@@ -59,7 +63,7 @@ def profile(
 
     Returns:
         The mean of each metric with its 95% interval, by a bootstrap over texts, for every head,
-        and the same of the null; mean thumbnails, examples, and sampled rows for comparisons.
+        and the same of each null; mean thumbnails, examples, and sampled rows for comparisons.
         `profile.missing` lists attention that could not be read, and why.
 
     Raises:

@@ -1,10 +1,11 @@
-"""A profile from the measurements of a model and of its null."""
+"""A profile from the measurements of a model and of its nulls."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,12 @@ from attnwidget.record import Floats
 
 from .accumulators import Estimate, Means
 from .measurement import EXAMPLES, Measurement, Place, SampledText, unpacked
+from .nulls import Null
 from .stack_profile import Picked, SampledRows, StackProfile
 from .variability import variability
+
+Estimates: TypeAlias = Mapping[str, Mapping[Place, Estimate]]
+"""By metric, by place, [heads] each; what is not known is left out."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,8 @@ class Condition:
     copying: dict[Place, dict[int, Numbers]] = field(default_factory=dict)
     copying_weights: dict[Place, dict[int, Numbers]] = field(default_factory=dict)
 
-    def estimates(self, seed: int) -> dict[str, dict[Place, Estimate]]:
-        """The metrics by name, by place, [heads] each; those that are not known are left out."""
+    def estimates(self, seed: int) -> Estimates:
+        """All metrics."""
         found: dict[str, dict[Place, Estimate]] = {}
         for measurement in (self.texts, self.repeated):
             means = measurement.means.estimate()
@@ -74,11 +79,12 @@ def _estimate(values: Mapping[int, Numbers], seed: int) -> Estimate:
 
 
 def build_stacks(
-    own: Condition, null: Condition | None, names: Sequence[str], seed: int
+    own: Condition, nulls: Mapping[Null, Estimates], names: Sequence[str], seed: int
 ) -> dict[str, StackProfile]:
     """The stacks of a profile.
 
     Args:
+        nulls: by name.
         names: the metrics, in order.
     """
     groups: dict[tuple[str, bool, tuple[int, int]], list[Place]] = {}
@@ -86,9 +92,9 @@ def build_stacks(
         kind = tower(place.module), is_cross(place.module), layer.shape
         groups.setdefault(kind, []).append(place)
     named = titles([Group(of_tower, cross) for of_tower, cross, _ in groups])
-    conditions = [each.estimates(seed) for each in (own, null) if each is not None]
+    estimates = own.estimates(seed)
     return {
-        name: _stack(places, own.texts, conditions, names)
+        name: _stack(places, own.texts, estimates, nulls, names)
         for name, places in zip(named, groups.values(), strict=True)
     }
 
@@ -96,7 +102,8 @@ def build_stacks(
 def _stack(
     places: Sequence[Place],
     measured: Measurement,
-    conditions: Sequence[Mapping[str, Mapping[Place, Estimate]]],
+    estimates: Estimates,
+    nulls: Mapping[Null, Estimates],
     names: Sequence[str],
 ) -> StackProfile:
     layers = [measured.layers[place] for place in places]
@@ -122,12 +129,11 @@ def _stack(
                 text = sample.get(int(nearest[row, head]))
                 if text is not None:
                     medians.pairs[rows[row], number, head] = unpacked(text.pairs[place][head])
-    estimates = [_estimates(found, places, heads, names) for found in conditions]
     return StackProfile(
         tuple(numbers([place.module for place in places])),
         heads,
-        estimates[0],
-        estimates[1] if len(estimates) > 1 else {},
+        _estimates(estimates, places, heads, names),
+        {null: _estimates(found, places, heads, names) for null, found in nulls.items()},
         thumbnails,
         _sampled_rows(sample, places, heads),
         extremes,
@@ -140,7 +146,7 @@ def _none_picked(shape: tuple[int, ...]) -> Picked:
 
 
 def _estimates(
-    found: Mapping[str, Mapping[Place, Estimate]],
+    found: Estimates,
     places: Sequence[Place],
     heads: Sequence[int],
     names: Sequence[str],
@@ -151,8 +157,8 @@ def _estimates(
     counts = np.zeros(shape, np.int64)
     for row, name in enumerate(names):
         for layer, (place, count) in enumerate(zip(places, heads, strict=True)):
-            if place in found[name]:
-                estimate = found[name][place]
+            estimate = found.get(name, {}).get(place)
+            if estimate is not None:
                 at = row, layer, slice(count)
                 means[at], lows[at], highs[at] = estimate.mean, estimate.low, estimate.high
                 counts[at] = estimate.count

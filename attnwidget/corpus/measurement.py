@@ -14,7 +14,7 @@ from attnwidget.analysis import HeadMetrics, Metric, Numbers, batch_of_weights
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds
 from attnwidget.record import Floats, Tokens, spread_rows
 
-from .accumulators import Extremes, Means, Sample
+from .accumulators import Extremes, Means, OffsetMeans, Sample
 
 OwnMetric: TypeAlias = Callable[[Floats, Tokens], float]
 """(weights [Tq, Tk] of one head, the keys) -> a number, or NaN if the text has none."""
@@ -111,6 +111,7 @@ class SampledText:
 
     Attributes:
         tokens: the labels of the tokens.
+        own: by place of self-attention, the tokens.
         rows: by place, the weights of some rows, float16 [heads, rows, keys].
         first: by place, the weights between the first tokens, float32 [heads, 10, 10]; NaN beyond
             the end of the text.
@@ -119,6 +120,7 @@ class SampledText:
     """
 
     tokens: tuple[str, ...]
+    own: dict[Place, Tokens] = field(default_factory=dict)
     rows: dict[Place, NDArray[np.float16]] = field(default_factory=dict)
     first: dict[Place, Floats] = field(default_factory=dict)
     values: dict[Place, Numbers] = field(default_factory=dict)
@@ -163,10 +165,11 @@ class Measurement:
         extremes: the texts with the highest and the lowest metrics, [metrics, heads].
         thumbnails: the sum of thumbnails over texts, float64 [heads, 32, 32].
         sample: some of the texts.
+        offsets: the mean weights of self-attention by offset; None if they are not measured.
         missing: what could not be read, as "module: reason".
     """
 
-    def __init__(self, metrics: MetricSet, seed: int) -> None:
+    def __init__(self, metrics: MetricSet, seed: int, *, offsets: bool = False) -> None:
         self.metrics = metrics
         self.layers: dict[Place, MeasuredLayer] = {}
         shape = len(metrics.names), 0
@@ -174,6 +177,7 @@ class Measurement:
         self.extremes = Extremes(shape, EXAMPLES)
         self.thumbnails = np.zeros((0, THUMBNAIL_SIZE, THUMBNAIL_SIZE))
         self.sample: Sample[SampledText] = Sample(SAMPLED_TEXTS, seed)
+        self.offsets = OffsetMeans() if offsets else None
         self.missing: dict[str, None] = {}
         # By text: by tokens and shape, the weights that are not read yet; and the metrics so far.
         self._waiting: dict[int, dict[tuple[int, bool, tuple[int, ...]], _Waiting]] = {}
@@ -224,6 +228,8 @@ class Measurement:
             self.layers[place] = MeasuredLayer(shape, slice(start, start + heads))
             self.means.widen(heads)
             self.extremes.widen(heads)
+            if self.offsets is not None:
+                self.offsets.widen(heads)
             more = np.zeros((heads, *self.thumbnails.shape[1:]))
             self.thumbnails = np.concatenate([self.thumbnails, more])
         return self.layers[place]
@@ -240,7 +246,13 @@ class Measurement:
             self._values.setdefault(index, {})[place] = values[:, heads]
             self._pairs.setdefault(index, {})[place] = pairs[heads]
             self.thumbnails[self.layers[place].heads] += thumbnails[heads]
+            if self.offsets is not None and waiting.is_self:
+                for some in _groups(weights):
+                    first = self.layers[place].heads.start + some.start
+                    self.offsets.add(first, weights[some])
             if sampled is not None:
+                if waiting.is_self:
+                    sampled.own[place] = waiting.keys
                 sampled.rows[place] = _some_rows(weights)
                 sampled.first[place] = _first(weights)
                 sampled.values[place] = values[:, heads]
@@ -260,6 +272,8 @@ class Measurement:
             columns[layer.heads] = np.arange(own.heads.start, own.heads.stop)
         self.means.merge(other.means, columns)
         self.extremes.merge(other.extremes, columns)
+        if self.offsets is not None and other.offsets is not None:
+            self.offsets.merge(other.offsets, columns)
         self.thumbnails[columns] += other.thumbnails
         self.sample.merge(other.sample)
         self.missing |= other.missing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -16,12 +16,13 @@ from attnwidget.progress import on_step, step_done
 from attnwidget.record import Floats, Tokens
 
 from .batches import Batches, Text, TextBatch, first_text, shuffled
-from .build import Condition, build_stacks
+from .build import Condition, Estimates, build_stacks
 from .copying import copying, copying_weights
 from .forward import read_attention
 from .head_profile import HeadProfile
 from .measurement import Measurement, MetricSet, OwnMetric, Place
-from .nulls import Null, check_null, with_random_weights
+from .nulls import Null, chosen_nulls, with_random_weights
+from .position import best_offset, position_alone
 from .projections import find_projections
 from .repeated import repeated_tokens
 from .stack_profile import ProfileMetric
@@ -48,14 +49,14 @@ def profile_texts(
     texts: Texts,
     *,
     metrics: Iterable[str | OwnMetric] | None,
-    null: Null | None,
+    null: Null | Iterable[Null] | None,
     batch_size: int,
     max_tokens: int | None,
     seed: int,
 ) -> HeadProfile:
     """See `attnwidget.profile`."""
     model = traceable(model)
-    check_null(null)
+    nulls = chosen_nulls(null)
     if type(seed) is not int or seed < 0:
         raise ValueError(f"seed is {seed!r}; expected a number from 0")
     names, own = chosen_metrics(metrics)
@@ -68,45 +69,68 @@ def profile_texts(
             if metrics is not None:
                 raise
             missing.append(f"repeated tokens: {error}")
-    readers = [_Reader(model, None, names, own, seed)]
-    if null is not None:
-        other = with_random_weights(model, seed) if null == "random weights" else model
-        readers.append(_Reader(other, seed if null == "shuffled" else None, names, own, seed))
+    of_position = "position" in nulls or "best offset" in nulls
+    readers: dict[Null | None, _Reader] = {
+        None: _Reader(model, None, names, own, seed, offsets=of_position)
+    }
+    if "random weights" in nulls:
+        readers["random weights"] = _Reader(
+            with_random_weights(model, seed), None, names, own, seed
+        )
+    if "shuffled" in nulls:
+        readers["shuffled"] = _Reader(model, seed, names, own, seed)
     sources: dict[int, str | tuple[str, ...]] = {}
     count, most = 0, _FEWEST_TEXTS
     for batch in batches:
-        for reader in readers:
+        for reader in readers.values():
             reader.read(batch)
         for text in batch.texts:
             sources[text.index] = text.source or text.tokens.labels
             count += 1
             step_done()
         if len(sources) > most:
-            sources = readers[0].condition.texts.needed(sources)
+            sources = readers[None].condition.texts.needed(sources)
             most = max(_FEWEST_TEXTS, 2 * len(sources))
     if not count:
         raise ValueError("there are no texts, or none with tokens but special ones")
     if repeated is not None:
         # The steps are texts.
         with on_step(lambda: None):
-            for reader in readers:
+            for reader in readers.values():
                 reader.read_repeated(repeated)
-    first = readers[0].condition
+    first = readers[None].condition
     if not first.texts.layers:
         raise ValueError(no_attention(model, list(first.texts.missing)))
     missing += first.texts.missing
     if batches.empty:
         missing.append(f"texts: {batches.empty:,} have no tokens but special ones")
+    estimates = {null: _null_estimates(null, readers, seed) for null in nulls}
     return HeadProfile(
-        build_stacks(first, readers[1].condition if null is not None else None, names, seed),
+        build_stacks(first, estimates, names, seed),
         model=name_of(model),
-        null=null,
+        nulls=nulls,
         num_texts=count,
         seed=seed,
         metrics=[_described(name, own) for name in names],
         missing=missing,
         texts=first.texts.needed(sources),
     )
+
+
+def _null_estimates(null: Null, readers: Mapping[Null | None, _Reader], seed: int) -> Estimates:
+    """The metrics of a null."""
+    own = readers[None].condition
+    if null == "position":
+        texts, repeated = (
+            position_alone(part, own.texts, seed) for part in (own.texts, own.repeated)
+        )
+        return Condition(texts, repeated).estimates(seed)
+    if null == "best offset":
+        return {
+            **best_offset(own.texts, own.texts, seed),
+            **best_offset(own.repeated, own.texts, seed),
+        }
+    return readers[null].condition.estimates(seed)
 
 
 def _is_repeated(name: str) -> bool:
@@ -121,6 +145,7 @@ class _Reader:
         shuffle: the seed of the order of tokens; None to leave it.
         names, own: the metrics.
         seed: of the bootstrap.
+        offsets: True to measure the mean weights of texts by offset.
     """
 
     def __init__(
@@ -130,12 +155,14 @@ class _Reader:
         names: list[str],
         own: dict[str, OwnMetric],
         seed: int,
+        *,
+        offsets: bool = False,
     ) -> None:
         rows = {name: ALL_METRICS[name] for name in names if name in ALL_METRICS}
         on_texts = {name: metric for name, metric in rows.items() if not metric.repeated}
         on_repeated = {name: metric for name, metric in rows.items() if metric.repeated}
         self.condition = Condition(
-            Measurement(MetricSet(on_texts, own), seed),
+            Measurement(MetricSet(on_texts, own), seed, offsets=offsets),
             Measurement(MetricSet(on_repeated, {}), seed),
         )
         self._model = model

@@ -126,7 +126,9 @@ WRONG_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a metric twice": ({"metrics": ["first", "first"]}, "'first' twice"),
     "a nameless metric": ({"metrics": [lambda weights, tokens: 0.0]}, "a name of its own"),
     "a number": ({"metrics": [3]}, "metrics has a int"),
-    "null": ({"null": "random"}, "null is 'random'; expected 'random weights', 'shuffled' or None"),
+    "null": ({"null": "random"}, "null is 'random'; expected 'random weights', 'shuffled', 'pos"),
+    "nulls": ({"null": ["position", "position"]}, "null has a name twice: position, position"),
+    "a null of its own": ({"null": 3}, "null is int; expected a name, several, or None"),
     "batch size": ({"batch_size": 0}, "batch_size is 0"),
     "tokens": ({"max_tokens": 0}, "max_tokens is 0"),
     "seed": ({"seed": -1}, "seed is -1; expected a number from 0"),
@@ -223,14 +225,23 @@ def test_attention_that_cannot_be_read_is_named() -> None:
 
 
 def test_a_table_of_all_heads() -> None:
-    found = aw.profile(llama(), None, encoded(9, 12, 30), metrics=FEW)
+    nulls = ("shuffled", "random weights", "position", "best offset")
+    found = aw.profile(llama(), None, encoded(9, 12, 30), metrics=FEW, null=nulls)
     table = found.table()
     assert list(table.columns[:6]) == ["stack", "layer", "head", *(
         f"previous{end}" for end in ("", "_low", "_high")
     )]  # fmt: skip
     assert table[["layer", "head"]].values.tolist() == [[n, h] for n in (0, 1) for h in range(4)]
     assert table["previous"].tolist() == found.values("previous").mean.ravel().tolist()
-    assert table["induction_null_low"].notna().all()
+    assert list(table.columns[3:18:3]) == [
+        "previous", *(f"previous_{null.replace(' ', '_')}" for null in nulls)
+    ]  # fmt: skip
+    for null in nulls:
+        expected = found.null_values("induction", null=null).low.ravel()
+        assert table[f"induction_{null.replace(' ', '_')}_low"].tolist() == expected.tolist()
+    assert np.array_equal(found.null_values("previous").mean, found.stack().null["previous"].mean)
+    with pytest.raises(KeyError, match="no null 'shufled'; this profile has shuffled, random"):
+        found.null_values("previous", null="shufled")
     assert (table["previous_low"] <= table["previous"]).all()
     without = aw.profile(llama(), None, encoded(9), metrics=FEW, null=None)
     assert list(without.table().columns)[3:] == [
