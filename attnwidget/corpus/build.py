@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ from attnwidget.record import Floats
 from .accumulators import Estimate, Means
 from .measurement import EXAMPLES, Measurement, Place, SampledText, unpacked
 from .nulls import Null
+from .profiler import OnRepeated
 from .stack_profile import Picked, SampledRows, StackProfile
 from .variability import variability
 
@@ -31,28 +32,24 @@ class Condition:
     Attributes:
         texts: on the texts.
         repeated: on repeated tokens.
-        copying: on these, by place and sample; see `copying`.
-        copying_weights: by place, as of a single text; see `copying_weights`.
     """
 
     texts: Measurement
-    repeated: Measurement
-    copying: dict[Place, dict[int, Numbers]] = field(default_factory=dict)
-    copying_weights: dict[Place, dict[int, Numbers]] = field(default_factory=dict)
+    repeated: OnRepeated
 
     def estimates(self, seed: int) -> Estimates:
         """All metrics."""
         found: dict[str, dict[Place, Estimate]] = {}
-        for measurement in (self.texts, self.repeated):
+        for measurement in (self.texts, self.repeated.tokens):
             means = measurement.means.estimate()
-            for row, name in enumerate(measurement.metrics.names):
+            for row, name in enumerate(measurement.names):
                 found[name] = {
                     place: means.at((row, layer.heads))
                     for place, layer in measurement.layers.items()
                 }
         by_text: dict[str, dict[Place, dict[int, Numbers]]] = {
-            "copying": self.copying,
-            "copying_weights": self.copying_weights,
+            "copying": self.repeated.copying,
+            "copying_weights": self.repeated.copying_weights,
             "variability": {
                 place: variability(first) for place, first in self._first_weights().items()
             },
@@ -109,7 +106,7 @@ def _stack(
     layers = [measured.layers[place] for place in places]
     heads = tuple(layer.heads.stop - layer.heads.start for layer in layers)
     # The place of each metric of texts among all.
-    rows = [names.index(name) for name in measured.metrics.names]
+    rows = [names.index(name) for name in measured.names]
     extremes = _none_picked((2, len(names), len(places), max(heads), EXAMPLES))
     medians = _none_picked((len(names), len(places), max(heads)))
     thumbnails = np.zeros((len(places), max(heads), *measured.thumbnails.shape[1:]), np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +159,7 @@ class Measurement:
     """The sums of every head over texts, and a sample of the texts.
 
     Attributes:
-        metrics: the metrics that are measured.
+        names: of the metrics.
         layers: by place, in the order of their calls.
         means: of the metrics, [metrics, heads].
         extremes: the texts with the highest and the lowest metrics, [metrics, heads].
@@ -170,9 +170,10 @@ class Measurement:
     """
 
     def __init__(self, metrics: MetricSet, seed: int, *, offsets: bool = False) -> None:
-        self.metrics = metrics
+        self.names = metrics.names
+        self._metrics: MetricSet | None = metrics
         self.layers: dict[Place, MeasuredLayer] = {}
-        shape = len(metrics.names), 0
+        shape = len(self.names), 0
         self.means = Means(shape, seed)
         self.extremes = Extremes(shape, EXAMPLES)
         self.thumbnails = np.zeros((0, THUMBNAIL_SIZE, THUMBNAIL_SIZE))
@@ -209,7 +210,7 @@ class Measurement:
         self._waiting.clear()
         texts = {}
         for index, by_place in self._values.items():
-            values = np.full((len(self.metrics.names), len(self.thumbnails)), np.nan)
+            values = np.full((len(self.names), len(self.thumbnails)), np.nan)
             pairs = np.full(len(self.thumbnails), -1)
             for place, found in by_place.items():
                 values[:, self.layers[place].heads] = found
@@ -220,6 +221,10 @@ class Measurement:
             self.means.add(texts)
         self._values.clear()
         self._pairs.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy that was sent or stored is merged, but reads no text: it needs no functions.
+        return {**self.__dict__, "_metrics": None}
 
     def _layer(self, place: Place, heads: int, shape: tuple[int, int]) -> MeasuredLayer:
         """The layer at a place, for which there is room from now on."""
@@ -236,7 +241,9 @@ class Measurement:
 
     def _read(self, index: int, waiting: _Waiting) -> None:
         together = np.concatenate(list(waiting.weights.values()))
-        values = self.metrics.of(together, waiting.keys, is_self=waiting.is_self)
+        if self._metrics is None:
+            raise TypeError("a measurement that was sent reads no text")
+        values = self._metrics.of(together, waiting.keys, is_self=waiting.is_self)
         thumbnails, pairs = _thumbnails(together), _strongest_pairs(together, waiting.keys)
         sampled = self.sample.of(index, lambda: SampledText(waiting.keys.labels))
         start = 0

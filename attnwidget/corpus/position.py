@@ -15,13 +15,15 @@ from attnwidget.analysis import Numbers
 from attnwidget.record import Floats
 
 from .accumulators import FARTHEST, Estimate
-from .measurement import Measurement, Place
+from .measurement import Measurement, MetricSet, Place
 
 NEAREST = range(-5, 6)
 """The offsets among which `best_offset` finds the best, as in Clark et al. 2019, table 1."""
 
 
-def position_alone(measured: Measurement, texts: Measurement, seed: int) -> Measurement:
+def position_alone(
+    metrics: MetricSet, measured: Measurement, texts: Measurement, seed: int
+) -> Measurement:
     """The metrics of attention that depends on relative position alone.
 
     For a head, m(d) is the mean weight on the key at offset d, over the queries of all texts that
@@ -30,14 +32,15 @@ def position_alone(measured: Measurement, texts: Measurement, seed: int) -> Meas
     have the weight of the farthest.
 
     Args:
-        measured: has the metrics, and the sampled texts that are read with these weights.
+        metrics: those of `measured`.
+        measured: has the sampled texts, which are read with these weights.
         texts: has the mean weights.
     """
-    return _measured_with(_by_position, measured, texts, seed)
+    return _measured_with(_by_position, metrics, measured, texts, seed)
 
 
 def best_offset(
-    measured: Measurement, texts: Measurement, seed: int
+    metrics: MetricSet, measured: Measurement, texts: Measurement, seed: int
 ) -> dict[str, dict[Place, Estimate]]:
     """The metrics of attention that gives all weight to the key at one offset, the best one.
 
@@ -46,15 +49,16 @@ def best_offset(
     for all heads of the layer. It says how far a fixed rule gets: Clark et al. 2019, table 1.
 
     Args:
-        measured: has the metrics, and the sampled texts that are read with these weights.
+        metrics: those of `measured`.
+        measured: has the sampled texts, which are read with these weights.
         texts: says which offsets have any weight.
 
     Returns:
         By metric, by place, [heads] each.
     """
-    null = _measured_with(_on_offsets, measured, texts, seed)
+    null = _measured_with(_on_offsets, metrics, measured, texts, seed)
     of_offsets = null.means.estimate()
-    found: dict[str, dict[Place, Estimate]] = {name: {} for name in measured.metrics.names}
+    found: dict[str, dict[Place, Estimate]] = {name: {} for name in metrics.names}
     for place, layer in null.layers.items():
         heads = measured.layers[place].heads
         for row, by_place in enumerate(found.values()):
@@ -66,14 +70,18 @@ def best_offset(
 
 
 def _measured_with(
-    make: Callable[[Numbers, int], Floats], measured: Measurement, texts: Measurement, seed: int
+    make: Callable[[Numbers, int], Floats],
+    metrics: MetricSet,
+    measured: Measurement,
+    texts: Measurement,
+    seed: int,
 ) -> Measurement:
     """The metrics of other weights on the sampled texts of a measurement.
 
     Args:
         make: returns weights [heads, T, T] from the mean weights by offset, and T.
     """
-    null = Measurement(measured.metrics, seed)
+    null = Measurement(metrics, seed)
     for index, text in sorted(measured.sample.texts.items()):
         for place, tokens in text.own.items():
             if place in texts.layers and texts.offsets is not None:

@@ -15,6 +15,7 @@ import attnwidget as aw
 from attnwidget.corpus import storage
 from attnwidget.corpus.batches import Batches
 from attnwidget.corpus.repeated import repeated_tokens
+from attnwidget.corpus.texts import shards_of
 from attnwidget.record import Floats, Tokens
 from tests.unit.corpus.planted import Planted
 from tests.unit.snapshot import Snapshot
@@ -48,7 +49,7 @@ def test_a_generator_is_never_held(minilm: Loaded) -> None:
             yield text
 
     model = llama(vocab_size=32000, max_position_embeddings=128)
-    found = aw.profile(model, minilm[1], texts(), metrics=["first"], null=None, batch_size=8)
+    found = aw.profile(model, minilm[1], texts(), metrics=["first"], null=None, batch_size=2)
     gc.collect()
     assert found.num_texts == 1500
     assert most < 600
@@ -131,6 +132,9 @@ WRONG_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a null of its own": ({"null": 3}, "null is int; expected a name, several, or None"),
     "batch size": ({"batch_size": 0}, "batch_size is 0"),
     "tokens": ({"max_tokens": 0}, "max_tokens is 0"),
+    "engine": ({"engine": "spark"}, "engine is 'spark'; expected 'ray' or None"),
+    "no workers": ({"engine": "ray"}, "num_workers is None; give the number of Ray's workers"),
+    "workers of nothing": ({"num_workers": 2}, "gpus_per_worker are those of engine=.ray"),
     "seed": ({"seed": -1}, "seed is -1; expected a number from 0"),
 }
 
@@ -408,12 +412,17 @@ def test_batches_have_texts_of_like_length_and_fewer_long_ones() -> None:
         def __call__(self, text: str, pair: None = None) -> dict[str, list[int]]:
             return {"input_ids": [5] * len(text.split())}
 
-    batches = Batches(model, Words(), texts, batch_size=3, max_tokens=None)
-    lengths = [[len(text.tokens) for text in batch.texts] for batch in batches]
+    [shard] = shards_of(texts, 64)
+    batches = Batches(model, Words(), batch_size=3, max_tokens=None)
+    lengths = [[len(text.tokens) for text in batch.texts] for batch in batches.of(shard)]
     assert lengths == [[5, 5, 6], [700, 700, 700], [2000]]
-    assert [[text.index for text in batch.texts] for batch in Batches(
-        model, Words(), texts[:2] * 3, batch_size=4, max_tokens=None
-    )] == [[0, 2, 4], [1], [3], [5]]  # fmt: skip
+    batches = Batches(model, Words(), batch_size=4, max_tokens=None)
+    [_, shard] = shards_of([*texts[:2], *texts[:2] * 3], 6)
+    assert [[text.index for text in batch.texts] for batch in batches.of(shard)] == [[6], [7]]
+    [shard] = shards_of(texts[:2] * 3, 6)
+    assert [[text.index for text in batch.texts] for batch in batches.of(shard)] == [
+        [0, 2, 4], [1], [3], [5]
+    ]  # fmt: skip
 
 
 def test_a_model_of_unknown_vocabulary_has_no_induction() -> None:
