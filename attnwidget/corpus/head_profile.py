@@ -52,14 +52,14 @@ class Examples:
 
 
 class HeadProfile:
-    """Numbers of every head of a model over many texts, and the same of a null.
+    """Numbers of every head of a model over many texts, and the same of nulls.
 
     `attnwidget.profile` and `HeadProfile.load` return profiles. They need neither torch nor
     transformers.
 
     Attributes:
         model: the model's name.
-        null: "random weights", "shuffled" or None.
+        nulls: the names of the nulls; see `attnwidget.profile`.
         num_texts: the number of texts.
         seed: of all random choices.
         metrics: the numbers of each head, by name.
@@ -71,7 +71,7 @@ class HeadProfile:
         stacks: Mapping[str, StackProfile],
         *,
         model: str,
-        null: str | None,
+        nulls: Sequence[str],
         num_texts: int,
         seed: int,
         metrics: Sequence[ProfileMetric],
@@ -81,7 +81,7 @@ class HeadProfile:
         self._stacks = dict(stacks)
         self._texts = dict(texts)
         self.model = model
-        self.null = null
+        self.nulls = tuple(nulls)
         self.num_texts = num_texts
         self.seed = seed
         self.metrics = {metric.name: metric for metric in metrics}
@@ -113,16 +113,28 @@ class HeadProfile:
         self._check_metric(metric)
         return self.stack(stack).estimates[metric]
 
-    def null_values(self, metric: str, stack: str | None = None) -> Estimate:
-        """A metric of the null, as `values` gives it of the model.
+    @property
+    def null(self) -> str | None:
+        """The first of `nulls`, which stands beside the heads in views; None without one."""
+        return self.nulls[0] if self.nulls else None
+
+    def null_values(
+        self, metric: str, stack: str | None = None, null: str | None = None
+    ) -> Estimate:
+        """A metric of a null, as `values` gives it of the model.
+
+        Args:
+            null: its name; the first one if None.
 
         Raises:
-            KeyError: there is no such metric or stack, or the profile was made without a null.
+            KeyError: there is no such metric, stack or null, or the profile was made without one.
         """
         self._check_metric(metric)
-        if self.null is None:
+        if not self.nulls:
             raise KeyError("this profile was made without a null: null=None")
-        return self.stack(stack).null[metric]
+        if null is not None and null not in self.nulls:
+            raise KeyError(f"no null {null!r:.200}; this profile has {', '.join(self.nulls)}")
+        return self.stack(stack).nulls[null or self.nulls[0]][metric]
 
     def _check_metric(self, metric: str) -> None:
         if metric not in self.metrics:
@@ -132,8 +144,8 @@ class HeadProfile:
         """All numbers as a table of pandas, one row per stack, layer and head.
 
         Columns: stack, layer, head; and for each metric its `name`, the ends of its interval
-        `name_low` and `name_high`, and the same of the null, `name_null`, `name_null_low` and
-        `name_null_high`, if there is one.
+        `name_low` and `name_high`, and the same of each null, such as `name_random_weights`,
+        `name_random_weights_low` and `name_random_weights_high`.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
@@ -145,22 +157,21 @@ class HeadProfile:
                 columns["layer"] += [number] * heads
                 columns["head"] += range(heads)
         for metric in self.metrics:
-            for suffix, of_null in (("", False), ("_null", True)):
-                if of_null and self.null is None:
-                    continue
+            for null in (None, *self.nulls):
+                column = metric if null is None else f"{metric}_{null.replace(' ', '_')}"
                 for end, field in (("", "mean"), ("_low", "low"), ("_high", "high")):
-                    columns[metric + suffix + end] = [
+                    columns[column + end] = [
                         number
                         for stack in self._stacks.values()
-                        for number in _flat(stack, metric, field, of_null=of_null)
+                        for number in _flat(stack, metric, field, null)
                     ]
         return data_frame(columns)
 
     def patterns(self, stack: str | None = None) -> tuple[tuple[HeadPattern, ...], ...]:
         """Describe each head in words, by heuristic rules that stand beside them.
 
-        A rule needs a number above a threshold, and .2 above the interval of random weights, if
-        that is the null. Many heads rest on the first token or on special ones when there is
+        A rule needs a number above a threshold, and .2 above the intervals of those of its nulls
+        that this profile has. Many heads rest on the first token or on special ones when there is
         nothing to look for; their words say so, and what they look at is judged by what is left.
         The rules are `attnwidget.analysis.RESTING_RULES` and `RULES`; those whose metrics this
         profile lacks fit no head.
@@ -169,13 +180,14 @@ class HeadProfile:
             By layer, in the order of `StackProfile.numbers`, by head.
         """
         shown = self.stack(stack)
-        # Shuffled text changes nothing for a head that looks at positions.
-        null = shown.null if self.null == "random weights" else {}
         return tuple(
             tuple(
                 head_pattern(
                     {name: float(each.mean[layer, head]) for name, each in shown.estimates.items()},
-                    {name: float(each.high[layer, head]) for name, each in null.items()},
+                    {
+                        null: {name: float(e.high[layer, head]) for name, e in estimates.items()}
+                        for null, estimates in shown.nulls.items()
+                    },
                 )
                 for head in range(count)
             )
@@ -238,7 +250,7 @@ class HeadProfile:
             path,
             self._stacks,
             model=self.model,
-            null=self.null,
+            nulls=self.nulls,
             num_texts=self.num_texts,
             seed=self.seed,
             metrics=list(self.metrics.values()),
@@ -259,8 +271,8 @@ class HeadProfile:
         return f"<HeadProfile {self.model} ({stacks}), {self.num_texts} texts>"
 
 
-def _flat(stack: StackProfile, metric: str, field: str, *, of_null: bool) -> list[float]:
-    """One number per head, in the order of the table."""
-    estimate = (stack.null if of_null else stack.estimates)[metric]
+def _flat(stack: StackProfile, metric: str, field: str, null: str | None) -> list[float]:
+    """One number per head, of a null unless it is None, in the order of the table."""
+    estimate = (stack.estimates if null is None else stack.nulls[null])[metric]
     numbers: list[float] = getattr(estimate, field)[stack.exists].tolist()
     return numbers

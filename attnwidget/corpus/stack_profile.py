@@ -74,7 +74,7 @@ class StackProfile:
         numbers: the layers' numbers in the model.
         heads: the number of heads of each layer.
         estimates: by metric, arrays [layers, heads].
-        null: by metric, the same for the null; empty without one.
+        nulls: the same by null, by metric; empty without one.
         thumbnails: the mean over texts of the largest weight of each cell, float32
             [layers, heads, 32, 32]: cells divide each text evenly, whatever its length.
         rows: sampled rows, from which heads are compared.
@@ -85,7 +85,7 @@ class StackProfile:
     numbers: tuple[int, ...]
     heads: tuple[int, ...]
     estimates: Mapping[str, Estimate]
-    null: Mapping[str, Estimate]
+    nulls: Mapping[str, Mapping[str, Estimate]]
     thumbnails: Floats
     rows: SampledRows
     extremes: Picked
@@ -105,6 +105,11 @@ class StackProfile:
                 f"head {head} does not exist: layer {layer} has {self.heads[index]} heads"
             )
         return index, head
+
+    @property
+    def null(self) -> Mapping[str, Estimate]:
+        """By metric, the estimates of the first null; empty without one."""
+        return next(iter(self.nulls.values()), {})
 
     @property
     def exists(self) -> NDArray[np.bool_]:

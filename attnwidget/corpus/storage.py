@@ -72,15 +72,15 @@ def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
         names = [metric.name for metric in metrics]
         if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
             raise ValueError("metrics of the same name, or without a name")
-        null = content["null"]
-        if not isinstance(null, str | None) or not isinstance(content["model"], str):
-            raise TypeError("null and model are names")
+        nulls = [str(null) for null in content["nulls"]]
+        if len(set(nulls)) < len(nulls) or not isinstance(content["model"], str):
+            raise TypeError("nulls and model are names")
         if not all(_is_count(content[name]) for name in ("num_texts", "seed")):
             raise TypeError("num_texts and seed are numbers from 0")
         stacks = {}
         for number, stack in enumerate(content["stacks"]):
             check_name(stack["name"])
-            stacks[stack["name"]] = _stack(file, number, stack, names, null is not None)
+            stacks[stack["name"]] = _stack(file, number, stack, names, nulls)
         if not stacks or len(stacks) < len(content["stacks"]):
             raise ValueError("no stack, or two of the same name")
         texts = _texts(file)
@@ -91,7 +91,7 @@ def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
         return make(
             stacks,
             model=content["model"],
-            null=null,
+            nulls=nulls,
             num_texts=content["num_texts"],
             seed=content["seed"],
             metrics=metrics,
@@ -101,8 +101,8 @@ def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
 
 
 def _arrays(stack: StackProfile) -> dict[str, np.ndarray]:
-    """All arrays of a stack; those of metrics have these, and the null's, as their first axes."""
-    conditions = [stack.estimates, *([stack.null] if stack.null else [])]
+    """All arrays of a stack; those of estimates are [1 + nulls, metrics, layers, heads]."""
+    conditions = [stack.estimates, *stack.nulls.values()]
     arrays = {
         name: np.stack(
             [[getattr(estimate, name) for estimate in found.values()] for found in conditions]
@@ -121,7 +121,11 @@ def _arrays(stack: StackProfile) -> dict[str, np.ndarray]:
 
 
 def _stack(
-    file: Any, number: int, description: Mapping[str, Any], names: Sequence[str], has_null: bool
+    file: Any,
+    number: int,
+    description: Mapping[str, Any],
+    names: Sequence[str],
+    nulls: Sequence[str],
 ) -> StackProfile:
     layers, heads = (tuple(description[name]) for name in ("numbers", "heads"))
     if not all(_is_count(count) and count < _MOST for count in (*layers, *heads)):
@@ -133,7 +137,7 @@ def _stack(
     def read(name: str, dtype: str, *expected: int | None) -> Any:
         return _array(file, f"{number}.{name}", dtype, expected)
 
-    conditions = 1 + has_null
+    conditions = 1 + len(nulls)
     of_metrics = conditions, len(names), *shape
     estimates = [read(name, "I64" if name == "count" else "F64", *of_metrics) for name in _ESTIMATE]
     by_metric = [
@@ -154,7 +158,7 @@ def _stack(
         layers,
         heads,
         by_metric[0],
-        by_metric[1] if has_null else {},
+        dict(zip(nulls, by_metric[1:], strict=True)),
         read("thumbnails", "F32", *shape, None, None),
         SampledRows(weights, read("keys", "I64", rows), read("row_texts", "I64", rows)),
         picked("extreme", 2, len(names), *shape, None),
