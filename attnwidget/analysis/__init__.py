@@ -6,6 +6,7 @@ from .metrics import METRICS, HeadMetrics, Metric, Numbers
 from .patterns import (
     PATTERNS,
     RESTING_RULES,
+    RULE_PATTERNS,
     RULES,
     HeadPattern,
     Pattern,
@@ -23,6 +24,7 @@ __all__ = [
     "PATTERNS",
     "RESTING_RULES",
     "RULES",
+    "RULE_PATTERNS",
     "SINGLE_THREADED",
     "HeadMetrics",
     "HeadPattern",

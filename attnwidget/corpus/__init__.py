@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.progress import counted
 
 from .accumulators import Estimate
+from .example_texts import TextReader
 from .head_profile import Example, Examples, HeadProfile
 from .matching import HeadMatch, match_heads
 from .similarity import Head, HeadSimilarity, Neighbour
@@ -71,7 +73,7 @@ def profile(
     from .run import profile_texts
 
     with counted("Profiling", "texts", len(texts) if isinstance(texts, (list, tuple)) else None):
-        return profile_texts(
+        found = profile_texts(
             model,
             tokenizer,
             texts,
@@ -81,6 +83,8 @@ def profile(
             max_tokens=max_tokens,
             seed=seed,
         )
+    found._reader = TextReader(weakref.ref(model), tokenizer, max_tokens)
+    return found
 
 
 __all__ = [
@@ -96,6 +100,7 @@ __all__ = [
     "ProfileMetric",
     "SampledRows",
     "StackProfile",
+    "TextReader",
     "match_heads",
     "profile",
 ]

@@ -103,6 +103,7 @@ def profile_texts(
         null=null,
         num_texts=count,
         seed=seed,
+        max_tokens=max_tokens,
         metrics=[_described(name, own) for name in names],
         missing=missing,
         texts=first.texts.needed(sources),

@@ -67,7 +67,13 @@ def page_html(
         PageWidget(
             places[id(widget.record)],
             opening_choices(
-                widget.record, widget.choices, names, numbers, widget.metrics, widget.similarity
+                widget.record,
+                widget.manifest,
+                widget.choices,
+                names,
+                numbers,
+                widget.metrics,
+                widget.similarity,
             ),
             widget.metrics,
             widget.similarity,
@@ -77,7 +83,7 @@ def page_html(
 
     def page(packed: Sequence[PackedLayers]) -> str:
         records = [
-            _page_record(widget, names, own) for widget, own in zip(distinct, packed, strict=True)
+            page_record(widget, names, own) for widget, own in zip(distinct, packed, strict=True)
         ]
         return document(records, widgets, names, complete=numbers is None)
 
@@ -119,9 +125,9 @@ def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
     record = shown.record
     widget = PageWidget(0, dict(shown.choices), shown.metrics, shown.similarity, note)
     total = sum(len(record.stack(name).layers) for name in record.stacks)
-    page_record = _page_record(shown, VIEWS, packed)
+    whole = page_record(shown, VIEWS, packed)
     complete = len(packed) == total
-    return document([page_record], [widget], VIEWS, complete=complete, framed=True)
+    return document([whole], [widget], VIEWS, complete=complete, framed=True)
 
 
 def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tuple[str, Layer]]:
@@ -151,15 +157,15 @@ def _packed(
     return packed
 
 
-def _page_record(shown: ShownRecord, views: Sequence[View], packed: PackedLayers) -> PageRecord:
+def page_record(shown: ShownRecord, views: Sequence[View], packed: PackedLayers) -> PageRecord:
     # The other views have no thumbnails.
     overview = shown.overview if {"model", "map"} & set(views) else None
     # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if shown.record.model else ""
-    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed)
+    return PageRecord(model, page_manifest(shown.manifest, packed), overview, packed)
 
 
-def _manifest(
+def page_manifest(
     manifest: Mapping[str, Any], packed: Mapping[tuple[str, int], PackedLayer]
 ) -> dict[str, Any]:
     """The record's manifest, changed for layers that the page has as weights alone."""

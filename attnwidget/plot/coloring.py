@@ -64,7 +64,7 @@ def all_layers(shown: Shown) -> list[LayerRow]:
     """Every layer of the stack, with all heads in the model's order."""
     manifest, packed = shown.encoded_overview
     patterns = manifest["patterns"]["values"][shown.stack_name]
-    thumbnails = decode_overview(shown.record, packed)[shown.stack_name]
+    thumbnails = decode_overview(shown.record, manifest, packed)[shown.stack_name]
     return [
         LayerRow(layer, place, range(layer.num_heads), patterns[place], thumbnails[place])
         for place, layer in enumerate(shown.current_stack.layers)

@@ -15,6 +15,7 @@ from attnwidget.analysis import sampled_rows
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, split_cells
 from attnwidget.progress import step_done
 from attnwidget.record import Tokens
+from attnwidget.wire.manifest import thumbnail_shape
 
 from .axes import LETTER, PLAIN, add_legend, font_size, hide_frame, palette_of, size_in_points
 from .coloring import (
@@ -143,10 +144,13 @@ class Cell:
 
     def __init__(self, shown: Shown) -> None:
         stack = shown.current_stack
-        counts = [min(len(side), THUMBNAIL_SIZE) for side in (stack.queries, stack.keys)]
-        rows, columns = _cropped(shown, np.zeros(counts, np.uint8)).shape
+        manifest, _ = shown.encoded_overview
+        cells = np.zeros(thumbnail_shape(stack, manifest), np.uint8)
+        rows, columns = _cropped(shown, cells).shape
         queries, keys = shown_tokens(stack, _segments(shown))
-        aspect = 1.0 if shown.thumbnails == "lines" else len(keys) / len(queries)
+        # Means over texts of any length are square.
+        is_square = shown.thumbnails == "lines" or shown.num_texts is not None
+        aspect = 1.0 if is_square else len(keys) / len(queries)
         aspect = min(max(aspect, 1 / 3), 3)
         # A whole number of pixels per weight, so that all are equally large.
         self.across = columns * max(1, round(THUMBNAIL_SIZE * min(1, aspect) / columns))
@@ -317,7 +321,8 @@ def _segments(shown: Shown) -> str:
     """The chosen segments if thumbnails can show them apart, else "all"."""
     stack = shown.current_stack
     separable = stack.queries.split is not None and stack.keys.split is not None
-    return shown.segments if separable else "all"
+    # Means over texts are of whole texts.
+    return shown.segments if separable and shown.num_texts is None else "all"
 
 
 def _cropped(shown: Shown, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -340,7 +345,9 @@ def _notes(shown: Shown) -> list[str]:
     if shown.thumbnails == "lines":
         notes.append(f"the {_MAX_LINES} strongest lines of each head")
     sampled = sampled_rows(len(stack.queries))
-    if sampled is not None:
+    if shown.num_texts is not None:
+        notes.append(f"means of {shown.num_texts:,} texts")
+    elif sampled is not None:
         notes.append(f"pictures and numbers from {sampled:,} of {len(stack.queries):,} queries")
     if shown.segments != "all" and is_pair(stack):
         whole = "pictures and numbers are" if _segments(shown) == "all" else "numbers are"

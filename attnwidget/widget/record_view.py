@@ -80,7 +80,7 @@ class RecordView(Choices):
         self._record = record
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with counted("Summarizing heads", "layers", count):
-            manifest, overview = encode_overview(record)
+            manifest, overview = self._encode_overview(record)
         # Readers of a translation look at its attention to the source first.
         first = "cross" if "cross" in record.stacks else record.stacks[0]
         chosen = choices.get("stack")
@@ -120,6 +120,9 @@ class RecordView(Choices):
         return (
             f"<{type(self).__name__} of {model}: {self.view} view{place} ({self.stack}: {shape})>"
         )
+
+    def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        return encode_overview(record)
 
     def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,54 +12,91 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadSummary, sampled_rows, summarize_heads
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
+from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size
 from .metrics import encode_metrics, encode_patterns
+from .profile import (
+    check_same_heads,
+    encode_profile_metrics,
+    encode_profile_patterns,
+    profile_levels,
+)
 from .text import sendable
 from .words import words
 
 VERSION = 3
 
 
-def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+def encode_overview(
+    record: AttentionRecord, profile: HeadProfile | None = None
+) -> tuple[dict[str, Any], bytes]:
     """Encode a record's (manifest, thumbnails).
 
     The manifest is JSON; `js/src/data/manifest.ts` describes its shape. The thumbnails of all heads
     are concatenated in the order of stacks, layers and heads, with 4 bits per cell, the first cell
     in the high half of a byte, and every thumbnail padded to a whole byte.
+
+    Args:
+        profile: metrics, patterns and thumbnails over many texts, in place of this text's own.
+
+    Raises:
+        ValueError: the profile is of other heads, or scores are beyond single precision.
     """
-    thumbnails: list[bytes] = []
+    if profile is not None:
+        check_same_heads(profile, record)
+        levels = profile_levels(profile)
+        metrics, patterns = encode_profile_metrics(profile), encode_profile_patterns(profile)
+    else:
+        summaries = {
+            name: [_summaries(record.stack(name), layer) for layer in record.stack(name).layers]
+            for name in record.stacks
+        }
+        levels = {
+            name: [[head.levels for head in heads] for heads in layers]
+            for name, layers in summaries.items()
+        }
+        metrics, patterns = encode_metrics(summaries), encode_patterns(summaries)
+    manifest = {
+        **encode_record(record),
+        "texts": None if profile is None else profile.num_texts,
+        "metrics": metrics,
+        "patterns": patterns,
+    }
+    packed = [_pack(head) for name in record.stacks for heads in levels[name] for head in heads]
+    return manifest, b"".join(packed)
+
+
+def encode_record(record: AttentionRecord) -> dict[str, Any]:
+    """The part of a manifest that is not about heads: tokens, layers, the image."""
     stacks = []
-    summaries: dict[str, list[list[HeadSummary]]] = {}
     for name in record.stacks:
         stack = record.stack(name)
-        summaries[name] = [_summaries(stack, layer) for layer in stack.layers]
-        thumbnails += [_pack(head.levels) for heads in summaries[name] for head in heads]
         sampled = sampled_rows(len(stack.queries))
         layers = [_layer(layer) for layer in stack.layers]
         stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
-    manifest = {
+    return {
         "version": VERSION,
         "model": sendable(record.model),
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
         "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
-        "metrics": encode_metrics(summaries),
-        "patterns": encode_patterns(summaries),
     }
-    return manifest, b"".join(thumbnails)
 
 
 def decode_overview(
-    record: AttentionRecord, thumbnails: bytes
+    record: AttentionRecord, manifest: Mapping[str, Any], thumbnails: bytes
 ) -> dict[str, list[list[NDArray[np.uint8]]]]:
-    """Decode every head's thumbnail [min(Tq, 32), min(Tk, 32)], by stack and layer."""
+    """Decode every head's thumbnail, by stack and layer.
+
+    A thumbnail is [min(Tq, 32), min(Tk, 32)], or [32, 32] over many texts.
+    """
     remaining = np.frombuffer(thumbnails, np.uint8)
     stacks = {}
     for name in record.stacks:
         stack = record.stack(name)
-        rows, columns = (min(len(t), THUMBNAIL_SIZE) for t in (stack.queries, stack.keys))
+        rows, columns = thumbnail_shape(stack, manifest)
         size = (rows * columns + 1) // 2
         layers = []
         for layer in stack.layers:
@@ -67,6 +105,13 @@ def decode_overview(
             layers.append(list(cells[:, : rows * columns].reshape(-1, rows, columns)))
         stacks[name] = layers
     return stacks
+
+
+def thumbnail_shape(stack: Stack, manifest: Mapping[str, Any]) -> tuple[int, int]:
+    """The shape of a stack's thumbnails."""
+    if manifest["texts"] is not None:
+        return THUMBNAIL_SIZE, THUMBNAIL_SIZE
+    return min(len(stack.queries), THUMBNAIL_SIZE), min(len(stack.keys), THUMBNAIL_SIZE)
 
 
 def _summaries(stack: Stack, layer: Layer) -> list[HeadSummary]:

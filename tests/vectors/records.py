@@ -204,6 +204,7 @@ def _record(
             "missing": list(missing),
             "stacks": sent,
             "image": None,
+            "texts": None,
             "metrics": _sent_metrics(numbers),
             "patterns": {
                 "kinds": [asdict(kind) for kind in PATTERNS],

@@ -113,7 +113,7 @@ export interface Thumbnail {
 /** Decode the thumbnails, by stack, layer and head. */
 export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Thumbnail[][][] {
   const due = manifest.stacks.reduce((sum, stack) => {
-    const [rows, columns] = thumbnailSize(stack);
+    const [rows, columns] = thumbnailSize(stack, manifest);
     const heads = stack.layers.reduce((own, layer) => own + layer.heads, 0);
     return sum + heads * Math.ceil((rows * columns) / 2);
   }, 0);
@@ -129,12 +129,14 @@ export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Thumbnail
     return { rows, columns, levels };
   };
   return manifest.stacks.map((stack) => {
-    const [rows, columns] = thumbnailSize(stack);
+    const [rows, columns] = thumbnailSize(stack, manifest);
     return stack.layers.map((layer) =>
       Array.from({ length: layer.heads }, () => next(rows, columns)),
     );
   });
 }
 
-const thumbnailSize = ({ queries, keys }: StackInfo) =>
-  [queries, keys].map(({ labels }) => Math.min(labels.length, THUMBNAIL_SIZE)) as [number, number];
+const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>
+  [queries, keys].map(({ labels }) =>
+    texts === null ? Math.min(labels.length, THUMBNAIL_SIZE) : THUMBNAIL_SIZE,
+  ) as [number, number];

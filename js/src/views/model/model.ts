@@ -7,13 +7,13 @@ import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
-import { isPair, shownTokens } from "../../state/shown.ts";
+import { isPair } from "../../state/shown.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
 import { metricTable, ordered } from "../shared/all-heads/metrics.ts";
 import { allHeads, placeOf, rowsOf } from "../shared/all-heads/order.ts";
 import { described } from "../shared/all-heads/patterns.ts";
 import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
-import { aspectOf, paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
+import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
 import type { Context, View } from "../shared/view.ts";
 import { modelGrid } from "./grid.ts";
@@ -106,10 +106,8 @@ export function modelView(context: Context): View {
   /** Build the grid. Runs again when a signal that is read here changes. */
   function build(scope: Scope, width: number): HTMLElement {
     const [shown, shownStack] = [rows.value, stack.value];
-    const segments = shownSegments(state.segments.value, shownStack);
     const kind = state.thumbnails.value;
-    const aspect = aspectOf(kind, shownTokens(segments, shownStack));
-    const thumbnailOf = thumbnailsOf(store, shownStack, segments);
+    const { aspect, thumbnailOf } = thumbnailsOf(store, shownStack, state.segments.value, kind);
     const layout = modelLayout(width, aspect, shown, sort.value !== null);
     const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
     const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
@@ -284,13 +282,13 @@ export function modelView(context: Context): View {
       ...[
         pair.value.remark,
         keptAsWeights(rows.value.map(({ layer }) => layer)),
-        sampledText(stack.value),
+        sampledText(stack.value, manifest),
       ]
         .filter(Boolean)
         .map((remark) => `   ${remark}`),
       state.segments.value === "all" || !isPair(stack.value)
         ? ""
-        : shownSegments(state.segments.value, stack.value) === "all"
+        : shownSegments(state.segments.value, stack.value) === "all" || manifest.texts !== null
           ? "   pictures and numbers are of whole heads"
           : "   numbers are of whole heads",
       ...(panel.value?.content.legend.value ?? []),

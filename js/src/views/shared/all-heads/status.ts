@@ -28,8 +28,9 @@ export function statusOf(head: Head, patterns: Patterns, metrics: readonly Metri
   return [strong(`${headTitle(head)}  `), described(patterns, head), ...numbers];
 }
 
-/** The number of queries that thumbnails and metrics are computed from; "" for all. */
-export function sampledText({ sampled, queries }: StackInfo): string {
+/** The texts or the queries that thumbnails and metrics are computed from; "" for all of this text. */
+export function sampledText({ sampled, queries }: StackInfo, { texts }: Manifest): string {
+  if (texts !== null) return `means of ${texts.toLocaleString("en")} texts`;
   if (sampled === null) return "";
   const [some, all] = [sampled, queries.labels.length].map((count) => count.toLocaleString("en"));
   return `pictures and numbers from ${some} of ${all} queries`;
