@@ -16,9 +16,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import NO_SIZE
-from attnwidget.wire import Metrics, encode_own_metrics
+from attnwidget.wire import Metrics, encode_overview, encode_own_metrics, heads_alone
 
 from .shown import Shown
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-__all__ = ["head", "map", "matrix", "model", "neuron"]
+__all__ = ["head", "map", "matrix", "model", "neuron", "ranking"]
 
 
 def head(
@@ -115,7 +116,7 @@ def matrix(
 
 
 def model(
-    record: AttentionRecord,
+    record: AttentionRecord | HeadProfile,
     *,
     metric: str | ArrayLike | None = None,
     stack: str | None = None,
@@ -124,10 +125,11 @@ def model(
     """Draw every head of every layer: its thumbnail in its pattern's colour, or a metric.
 
     Args:
+        record: a record; or a profile, for its means over texts, mean thumbnails and words.
         metric: a number per head, drawn as a heat map with a colour bar: the name of a metric of
-            `attnwidget.analysis.METRICS`, such as "entropy", or an array [layers, heads] (NaN where
-            a layer has fewer heads). Negative numbers get colours that diverge from zero. None for
-            thumbnails.
+            `attnwidget.analysis.METRICS`, such as "entropy", or of the profile; or an array
+            [layers, heads] (NaN where a layer has fewer heads). Negative numbers get colours that
+            diverge from zero. None for thumbnails.
         stack, ax: as in `head`.
 
     Returns:
@@ -141,8 +143,8 @@ def model(
     from .model_plot import draw_metric, draw_model, metric_table
     from .sizes import model_size
 
-    numbers = record.stack(stack).numbers
-    shown = Shown(record, view="model", layer=numbers[0], stack=stack)
+    shown = _shown(record, view="model", stack=stack)
+    shown = replace(shown, layer=shown.current_stack.numbers[0])
     if metric is None:
         ax = ax or _new_axes(model_size(shown))
         draw_model(ax, shown)
@@ -153,8 +155,42 @@ def model(
     return ax
 
 
+def ranking(
+    record: AttentionRecord | HeadProfile,
+    metric: str,
+    *,
+    stack: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a bar for each of the 60 heads with the highest numbers, from the highest on.
+
+    Args:
+        record: a record; or a profile, for its means over texts. The range of 95% of its null is
+            grey.
+        metric: the name of a metric, as of `model`.
+        stack, ax: as in `head`.
+
+    Returns:
+        The Axes; `ax.patches` are the bars.
+
+    Raises:
+        ValueError: there is no such metric.
+        KeyError, ImportError: as in `head`.
+    """
+    require_matplotlib()
+    from .ranking_plot import draw_ranking
+    from .sizes import ranking_size
+
+    shown = _shown(record, view="model", stack=stack, sort=metric, ranking=True)
+    if metric not in shown.stack_metrics:
+        raise ValueError(f"no metric {metric!r}; there are {', '.join(shown.stack_metrics)}")
+    ax = ax or _new_axes(ranking_size(shown))
+    draw_ranking(ax, shown)
+    return ax
+
+
 def map(
-    record: AttentionRecord,
+    record: AttentionRecord | HeadProfile,
     *,
     x: str = "distance",
     y: str = "entropy",
@@ -167,8 +203,10 @@ def map(
     """Draw every head as a point, placed by two metrics.
 
     Args:
-        x, y: the metrics on the axes, by name: those of `attnwidget.analysis.METRICS`, or of
-            `metrics`. Where the stack does not have one of the defaults, its first other metric.
+        record: a record; or a profile, for its means over texts and words, beside its null.
+        x, y: the metrics on the axes, by name: those of `attnwidget.analysis.METRICS` or of the
+            profile, or of `metrics`. Where the stack does not have one of the defaults, its first
+            other metric.
         color: "pattern", "layer", or the name of a metric.
         size: the metric whose magnitude is the size of the points; None for equal points.
         metrics: numbers of your own, as `AttentionWidget` takes them. A "null" of both axes is
@@ -187,8 +225,7 @@ def map(
     from .map_plot import draw_map
     from .sizes import map_size
 
-    own = encode_own_metrics(record, {} if metrics is None else metrics)
-    shown = Shown(
+    shown = _shown(
         record,
         view="map",
         stack=stack,
@@ -196,8 +233,9 @@ def map(
         map_x=x,
         map_y=y,
         map_size=NO_SIZE if size is None else size,
-        metrics=own,
     )
+    own = encode_own_metrics(shown.record, {} if metrics is None else metrics)
+    shown = replace(shown, metrics=own)
     known = shown.stack_metrics
     defaults = (("x", x, "distance"), ("y", y, "entropy"), ("size", size, None))
     for name, chosen, default in (*defaults, ("color", color, "pattern")):
@@ -249,6 +287,14 @@ def require_matplotlib() -> None:
         raise ImportError(
             "plots need matplotlib, which is not installed: pip install 'attnwidget[figures]'"
         ) from error
+
+
+def _shown(record: AttentionRecord | HeadProfile, **choices: Any) -> Shown:
+    """A record with choices; a profile with heads alone."""
+    if not isinstance(record, HeadProfile):
+        return Shown(record, **choices)
+    heads = heads_alone(record)
+    return Shown(heads, overview=encode_overview(heads, record), **choices)
 
 
 def _new_axes(size: tuple[float, float] | None) -> Any:

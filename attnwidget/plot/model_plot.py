@@ -30,6 +30,7 @@ from .coloring import (
 )
 from .colors import Palette, diverging, ramp
 from .lines import add_curves, curve
+from .map_plot import null_range
 from .shown import Shown, is_pair, shown_tokens
 from .text import clean
 
@@ -284,7 +285,12 @@ def metric_table(shown: Shown, metric: str | ArrayLike) -> tuple[NDArray[np.floa
         for n, row in enumerate(all_layers(shown)):
             values[n, : row.layer.num_heads] = metric_values(metrics[metric], row, shown)
         label, unit = metrics[metric]["label"], metrics[metric]["unit"]
-        return values, metrics[metric]["signed"], f"{label} ({unit})" if unit else label
+        label = f"{label} ({unit})" if unit else label
+        null = null_range(metrics[metric], shown)
+        if null is not None:
+            low, high = (brief(metrics[metric], end) for end in null)
+            label += f"\n95% of {clean(metrics[metric]['null']['label'])}: {low} … {high}"
+        return values, metrics[metric]["signed"], label
     values = np.asarray(metric, np.float64)
     if values.shape != shape:
         raise ValueError(
