@@ -285,17 +285,16 @@ class HeadProfile:
         reader = self._reader_of(model, tokenizer)
         return ProfileWidget(self, reader, similarity=similarity, **choices)
 
-    def save_html(
+    def to_html(
         self,
-        path: str | PathLike[str],
         model: torch.nn.Module | None = None,
         tokenizer: Any = None,
         *,
         similarity: bool = False,
         size: int = 5_000_000,
         **choices: Any,
-    ) -> None:
-        """Write an atlas: one page with the map, the model view, and examples that open in it.
+    ) -> str:
+        """An atlas: the HTML of one page with the map, the model view, and examples to open.
 
         The page needs no kernel and no network. It has the attention over as many texts as `size`
         has room for, at the quality "compact": those that together are examples of the most heads.
@@ -306,13 +305,30 @@ class HeadProfile:
 
         Raises:
             ValueError, ModuleNotFoundError: as of `widget`.
-            OSError: the file cannot be written.
         """
         from attnwidget.widget import atlas_html
 
-        writable(path)
         reader = self._reader_of(model, tokenizer)
-        html = atlas_html(self, reader, size=size, similarity=similarity, **choices)
+        return atlas_html(self, reader, size=size, similarity=similarity, **choices)
+
+    def save_html(
+        self,
+        path: str | PathLike[str],
+        model: torch.nn.Module | None = None,
+        tokenizer: Any = None,
+        *,
+        similarity: bool = False,
+        size: int = 5_000_000,
+        **choices: Any,
+    ) -> None:
+        """Write `to_html(…)` to a file, whole or not at all.
+
+        Raises:
+            ValueError, ModuleNotFoundError: as of `widget`.
+            OSError: the file cannot be written.
+        """
+        writable(path)
+        html = self.to_html(model, tokenizer, similarity=similarity, size=size, **choices)
         write_whole(path, html.encode())
 
     def _reader_of(self, model: torch.nn.Module | None, tokenizer: Any) -> TextReader:

@@ -12,7 +12,7 @@ from attnwidget.capture.missing import no_attention
 from attnwidget.capture.model import name_of, traceable
 from attnwidget.capture.sequences import Sequences
 from attnwidget.capture.stacks import Group, is_cross, tower
-from attnwidget.progress import on_step, step_done
+from attnwidget.progress import end_asked, on_step, step_done
 from attnwidget.record import Floats, Tokens
 
 from .batches import Batches, Text, TextBatch, first_text, shuffled
@@ -81,6 +81,8 @@ def profile_texts(
             sources[text.index] = text.source or text.tokens.labels
             count += 1
             step_done()
+        if end_asked():
+            break
         if len(sources) > most:
             sources = readers[0].condition.texts.needed(sources)
             most = max(_FEWEST_TEXTS, 2 * len(sources))
