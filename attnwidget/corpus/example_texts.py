@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -62,7 +63,10 @@ class TextReader:
         if self.max_tokens is None:
             return capture(model, self.tokenizer, first, second)
         cut = {"truncation": True, "max_length": self.max_tokens, "return_tensors": "pt"}
-        return capture(model, self.tokenizer, self.tokenizer(first, second, **cut))
+        with warnings.catch_warnings():
+            # The profile was made of these tokens alone, and the record says so as well.
+            warnings.simplefilter("ignore", UserWarning)
+            return capture(model, self.tokenizer, self.tokenizer(first, second, **cut))
 
 
 def chosen_texts(stacks: Iterable[StackProfile], count: int) -> list[int]:

@@ -9,7 +9,6 @@ import traitlets
 from attnwidget.corpus import Example, HeadProfile, TextReader
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View
-from attnwidget.view_state.following import default_metric
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import Metrics, encode_examples, encode_overview, profile_similarity
 
@@ -58,8 +57,7 @@ class ProfileWidget(AttentionWidget):
                 "the profile has no examples: all of its metrics are of repeated tokens"
             )
         self._profile, self._reader, self._texts = profile, reader, texts
-        choices.setdefault("map_x", default_metric("map_x", list(profile.metrics)))
-        choices.setdefault("map_y", default_metric("map_y", list(profile.metrics)))
+        self._text = texts[0]
         record = reader.read(profile.text(texts[0]))
         super().__init__(record, view=view, metrics=metrics, **choices)
         self._examples = encode_examples(profile, texts)
@@ -78,8 +76,8 @@ class ProfileWidget(AttentionWidget):
             stack: the stack of the head; the one shown if None.
 
         Raises:
+            KeyError, IndexError: there is no such stack, layer or head.
             ValueError: the text cannot be read once more.
-            traitlets.TraitError: there is no such stack, layer or head.
         """
         self._show_text(example.index, stack or self.stack, layer, head, example.pair[0])
 
@@ -87,16 +85,23 @@ class ProfileWidget(AttentionWidget):
         return encode_overview(record, self._profile)
 
     def _show_text(self, text: int, stack: str, layer: int, head: int, query: int) -> None:
+        self._profile.stack(stack).place(layer, head)
+        with self.hold_sync():
+            if text != self._text:
+                self._replace_text(text)
+            self.stack, self.layer, self.head, self.heads = stack, layer, head, [head]
+            self.query = query if 0 <= query < len(self._record.stack(stack).queries) else None
+            self.key = None
+            self.view = "head"
+
+    def _replace_text(self, text: int) -> None:
         record = self._reader.read(self._profile.text(text))
         manifest, overview = self._encode_overview(record)
-        with self.hold_sync():
-            # Positions in another text.
-            self.query = self.key = None
-            self._record, self._manifest, self._overview = record, manifest, overview
-            self._blocks, self._note = {}, ""
-            self.stack, self.layer, self.head, self.heads = stack, layer, head, [head]
-            self.query = query if 0 <= query < len(record.stack(stack).queries) else None
-            self.view = "head"
+        # Positions in another text.
+        self.query = self.key = None
+        self._text = text
+        self._record, self._manifest, self._overview = record, manifest, overview
+        self._blocks, self._note = {}, ""
 
     def _open_asked(self, content: Any) -> None:
         """Open the example that a reader asks for: {op: "open", text, stack, layer, head, query}.
@@ -110,4 +115,5 @@ class ProfileWidget(AttentionWidget):
             text, layer, head, query = (int(content[name]) for name in names)
             self._show_text(self._texts[text], str(content["stack"]), layer, head, query)
         except Exception as error:
-            self.send({"error": str(error) or type(error).__name__})
+            # A KeyError prints its message in quotes.
+            self.send({"error": str(error.args[0] if error.args else type(error).__name__)})

@@ -23,6 +23,7 @@ from attnwidget.view_state import (
     choice_values,
     no_choice,
 )
+from attnwidget.view_state.following import default_metric
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import (
     Metrics,
@@ -87,6 +88,10 @@ class RecordView(Choices):
         stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
+        # A profile may lack the usual metrics.
+        names = [metric["name"] for metric in manifest["metrics"]]
+        choices.setdefault("map_x", default_metric("map_x", names))
+        choices.setdefault("map_y", default_metric("map_y", names))
         # These follow from other choices, so they are set last.
         heads = choices.pop("heads", None)
         also, muted = choices.pop("also", []), choices.pop("muted", [])
