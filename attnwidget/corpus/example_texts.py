@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +26,12 @@ class TextReader:
     """Captures the attention over texts once more.
 
     Attributes:
-        model: a weak reference, so that a profile does not keep a model in memory.
+        model: returns the model, or None if it is gone: a profile keeps a weak reference alone.
         tokenizer: its tokenizer.
         max_tokens: longer texts are cut off; None to leave them.
     """
 
-    model: weakref.ref[torch.nn.Module]
+    model: Callable[[], torch.nn.Module | None]
     tokenizer: Any
     max_tokens: int | None
 
@@ -64,7 +63,7 @@ class TextReader:
             return capture(model, self.tokenizer, first, second)
         cut = {"truncation": True, "max_length": self.max_tokens, "return_tensors": "pt"}
         with warnings.catch_warnings():
-            # The profile was made of these tokens alone, and the record says so as well.
+            # The profile, too, has these tokens alone, and the record says how many are missing.
             warnings.simplefilter("ignore", UserWarning)
             return capture(model, self.tokenizer, self.tokenizer(first, second, **cut))
 

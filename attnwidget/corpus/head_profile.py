@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -97,6 +96,10 @@ class HeadProfile:
         self.missing = tuple(missing)
         # Set by `attnwidget.profile`; a profile that was loaded knows no model.
         self._reader: TextReader | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy in another process does not know the model.
+        return {**self.__dict__, "_reader": None}
 
     @property
     def stacks(self) -> tuple[str, ...]:
@@ -276,6 +279,7 @@ class HeadProfile:
                 default.
 
         Raises:
+            TypeError: `model` is no torch module.
             ValueError: no model is in memory, or it has other heads; the texts came encoded.
             ModuleNotFoundError: scikit-learn is not installed.
         """
@@ -334,7 +338,10 @@ class HeadProfile:
     def _reader_of(self, model: torch.nn.Module | None, tokenizer: Any) -> TextReader:
         """Reads texts with this model, or with the one that the profile was made with."""
         if model is not None:
-            return TextReader(weakref.ref(model), tokenizer, self.max_tokens)
+            from attnwidget.capture.model import traceable
+
+            own = traceable(model)
+            return TextReader(lambda: own, tokenizer, self.max_tokens)
         if self._reader is None:
             raise ValueError(
                 "a profile from a file has no model to read its examples: give it and its "

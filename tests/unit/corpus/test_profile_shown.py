@@ -1,6 +1,7 @@
 """Profiles as widgets, atlases and plots."""
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -152,8 +153,9 @@ def test_a_profile_of_a_file_needs_its_model(
     path = tmp_path / "profile.safetensors"
     found.save(path)
     loaded = aw.HeadProfile.load(path)
-    with pytest.raises(ValueError, match=r"give it and its tokenizer, as profile\.widget\(model"):
-        loaded.widget()
+    for copy in (loaded, pickle.loads(pickle.dumps(found))):
+        with pytest.raises(ValueError, match=r"give it and its tokenizer, as profile\.widget"):
+            copy.widget()
     assert loaded.widget(*minilm)._manifest == found.widget()._manifest
     with pytest.raises(ValueError, match="heads in 'self' differ; give the model of the profile"):
         loaded.widget(llama(vocab_size=40000), minilm[1])
