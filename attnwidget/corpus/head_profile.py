@@ -336,7 +336,7 @@ class HeadProfile:
         write_whole(path, html.encode())
 
     def _reader_of(self, model: torch.nn.Module | None, tokenizer: Any) -> TextReader:
-        """Reads texts with this model, or with the one that the profile was made with."""
+        """Reads texts with this model, or with that of `attnwidget.profile`."""
         if model is not None:
             from attnwidget.capture.model import traceable
 
