@@ -31,7 +31,7 @@ export function exampleList(
   const chosen = signal<string | null>(null);
   const shown = computed(() => {
     const rules = reasonsOf(store.manifest.patterns, focused.value).split(" ");
-    const ruling = offered.findLast(({ name }) => rules.includes(name)) ?? offered[0];
+    const ruling = offered.filter(({ name }) => rules.includes(name)).at(-1) ?? offered[0];
     return chosen.value ?? ruling?.name ?? "";
   });
   const by = {
