@@ -25,6 +25,7 @@ from .metrics import METRICS, HeadMetrics, Metric, Numbers
 from .patterns import (
     PATTERNS,
     RESTING_RULES,
+    RULE_PATTERNS,
     RULES,
     HeadPattern,
     Pattern,
@@ -42,6 +43,7 @@ __all__ = [
     "PATTERNS",
     "RESTING_RULES",
     "RULES",
+    "RULE_PATTERNS",
     "SINGLE_THREADED",
     "Alignment",
     "Comparison",

@@ -120,6 +120,17 @@ heads (an entropy above 3.8 nats) have none either: random weights give the wide
 """
 
 
+_BY_METRIC = {rule.metric: rule.words for rule in (*RULES, *RESTING_RULES)}
+
+# The place of a pattern is that of its colour, which is the same for one text and for many.
+_METRICS = [*_SHARES, "mixed", *(name for name in _BY_METRIC if name not in _SHARES)]
+
+RULE_PATTERNS: tuple[Pattern, ...] = tuple(
+    Pattern(words, words) for words in (_BY_METRIC.get(name, name) for name in _METRICS)
+)
+"""A pattern for each rule, and "mixed"; those of `PATTERNS` have the same places as there."""
+
+
 @dataclass(frozen=True)
 class HeadPattern:
     """The words for one head, and the numbers behind them.
@@ -142,6 +153,12 @@ class HeadPattern:
         """The words alone, such as "rests on the first token; else follows repeats"."""
         found = [rule.words for rule in (self.resting, self.looking) if rule is not None]
         return "; else ".join(found) or "mixed"
+
+    @property
+    def kind(self) -> int:
+        """The index in `RULE_PATTERNS` of what it looks at, or else of where it rests."""
+        rule = self.looking or self.resting
+        return _METRICS.index("mixed" if rule is None else rule.metric)
 
 
 def head_pattern(values: Mapping[str, float], nulls: Nulls) -> HeadPattern:

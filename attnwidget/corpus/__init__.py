@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import weakref
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.progress import counted
 
 from .accumulators import Estimate
+from .example_texts import TextReader
 from .head_profile import Example, Examples, HeadProfile
 from .matching import HeadMatch, match_heads
 from .similarity import Head, HeadSimilarity, Neighbour
@@ -87,10 +90,10 @@ def profile(
         RuntimeError: a worker ended several times while it measured the same texts.
     """
     # Imported here, so that profiles can be opened without torch.
-    from .run import profile_texts
+    from .run import is_loader, profile_texts
 
     with counted("Profiling", "texts", len(texts) if isinstance(texts, (list, tuple)) else None):
-        return profile_texts(
+        found = profile_texts(
             model,
             tokenizer,
             texts,
@@ -104,6 +107,11 @@ def profile(
             gpus_per_worker=gpus_per_worker,
             resume=resume,
         )
+    again: Callable[[], Any] = (
+        functools.cache(model) if is_loader(model) else weakref.ref(model)
+    )
+    found._reader = TextReader(again, tokenizer, max_tokens)
+    return found
 
 
 __all__ = [
@@ -119,6 +127,7 @@ __all__ = [
     "ProfileMetric",
     "SampledRows",
     "StackProfile",
+    "TextReader",
     "match_heads",
     "profile",
 ]

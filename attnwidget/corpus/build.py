@@ -18,7 +18,7 @@ from .accumulators import Estimate, Means
 from .measurement import EXAMPLES, Measurement, Place, SampledText, unpacked
 from .nulls import Null
 from .profiler import OnRepeated
-from .stack_profile import Picked, SampledRows, StackProfile
+from .stack_profile import LEVELS, Picked, SampledRows, StackProfile
 from .variability import variability
 
 Estimates: TypeAlias = Mapping[str, Mapping[Place, Estimate]]
@@ -109,7 +109,7 @@ def _stack(
     rows = [names.index(name) for name in measured.names]
     extremes = _none_picked((2, len(names), len(places), max(heads), EXAMPLES))
     medians = _none_picked((len(names), len(places), max(heads)))
-    thumbnails = np.zeros((len(places), max(heads), *measured.thumbnails.shape[1:]), np.float32)
+    thumbnails = np.zeros((len(places), max(heads), *measured.thumbnails.shape[1:]), np.float16)
     sample = measured.sample.texts
     for number, (place, layer, count) in enumerate(zip(places, layers, heads, strict=True)):
         found = measured.extremes
@@ -181,16 +181,15 @@ def _sampled_rows(
     texts = [text for _, text in sorted(sample.items()) if set(places) <= text.rows.keys()]
     sides = [text.rows[places[0]].shape[1:] for text in texts]
     widest = max((width for _, width in sides), default=0)
-    weights = np.zeros(
-        (len(places), max(heads), sum(count for count, _ in sides), widest), np.float16
-    )
+    levels = np.zeros((len(places), max(heads), sum(count for count, _ in sides), widest), np.uint8)
     start = 0
     for text, (count, width) in zip(texts, sides, strict=True):
         for layer, (place, of_layer) in enumerate(zip(places, heads, strict=True)):
-            weights[layer, :of_layer, start : start + count, :width] = text.rows[place]
+            roots = np.sqrt(np.clip(text.rows[place].astype(np.float32), 0, 1))
+            levels[layer, :of_layer, start : start + count, :width] = np.round(LEVELS * roots)
         start += count
     return SampledRows(
-        weights,
+        levels,
         np.repeat([width for _, width in sides], [count for count, _ in sides]).astype(np.int64),
         np.repeat([_number(t.tokens) for t in texts], [c for c, _ in sides]).astype(np.int64),
     )

@@ -8,15 +8,20 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.analysis import HeadPattern, data_frame, head_pattern
+from attnwidget.record.files import writable, write_whole
 
 from .accumulators import Estimate
+from .example_texts import TextReader, TextSource, chosen_texts
 from .similarity import HeadSimilarity, similarity
 from .stack_profile import Picked, ProfileMetric, StackProfile
 from .storage import load, save
 
 if TYPE_CHECKING:
     import pandas as pd
+    import torch
     from typing_extensions import Self
+
+    from attnwidget.widget import ProfileWidget
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Example:
     """
 
     index: int
-    text: str | tuple[str, ...]
+    text: TextSource
     value: float
     pair: tuple[int, int]
 
@@ -62,6 +67,7 @@ class HeadProfile:
         nulls: the names of the nulls; see `attnwidget.profile`.
         num_texts: the number of texts.
         seed: of all random choices.
+        max_tokens: the number of tokens at which longer texts were cut off; None for none.
         metrics: the numbers of each head, by name.
         missing: what could not be read, as "module: reason" or "texts: reason".
     """
@@ -74,9 +80,10 @@ class HeadProfile:
         nulls: Sequence[str],
         num_texts: int,
         seed: int,
+        max_tokens: int | None,
         metrics: Sequence[ProfileMetric],
         missing: Sequence[str],
-        texts: Mapping[int, str | tuple[str, ...]],
+        texts: Mapping[int, TextSource],
     ) -> None:
         self._stacks = dict(stacks)
         self._texts = dict(texts)
@@ -84,8 +91,15 @@ class HeadProfile:
         self.nulls = tuple(nulls)
         self.num_texts = num_texts
         self.seed = seed
+        self.max_tokens = max_tokens
         self.metrics = {metric.name: metric for metric in metrics}
         self.missing = tuple(missing)
+        # Set by `attnwidget.profile`; a profile that was loaded knows no model.
+        self._reader: TextReader | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy in another process does not know the model.
+        return {**self.__dict__, "_reader": None}
 
     @property
     def stacks(self) -> tuple[str, ...]:
@@ -240,6 +254,113 @@ class HeadProfile:
         )
         return Examples(highest, example(shown.medians, place), lowest)
 
+    def text(self, index: int) -> TextSource:
+        """A text that is an example: the text, the pair, or the labels of its tokens.
+
+        Raises:
+            KeyError: the profile does not have the text.
+        """
+        if index not in self._texts:
+            raise KeyError(f"no text {index}; a profile has the texts of its examples alone")
+        return self._texts[index]
+
+    def example_texts(self, count: int) -> list[int]:
+        """Up to `count` texts, by index, that together are examples of the most heads."""
+        return chosen_texts(self._stacks.values(), count)
+
+    def widget(
+        self,
+        model: torch.nn.Module | None = None,
+        tokenizer: Any = None,
+        *,
+        similarity: bool = False,
+        **choices: Any,
+    ) -> ProfileWidget:
+        """Show the profile in a notebook: the map, and with one click the examples of its heads.
+
+        The map and the model view have the profile's metrics with their intervals and null, the
+        words of `patterns` and mean thumbnails; the head and the neuron view have one text, which
+        the model reads once more as it is opened.
+
+        Args:
+            model, tokenizer: of the profile. Not needed while those that `attnwidget.profile` was
+                called with are in memory.
+            similarity: True to offer places by similarity and the nearest heads of each, which
+                takes several seconds for hundreds of heads (`pip install 'attnwidget[analysis]'`).
+            choices: the traits with which the widget opens, see `AttentionWidget`; view="map" by
+                default.
+
+        Raises:
+            TypeError: `model` is no torch module.
+            ValueError: no model is in memory, or it has other heads; the texts came encoded.
+            ModuleNotFoundError: scikit-learn is not installed.
+        """
+        # Imported here, because widgets are above profiles.
+        from attnwidget.widget import ProfileWidget
+
+        reader = self._reader_of(model, tokenizer)
+        return ProfileWidget(self, reader, similarity=similarity, **choices)
+
+    def to_html(
+        self,
+        model: torch.nn.Module | None = None,
+        tokenizer: Any = None,
+        *,
+        similarity: bool = False,
+        size: int = 5_000_000,
+        **choices: Any,
+    ) -> str:
+        """An atlas: the HTML of one page with the map, the model view, and examples to open.
+
+        The page needs no kernel and no network. It has the attention over as many texts as `size`
+        has room for, at the quality "compact": those that together are examples of the most heads.
+
+        Args:
+            model, tokenizer, similarity, choices: as of `widget`.
+            size: the most bytes of the page, which has one text in any case.
+
+        Raises:
+            ValueError, ModuleNotFoundError: as of `widget`.
+        """
+        from attnwidget.widget import atlas_html
+
+        reader = self._reader_of(model, tokenizer)
+        return atlas_html(self, reader, size=size, similarity=similarity, **choices)
+
+    def save_html(
+        self,
+        path: str | PathLike[str],
+        model: torch.nn.Module | None = None,
+        tokenizer: Any = None,
+        *,
+        similarity: bool = False,
+        size: int = 5_000_000,
+        **choices: Any,
+    ) -> None:
+        """Write `to_html(…)` to a file, whole or not at all.
+
+        Raises:
+            ValueError, ModuleNotFoundError: as of `widget`.
+            OSError: the file cannot be written.
+        """
+        writable(path)
+        html = self.to_html(model, tokenizer, similarity=similarity, size=size, **choices)
+        write_whole(path, html.encode())
+
+    def _reader_of(self, model: torch.nn.Module | None, tokenizer: Any) -> TextReader:
+        """Reads texts with this model, or with that of `attnwidget.profile`."""
+        if model is not None:
+            from attnwidget.capture.model import traceable
+
+            own = traceable(model)
+            return TextReader(lambda: own, tokenizer, self.max_tokens)
+        if self._reader is None:
+            raise ValueError(
+                "a profile from a file has no model to read its examples: give it and its "
+                "tokenizer, as profile.widget(model, tokenizer)"
+            )
+        return self._reader
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the profile to one safetensors file.
 
@@ -253,6 +374,7 @@ class HeadProfile:
             nulls=self.nulls,
             num_texts=self.num_texts,
             seed=self.seed,
+            max_tokens=self.max_tokens,
             metrics=list(self.metrics.values()),
             missing=self.missing,
             texts=self._texts,

@@ -13,7 +13,7 @@ from attnwidget.capture.missing import no_attention
 from attnwidget.capture.model import name_of, traceable
 from attnwidget.capture.sequences import Sequences
 from attnwidget.capture.stacks import Group, is_cross, tower
-from attnwidget.progress import on_step, step_done
+from attnwidget.progress import end_asked, on_step, step_done
 from attnwidget.record import Floats, Tokens
 
 from .batches import Batches, Text, TextBatch, first_text, shuffled
@@ -166,9 +166,12 @@ class Profiler:
             if len(measured.sources) > most:
                 measured.sources = own.needed(measured.sources)
                 most = max(_FEWEST_TEXTS, 2 * len(measured.sources))
+            if end_asked():
+                break
+        else:
+            measured.empty = shard.count - measured.count
         if measured.count and not own.layers:
             raise ValueError(no_attention(self._model, list(own.missing)))
-        measured.empty = shard.count - measured.count
         measured.sources = own.needed(measured.sources)
         return measured
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, cast
 
 import torch
+
+from attnwidget.progress import end_asked
 
 from .build import Condition, Estimates, build_stacks
 from .checkpoint import Checkpoint
@@ -65,7 +67,11 @@ def profile_texts(
     with _opened(engine, load, tokenizer, settings, num_workers, gpus_per_worker) as opened:
         try:
             for shard, measured in opened.measured(checkpoint.missing(shards)):
-                checkpoint.add(shard, measured)
+                # A run that goes on later needs whole shards.
+                if not end_asked() or resume is None:
+                    checkpoint.add(shard, measured)
+                if end_asked():
+                    break
         finally:
             checkpoint.save()
         found = checkpoint.measured
@@ -75,11 +81,14 @@ def profile_texts(
     return _profile(found, repeated, settings)
 
 
+def is_loader(model: Model) -> TypeGuard[Callable[[], torch.nn.Module]]:
+    """True for a function that loads a model, False for a model, or what should be one."""
+    return inspect.isroutine(model) or isinstance(model, partial)
+
+
 def _loader(model: Model) -> Callable[[], torch.nn.Module]:
     """A function that returns the model; a wrong one gives an error when it is used."""
-    if inspect.isroutine(model) or isinstance(model, partial):
-        return model
-    return lambda: cast(torch.nn.Module, model)
+    return model if is_loader(model) else lambda: cast(torch.nn.Module, model)
 
 
 @contextmanager
@@ -137,6 +146,7 @@ def _profile(found: Measured, repeated: Repeated, settings: Settings) -> HeadPro
         nulls=settings.nulls,
         num_texts=found.count,
         seed=settings.seed,
+        max_tokens=settings.max_tokens,
         metrics=settings.described,
         missing=missing,
         texts=found.sources,

@@ -13,6 +13,9 @@ from attnwidget.record import Floats, spans
 
 from .accumulators import Estimate
 
+LEVELS = 255
+"""The level of weight 1 in `SampledRows`."""
+
 
 @dataclass(frozen=True)
 class ProfileMetric:
@@ -36,16 +39,23 @@ class SampledRows:
     """The weights of every head for some rows of a sample of texts.
 
     Attributes:
-        weights: float16 [layers, heads, rows, keys]; 0 for heads that a layer does not have, and
-            beyond a row's own keys.
+        levels: the square roots of the weights in levels 0 to 255, uint8 [layers, heads, rows,
+            keys]: a weight w is kept to within .004 times its root. 0 for heads that a layer does
+            not have, and beyond a row's own keys.
         keys: the number of keys of each row, int64 [rows].
         texts: a number for the tokens of the text of each row, int64 [rows]; equal for equal
             tokens in equal order.
     """
 
-    weights: NDArray[np.float16]
+    levels: NDArray[np.uint8]
     keys: NDArray[np.int64]
     texts: NDArray[np.int64]
+
+    @property
+    def weights(self) -> Floats:
+        """The weights, float32 [layers, heads, rows, keys]."""
+        weights: Floats = np.square(self.levels / np.float32(LEVELS))
+        return weights
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class StackProfile:
         heads: the number of heads of each layer.
         estimates: by metric, arrays [layers, heads].
         nulls: the same by null, by metric; empty without one.
-        thumbnails: the mean over texts of the largest weight of each cell, float32
+        thumbnails: the mean over texts of the largest weight of each cell, float16
             [layers, heads, 32, 32]: cells divide each text evenly, whatever its length.
         rows: sampled rows, from which heads are compared.
         extremes: the texts with the highest and the lowest numbers, [2, metrics, layers, heads, 3].
@@ -86,7 +96,7 @@ class StackProfile:
     heads: tuple[int, ...]
     estimates: Mapping[str, Estimate]
     nulls: Mapping[str, Mapping[str, Estimate]]
-    thumbnails: Floats
+    thumbnails: NDArray[np.float16]
     rows: SampledRows
     extremes: Picked
     medians: Picked

@@ -67,7 +67,13 @@ def page_html(
         PageWidget(
             places[id(widget.record)],
             opening_choices(
-                widget.record, widget.choices, names, numbers, widget.metrics, widget.similarity
+                widget.record,
+                widget.manifest,
+                widget.choices,
+                names,
+                numbers,
+                widget.metrics,
+                widget.similarity,
             ),
             widget.metrics,
             widget.similarity,
@@ -82,7 +88,7 @@ def page_html(
 
     def page(packed: Sequence[PackedLayers]) -> str:
         records = [
-            _page_record(widget, names, own, own_rollouts)
+            page_record(widget, names, own, own_rollouts)
             for widget, own, own_rollouts in zip(distinct, packed, rollouts, strict=True)
         ]
         return document(records, widgets, names, complete=numbers is None)
@@ -126,9 +132,9 @@ def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
     widget = PageWidget(0, dict(shown.choices), shown.metrics, shown.similarity, note)
     total = sum(len(record.stack(name).layers) for name in record.stacks)
     rollouts = packed_rollouts(record) if shown.choices["lens"] == "rollout" else {}
-    page_record = _page_record(shown, VIEWS, packed, rollouts)
+    whole = page_record(shown, VIEWS, packed, rollouts)
     complete = len(packed) == total
-    return document([page_record], [widget], VIEWS, complete=complete, framed=True)
+    return document([whole], [widget], VIEWS, complete=complete, framed=True)
 
 
 def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tuple[str, Layer]]:
@@ -158,7 +164,7 @@ def _packed(
     return packed
 
 
-def _page_record(
+def page_record(
     shown: ShownRecord,
     views: Sequence[View],
     packed: PackedLayers,
@@ -168,10 +174,10 @@ def _page_record(
     overview = shown.overview if {"model", "map"} & set(views) else None
     # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if shown.record.model else ""
-    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed, rollouts)
+    return PageRecord(model, page_manifest(shown.manifest, packed), overview, packed, rollouts)
 
 
-def _manifest(
+def page_manifest(
     manifest: Mapping[str, Any], packed: Mapping[tuple[str, int], PackedLayer]
 ) -> dict[str, Any]:
     """The record's manifest, changed for layers that the page has as weights alone."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attnwidget.wire import SentMetric, SentSimilarity
+from attnwidget.wire import SentExamples, SentMetric, SentSimilarity
 
 from .blocks import PackedLayer
 
@@ -81,7 +81,8 @@ class PageRecord:
 
     Attributes:
         model: the model's name, or "".
-        manifest, overview: see `attnwidget.wire`; the overview is None if no view needs it.
+        manifest, overview: see `attnwidget.wire`; the overview is None if no view needs it. Of a
+            further example, the manifest lacks what is in that of its widget's record.
         layers: its layers, by stack and number.
         rollouts: the rollout of its stacks, by name, as far as the page has it.
     """
@@ -91,6 +92,12 @@ class PageRecord:
     overview: bytes | None
     layers: Mapping[tuple[str, int], PackedLayer]
     rollouts: Mapping[str, PackedLayer]
+
+
+class PageExamples(SentExamples):
+    """Examples of heads, and for each of their texts the index of its record."""
+
+    records: list[int]
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,7 @@ class PageWidget:
         metrics: the user's own metrics.
         similarity: the similarity of heads, if it is known.
         note: a note for the reader; "" for none.
+        examples: examples of heads, if the widget is that of a profile.
     """
 
     record: int
@@ -110,6 +118,7 @@ class PageWidget:
     metrics: Sequence[SentMetric]
     similarity: SentSimilarity | None
     note: str = ""
+    examples: PageExamples | None = None
 
 
 def document(

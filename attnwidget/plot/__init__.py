@@ -17,10 +17,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from attnwidget.analysis import norms_need
+from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import NO_SIZE
 from attnwidget.view_state.choices import Lens
-from attnwidget.wire import Metrics, encode_own_metrics
+from attnwidget.wire import Metrics, encode_overview, encode_own_metrics, heads_alone
 
 from .shown import Shown
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-__all__ = ["head", "map", "matrix", "model", "neuron"]
+__all__ = ["head", "map", "matrix", "model", "neuron", "ranking"]
 
 
 def head(
@@ -122,7 +123,7 @@ def matrix(
 
 
 def model(
-    record: AttentionRecord,
+    record: AttentionRecord | HeadProfile,
     *,
     metric: str | ArrayLike | None = None,
     lens: Literal["attention", "values"] = "attention",
@@ -132,12 +133,13 @@ def model(
     """Draw every head of every layer: its thumbnail in its pattern's colour, or a metric.
 
     Args:
+        record: a record; or a profile, for its means over texts, mean thumbnails and words.
         metric: a number per head, drawn as a heat map with a colour bar: the name of a metric of
-            `attnwidget.analysis.METRICS`, such as "entropy", or an array [layers, heads] (NaN where
-            a layer has fewer heads). Negative numbers get colours that diverge from zero. None for
-            thumbnails.
+            `attnwidget.analysis.METRICS`, such as "entropy", or of the profile; or an array
+            [layers, heads] (NaN where a layer has fewer heads). Negative numbers get colours that
+            diverge from zero. None for thumbnails.
         lens: the numbers in thumbnails, as in `head`; layers without norms of values keep those of
-            attention, and the note says so.
+            attention, and the note says so. A profile has those of attention alone.
         stack, ax: as in `head`.
 
     Returns:
@@ -151,11 +153,11 @@ def model(
     from .model_plot import draw_metric, draw_model, metric_table
     from .sizes import model_size
 
-    numbers = record.stack(stack).numbers
     if lens not in ("attention", "values"):
         raise ValueError(f"lens is {lens!r}; heads have 'attention' and 'values'")
-    shown = Shown(record, view="model", layer=numbers[0], lens=lens, stack=stack)
-    if all(norms_need(layer) for layer in record.stack(stack).layers):
+    shown = _shown(record, view="model", lens=lens, stack=stack)
+    shown = replace(shown, layer=shown.current_stack.numbers[0])
+    if all(norms_need(layer) for layer in shown.current_stack.layers):
         shown.check_lens()
     if metric is None:
         ax = ax or _new_axes(model_size(shown))
@@ -167,8 +169,42 @@ def model(
     return ax
 
 
+def ranking(
+    record: AttentionRecord | HeadProfile,
+    metric: str,
+    *,
+    stack: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a bar for each of the 60 heads with the highest numbers, from the highest on.
+
+    Args:
+        record: a record; or a profile, for its means over texts. The range of 95% of its null is
+            grey.
+        metric: the name of a metric, as of `model`.
+        stack, ax: as in `head`.
+
+    Returns:
+        The Axes; `ax.patches` are the bars.
+
+    Raises:
+        ValueError: there is no such metric.
+        KeyError, ImportError: as in `head`.
+    """
+    require_matplotlib()
+    from .ranking_plot import draw_ranking
+    from .sizes import ranking_size
+
+    shown = _shown(record, view="model", stack=stack, sort=metric, ranking=True)
+    if metric not in shown.stack_metrics:
+        raise ValueError(f"no metric {metric!r}; there are {', '.join(shown.stack_metrics)}")
+    ax = ax or _new_axes(ranking_size(shown))
+    draw_ranking(ax, shown)
+    return ax
+
+
 def map(
-    record: AttentionRecord,
+    record: AttentionRecord | HeadProfile,
     *,
     x: str = "distance",
     y: str = "entropy",
@@ -181,8 +217,10 @@ def map(
     """Draw every head as a point, placed by two metrics.
 
     Args:
-        x, y: the metrics on the axes, by name: those of `attnwidget.analysis.METRICS`, or of
-            `metrics`. Where the stack does not have one of the defaults, its first other metric.
+        record: a record; or a profile, for its means over texts and words, beside its null.
+        x, y: the metrics on the axes, by name: those of `attnwidget.analysis.METRICS` or of the
+            profile, or of `metrics`. Where the stack does not have one of the defaults, its first
+            other metric.
         color: "pattern", "layer", or the name of a metric.
         size: the metric whose magnitude is the size of the points; None for equal points.
         metrics: numbers of your own, as `AttentionWidget` takes them. A "null" of both axes is
@@ -201,8 +239,7 @@ def map(
     from .map_plot import draw_map
     from .sizes import map_size
 
-    own = encode_own_metrics(record, {} if metrics is None else metrics)
-    shown = Shown(
+    shown = _shown(
         record,
         view="map",
         stack=stack,
@@ -210,8 +247,9 @@ def map(
         map_x=x,
         map_y=y,
         map_size=NO_SIZE if size is None else size,
-        metrics=own,
     )
+    own = encode_own_metrics(shown.record, {} if metrics is None else metrics)
+    shown = replace(shown, metrics=own)
     known = shown.stack_metrics
     defaults = (("x", x, "distance"), ("y", y, "entropy"), ("size", size, None))
     for name, chosen, default in (*defaults, ("color", color, "pattern")):
@@ -263,6 +301,14 @@ def require_matplotlib() -> None:
         raise ImportError(
             "plots need matplotlib, which is not installed: pip install 'attnwidget[figures]'"
         ) from error
+
+
+def _shown(record: AttentionRecord | HeadProfile, **choices: Any) -> Shown:
+    """A record with choices; a profile with heads alone."""
+    if not isinstance(record, HeadProfile):
+        return Shown(record, **choices)
+    heads = heads_alone(record)
+    return Shown(heads, overview=encode_overview(heads, record), **choices)
 
 
 def _new_axes(size: tuple[float, float] | None) -> Any:

@@ -114,6 +114,13 @@ class Shown:
         """The record's (manifest, thumbnails)."""
         return self.overview or encode_overview(self.record)
 
+    @property
+    def num_texts(self) -> int | None:
+        """The number of texts over which numbers and thumbnails are means; None for this alone."""
+        manifest, _ = self.encoded_overview
+        texts: int | None = manifest["texts"]
+        return texts
+
     @cached_property
     def stack_metrics(self) -> Mapping[str, SentMetric]:
         """The metrics that the stack has, by name."""

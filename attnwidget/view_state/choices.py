@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, TypedDict, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import METRICS, norms_need, rollout_refusal, value_refusal
+from attnwidget.analysis import norms_need, rollout_refusal, value_refusal
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity
 
@@ -160,6 +160,8 @@ class Choices(traitlets.HasTraits):
     theme = _choice(Theme, "auto")
 
     _record: AttentionRecord
+    # It has the metrics of the record, or of its profile.
+    _manifest: Mapping[str, Any]
     # The user's own, by which heads can be sorted and coloured too.
     _metrics: Sequence[SentMetric] = ()
     _similarity: SentSimilarity | None = None
@@ -168,13 +170,15 @@ class Choices(traitlets.HasTraits):
     def of(
         cls,
         record: AttentionRecord,
+        manifest: Mapping[str, Any],
         values: Mapping[str, Any],
         metrics: Sequence[SentMetric] = (),
         similarity: SentSimilarity | None = None,
     ) -> Choices:
         """Choices without a widget, which follow each other as a widget's do."""
         choices = Choices()
-        choices._record, choices._metrics, choices._similarity = record, metrics, similarity
+        choices._record, choices._manifest = record, manifest
+        choices._metrics, choices._similarity = metrics, similarity
         for name in CHOICES:
             choices.set_trait(name, values[name])
         return choices
@@ -311,7 +315,7 @@ class Choices(traitlets.HasTraits):
 
     @property
     def _metric_names(self) -> list[str]:
-        return [*METRICS, *(metric["name"] for metric in self._metrics)]
+        return [metric["name"] for metric in (*self._manifest["metrics"], *self._metrics)]
 
     @property
     def _locked_side(self) -> Side:

@@ -23,6 +23,7 @@ from attnwidget.view_state import (
     choice_values,
     no_choice,
 )
+from attnwidget.view_state.following import default_metric
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import (
     Metrics,
@@ -80,13 +81,17 @@ class RecordView(Choices):
         self._record = record
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with counted("Summarizing heads", "layers", count):
-            manifest, overview = encode_overview(record)
+            manifest, overview = self._encode_overview(record)
         # Readers of a translation look at its attention to the source first.
         first = "cross" if "cross" in record.stacks else record.stacks[0]
         chosen = choices.get("stack")
         stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
+        # A profile may lack the usual metrics.
+        names = [metric["name"] for metric in manifest["metrics"]]
+        choices.setdefault("map_x", default_metric("map_x", names))
+        choices.setdefault("map_y", default_metric("map_y", names))
         # These follow from other choices, so they are set last.
         heads = choices.pop("heads", None)
         also, muted = choices.pop("also", []), choices.pop("muted", [])
@@ -120,6 +125,9 @@ class RecordView(Choices):
         return (
             f"<{type(self).__name__} of {model}: {self.view} view{place} ({self.stack}: {shape})>"
         )
+
+    def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        return encode_overview(record)
 
     def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
         try:

@@ -76,6 +76,11 @@ export function mount(
   }
 }
 
+/** Move the focus to the view inside `parent`, as where another one has had it. */
+export function focusView(parent: HTMLElement): void {
+  parent.lastElementChild?.shadowRoot?.querySelector<HTMLElement>(".root")?.focus();
+}
+
 function build(scope: Scope, host: HTMLElement, store: Store, state: State, around: Around): void {
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [styleSheet()];
@@ -200,6 +205,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     if (scope.signal.aborted) return;
     untracked(() => {
       state.hover.value = null;
+      state.opening.value = null;
       const active = shadow.activeElement;
       const focused = body.contains(active) || tools.contains(active);
       viewScope.end();

@@ -206,6 +206,7 @@ def _record(
             "missing": list(missing),
             "stacks": sent,
             "image": None,
+            "texts": None,
             "metrics": _sent_metrics(numbers),
             "patterns": {
                 "kinds": [asdict(kind) for kind in PATTERNS],

@@ -117,14 +117,17 @@ export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
 
 export interface Overview {
   readonly attention: Thumbnails;
-  /** Those of value-weighted shares; none of a layer without norms of values. */
+  /** Those of value-weighted shares; none of a layer without norms of values, or of a profile. */
   readonly weighted: Thumbnails;
 }
 
 /** Decode the thumbnails. */
-export function decodeOverview({ stacks }: Manifest, bytes: Uint8Array): Overview {
+export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview {
+  const { stacks } = manifest;
+  const weightedHeads = (layer: LayerInfo) =>
+    hasNorms(layer) && manifest.texts === null ? layer.heads : 0;
   const due = stacks.reduce((sum, stack) => {
-    const [rows, columns] = thumbnailSize(stack);
+    const [rows, columns] = thumbnailSize(stack, manifest);
     const heads = stack.layers.reduce((own, layer) => own + layer.heads + weightedHeads(layer), 0);
     return sum + heads * Math.ceil((rows * columns) / 2);
   }, 0);
@@ -141,7 +144,7 @@ export function decodeOverview({ stacks }: Manifest, bytes: Uint8Array): Overvie
   };
   const read = (headsOf: (layer: LayerInfo) => number) =>
     stacks.map((stack) => {
-      const [rows, columns] = thumbnailSize(stack);
+      const [rows, columns] = thumbnailSize(stack, manifest);
       return stack.layers.map((layer) =>
         Array.from({ length: headsOf(layer) }, () => next(rows, columns)),
       );
@@ -149,7 +152,7 @@ export function decodeOverview({ stacks }: Manifest, bytes: Uint8Array): Overvie
   return { attention: read(({ heads }) => heads), weighted: read(weightedHeads) };
 }
 
-const weightedHeads = (layer: LayerInfo) => (hasNorms(layer) ? layer.heads : 0);
-
-const thumbnailSize = ({ queries, keys }: StackInfo) =>
-  [queries, keys].map(({ labels }) => Math.min(labels.length, THUMBNAIL_SIZE)) as [number, number];
+const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>
+  [queries, keys].map(({ labels }) =>
+    texts === null ? Math.min(labels.length, THUMBNAIL_SIZE) : THUMBNAIL_SIZE,
+  ) as [number, number];

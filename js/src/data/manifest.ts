@@ -131,6 +131,9 @@ export interface Patterns {
   readonly kinds: readonly { readonly label: string; readonly description: string }[];
   /** Indices into `kinds`. */
   readonly values: ByHead<number>;
+  /** Over many texts, the words for each head, and the rules with its numbers. */
+  readonly words: ByHead<string>;
+  readonly reasons: ByHead<string>;
 }
 
 /** Values per head as they are sent: by stack, in the order of its layers. */
@@ -148,8 +151,10 @@ export interface SentSimilarity extends Omit<Similarity, "places" | "nearest" | 
   readonly null?: { readonly label: string; readonly places: SentByHead<Position> };
 }
 
-export interface SentPatterns extends Omit<Patterns, "values"> {
+export interface SentPatterns extends Pick<Patterns, "kinds"> {
   readonly values: SentByHead<number>;
+  readonly words?: SentByHead<string>;
+  readonly reasons?: SentByHead<string>;
 }
 
 export interface StackInfo {
@@ -169,6 +174,11 @@ export interface Manifest {
   readonly stacks: readonly StackInfo[];
   /** The image that the model read: a WebP file in base64; null for none. */
   readonly image: string | null;
+  /**
+   * The number of texts over which thumbnails and metrics are means, and to which patterns belong;
+   * null if they are of this text alone.
+   */
+  readonly texts: number | null;
   readonly metrics: readonly Metric[];
   readonly patterns: Patterns;
 }

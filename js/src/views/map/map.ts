@@ -276,9 +276,9 @@ export function mapView(context: Context): View {
       ...coloring.value.legend,
       ...[
         marked.value && `${marked.value.size} heads marked, Esc releases them`,
+        sampledText(stack.value, manifest),
         missing(heads.value.filter((head) => !placing.value.placeOf(head)).length),
         outsideCounts(placing.value.axes ?? []),
-        sampledText(stack.value),
       ]
         .filter(Boolean)
         .map((remark) => `   ${remark}`),

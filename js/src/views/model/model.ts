@@ -8,13 +8,13 @@ import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { headLens } from "../../state/lens.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
-import { isPair, shownTokens } from "../../state/shown.ts";
+import { isPair } from "../../state/shown.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
 import { metricTable, ordered } from "../shared/all-heads/metrics.ts";
 import { allHeads, placeOf, rowsOf } from "../shared/all-heads/order.ts";
 import { described } from "../shared/all-heads/patterns.ts";
 import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
-import { aspectOf, paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
+import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
 import { weightedText, weighting } from "../shared/lenses.ts";
 import type { Context, View } from "../shared/view.ts";
@@ -109,10 +109,14 @@ export function modelView(context: Context): View {
   /** Build the grid. Runs again when a signal that is read here changes. */
   function build(scope: Scope, width: number): HTMLElement {
     const [shown, shownStack] = [rows.value, stack.value];
-    const segments = shownSegments(state.segments.value, shownStack);
     const kind = state.thumbnails.value;
-    const aspect = aspectOf(kind, shownTokens(segments, shownStack));
-    const thumbnailOf = thumbnailsOf(store, shownStack, segments, headLens(state));
+    const { aspect, thumbnailOf } = thumbnailsOf(
+      store,
+      shownStack,
+      state.segments.value,
+      kind,
+      headLens(state),
+    );
     const layout = modelLayout(width, aspect, shown, sort.value !== null);
     const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
     const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
@@ -291,13 +295,13 @@ export function modelView(context: Context): View {
           rows.value.map(({ layer }) => layer),
           headLens(state),
         ),
-        sampledText(stack.value),
+        sampledText(stack.value, manifest),
       ]
         .filter(Boolean)
         .map((remark) => `   ${remark}`),
       state.segments.value === "all" || !isPair(stack.value)
         ? ""
-        : shownSegments(state.segments.value, stack.value) === "all"
+        : shownSegments(state.segments.value, stack.value) === "all" || manifest.texts !== null
           ? "   pictures and numbers are of whole heads"
           : "   numbers are of whole heads",
       ...(panel.value?.content.legend.value ?? []),
