@@ -132,13 +132,15 @@ class MeasuredLayer:
     """A layer, and the place of its heads among those of all layers.
 
     Attributes:
-        shape: (Tq, Tk) of the first text.
         heads: the places of its heads.
+        first: the lowest index of a text.
+        shape: (Tq, Tk) of this text.
         texts: the number of texts.
     """
 
-    shape: tuple[int, int]
     heads: slice
+    first: int
+    shape: tuple[int, int]
     texts: int = 0
 
 
@@ -193,7 +195,7 @@ class Measurement:
             weights: float32 [heads, Tq, Tk].
         """
         heads, *shape = weights.shape
-        self._layer(place, heads, (shape[0], shape[1])).texts += 1
+        self._layer(place, heads, index, (shape[0], shape[1])).texts += 1
         is_self = queries is keys
         kinds = self._waiting.setdefault(index, {})
         kind = id(keys), is_self, tuple(shape)
@@ -226,18 +228,25 @@ class Measurement:
         # A copy that was sent or stored is merged, but reads no text: it needs no functions.
         return {**self.__dict__, "_metrics": None}
 
-    def _layer(self, place: Place, heads: int, shape: tuple[int, int]) -> MeasuredLayer:
-        """The layer at a place, for which there is room from now on."""
+    def _layer(self, place: Place, heads: int, index: int, shape: tuple[int, int]) -> MeasuredLayer:
+        """The layer at a place, for which there is room from now on.
+
+        Args:
+            index, shape: of a text.
+        """
         if place not in self.layers:
             start = len(self.thumbnails)
-            self.layers[place] = MeasuredLayer(shape, slice(start, start + heads))
+            self.layers[place] = MeasuredLayer(slice(start, start + heads), index, shape)
             self.means.widen(heads)
             self.extremes.widen(heads)
             if self.offsets is not None:
                 self.offsets.widen(heads)
             more = np.zeros((heads, *self.thumbnails.shape[1:]))
             self.thumbnails = np.concatenate([self.thumbnails, more])
-        return self.layers[place]
+        layer = self.layers[place]
+        if index < layer.first:
+            layer.first, layer.shape = index, shape
+        return layer
 
     def _read(self, index: int, waiting: _Waiting) -> None:
         together = np.concatenate(list(waiting.weights.values()))
@@ -274,7 +283,8 @@ class Measurement:
         """Add the texts of another measurement of the same metrics with the same seed."""
         columns = np.zeros(len(other.thumbnails), np.int64)
         for place, layer in other.layers.items():
-            own = self._layer(place, layer.heads.stop - layer.heads.start, layer.shape)
+            heads = layer.heads.stop - layer.heads.start
+            own = self._layer(place, heads, layer.first, layer.shape)
             own.texts += layer.texts
             columns[layer.heads] = np.arange(own.heads.start, own.heads.stop)
         self.means.merge(other.means, columns)

@@ -54,7 +54,20 @@ def with_random_weights(model: torch.nn.Module, seed: int) -> torch.nn.Module:
             fresh = copy.deepcopy(model)
             for name, module in fresh.named_modules():
                 _initialize(name, module)
-    return fresh.to(device_of(model), getattr(model, "dtype", None))
+    placed = getattr(model, "hf_device_map", {})
+    if len(set(placed.values())) < 2:
+        return fresh.to(device_of(model), getattr(model, "dtype", None))
+    if "disk" in placed.values():
+        raise ValueError(
+            "a part of the model is on disk, so there is no null with random weights; use other "
+            'nulls, such as null="position", or None'
+        )
+    from accelerate import dispatch_model
+
+    dispatched: torch.nn.Module = dispatch_model(
+        fresh.to(dtype=getattr(model, "dtype", None)), dict(placed)
+    )
+    return dispatched
 
 
 def _initialize(name: str, module: torch.nn.Module) -> None:

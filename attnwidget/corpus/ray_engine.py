@@ -29,8 +29,12 @@ _AT_ONCE = 2
 class _Worker:
     """An actor with a model, which it loads when it is first needed."""
 
-    def __init__(self, load: Callable[[], torch.nn.Module], tokenizer: Any, settings: Settings):
-        self._make = lambda: Profiler(_on_gpu(load()), tokenizer, settings)
+    def __init__(
+        self, load: Callable[[], torch.nn.Module], tokenizer: Any, settings: Settings
+    ) -> None:
+        self._load = load
+        self._tokenizer = tokenizer
+        self._settings = settings
         self._profiler: Profiler | None = None
 
     def measure(self, shard: Shard) -> Measured:
@@ -42,7 +46,8 @@ class _Worker:
     def _ready(self) -> Profiler:
         # An error here is that of a task, which says its cause, not that of an actor.
         if self._profiler is None:
-            self._profiler = self._make()
+            model = _on_gpu(self._load())
+            self._profiler = Profiler(model, self._tokenizer, self._settings)
         return self._profiler
 
 

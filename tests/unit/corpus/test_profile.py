@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import accelerate
 import numpy as np
 import pytest
 import torch
@@ -198,6 +199,19 @@ def test_random_weights_are_those_of_the_architecture(build: Any) -> None:
     assert not np.array_equal(entropies[0], entropies[2])
     # Weights of the usual size give nearly uniform attention.
     np.testing.assert_allclose(entropies[0], found.values("entropy").mean, atol=0.05)
+
+
+def test_a_model_on_several_devices() -> None:
+    """Two names of one device, because there may be one alone."""
+    device_map = {"embed_tokens": "cpu", "rotary_emb": "cpu", "norm": "cpu",
+                  "layers": torch.device("cpu")}  # fmt: skip
+    model = accelerate.dispatch_model(llama(), device_map, force_hooks=True)
+    found = aw.profile(model, None, encoded(9, 12), metrics=FEW)
+    whole = aw.profile(llama(), None, encoded(9, 12), metrics=FEW)
+    assert found.table().equals(whole.table())
+    model.hf_device_map["layers"] = "disk"
+    with pytest.raises(ValueError, match=r'a part of the model is on disk.*null="position"'):
+        aw.profile(model, None, encoded(9), metrics=FEW)
 
 
 def test_a_module_that_cannot_be_initialised() -> None:

@@ -12,6 +12,7 @@ import torch
 
 import attnwidget as aw
 from attnwidget.record import Floats, Tokens
+from tests.support import PATIENCE_SECONDS
 from tests.unit.corpus.same import assert_same
 from tests.unit.tiny import Model, llama, token_ids
 
@@ -30,12 +31,15 @@ def texts() -> Iterator[dict[str, torch.Tensor]]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
-    """Two workers on this machine."""
+    """Ray on this machine, without reports and without tokens in the home folder."""
     ray = pytest.importorskip("ray")
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_AUTH_MODE", "disabled")
+        patch.setenv("RAY_raylet_start_wait_time_s", str(PATIENCE_SECONDS))
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+        yield
+        ray.shutdown()
 
 
 @pytest.mark.usefixtures("cluster")
