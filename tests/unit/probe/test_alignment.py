@@ -57,7 +57,7 @@ def test_words_that_are_cut_off_have_no_tokens(minilm: Loaded) -> None:
 
 def test_tokenizers_without_offsets_are_aligned_by_characters(tmp_path: Path) -> None:
     vocabulary = tmp_path / "vocab.txt"
-    vocabulary.write_text("\n".join("[PAD] [UNK] [SEP] [CLS] the quick ##ly cafe".split()))
+    vocabulary.write_text("[PAD]\n[UNK]\n[SEP]\n[CLS]\nthe\nquick\n##ly\ncafe")
     tokenizer = ProphetNetTokenizer(str(vocabulary))
     assert not tokenizer.is_fast
     text = Annotated(["The", "quickly", "fun", "Café"])
