@@ -6,7 +6,7 @@ aw.show(model, tokenizer, "The dog was tired because it ran.")
 
 from importlib.metadata import version
 
-from . import plot
+from . import plot, probe
 from .analysis import Comparison, compare
 from .capture import capture
 from .corpus import HeadProfile, match_heads, profile
@@ -37,6 +37,7 @@ __all__ = [
     "model_view",
     "neuron_view",
     "plot",
+    "probe",
     "profile",
     "save_html",
     "show",

@@ -67,7 +67,7 @@ class Means:
 
     def add(self, texts: Mapping[int, Numbers]) -> None:
         """Add the numbers of some texts, by their indices; NaN where a text has none."""
-        copies = np.stack([_copies(self._seed, index) for index in texts], axis=1)
+        copies = np.stack([bootstrap_copies(self._seed, index) for index in texts], axis=1)
         values = np.stack(list(texts.values()))
         known = ~np.isnan(values)
         self._sums += np.tensordot(copies, np.where(known, values, 0), 1)
@@ -86,10 +86,7 @@ class Means:
     def estimate(self) -> Estimate:
         counts = self._counts[0]
         means = self._sums / np.where(self._counts > 0, self._counts, np.nan)
-        ordered = np.sort(means[1:], axis=0)  # NaN, a sample without any text, comes last
-        known = np.isfinite(ordered).sum(axis=0)
-        ends = np.round(np.multiply.outer(_INTERVAL, (known - 1).clip(0))).astype(int)
-        low, high = np.take_along_axis(ordered, ends, axis=0)
+        low, high = bootstrap_interval(means[1:])
         several = counts > 1
         return Estimate(
             means[0],
@@ -99,8 +96,17 @@ class Means:
         )
 
 
+def bootstrap_interval(replicates: Numbers) -> tuple[Numbers, Numbers]:
+    """The ends of the middle 95% of replicates [replicates, ...]; NaN is left out."""
+    ordered = np.sort(replicates, axis=0)  # NaN, a sample without any text, comes last
+    known = np.isfinite(ordered).sum(axis=0)
+    ends = np.round(np.multiply.outer(_INTERVAL, (known - 1).clip(0))).astype(int)
+    low, high = np.take_along_axis(ordered, ends, axis=0)
+    return low, high
+
+
 @lru_cache(maxsize=256)
-def _copies(seed: int, index: int) -> Numbers:
+def bootstrap_copies(seed: int, index: int) -> Numbers:
     """The number of times that each bootstrap sample has the text; once in the plain sum."""
     copies = np.ones(1 + REPLICATES)
     copies[1:] = np.random.default_rng([seed, index]).poisson(1, REPLICATES)
