@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 
@@ -40,18 +40,25 @@ def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -
     return missing_attention(model, reader.calls, traced.called)
 
 
-def run_model(model: torch.nn.Module, batch: TextBatch) -> None:
-    """Run the model over a batch.
+def run_model(model: torch.nn.Module, batch: TextBatch, *, all_logits: bool = False) -> Any:
+    """Run the model over a batch, without a cache.
+
+    Args:
+        all_logits: True for the logits of all tokens; else of the last one where that is quicker.
+
+    Returns:
+        The model's output.
 
     Raises:
         ValueError: a text is longer than the model takes.
     """
     parameters = inspect.signature(model.forward).parameters
-    # Neither a cache nor the logits of all tokens are needed.
-    unneeded = {"use_cache": False, "logits_to_keep": 1}
+    unneeded: dict[str, Any] = {"use_cache": False}
+    if not all_logits:
+        unneeded["logits_to_keep"] = 1
     options = {name: value for name, value in unneeded.items() if name in parameters}
     try:
-        model(**{**batch.tensors, **options})
+        return model(**{**batch.tensors, **options})
     except (IndexError, RuntimeError, ValueError) as error:
         limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
         longest = max(batch.texts, key=lambda text: len(text.tokens))

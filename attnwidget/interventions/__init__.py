@@ -1,16 +1,44 @@
 """Changes of a model's attention while it runs: heads off, edges cut, and their effects."""
 
-from .edits import Ablate, Intervention, KnockOut, Scale
+from .all_heads import (
+    ablation_scan,
+    attention_gradients,
+    head_importance,
+    logit_attribution,
+    prune_curve,
+)
+from .attention_gradients import AttentionGradients, LayerGradients
+from .edits import Ablate, Intervention, KnockOut, Patch, Scale
 from .effect import Change, Effect
-from .intervene import ablate, intervene
+from .head_outputs import HeadOutputs
+from .head_scores import HeadScore, HeadScores, StackHeads
+from .intervene import ablate, head_outputs, intervene
+from .logit_attribution import LogitAttribution
+from .prune_curve import Head, PruneCurve
 
 __all__ = [
     "Ablate",
+    "AttentionGradients",
     "Change",
     "Effect",
+    "Head",
+    "HeadOutputs",
+    "HeadScore",
+    "HeadScores",
     "Intervention",
     "KnockOut",
+    "LayerGradients",
+    "LogitAttribution",
+    "Patch",
+    "PruneCurve",
     "Scale",
+    "StackHeads",
     "ablate",
+    "ablation_scan",
+    "attention_gradients",
+    "head_importance",
+    "head_outputs",
     "intervene",
+    "logit_attribution",
+    "prune_curve",
 ]

@@ -4,31 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import get_args
 
 import torch
 
+from attnwidget.capture.stacks import is_cross, tower
 from attnwidget.tracing import Address, Handler, Read, trace
 
-from .edits import Intervention, KnockOut, Numbers, Scale
+from .edits import Intervention, KnockOut, Numbers, Patch, Scale, listed
+from .head_outputs import HeadOutputs
 from .places import Place, places
 from .replacements import replacement
+from .sites import Site
 
 
 @contextmanager
-def editing(model: torch.nn.Module, interventions: Sequence[Intervention]) -> Iterator[None]:
-    """See `attnwidget.intervene`."""
-    edits = [_Edit(intervention, _places(model, intervention)) for intervention in interventions]
+def editing(
+    model: torch.nn.Module,
+    interventions: Sequence[Intervention],
+    sites: Sequence[Site] | None = None,
+) -> Iterator[None]:
+    """See `attnwidget.intervene`.
+
+    Args:
+        sites: the model's attention calls, if they are known from a pass; None to tell them by the
+            names of modules.
+    """
+    checkpointed = any(
+        module.training and getattr(module, "gradient_checkpointing", False)
+        for module in model.modules()
+    )
+    if checkpointed and torch.is_grad_enabled():
+        raise ValueError(
+            "with gradient checkpointing, layers run once more in the backward pass, where they "
+            "would not be changed: turn it off, or use model.eval()"
+        )
+    if sites is None:
+        found = places(model)
+    else:
+        found = [Place(site.stack, site.layer, site.module, site.call) for site in sites]
+    edits = [_Edit(each, _chosen(model, found, each)) for each in interventions]
     with trace(model, _Editor(edits), None, changes=True):
         yield
     for edit in edits:
         edit.check_called()
 
 
-def _places(model: torch.nn.Module, intervention: Intervention) -> dict[str, Place]:
-    """The modules that an intervention changes, by name."""
+def _chosen(
+    model: torch.nn.Module, found: Sequence[Place], intervention: Intervention
+) -> list[Place]:
+    """The places that an intervention changes."""
     if not isinstance(intervention, Intervention):
-        raise TypeError(f"{intervention!r} is no intervention; expected Ablate, Scale or KnockOut")
-    found = places(model)
+        expected = ", ".join(each.__name__ for each in get_args(Intervention))
+        raise TypeError(f"{intervention!r} is no intervention; expected one of {expected}")
     if not found:
         raise ValueError(f"no module of {type(model).__name__} is of a class for attention")
     stacks = list(dict.fromkeys(place.stack for place in found))
@@ -40,42 +69,71 @@ def _places(model: torch.nn.Module, intervention: Intervention) -> dict[str, Pla
     if stack not in stacks:
         raise ValueError(f"no stack {stack!r}; the model has {', '.join(map(repr, stacks))}")
     of_stack = {place.layer: place for place in found if place.stack == stack}
-    numbers = _listed(intervention.layers, list(of_stack))
+    if intervention.layers is None:
+        return list(of_stack.values())
+    numbers = listed(intervention.layers, [])
+    if list(of_stack) == [0] and of_stack[0].call is None:
+        # Layers that share their weights are one module, which is called once for each.
+        return [replace(of_stack[0], layer=number, call=number) for number in numbers]
     absent = sorted(set(numbers) - set(of_stack))
     if absent:
         raise ValueError(f"no layer {absent[0]} in stack {stack!r}; it has {list(of_stack)}")
-    return {of_stack[number].module: of_stack[number] for number in numbers}
-
-
-def _listed(numbers: Numbers, everything: list[int]) -> list[int]:
-    if numbers is None:
-        return everything
-    return [numbers] if isinstance(numbers, int) else list(numbers)
+    return [of_stack[number] for number in numbers]
 
 
 class _Edit:
     """An intervention and its places in a model."""
 
-    def __init__(self, intervention: Intervention, of_module: dict[str, Place]) -> None:
+    def __init__(self, intervention: Intervention, chosen: Sequence[Place]) -> None:
         self.intervention = intervention
-        self._of_module = of_module
-        self._called: set[str] = set()
+        self._places = chosen
+        self._called: set[Place] = set()
+        # The shapes of the calls of each kind of attention in the first pass.
+        self._shapes: dict[tuple[str, bool], tuple[int, int]] = {}
 
-    def applies(self, address: Address) -> bool:
-        """True if the call at this address is to be changed."""
-        name = next(
-            (n for n in self._of_module if n == address.module or n.startswith(f"{address.module}.")
-             or address.module.startswith(f"{n}.")),
-            None,
-        )  # fmt: skip
-        if name is None:
-            return False
-        self._called.add(name)
-        return True
+    def place(self, address: Address) -> Place | None:
+        """The place of the call at this address; None if it is not to be changed.
+
+        Raises:
+            ValueError: several calls are of the same place, so that it is no single layer.
+        """
+        place = next((each for each in self._places if each.holds(address)), None)
+        if place is None:
+            return None
+        if self._by_name and place.call is None and address.call > 0:
+            raise ValueError(
+                f"{address.module} computes attention several times in a pass, which a record has "
+                "as several layers: leave layers=None to change all, or use attnwidget.ablate, "
+                "which tells them apart by an input"
+            )
+        self._called.add(place)
+        return place
+
+    @property
+    def _by_name(self) -> bool:
+        """True if some layers were chosen, and are told by the names of modules."""
+        return self.intervention.layers is not None and self._places[0].call is None
+
+    def check_lengths(self, address: Address, read: Read) -> None:
+        """Raise a ValueError if layers of one name attend over sequences of several lengths."""
+        kind = tower(address.module), is_cross(address.module)
+        kinds = {(tower(place.module), is_cross(place.module)) for place in self._places}
+        if not self._by_name or address.step > 0 or kind not in kinds:
+            return
+        try:
+            leading, _, num_queries, _ = read().shape
+        except ValueError:  # an unknown layout
+            return
+        if self._shapes.setdefault(kind, (leading, num_queries)) != (leading, num_queries):
+            raise ValueError(
+                f"{address.module} attends over another number of tokens than layers before it, "
+                "and a record has these as several stacks: use attnwidget.ablate, which tells them "
+                "apart by an input"
+            )
 
     def check_called(self) -> None:
         """Raise a ValueError if a place was never called."""
-        never = [place for name, place in self._of_module.items() if name not in self._called]
+        never = [place for place in self._places if place not in self._called]
         if never:
             raise ValueError(
                 f"layer {never[0].layer} of stack {never[0].stack!r} was not called within the "
@@ -89,26 +147,42 @@ class _Editor(Handler):
         # The position after the last query of each call.
         self._ends: dict[Address, int] = {}
 
-    def _first(self, address: Address, num_queries: int) -> int:
-        """The position of a call's first query: with a cache, later passes have one query each."""
+    def _first(self, address: Address, num_queries: int, num_keys: int) -> int:
+        """The position of a call's first query, which is not 0 where earlier ones are cached.
+
+        Raises:
+            ValueError: it is not known which keys the cache still holds.
+        """
         before = self._ends.get(address._replace(step=address.step - 1), 0)
-        first = before if num_queries == 1 else 0
+        cached = num_keys != num_queries and (num_queries == 1 or num_keys == before + num_queries)
+        first = before if cached else 0
+        if cached and num_keys < first + num_queries and not is_cross(address.module):
+            raise ValueError(
+                f"the cache of {address.module} no longer has all keys, so that positions do not "
+                "tell which they are: generate with use_cache=False, or less than the window"
+            )
         self._ends[address] = first + num_queries
         return first
 
     def bias(self, address: Address, shape: Callable[[], torch.Size]) -> torch.Tensor | None:
         total: torch.Tensor | None = None
         for edit in self._edits:
-            if isinstance(edit.intervention, KnockOut) and edit.applies(address):
-                hidden = _hidden(edit.intervention, shape(), self._first(address, shape()[2]))
+            if isinstance(edit.intervention, KnockOut) and edit.place(address) is not None:
+                _, _, num_queries, num_keys = shape()
+                first = self._first(address, num_queries, num_keys)
+                hidden = _hidden(edit.intervention, shape(), first)
                 total = hidden if total is None else total + hidden
         return total
 
     def attention(self, address: Address, read: Read) -> torch.Tensor | None:
         outputs: torch.Tensor | None = None
         for edit in self._edits:
+            edit.check_lengths(address, read)
             intervention = edit.intervention
-            if isinstance(intervention, KnockOut) or not edit.applies(address):
+            if isinstance(intervention, KnockOut):
+                continue
+            place = edit.place(address)
+            if place is None:
                 continue
             call = read()
             before = call.passed_on if outputs is None else outputs
@@ -116,11 +190,26 @@ class _Editor(Handler):
                 raise ValueError(f"the head outputs of {address.module} are not known")
             if isinstance(intervention, Scale):
                 changed = before * intervention.factor
+            elif isinstance(intervention, Patch):
+                changed = _patched(intervention.source, place, before)
             else:
                 changed = replacement(intervention.mode, call)
-            off = _mask(_listed(intervention.heads, list(range(before.shape[1]))), before.shape[1])
+            off = _mask(listed(intervention.heads, list(range(before.shape[1]))), before.shape[1])
             outputs = torch.where(off[:, None, None].to(before.device), changed, before)
         return outputs
+
+
+def _patched(source: HeadOutputs, place: Place, before: torch.Tensor) -> torch.Tensor:
+    """The outputs of another run in place of these [M, heads, Tq, d_v]."""
+    outputs = source.layer(place.layer, place.stack)
+    shape = tuple(before.shape)
+    if outputs.shape[1:] != shape[1:] or len(outputs) not in (1, len(before)):
+        raise ValueError(
+            f"layer {place.layer} of stack {place.stack!r} has head outputs of shape "
+            f"{list(shape)} here (texts, heads, tokens, width), and {list(outputs.shape)} in the "
+            "source of the Patch: give a source of as many tokens, of one text or of as many texts"
+        )
+    return torch.from_numpy(outputs).to(before).expand(shape)
 
 
 def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tensor:
@@ -130,7 +219,7 @@ def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tens
         first: the position of the first query.
     """
     _, num_heads, num_queries, num_keys = shape
-    heads = _mask(_listed(intervention.heads, list(range(num_heads))), num_heads)
+    heads = _mask(listed(intervention.heads, list(range(num_heads))), num_heads)
     queries = _within(intervention.queries, range(first, first + num_queries))
     edges = heads[:, None, None] & queries[:, None] & _within(intervention.keys, range(num_keys))
     return torch.zeros(edges.shape).masked_fill(edges, -torch.inf)[None]
@@ -138,7 +227,7 @@ def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tens
 
 def _within(positions: Numbers, present: range) -> torch.Tensor:
     """True at the chosen positions among those present in a call."""
-    chosen = _listed(positions, list(present))
+    chosen = listed(positions, list(present))
     return torch.tensor([position in chosen for position in present])
 
 

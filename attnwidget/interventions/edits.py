@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from .head_outputs import HeadOutputs
+
 Mode = Literal["zero", "mean", "uniform", "self"]
 
 # One number, several, or None for all.
 Numbers = int | Sequence[int] | None
+
+
+def listed(numbers: Numbers, everything: list[int]) -> list[int]:
+    """The numbers as a list."""
+    if numbers is None:
+        return everything
+    return [numbers] if isinstance(numbers, int) else list(numbers)
 
 
 @dataclass(frozen=True)
@@ -71,4 +80,22 @@ class KnockOut:
     stack: str | None = None
 
 
-Intervention = Ablate | Scale | KnockOut
+@dataclass(frozen=True)
+class Patch:
+    """Replaces the outputs of heads before the output projection by those of another run.
+
+    Of a run on another text, this is what some call "resample ablation".
+
+    Attributes:
+        source: the outputs, see `attnwidget.head_outputs`. They are of as many tokens; of one
+            text, for every text of a batch, or of as many.
+        layers, heads, stack: as for `Ablate`.
+    """
+
+    source: HeadOutputs
+    layers: Numbers = None
+    heads: Numbers = None
+    stack: str | None = None
+
+
+Intervention = Ablate | Scale | KnockOut | Patch

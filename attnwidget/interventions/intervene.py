@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .edits import Ablate, Intervention, Mode
 from .effect import Effect
+from .head_outputs import HeadOutputs
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +32,10 @@ def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[
     Raises:
         TypeError: one of them is none.
         ValueError: a layer, head or stack that the model does not have, or attention that cannot
-            be changed; or, at the end of the context, a layer that was never called.
+            be changed; layers that the names of modules do not tell apart (a record has several
+            stacks of one tower, or several layers of one module: `ablate` finds them by a text);
+            a model in training with gradient checkpointing; or, at the end of the context, a layer
+            that was never called.
     """
     # Imported here, so that records can be opened and shown without torch.
     from .editor import editing
@@ -85,3 +89,30 @@ def ablate(
         metric=metric,
         record=record,
     )
+
+
+def head_outputs(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    text: str | Mapping[str, Any],
+    text_pair: str | None = None,
+    *,
+    target: str | None = None,
+) -> HeadOutputs:
+    """Run a model, and keep the outputs of all heads, for `Patch`.
+
+        clean = aw.head_outputs(model, tokenizer, "Mary gave John the book")
+        with aw.intervene(model, aw.Patch(clean, layers=18, heads=6)):
+            logits = model(**tokenizer("Mary gave Paul the book", return_tensors="pt")).logits
+
+    Args:
+        model, tokenizer, text, text_pair, target: see `attnwidget.capture`. All texts of a batch
+            are kept.
+
+    Raises:
+        TypeError, ValueError: see `attnwidget.capture`.
+    """
+    # Imported here, so that records can be opened and shown without torch.
+    from .read_outputs import read_outputs
+
+    return read_outputs(model, tokenizer, text, text_pair, target)

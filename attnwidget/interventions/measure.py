@@ -10,14 +10,16 @@ import torch
 
 from attnwidget.capture import capture
 from attnwidget.capture.inputs import Inputs, prepare
+from attnwidget.capture.items import Batch
 from attnwidget.capture.labels import token_labels
 from attnwidget.capture.model import is_encoder_decoder
 from attnwidget.record import AttentionRecord, Floats
-from attnwidget.tracing import undisturbed
+from attnwidget.tracing import trace, undisturbed
 
 from .editor import editing
 from .edits import Intervention
 from .effect import Effect
+from .sites import SiteFinder, named_sites
 
 _T = TypeVar("_T")
 
@@ -54,8 +56,12 @@ def effect_of(
             model, tokenizer, text, text_pair, target=target, batch_index=batch_index, image=False
         )
 
-    before, record_before = _output(model, inputs, metric), captured()
-    with editing(model, interventions):
+    finder = SiteFinder()
+    with trace(model, finder, inputs.batch.size):
+        before = _output(model, inputs, metric)
+    sites = named_sites(model, finder, inputs.batch.size)
+    record_before = captured()
+    with editing(model, interventions, sites.found):
         after, record_after = _output(model, inputs, metric), captured()
     return Effect(
         before.tokens,
@@ -102,12 +108,20 @@ def _positions(
     model: torch.nn.Module, inputs: Inputs, length: int
 ) -> tuple[torch.Tensor, tuple[str, ...]]:
     """The positions of the output that are not padding, and their labels."""
-    of_target = is_encoder_decoder(model)
-    padded = inputs.batch.target if of_target else inputs.batch.text
-    tokens = inputs.sequences.target if of_target else inputs.sequences.text
-    if padded is None or tokens is None or padded.length != length:
-        return torch.arange(length), tuple(str(position) for position in range(length))
-    return padded.kept, tokens.labels
+    kept = kept_positions(model, inputs.batch, length)
+    shown = inputs.sequences
+    tokens = shown.target if is_encoder_decoder(model) else shown.text
+    if tokens is None or len(tokens) != len(kept):
+        return kept, tuple(str(position) for position in kept.tolist())
+    return kept, tokens.labels
+
+
+def kept_positions(model: torch.nn.Module, batch: Batch, length: int) -> torch.Tensor:
+    """The positions of an output of this length that are not padding."""
+    padded = batch.target if is_encoder_decoder(model) else batch.text
+    if padded is None or padded.length != length:
+        return torch.arange(length)
+    return padded.kept
 
 
 def _labels(model: torch.nn.Module, tokenizer: Any, output: _Output) -> Callable[[int], str]:

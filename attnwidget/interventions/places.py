@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from attnwidget.capture.stacks import is_cross, numbers, stack_name, tower
-from attnwidget.tracing import is_attention
+from attnwidget.tracing import Address, is_attention
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,20 @@ class Place:
         stack: the name of its stack.
         layer: its number.
         module: its name.
+        call: the number of one of its calls in a pass, from 0; None for all of them.
     """
 
     stack: str
     layer: int
     module: str
+    call: int | None = None
+
+    def holds(self, address: Address) -> bool:
+        """True if the call at this address is of the module, or of one within or around it."""
+        if self.call is not None and self.call != address.call:
+            return False
+        own, other = f"{self.module}.", f"{address.module}."
+        return own.startswith(other) or other.startswith(own)
 
 
 def places(model: torch.nn.Module) -> list[Place]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from attnwidget.tracing import Call, FunctionCall
+from attnwidget.tracing import Call, FunctionCall, SoftmaxCall
+from attnwidget.tracing.layout import Layout
 from attnwidget.tracing.masks import additive
 
 from .edits import Mode
@@ -25,7 +26,7 @@ def replacement(mode: Mode, call: Call) -> torch.Tensor:
         return torch.zeros_like(output)
     if mode == "mean":
         return output.mean(dim=2, keepdim=True)
-    values = _values(call)
+    values = head_values(call)
     if mode == "self":
         num_queries, num_keys = output.shape[2], values.shape[2]
         if num_queries > num_keys:
@@ -36,12 +37,27 @@ def replacement(mode: Mode, call: Call) -> torch.Tensor:
     return weights.to(values) @ values
 
 
-def _values(call: Call) -> torch.Tensor:
-    """The values of each query head, [M, heads, Tk, d_v]."""
+def head_values(call: Call) -> torch.Tensor:
+    """The values of each query head, [M, heads, Tk, d_v].
+
+    Raises:
+        ValueError: they are not known.
+    """
     if call.value is None:
         raise ValueError("the values of this attention are not known")
-    value = call.value if isinstance(call, FunctionCall) else call.layout.apply(call.value)
+    value = call.value if isinstance(call, FunctionCall) else _softmax_values(call, call.value)
     return value.repeat_interleave(call.shape[1] // value.shape[1], dim=1)
+
+
+def _softmax_values(call: SoftmaxCall, value: torch.Tensor) -> torch.Tensor:
+    """The values by head; batch and heads may be folded into one dimension here alone."""
+    if value.ndim == call.layout.ndim:
+        return call.layout.apply(value)
+    found = Layout.of(value.shape, call.module, call.shape[0]).apply(value)
+    weights = call.layout.apply(call.weights)
+    if call.output is None or not torch.allclose(weights @ found, call.output, atol=1e-4):
+        raise ValueError("the layout of the values is not known")
+    return found
 
 
 def _seen(call: Call) -> torch.Tensor:

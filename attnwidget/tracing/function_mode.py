@@ -75,8 +75,8 @@ class AttentionMode(TorchFunctionMode):
         return True
 
     def resume(self) -> None:
-        """Return to the stack of modes."""
-        if not self._following:
+        """Return to the stack of modes, unless paused: another trace may be on top of it."""
+        if not self._following and not self._paused:
             self.__enter__()  # type: ignore[no-untyped-call]
             self._following = True
 

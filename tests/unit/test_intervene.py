@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.overrides import _get_current_function_mode
 
 import attnwidget as aw
 from attnwidget.interventions import Ablate, Intervention, KnockOut, Scale, intervene
 from attnwidget.tracing import undisturbed
+from benchmarks import zoo
 from tests.unit.snapshot import Snapshot
 from tests.unit.test_tracing_outputs import HEADS, IDS, MODELS
 from tests.unit.tiny import Model, bart, bert, gpt2, llama, t5, tiny, token_ids
@@ -102,6 +104,8 @@ def test_a_capture_within_sees_what_later_layers_make_of_a_head_off() -> None:
     inputs = {"input_ids": token_ids(9)}
     with intervene(model, Ablate(0, [0])):
         record = aw.capture(model, None, inputs)
+    # Nothing of either trace is left.
+    assert _get_current_function_mode() is None  # type: ignore[no-untyped-call]
     changed = copy.deepcopy(model)
     with torch.no_grad():
         changed.layers[0].self_attn.o_proj.weight.unflatten(1, (HEADS, -1))[:, 0] = 0
@@ -222,6 +226,55 @@ def test_stacks_of_an_encoder_decoder(build: Any) -> None:
         assert record.weights(1, 0, name)[:, 2].max() == 0
         assert record.weights(1, 1, name)[:, 2].max() > 0
         assert record.weights(0, 0, name)[:, 2].max() > 0
+
+
+def test_layers_that_share_their_weights_are_called_one_after_the_other() -> None:
+    model = tiny("Albert")
+    snapshot = Snapshot(model)
+    attention = model.encoder.albert_layer_groups[0].albert_layers[0].attention
+    calls: list[int] = []
+
+    def without(_module: Any, args: Any) -> Any:
+        calls.append(len(calls))
+        changed = args[0].clone().unflatten(-1, (HEADS, -1))
+        if calls[-1] == 1:
+            changed[:, :, 2] = 0
+        return (changed.flatten(-2),)
+
+    hook = attention.dense.register_forward_pre_hook(without)
+    expected = plain(model)
+    hook.remove()
+    assert calls == [0, 1]
+    assert torch.equal(run(model, Ablate(1, 2)), expected)
+    assert not torch.equal(run(model, Ablate(0, 2)), expected)
+    snapshot.assert_unchanged()
+    with pytest.raises(ValueError, match="layer 2 of stack 'self' was not called"):
+        run(model, Ablate(2, 2))
+
+
+def test_layers_that_names_do_not_tell_apart() -> None:
+    lilt, swin = (zoo.build(name) for name in ("lilt", "swin"))
+    for built, reason in ((lilt, "several times in a pass"), (swin, "another number of tokens")):
+        with (
+            torch.no_grad(),
+            pytest.raises(ValueError, match=reason),
+            intervene(built.model, Ablate([0, 1])),
+        ):
+            built.model(**built.inputs)
+        with torch.no_grad(), intervene(built.model, Scale(1)):
+            built.model(**built.inputs)
+        record = aw.capture(built.model, None, built.inputs)
+        stack = record.stacks[-1]
+        layer = record.stack(stack).layers[-1].number
+        effect = aw.ablate(built.model, None, built.inputs, heads=[(layer, 0)], stack=stack)
+        assert effect.record is not None
+        before, after = effect.record
+        for name in record.stacks:
+            for each in record.stack(name).layers:
+                same = np.array_equal(
+                    before.weights(each.number, 0, name), after.weights(each.number, 0, name)
+                )
+                assert same, "no layer comes after the last one"
 
 
 def test_gradients_pass_through() -> None:

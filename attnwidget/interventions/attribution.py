@@ -1,0 +1,166 @@
+"""The steps from a model and a text to the parts of a logit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnwidget.analysis import Numbers
+from attnwidget.capture.labels import text_tokenizer, token_labels
+from attnwidget.capture.model import traceable
+from attnwidget.tracing import undisturbed
+
+from .head_scores import HeadScores
+from .logit_attribution import LogitAttribution
+from .one_text import one_text
+from .residual import Residual, read_residual
+from .scan import scan_heads
+from .sites import stack_heads
+
+# The parts may miss the model's logit by rounding, relative to the largest of them.
+_APART = 1e-3
+
+
+def attribute(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    text: str | Mapping[str, Any],
+    *,
+    token: str | int,
+    against: str | int | None,
+    position: int,
+    total: bool,
+    batch_size: int,
+) -> LogitAttribution:
+    """See `attnwidget.logit_attribution`."""
+    model = traceable(model)
+    unembedding = getattr(model, "get_output_embeddings", lambda: None)()
+    if unembedding is None:
+        raise ValueError(
+            f"{type(model).__name__} has no unembedding, so it has no logits of tokens"
+        )
+    given = one_text(model, tokenizer, text, None, None, 0)
+    kept = given.row.text.kept if given.row.text is not None else torch.zeros(0)
+    if not -len(kept) <= position < len(kept):
+        raise IndexError(f"position {position} does not exist: the text has {len(kept)} tokens")
+    place = int(kept[position])
+    wanted = _token_id(tokenizer, token)
+    other = None if against is None else _token_id(tokenizer, against)
+
+    def logit(output: Any) -> float:
+        logits = output.logits[0, place].double()
+        return float(logits[wanted] - (0 if other is None else logits[other]))
+
+    with undisturbed(model):
+        residual = read_residual(model, given.batch, unembedding)
+        direction, constant = _direction(residual, unembedding, place, wanted, other)
+    heads = stack_heads(residual.sites.found)
+    [stack] = heads
+    direct = heads[stack].empty()
+    for row, layer in enumerate(residual.layers):
+        direct[row, : layer.site.heads] = _part(layer.heads[:, place], direction)
+    effect = None
+    if total:
+        without = scan_heads(
+            model, tokenizer, text, None, target=None, batch_index=0, stack=stack, layers=None,
+            mode="zero", metric=logit, null=False, batch_size=batch_size, seed=0, on_score=None,
+        )  # fmt: skip
+        effect = HeadScores(
+            "total effect",
+            "The logit less that without the head",
+            heads,
+            {stack: -without.values()},
+        )
+    found = LogitAttribution(
+        _label(tokenizer, wanted),
+        None if other is None else _label(tokenizer, other),
+        place,
+        logit(residual.output),
+        HeadScores(
+            "direct effect",
+            "The part of the logit that the head writes, the final normalisation as it is",
+            heads,
+            {stack: direct},
+        ),
+        np.array([float(_part(layer.bias[place], direction)) for layer in residual.layers]),
+        np.array([float(_part(layer.mlp[place], direction)) for layer in residual.layers]),
+        float(_part(residual.embeddings[place], direction)),
+        constant,
+        effect,
+    )
+    largest = max(1.0, float(np.nanmax(np.abs(direct))), float(np.abs(found.mlps).max()))
+    if abs(found.sum - found.logit) > _APART * largest:
+        raise ValueError(
+            f"the parts give {found.sum:.4g}, and the model's logit is {found.logit:.4g}: this "
+            "model changes its logits after the unembedding, as by a softcap"
+        )
+    return found
+
+
+def _part(written: torch.Tensor, direction: torch.Tensor) -> Numbers:
+    found: Numbers = (written.double() @ direction).cpu().numpy()
+    return found
+
+
+def _direction(
+    residual: Residual,
+    unembedding: torch.nn.Module,
+    place: int,
+    token: int,
+    against: int | None,
+) -> tuple[torch.Tensor, float]:
+    """(the direction of the residual stream that is the logit [d_model], the constant beside it).
+
+    The final normalisation is linear with the scale that it has here: a factor for each component,
+    after the mean was subtracted (LayerNorm) or not (RMSNorm).
+    """
+    matrix = unembedding.weight.detach().double()  # type: ignore[operator]
+    toward = matrix[token] - (0 if against is None else matrix[against])
+    own = getattr(unembedding, "bias", None)
+    constant = 0.0
+    if own is not None:
+        constant = float(own[token] - (0 if against is None else own[against]))
+    stream, normed = residual.end[place].double(), residual.normed[place].double()
+    # Zeros give the bias, and numbers whose mean is 0 the factors.
+    signs = torch.ones_like(residual.end[:1])
+    signs[:, 1::2] = -1
+    if signs.shape[1] % 2:
+        signs[:, -1] = 0
+    zeros = torch.zeros_like(signs)
+    bias = residual.norm(zeros[None])[0, 0].double()
+    factors = (residual.norm(signs[None])[0, 0].double() - bias) * signs[0].double()
+    for centred in (False, True):
+        entering = stream - stream.mean() if centred else stream
+        shaped = entering * factors
+        scale = shaped @ (normed - bias) / (shaped @ shaped)
+        if torch.allclose(scale * shaped, normed - bias, rtol=1e-3, atol=1e-4):
+            direction = scale * factors * toward
+            if centred:
+                direction = direction - direction.mean()
+            return direction, constant + float(toward @ bias)
+    raise ValueError(
+        f"{type(residual.norm).__name__} is neither a LayerNorm nor an RMSNorm, so that its output "
+        "has no parts"
+    )
+
+
+def _token_id(tokenizer: Any, token: str | int) -> int:
+    if isinstance(token, int):
+        return token
+    if tokenizer is None:
+        raise TypeError("token is a string, so a tokenizer is needed")
+    ids = text_tokenizer(tokenizer)(token, add_special_tokens=False)["input_ids"]
+    if len(ids) != 1:
+        labels = token_labels(tokenizer, ids)
+        raise ValueError(
+            f"{token!r} is {len(ids)} tokens ({', '.join(map(repr, labels))}); give one, mostly "
+            "with the space before it, as ' Mary'"
+        )
+    return int(ids[0])
+
+
+def _label(tokenizer: Any, token: int) -> str:
+    return str(token) if tokenizer is None else token_labels(tokenizer, [token])[0]

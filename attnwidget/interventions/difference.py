@@ -1,0 +1,109 @@
+"""The difference between a model's outputs, as one number for each text of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from attnwidget.analysis import Numbers
+
+from .measure import kept_positions
+from .one_text import OneText
+
+
+class Difference:
+    """The difference of outputs from a plain one.
+
+    Args:
+        model: the model.
+        given: the text.
+        plain: the output without a change; every row is the same text.
+        rows: the number of rows.
+        metric: from the output for one text to a number, of which the change is measured; None for
+            the divergence of predictions, or the turn of hidden states.
+
+    Attributes:
+        name, description: what the number is.
+
+    Raises:
+        ValueError: the model returns neither logits nor hidden states, and there is no metric.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        given: OneText,
+        plain: Any,
+        rows: int,
+        metric: Callable[[Any], float] | None,
+    ) -> None:
+        self._rows = rows
+        self._metric = metric
+        logits, states = getattr(plain, "logits", None), getattr(plain, "last_hidden_state", None)
+        self._field = "logits"
+        if metric is not None:
+            self.name = getattr(metric, "__name__", "metric")
+            self.description = f"Change of {self.name} without the head"
+            self._plain_metric = float(metric(row_of(plain, 0, rows)))
+            return
+        if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
+            self.name = "divergence"
+            self.description = (
+                "KL divergence of the predictions without the head from those with it, in nats, "
+                "the mean over positions"
+            )
+        elif isinstance(states, torch.Tensor) and states.ndim == 3:
+            self._field = "last_hidden_state"
+            self.name = "moved"
+            self.description = (
+                "One minus the cosine of the hidden states with and without the head, the mean "
+                "over positions"
+            )
+        else:
+            raise ValueError(
+                f"{type(model).__name__} returns neither logits nor hidden states; give metric=, "
+                "a function from its output to a number"
+            )
+        found = getattr(plain, self._field)
+        self._kept = None
+        if found.ndim == 3:
+            self._kept = kept_positions(model, given.row, found.shape[1]).to(found.device)
+        self._plain = self._compared(plain)
+
+    def __call__(self, output: Any) -> Numbers:
+        """The difference of each row's output from the plain one, float64 [rows]."""
+        found: Numbers
+        if self._metric is not None:
+            numbers = [self._metric(row_of(output, row, self._rows)) for row in range(self._rows)]
+            found = torch.tensor(numbers, dtype=torch.float64).numpy() - self._plain_metric
+            return found
+        before, after = self._plain, self._compared(output)
+        if self._field == "logits":
+            each = (before.exp() * (before - after)).sum(dim=-1).clamp(min=0)
+        else:
+            each = 1 - torch.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
+        found = each.reshape(self._rows, -1).mean(dim=1).double().cpu().numpy()
+        return found
+
+    def _compared(self, output: Any) -> torch.Tensor:
+        """Log probabilities or states of the text's own positions, [rows, ..., n]."""
+        found: torch.Tensor = getattr(output, self._field).detach()
+        if self._kept is not None and len(self._kept) < found.shape[1]:
+            found = found[:, self._kept]
+        if self._field == "logits":
+            return found.float().log_softmax(dim=-1)
+        return found.double()
+
+
+def row_of(output: Any, row: int, rows: int) -> Any:
+    """The output for one row of a batch, as for a batch of that row alone."""
+    if isinstance(output, torch.Tensor):
+        return output[row : row + 1] if output.ndim and len(output) == rows else output
+    if isinstance(output, Mapping):
+        fields = {name: row_of(value, row, rows) for name, value in output.items()}
+        return type(output)(**fields)
+    if isinstance(output, (list, tuple)):
+        return tuple(row_of(value, row, rows) for value in output)
+    return output

@@ -1,0 +1,126 @@
+"""Gradients of a loss by the head outputs of every attention call, in one backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from attnwidget.corpus.batches import TextBatch
+from attnwidget.corpus.forward import run_model
+from attnwidget.tracing import Address, Call, Read, trace, undisturbed
+
+from .losses import Loss, text_losses
+from .sites import Site, SiteFinder, named_sites
+
+
+@dataclass(frozen=True)
+class OutputGradient:
+    """The gradient at one attention call.
+
+    Attributes:
+        site: the call.
+        output: the head outputs, [M, heads, Tq, d_v].
+        gradient: of the loss by these; 0 where the loss does not depend on them.
+        kept: what the function `keep` has returned for the call.
+    """
+
+    site: Site
+    output: torch.Tensor
+    gradient: torch.Tensor
+    kept: object
+
+
+def output_gradients(
+    model: torch.nn.Module,
+    batch: TextBatch,
+    loss: Loss | None,
+    keep: Callable[[str, Call], object] = lambda name, call: None,
+) -> tuple[float, list[OutputGradient], tuple[str, ...]]:
+    """Run a model over a batch, and differentiate the sum of the losses of its texts.
+
+    The `grad` of parameters stays as it is.
+
+    Args:
+        keep: is called with the module's name and each call; its result is kept.
+
+    Returns:
+        (the sum of the losses, the gradients in the order of the calls, missing calls as
+        "module: reason").
+
+    Raises:
+        ValueError: gradients cannot be computed here; or see `text_losses`.
+    """
+    check_gradients(model)
+    reader = _Reader(keep)
+    with undisturbed(model), torch.enable_grad(), trace(model, reader, len(batch.texts)):
+        losses = text_losses(model, run_model(model, batch, all_logits=True), batch, loss)
+        sites = named_sites(model, reader, len(batch.texts))
+        if not losses.requires_grad:
+            raise ValueError(
+                "the loss does not depend on the model's attention: it was computed without "
+                "gradients, or of detached tensors"
+            )
+        probes = [reader.probes[site.module, site.call] for site in sites.found]
+        gradients = torch.autograd.grad(
+            losses.sum(), [probe.added for probe in probes], allow_unused=True
+        )
+    if all(gradient is None for gradient in gradients):
+        raise ValueError("the loss does not depend on the model's attention")
+    found = [
+        OutputGradient(
+            site,
+            probe.output,
+            torch.zeros_like(probe.output) if gradient is None else gradient,
+            probe.kept,
+        )
+        for site, probe, gradient in zip(sites.found, probes, gradients, strict=True)
+    ]
+    return float(losses.detach().sum()), found, sites.missing
+
+
+def check_gradients(model: torch.nn.Module) -> None:
+    """Raise a ValueError if torch computes no gradients of this model here."""
+    if torch.is_inference_mode_enabled():
+        raise ValueError(
+            "gradients cannot be computed within torch.inference_mode(): leave it, or use "
+            "torch.no_grad() there"
+        )
+    if any(tensor.is_inference() for tensor in (*model.parameters(), *model.buffers())):
+        raise ValueError(
+            "the model was loaded within torch.inference_mode(), so it has no gradients: load it "
+            "outside"
+        )
+
+
+@dataclass(frozen=True)
+class _Probe:
+    """Zeros that were added to the head outputs of a call, whose gradient is that of these."""
+
+    added: torch.Tensor
+    output: torch.Tensor
+    kept: object
+
+
+class _Reader(SiteFinder):
+    """Adds zeros to all head outputs."""
+
+    def __init__(self, keep: Callable[[str, Call], object]) -> None:
+        super().__init__()
+        self.probes: dict[tuple[str, int], _Probe] = {}
+        self._keep = keep
+
+    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
+        super().attention(address, read)
+        try:
+            call = read()
+        except ValueError:  # which the finder has noted
+            return None
+        output = call.passed_on
+        if output is None:
+            return None
+        added = torch.zeros_like(output, requires_grad=True)
+        kept = self._keep(address.module, call)
+        self.probes[address.module, address.call] = _Probe(added, output.detach(), kept)
+        return output + added

@@ -1,0 +1,59 @@
+"""One text, or one item of a batch, as a batch of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from attnwidget.capture.inputs import prepare
+from attnwidget.capture.items import Batch
+from attnwidget.capture.sequences import Sequences
+from attnwidget.corpus.batches import Text, TextBatch
+from attnwidget.record import Tokens
+
+
+@dataclass(frozen=True)
+class OneText:
+    """A batch of one text, with the labels of all that the model reads."""
+
+    batch: TextBatch
+    sequences: Sequences
+
+    @property
+    def row(self) -> Batch:
+        """The place of the text in the batch."""
+        return self.batch.rows[0]
+
+
+def one_text(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    text: str | Mapping[str, Any],
+    text_pair: str | None,
+    target: str | None,
+    batch_index: int,
+) -> OneText:
+    """Tokenize if needed; of a batch, keep one item.
+
+    Raises:
+        TypeError, ValueError, IndexError: as `attnwidget.capture` says.
+    """
+    inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
+    size, tensors = inputs.batch.size, inputs.tensors
+    if size > 1:
+        tensors = {
+            name: tensor[batch_index : batch_index + 1]
+            if isinstance(tensor, torch.Tensor) and tensor.ndim and len(tensor) == size
+            else tensor
+            for name, tensor in tensors.items()
+        }
+    media = None if inputs.batch.media is None else inputs.batch.media // size
+    row = replace(inputs.batch, size=1, index=0, media=media)
+    shown = inputs.sequences
+    tokens = Tokens(()) if shown.text is None else shown.text
+    source = text if isinstance(text, str) else None
+    only = Text(0, source, tokens, shown.target, {})
+    return OneText(TextBatch(tensors, (only,), (row,)), shown)

@@ -1,0 +1,111 @@
+"""The steps from a model and texts to the loss without more and more heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnwidget.capture.model import traceable
+from attnwidget.corpus.batches import Batches, TextBatch
+from attnwidget.corpus.forward import run_model
+from attnwidget.corpus.texts import Texts
+from attnwidget.progress import step_done
+from attnwidget.tracing import undisturbed
+
+from .editor import editing
+from .edits import Ablate, Mode
+from .head_scores import HeadScores
+from .losses import Loss, text_losses
+from .prune_curve import Head, PruneCurve
+from .sites import Site, find_sites
+
+
+def curve(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    texts: Texts,
+    order: HeadScores | Iterable[tuple[Any, ...]],
+    *,
+    loss: Loss | None,
+    mode: Mode,
+    points: int,
+    random_orders: int,
+    batch_size: int,
+    max_tokens: int | None,
+    seed: int,
+) -> PruneCurve:
+    """See `attnwidget.prune_curve`."""
+    model = traceable(model)
+    batches = list(Batches(model, tokenizer, texts, batch_size, max_tokens))
+    if not batches:
+        raise ValueError("there are no texts, or none with tokens but special ones")
+    if type(points) is not int or points < 2:
+        raise ValueError(f"points is {points!r}; expected a number from 2")
+    sites = find_sites(model, batches[0]).found
+    heads = _ordered(order, sites)
+    counts = tuple(np.unique(np.linspace(0, len(heads), points).round().astype(int)).tolist())
+    random = np.random.default_rng(seed)
+    orders = [heads, *(_shuffled(heads, random) for _ in range(random_orders))]
+
+    def mean_loss(off: Sequence[Head]) -> float:
+        losses = [_losses(model, batch, off, sites, mode, loss) for batch in batches]
+        step_done()
+        return float(np.concatenate(losses).mean())
+
+    whole = mean_loss([])
+    found = np.array(
+        [[whole, *(mean_loss(each[:count]) for count in counts[1:])] for each in orders]
+    )
+    return PruneCurve(tuple(heads), counts, found[0], found[1:])
+
+
+def _losses(
+    model: torch.nn.Module,
+    batch: TextBatch,
+    off: Sequence[Head],
+    sites: Sequence[Site],
+    mode: Mode,
+    loss: Loss | None,
+) -> Any:
+    """The loss of each text of a batch without some heads."""
+    of_layer: dict[tuple[str, int], list[int]] = {}
+    for stack, layer, head in off:
+        of_layer.setdefault((stack, layer), []).append(head)
+    edits = [Ablate(layer, heads, stack, mode) for (stack, layer), heads in of_layer.items()]
+    with undisturbed(model), editing(model, edits, sites):
+        output = run_model(model, batch, all_logits=True)
+        return text_losses(model, output, batch, loss).double().cpu().numpy()
+
+
+def _ordered(order: HeadScores | Iterable[tuple[Any, ...]], sites: Sequence[Site]) -> list[Head]:
+    """The heads in order: by the absolute numbers, the smallest first, or as they are listed."""
+    stacks = list(dict.fromkeys(site.stack for site in sites))
+    if isinstance(order, HeadScores):
+        scores = [
+            (abs(value), Head(stack, layer, head))
+            for stack in order.stacks
+            for layer, head, value in order.ranking(stack)
+        ]
+        heads = [head for _, head in sorted(scores, key=lambda each: each[0])]
+    else:
+        heads = []
+        for entry in order:
+            if len(entry) == 2 and len(stacks) > 1:
+                raise ValueError(
+                    f"the model has several stacks; give (stack, layer, head): {stacks}"
+                )
+            heads.append(Head(*entry) if len(entry) == 3 else Head(stacks[0], *entry))
+    counts = {(site.stack, site.layer): site.heads for site in sites}
+    for stack, layer, head in heads:
+        if not 0 <= head < counts.get((stack, layer), 0):
+            raise ValueError(f"the model has no head {head} in layer {layer} of stack {stack!r}")
+    if not heads or len(set(heads)) < len(heads):
+        raise ValueError("order has no head" if not heads else "order has a head twice")
+    return heads
+
+
+def _shuffled(heads: Sequence[Head], random: np.random.Generator) -> list[Head]:
+    return [heads[number] for number in random.permutation(len(heads))]

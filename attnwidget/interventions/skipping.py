@@ -1,0 +1,92 @@
+"""Layers that return what they returned before, in place of computing it once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map_only
+
+from .sites import Site, SiteFinder
+
+
+@dataclass(frozen=True)
+class Block:
+    """A layer of the model and what it returned in a pass."""
+
+    name: str
+    module: torch.nn.Module
+    output: Any
+
+
+class BlockFinder(SiteFinder):
+    """Lists the layers of a pass besides its attention calls.
+
+    A layer is the outermost member of a ModuleList that holds attention.
+
+    Attributes:
+        blocks: in the order in which they end, unless one runs more than once.
+    """
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self._names = dict(_blocks(model))
+        self._blocks: list[Block] = []
+
+    @property
+    def blocks(self) -> list[Block]:
+        names = [block.name for block in self._blocks]
+        return self._blocks if len(set(names)) == len(names) else []
+
+    def module_left(
+        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
+    ) -> None:
+        name = self._names.get(id(module))
+        if name is not None:
+            self._blocks.append(Block(name, module, output))
+
+
+def blocks_before(blocks: Sequence[Block], sites: Sequence[Site]) -> list[Block]:
+    """The layers that end before the first of these calls."""
+    holding = [
+        number
+        for number, block in enumerate(blocks)
+        if any(site.module.startswith(f"{block.name}.") for site in sites)
+    ]
+    return list(blocks[: min(holding, default=0)])
+
+
+@contextmanager
+def skipped(blocks: Sequence[Block]) -> Iterator[None]:
+    """Let these layers return what they returned before, within this context."""
+    before = {block.name: vars(block.module).get("forward") for block in blocks}
+    try:
+        for block in blocks:
+            block.module.forward = _returning(block.output)
+        yield
+    finally:
+        for block in blocks:
+            vars(block.module).pop("forward", None)
+            own = before[block.name]
+            if own is not None:
+                block.module.forward = own
+
+
+def _returning(output: Any) -> Any:
+    # What follows may change a tensor in place.
+    return lambda *_args, **_kwargs: tree_map_only(torch.Tensor, torch.clone, output)
+
+
+def _blocks(model: torch.nn.Module) -> Iterator[tuple[int, str]]:
+    """(identity, name) of the outermost members of module lists."""
+    lists: list[str] = []
+    for name, module in model.named_modules():
+        if any(name.startswith(f"{outer}.") for outer in lists):
+            continue
+        if isinstance(module, (torch.nn.ModuleList, torch.nn.Sequential)):
+            lists.append(name)
+            for child, member in module.named_children():
+                yield id(member), f"{name}.{child}"
