@@ -3,6 +3,7 @@
 from .edits import Ablate, Intervention, KnockOut, Scale
 from .effect import Change, Effect
 from .intervene import ablate, intervene
+from .rerun import Predicts, Rerun
 
 __all__ = [
     "Ablate",
@@ -10,6 +11,8 @@ __all__ = [
     "Effect",
     "Intervention",
     "KnockOut",
+    "Predicts",
+    "Rerun",
     "Scale",
     "ablate",
     "intervene",

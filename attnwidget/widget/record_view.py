@@ -90,6 +90,7 @@ class RecordView(Choices):
         # These follow from other choices, so they are set last.
         heads = choices.pop("heads", None)
         also, muted = choices.pop("also", []), choices.pop("muted", [])
+        off: Any = choices.pop("off", [])
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
@@ -99,7 +100,7 @@ class RecordView(Choices):
             **choices,
         )
         self.heads = heads
-        self.also, self.muted = also, muted
+        self.also, self.muted, self.off = also, muted, off
 
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.
