@@ -207,12 +207,15 @@ class RecordView(Choices):
         )
 
     def shown_record(self) -> ShownRecord:
-        """The record, and the current choices with which a page shows it."""
+        """The record, and the current choices with which a page shows it.
+
+        All heads are on, since a page cannot run the model without some.
+        """
         return ShownRecord(
             self._record,
             self._manifest,
             self._overview,
-            choice_values(self),
+            choice_values(self) | {"off": []},
             self._metrics,
             self._similarity,
         )

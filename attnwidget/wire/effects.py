@@ -17,8 +17,8 @@ from .text import sendable
 
 # As many predictions before, and after, are sent.
 _PREDICTIONS = 8
-# As many tokens whose states turned most.
-_TOKENS = 12
+# As many tokens, those whose states turned most.
+_TOKENS = 24
 
 NO_MODEL = (
     "This widget has a record, but not its model. To switch heads off, show the model itself: "
@@ -58,13 +58,10 @@ class Effects:
         self._working = False
 
     def request(self, id_: str, request: EffectRequest) -> None:
-        """Reply to a request later.
-
-        Raises:
-            ValueError: there is no model.
-        """
+        """Reply to a request later, or now if there is no model."""
         if self.rerun is None:
-            raise ValueError(NO_MODEL)
+            self._reply({"id": id_, "error": NO_MODEL, "absent": True}, [])
+            return
         with self._lock:
             # Several views of a widget ask the same.
             outdated = [each for each, other in self._waiting.items() if other != request]
@@ -125,7 +122,9 @@ def _measured(rerun: Rerun, request: EffectRequest) -> dict[str, Any]:
     try:
         effect, predicts = rerun.effect(request.stack, request.heads)
         return {"effect": encode_effect(effect, predicts, request)}
-    except (ReferenceError, TypeError, ValueError) as error:
+    except ReferenceError as error:
+        return {"error": str(error), "absent": True}
+    except (TypeError, ValueError) as error:
         return {"error": sendable(str(error))}
     except Exception as error:
         return {"error": sendable(f"{type(error).__name__}: {error}")}

@@ -6,11 +6,13 @@ import { bytesIn } from "./arrays.ts";
 import { checkNumbers, checkParts, combinedShapes, layerShapes } from "./check-block.ts";
 import { type Block, decodeBlock, decodeOverview, type Thumbnail } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
+import type { Effect } from "./effect.ts";
 import type { Layer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
 import { type PackedBlock, unpack } from "./packed.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
+import type { OffHeads } from "./requests.ts";
 import { type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
 /** The source of layers: a kernel, or the page. */
@@ -26,6 +28,8 @@ export interface Source {
   rows?(stack: string, layer: number): Rows | null;
   /** Fetches all heads of all layers as one; only a kernel computes that. */
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
+  /** Runs the model without some heads; only a kernel can. */
+  readonly effect?: ((off: OffHeads, signal: AbortSignal) => Promise<Effect>) | null;
 }
 
 /** The largest change of a weight by rounding it to float16. */
@@ -83,6 +87,11 @@ export class Store {
   /** True if a kernel answers. */
   get live(): boolean {
     return Boolean(this.source.combined);
+  }
+
+  /** Run the model without some heads; null if nothing here can. */
+  get effect(): Source["effect"] {
+    return this.source.effect ?? null;
   }
 
   stack(name: string): StackInfo {

@@ -7,6 +7,7 @@ import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
+import { toggleOff } from "../../state/off.ts";
 import { isPair, shownTokens } from "../../state/shown.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
 import { metricTable, ordered } from "../shared/all-heads/metrics.ts";
@@ -137,6 +138,7 @@ export function modelView(context: Context): View {
         const before = hovered.peek();
         if (head && before ? !same(head, before) : head !== before) hovered.value = head;
       },
+      switchOff: ({ layer, head }) => toggleOff(state, layer.number, head),
       click(head) {
         byKeyboard.value = false;
         openedBefore = state.opened.peek();
@@ -209,6 +211,7 @@ export function modelView(context: Context): View {
         thumbnailOf,
       }),
     );
+    scope.effect(() => grid.markOff(state.off.value));
     scope.scopedEffect((own) => {
       if (!opened.value) return;
       const newPanel = untracked(() =>
@@ -296,6 +299,7 @@ export function modelView(context: Context): View {
       ...(panel.value?.content.legend.value ?? []),
     ]),
     tools,
+    head: () => focused.peek(),
     figure: () => ({
       name: figureName(manifest, "model", stack.peek()),
       heading: "",
