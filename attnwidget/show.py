@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
+from attnwidget.interventions import Rerun
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View, check_names
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
@@ -105,7 +106,12 @@ def show(
     if choices.get("lens") == "values":
         capture_options.setdefault("values", True)
     record = capture(model, tokenizer, text, text_pair, **capture_options)
-    return displayed(record, view=view, **choices)
+    widget = displayed(record, view=view, **choices)
+    if isinstance(widget, AttentionWidget):
+        names = ("target", "batch_index")
+        inputs = {name: capture_options.get(name, _CAPTURE[name].default) for name in names}
+        widget._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
+    return widget
 
 
 def _loaded(path: str | PathLike[str]) -> AttentionRecord:

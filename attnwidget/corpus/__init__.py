@@ -107,9 +107,7 @@ def profile(
             gpus_per_worker=gpus_per_worker,
             resume=resume,
         )
-    again: Callable[[], Any] = (
-        functools.cache(model) if is_loader(model) else weakref.ref(model)
-    )
+    again: Callable[[], Any] = functools.cache(model) if is_loader(model) else weakref.ref(model)
     found._reader = TextReader(again, tokenizer, max_tokens)
     return found
 

@@ -16,7 +16,7 @@ from attnwidget.capture.labels import text_tokenizer
 from attnwidget.capture.model import check_vocabulary, is_encoder_decoder
 from attnwidget.record import Tokens
 
-from .texts import Shard
+from .texts import Shard, Texts, read_texts, shards_of
 
 # The batches that are read ahead, among which texts of like length are put together.
 _WINDOW = 16
@@ -67,6 +67,32 @@ class TextBatch:
     tensors: Mapping[str, Any]
     texts: tuple[Text, ...]
     rows: tuple[Batch, ...]
+
+
+def check_batch_options(batch_size: object, max_tokens: object) -> None:
+    """Raise a ValueError unless these are numbers from 1, the second perhaps None."""
+    if type(batch_size) is not int or batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size!r}; expected a number from 1")
+    if max_tokens is not None and (type(max_tokens) is not int or max_tokens < 1):
+        raise ValueError(f"max_tokens is {max_tokens!r}; expected a number from 1, or None")
+
+
+def text_batches(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    texts: Texts,
+    batch_size: int,
+    max_tokens: int | None,
+) -> Iterator[TextBatch]:
+    """The batches of all texts, without those that have no tokens but special ones.
+
+    Raises:
+        TypeError, ValueError: see `attnwidget.profile`.
+    """
+    check_batch_options(batch_size, max_tokens)
+    batches = Batches(model, tokenizer, batch_size, max_tokens)
+    for shard in shards_of(read_texts(texts), _WINDOW * batch_size):
+        yield from batches.of(shard)
 
 
 class Batches:

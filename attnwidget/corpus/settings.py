@@ -9,6 +9,7 @@ from typing import Any
 
 from attnwidget.analysis import ALL_METRICS
 
+from .batches import check_batch_options
 from .copying import copying, copying_weights
 from .measurement import MetricSet, OwnMetric
 from .nulls import Null, chosen_nulls
@@ -96,10 +97,7 @@ def chosen_settings(
     if type(seed) is not int or seed < 0:
         raise ValueError(f"seed is {seed!r}; expected a number from 0")
     names, own = _chosen_metrics(metrics)
-    if type(batch_size) is not int or batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size!r}; expected a number from 1")
-    if max_tokens is not None and (type(max_tokens) is not int or max_tokens < 1):
-        raise ValueError(f"max_tokens is {max_tokens!r}; expected a number from 1, or None")
+    check_batch_options(batch_size, max_tokens)
     return Settings(tuple(names), own, metrics is None, nulls, batch_size, max_tokens, seed)
 
 

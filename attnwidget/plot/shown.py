@@ -59,6 +59,7 @@ class Shown:
     include_heads: Sequence[int] | None = None
     neurons: str = "model"
     muted: Sequence[int] = ()
+    off: Sequence[tuple[int, int]] = ()
     expanded: bool = True
     map_x: str = "distance"
     map_y: str = "entropy"

@@ -11,7 +11,7 @@ import torch
 from attnwidget.capture.missing import no_attention
 from attnwidget.capture.model import is_encoder_decoder, traceable
 from attnwidget.capture.stacks import is_cross, numbers, tower
-from attnwidget.corpus.batches import Batches, TextBatch
+from attnwidget.corpus.batches import TextBatch, text_batches
 from attnwidget.corpus.forward import read_attention
 from attnwidget.corpus.measurement import Place
 from attnwidget.corpus.nulls import with_random_weights
@@ -66,7 +66,7 @@ class ModelAttention:
                 waiting[index] = annotated(text)
                 yield waiting[index].text or ""
 
-        for batch in Batches(
+        for batch in text_batches(
             self.model, self._tokenizer, sources(), self._batch_size, self._max_tokens
         ):
             yield batch, [waiting.pop(text.index) for text in batch.texts]

@@ -15,7 +15,7 @@ from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity
 
 from .following import NO_SIZE, PAIR, SIMILARITY, following, following_metrics, layer_of
-from .integers import Integer, Integers
+from .integers import Integer, Integers, Pairs
 
 View = Literal["head", "model", "neuron", "map"]
 Segments = Literal["all", "aa", "ab", "ba", "bb"]
@@ -74,6 +74,7 @@ class ChoiceOptions(TypedDict, total=False):
     include_heads: Iterable[SupportsIndex] | None
     neurons: Neurons
     muted: Iterable[SupportsIndex]
+    off: Iterable[tuple[SupportsIndex, SupportsIndex]]
     expanded: bool
     map_x: str
     map_y: str
@@ -153,6 +154,7 @@ class Choices(traitlets.HasTraits):
     include_heads = _numbers(None)
     neurons = _choice(Neurons, "model")
     muted = _numbers([])
+    off = Pairs([]).tag(sync=True, choice=True)
     expanded = _flag(True)
     map_x = MetricName("distance").tag(sync=True, choice=True)
     map_y = MetricName("entropy").tag(sync=True, choice=True)
@@ -272,6 +274,13 @@ class Choices(traitlets.HasTraits):
         if vectors is None:
             return []
         return [_in_range("neuron", neuron, vectors.shape[2]) for neuron in neurons]
+
+    @traitlets.validate("off")
+    def _valid_off(self, proposal: Any) -> Any:
+        for layer, head in proposal.value:
+            count = self._shown.layer(self._known_layer(layer)).num_heads
+            _in_range(f"layer {layer}'s head", head, count)
+        return sorted(set(proposal.value))
 
     def notify_change(self, change: Any) -> None:
         """Notify observers of a choice, and then of the choices that follow from it.

@@ -95,6 +95,7 @@ class RecordView(Choices):
         # These follow from other choices, so they are set last.
         heads = choices.pop("heads", None)
         also, muted = choices.pop("also", []), choices.pop("muted", [])
+        off: Any = choices.pop("off", [])
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
@@ -104,7 +105,7 @@ class RecordView(Choices):
             **choices,
         )
         self.heads = heads
-        self.also, self.muted = also, muted
+        self.also, self.muted, self.off = also, muted, off
 
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.
@@ -214,12 +215,15 @@ class RecordView(Choices):
         )
 
     def shown_record(self) -> ShownRecord:
-        """The record, and the current choices with which a page shows it."""
+        """The record, and the current choices with which a page shows it.
+
+        All heads are on, since a page cannot run the model without some.
+        """
         return ShownRecord(
             self._record,
             self._manifest,
             self._overview,
-            choice_values(self),
+            choice_values(self) | {"off": []},
             self._metrics,
             self._similarity,
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
+from attnwidget.interventions import Rerun
 from attnwidget.page import layers_within, rollouts_within
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
@@ -65,6 +66,10 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         neurons: the order of the neuron view's components: "model", by |q x k| of the selected
             "pair", or by its "sum" over the keys.
         muted: the neurons of this head that are left out of q.k in the neuron view.
+        off: (layer, head) of the heads of this stack that are switched off: beside the views stands
+            what the model does without them, for which the kernel runs it again. The views show
+            the attention of the whole model. It needs the model: `attnwidget.show(model, tokenizer,
+            text)` has the widget refer to it, weakly.
         expanded: True if the neuron view shows vectors, False for lines alone.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".
@@ -153,6 +158,10 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             self._blocks, self._note = blocks, note
         do_not_embed(self)
         return self
+
+    def _measure_with(self, rerun: Rerun) -> None:
+        """Let readers of the view switch heads of this model off."""
+        self._replies.measure_with(rerun)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Apply the reader's choices. An error, for example of an observer, shows in the view."""

@@ -52,6 +52,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "include_heads": (None, [1, 3]),
     "neurons": ("model", "sum"),
     "muted": ([], [2, 7]),
+    "off": ([], [(0, 3), (1, 1)]),
     "expanded": (True, False),
     "map_x": ("distance", "first"),
     "map_y": ("entropy", "special"),

@@ -12,11 +12,13 @@ import {
 } from "./check-block.ts";
 import { type Block, decodeBlock, decodeOverview, type Overview, type Thumbnail } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
+import type { Effect } from "./effect.ts";
 import type { Layer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
 import { type PackedBlock, unpack } from "./packed.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
+import type { OffHeads } from "./requests.ts";
 import { Absent, type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
 /** The source of layers: a kernel, or the page. */
@@ -34,6 +36,8 @@ export interface Source {
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
   /** Fetches the rollout of all layers; null if it cannot be had. */
   rollout?(stack: string): ((signal: AbortSignal) => Promise<Block | PackedBlock>) | null;
+  /** Runs the model without some heads; only a kernel can. */
+  readonly effect?: ((off: OffHeads, signal: AbortSignal) => Promise<Effect>) | null;
 }
 
 /** The rollout of each layer, [T, T] row by row, by the layer's number. */
@@ -98,6 +102,11 @@ export class Store {
   /** True if a kernel answers. */
   get live(): boolean {
     return Boolean(this.source.combined);
+  }
+
+  /** Run the model without some heads; null if nothing here can. */
+  get effect(): Source["effect"] {
+    return this.source.effect ?? null;
   }
 
   stack(name: string): StackInfo {

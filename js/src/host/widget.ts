@@ -130,6 +130,9 @@ function sourceOf(
     get combined() {
       return connected() ? requests.combined.bind(requests) : null;
     },
+    get effect() {
+      return connected() ? requests.effect.bind(requests) : null;
+    },
     block(stack, layer, abort) {
       const block = embedded(stack, layer);
       if (block) return Promise.resolve({ ...block, data: bytesOf(block.data) });

@@ -10,6 +10,7 @@ import type { State } from "../state/state.ts";
 import { button, el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";
 import { iconButton } from "./icons.ts";
+import { offButton } from "./off-button.ts";
 import { stepper } from "./stepper.ts";
 
 const VIEW_LABELS: Record<ViewName, string> = {
@@ -56,7 +57,9 @@ export function header(
   const tabs = viewTabs(scope, state);
   const choices = filters(scope, state, store.manifest);
   const end = el("div", { class: "common" }, ...common);
-  return el("header", {}, tabs, layer, head, ...options(...choices, tools), end);
+  // A page cannot run the model.
+  const off = store.effect ? [offButton(scope, state)] : [];
+  return el("header", {}, tabs, layer, head, ...off, ...options(...choices, tools), end);
 }
 
 /** The choices of the view; in a narrow header, a button that opens them below it. */

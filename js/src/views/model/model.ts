@@ -8,6 +8,7 @@ import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { headLens } from "../../state/lens.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
+import { toggleOff } from "../../state/off.ts";
 import { isPair } from "../../state/shown.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
 import { metricTable, ordered } from "../shared/all-heads/metrics.ts";
@@ -144,6 +145,7 @@ export function modelView(context: Context): View {
         const before = hovered.peek();
         if (head && before ? !same(head, before) : head !== before) hovered.value = head;
       },
+      switchOff: ({ layer, head }) => toggleOff(state, layer.number, head),
       click(head) {
         byKeyboard.value = false;
         openedBefore = state.opened.peek();
@@ -216,6 +218,7 @@ export function modelView(context: Context): View {
         thumbnailOf,
       }),
     );
+    scope.effect(() => grid.markOff(state.off.value));
     scope.scopedEffect((own) => {
       if (!opened.value) return;
       const newPanel = untracked(() =>
@@ -308,6 +311,7 @@ export function modelView(context: Context): View {
     ]),
     tools,
     keys: { v: lens.next },
+    head: () => focused.peek(),
     figure: () => ({
       name: figureName(manifest, "model", stack.peek()),
       heading: "",
