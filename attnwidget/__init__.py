@@ -6,7 +6,8 @@ aw.show(model, tokenizer, "The dog was tired because it ran.")
 
 from importlib.metadata import version
 
-from . import plot
+from . import plot, probe
+from .analysis import Comparison, compare
 from .capture import capture
 from .corpus import HeadProfile, match_heads, profile
 from .demo import demo
@@ -35,6 +36,7 @@ __all__ = [
     "Ablate",
     "AttentionRecord",
     "AttentionWidget",
+    "Comparison",
     "HeadProfile",
     "KnockOut",
     "Patch",
@@ -43,6 +45,7 @@ __all__ = [
     "ablation_scan",
     "attention_gradients",
     "capture",
+    "compare",
     "demo",
     "head_importance",
     "head_outputs",
@@ -53,6 +56,7 @@ __all__ = [
     "model_view",
     "neuron_view",
     "plot",
+    "probe",
     "profile",
     "prune_curve",
     "save_html",

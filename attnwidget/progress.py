@@ -1,4 +1,5 @@
-"""Progress of long work: a callback for every completed step, and bars that count them."""
+"""Progress of long work: a callback for every completed step, bars that count them, and an end
+that is asked for."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ _DELAY_SECONDS = 1.0
 _REFRESH_SECONDS = 0.1
 
 _callback: ContextVar[Callable[[], object] | None] = ContextVar("on_step", default=None)
+_asked: ContextVar[Callable[[], bool] | None] = ContextVar("ending_when", default=None)
 
 
 @contextmanager
@@ -34,6 +36,22 @@ def on_step(callback: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         _callback.reset(token)
+
+
+@contextmanager
+def ending_when(asked: Callable[[], bool]) -> Iterator[None]:
+    """Let work within this context that can be cut short end early, as soon as `asked` is true."""
+    token = _asked.set(asked)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def end_asked() -> bool:
+    """True if work that can be cut short should end with what it has."""
+    asked = _asked.get()
+    return asked is not None and asked()
 
 
 def step_done() -> None:

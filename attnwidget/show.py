@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
+from attnwidget.interventions import Rerun
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View, check_names
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
@@ -70,7 +71,8 @@ def show(
             the model view and the map). With `static=True` the result is a StaticView: its display
             needs no kernel, widget manager or network. None, the default, is True where the
             environment variable ATTNWIDGET_STATIC is 1, which `%attnwidget static` sets in a
-            notebook that has run `%load_ext attnwidget`.
+            notebook that has run `%load_ext attnwidget`. With `lens="values"`, values are recorded
+            unless `values` is False.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record.
@@ -101,8 +103,15 @@ def show(
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")
+    if choices.get("lens") == "values":
+        capture_options.setdefault("values", True)
     record = capture(model, tokenizer, text, text_pair, **capture_options)
-    return displayed(record, view=view, **choices)
+    widget = displayed(record, view=view, **choices)
+    if isinstance(widget, AttentionWidget):
+        names = ("target", "batch_index")
+        inputs = {name: capture_options.get(name, _CAPTURE[name].default) for name in names}
+        widget._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
+    return widget
 
 
 def _loaded(path: str | PathLike[str]) -> AttentionRecord:

@@ -19,6 +19,7 @@ from nbclient import NotebookClient
 from benchmarks.browser.models import Loaded, smollm2
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
+DATA = FOLDER / "data"
 
 # Models by the name that a notebook loads them by, and their folder under --models. SmolLM2 and the
 # embedded model come as packages.
@@ -84,7 +85,8 @@ def _kept(output: Any) -> Any:
 
 
 def lay(folder: Path, models: Path | None, smollm2: Loaded) -> None:
-    """Put the trained models where the notebooks find them."""
+    """Put the data and the trained models where the notebooks find them."""
+    (folder / DATA.name).symlink_to(DATA)
     _save_for_from_pretrained(smollm2, folder / SMOLLM2)
     for name, own in HUB.items():
         if models is not None and (models / own).is_dir():

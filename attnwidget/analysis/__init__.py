@@ -1,11 +1,31 @@
-"""Metrics, patterns, thumbnails and combinations of a record's heads. Imports numpy only."""
+"""Metrics, patterns, thumbnails, combinations and lenses of a record's heads.
 
+Imports numpy only.
+"""
+
+from .alignment import Alignment, Pair, align
 from .combined_heads import combined_heads
+from .comparison import Comparison, PairChange, compare
+from .head_difference import Difference
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
+from .lenses import (
+    flow,
+    head_outputs,
+    mixing_ratio,
+    norms_need,
+    rollout,
+    rollout_refusal,
+    row_shares,
+    value_norms,
+    value_refusal,
+    value_weighted,
+    value_weighted_layer,
+)
 from .metrics import METRICS, HeadMetrics, Metric, Numbers
 from .patterns import (
     PATTERNS,
     RESTING_RULES,
+    RULE_PATTERNS,
     RULES,
     HeadPattern,
     Pattern,
@@ -23,21 +43,40 @@ __all__ = [
     "PATTERNS",
     "RESTING_RULES",
     "RULES",
+    "RULE_PATTERNS",
     "SINGLE_THREADED",
+    "Alignment",
+    "Comparison",
+    "Difference",
     "HeadMetrics",
     "HeadPattern",
     "HeadSummary",
     "Metric",
     "Numbers",
+    "Pair",
+    "PairChange",
     "Pattern",
     "RowBatches",
     "Rule",
+    "align",
     "batch_of_weights",
     "combined_heads",
+    "compare",
     "data_frame",
+    "flow",
+    "head_outputs",
     "head_pattern",
     "metrics_table",
+    "mixing_ratio",
+    "norms_need",
     "pattern_of",
+    "rollout",
+    "rollout_refusal",
+    "row_shares",
     "sampled_rows",
     "summarize_heads",
+    "value_norms",
+    "value_refusal",
+    "value_weighted",
+    "value_weighted_layer",
 ]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from attnwidget.progress import step_done
 from attnwidget.record import Layer, Stack, spread_rows
 
+from .lenses import norms_need, value_norms
 from .metrics import METRICS, HeadMetrics
 from .row_batches import RowBatches
 from .thumbnails import Thumbnail
@@ -27,10 +28,13 @@ class HeadSummary:
     Attributes:
         levels: uint8 [min(Tq, 32), min(Tk, 32)].
         metrics: by name, to four decimals; 0 if no query is counted.
+        weighted_levels: as `levels`, of the value-weighted shares of each row; None if the norms of
+            values are not known.
     """
 
     levels: NDArray[np.uint8]
     metrics: dict[str, float]
+    weighted_levels: NDArray[np.uint8] | None = None
 
 
 def sampled_rows(num_queries: int) -> int | None:
@@ -51,15 +55,20 @@ def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
     batches = RowBatches(layer, rows)
     is_self = stack.queries == stack.keys
     selected = {name: m for name, m in METRICS.items() if is_self or not m.self_only}
+    norms = value_norms(layer) if norms_need(layer) is None else None
+    splits = stack.queries.split, stack.keys.split
     heads = []
     for head in range(layer.num_heads):
-        thumbnail = Thumbnail(layer.shape, (stack.queries.split, stack.keys.split))
+        thumbnail, weighted = Thumbnail(layer.shape, splits), Thumbnail(layer.shape, splits)
         metrics = HeadMetrics(selected, stack.keys)
         for batch in batches.of(head):
             thumbnail.add(batch)
             metrics.add(batch)
+            if norms is not None:
+                weighted.add(batch.weighted(norms[head]))
         # To more decimals than are shown, so that nothing is rounded twice.
         means = {name: round(float(mean), 6) for name, mean in metrics.means(empty=0.0).items()}
-        heads.append(HeadSummary(thumbnail.levels(), means))
+        levels = None if norms is None else weighted.levels()
+        heads.append(HeadSummary(thumbnail.levels(), means, levels))
     step_done()
     return heads

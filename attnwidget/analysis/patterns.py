@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 _LEAST_SHARE = 0.5
 
@@ -46,6 +47,10 @@ def pattern_of(metrics: Mapping[str, float]) -> int:
     return list(_SHARES).index(best) if metrics[best] >= _LEAST_SHARE else len(_SHARES)
 
 
+Nulls: TypeAlias = Mapping[str, Mapping[str, float]]
+"""By null, by metric, the upper ends of a head's intervals; NaN or absent where unknown."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """A heuristic rule that gives a head its words, from its numbers over many texts.
@@ -55,22 +60,29 @@ class Rule:
         metric: the number that decides.
         least: the number is above this.
         of_rest: the number that decides for a head that rests; None for the same.
+        nulls: the number is .2 above that of each of these, where it is known.
     """
 
     words: str
     metric: str
     least: float
     of_rest: str | None = None
+    nulls: tuple[str, ...] = ("random weights", "position")
 
-    def fits(self, values: Mapping[str, float], nulls: Mapping[str, float], *, rest: bool) -> bool:
-        """True if the head's number is above the threshold, and clearly above its null."""
-        name = self.name(rest=rest)
-        null = nulls.get(name, math.nan)
-        least = self.least if math.isnan(null) else max(self.least, null + _ABOVE_NULL)
-        return values.get(name, math.nan) > least
+    def fits(self, values: Mapping[str, float], nulls: Nulls, *, rest: bool) -> bool:
+        """True if the head's number is above the threshold, and clearly above its nulls."""
+        beside = self.beside(nulls, rest=rest).values()
+        least = max([self.least, *(null + _ABOVE_NULL for null in beside)])
+        return values.get(self.name(rest=rest), math.nan) > least
 
     def name(self, *, rest: bool) -> str:
         return self.of_rest if rest and self.of_rest is not None else self.metric
+
+    def beside(self, nulls: Nulls, *, rest: bool) -> dict[str, float]:
+        """The number of each null that counts, by its name."""
+        name = self.name(rest=rest)
+        found = {null: nulls.get(null, {}).get(name, math.nan) for null in self.nulls}
+        return {null: number for null, number in found.items() if not math.isnan(number)}
 
 
 # Uniform weights over a few tokens give every neighbour half of the attention, with random weights
@@ -87,12 +99,15 @@ RESTING_RULES: tuple[Rule, ...] = (
 )
 """Rules for heads that rest on tokens that mean little. The first that fits counts."""
 
+# Attention by position alone looks at neighbours as much as the head itself.
+_OF_POSITION = ("random weights",)
+
 RULES: tuple[Rule, ...] = (
     Rule("follows repeats", "induction", 0.4),
     Rule("looks at repeats", "duplicate", 0.4),
-    Rule("looks at the previous token", "previous", 0.5, "rest_previous"),
-    Rule("looks at the next token", "next", 0.5, "rest_next"),
-    Rule("looks at the token itself", "same", 0.5, "rest_same"),
+    Rule("looks at the previous token", "previous", 0.5, "rest_previous", _OF_POSITION),
+    Rule("looks at the next token", "next", 0.5, "rest_next", _OF_POSITION),
+    Rule("looks at the token itself", "same", 0.5, "rest_same", _OF_POSITION),
     Rule("looks at punctuation", "punctuation", 0.6, "rest_punctuation"),
     Rule("looks at its own text", "own_text", 0.8),
 )
@@ -105,6 +120,17 @@ heads (an entropy above 3.8 nats) have none either: random weights give the wide
 """
 
 
+_BY_METRIC = {rule.metric: rule.words for rule in (*RULES, *RESTING_RULES)}
+
+# The place of a pattern is that of its colour, which is the same for one text and for many.
+_METRICS = [*_SHARES, "mixed", *(name for name in _BY_METRIC if name not in _SHARES)]
+
+RULE_PATTERNS: tuple[Pattern, ...] = tuple(
+    Pattern(words, words) for words in (_BY_METRIC.get(name, name) for name in _METRICS)
+)
+"""A pattern for each rule, and "mixed"; those of `PATTERNS` have the same places as there."""
+
+
 @dataclass(frozen=True)
 class HeadPattern:
     """The words for one head, and the numbers behind them.
@@ -113,7 +139,8 @@ class HeadPattern:
         resting: the rule of where it rests, or None.
         looking: the rule of what it looks at, of what is left if it rests; or None.
         rest: the share of attention that is left without first and special tokens.
-        reasons: the rules with their numbers, such as "previous .93 > .5 (null .06)".
+        reasons: the rules with their numbers, such as "previous .93 > .5 (random
+            weights .06)".
     """
 
     resting: Rule | None
@@ -127,13 +154,18 @@ class HeadPattern:
         found = [rule.words for rule in (self.resting, self.looking) if rule is not None]
         return "; else ".join(found) or "mixed"
 
+    @property
+    def kind(self) -> int:
+        """The index in `RULE_PATTERNS` of what it looks at, or else of where it rests."""
+        rule = self.looking or self.resting
+        return _METRICS.index("mixed" if rule is None else rule.metric)
 
-def head_pattern(values: Mapping[str, float], nulls: Mapping[str, float]) -> HeadPattern:
+
+def head_pattern(values: Mapping[str, float], nulls: Nulls) -> HeadPattern:
     """The words for a head, by `RESTING_RULES` and `RULES`.
 
     Args:
         values: its metrics over texts; NaN or absent where unknown.
-        nulls: the same of the null, the upper ends of the intervals.
     """
     left = values.get("rest", math.nan)
     resting = next((r for r in RESTING_RULES if r.fits(values, nulls, rest=False)), None)
@@ -149,12 +181,10 @@ def head_pattern(values: Mapping[str, float], nulls: Mapping[str, float]) -> Hea
     return HeadPattern(resting, looking, left, tuple(reasons))
 
 
-def _reason(
-    rule: Rule, values: Mapping[str, float], nulls: Mapping[str, float], *, rest: bool
-) -> str:
+def _reason(rule: Rule, values: Mapping[str, float], nulls: Nulls, *, rest: bool) -> str:
     name = rule.name(rest=rest)
-    null = nulls.get(name, math.nan)
-    beside = "" if math.isnan(null) else f" (null {_short(null)})"
+    numbers = [f"{null} {_short(number)}" for null, number in rule.beside(nulls, rest=rest).items()]
+    beside = f" ({', '.join(numbers)})" if numbers else ""
     return f"{name} {_short(values[name])} > {rule.least:g}{beside}".replace("> 0.", "> .")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -57,6 +57,13 @@ class RowBatch:
     def seen(self) -> NDArray[np.bool_]:
         """True if the query sees any key, bool [..., rows]."""
         return self.mass > 0
+
+    def weighted(self, factors: Floats) -> RowBatch:
+        """The batch with each key's weights times its factor [Tk], as shares of the row's sum."""
+        exps = self.exps * factors[self.keys.start : self.keys.stop]
+        sums = exps.sum(axis=-1)
+        totals = np.where(sums > 0, sums, np.float32(1))
+        return replace(self, exps=exps, sums=sums, totals=totals)
 
 
 class RowBatches:

@@ -7,6 +7,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.record import Floats
+
 from .row_batches import RowBatch
 
 # The largest side of a thumbnail, in cells.
@@ -53,10 +55,15 @@ class Thumbnail:
 
     def levels(self) -> NDArray[np.uint8]:
         """The thumbnail [min(Tq, 32), min(Tk, 32)]."""
-        # Recorded weights may exceed 1.
-        roots = np.sqrt(np.minimum(self._largest.T, 1))
-        levels: NDArray[np.uint8] = np.round(roots * _LEVELS).astype(np.uint8)
-        return levels
+        return levels_of(self._largest.T)
+
+
+def levels_of(weights: Floats) -> NDArray[np.uint8]:
+    """The square roots of weights in levels 0 to 15."""
+    # Recorded weights may exceed 1.
+    roots = np.sqrt(np.minimum(weights, 1))
+    levels: NDArray[np.uint8] = np.round(roots * _LEVELS).astype(np.uint8)
+    return levels
 
 
 def cell_bounds(length: int, split: int | None) -> NDArray[np.intp]:

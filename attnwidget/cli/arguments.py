@@ -12,19 +12,24 @@ from attnwidget.view_state import View
 from attnwidget.wire.compression import Quality
 
 VIEW = "view"
+PROFILE = "profile"
 DOCTOR = "doctor"
+
+NULLS = ("random", "shuffled", "none")
 
 _EXIT_CODES = "Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments; `record` is None unless the first one is "view".
+    """Parse the arguments of a page: `command` is "text", or the first argument.
 
     Raises:
         SystemExit: wrong usage (2), or help was asked for (0).
     """
     if argv[:1] == [VIEW]:
         return _record_parser().parse_args(argv[1:])
+    if argv[:1] == [PROFILE]:
+        return _profile_parser().parse_args(argv[1:])
     return _text_parser().parse_args(argv)
 
 
@@ -33,14 +38,16 @@ def _text_parser() -> argparse.ArgumentParser:
         prog="attnwidget",
         allow_abbrev=False,
         description="Write a page that shows a model's attention over a text. "
-        f'"attnwidget {VIEW} RECORD -o FILE" shows a record that was saved; "attnwidget {DOCTOR}" '
+        f'"attnwidget {VIEW} RECORD -o FILE" shows a record that was saved; "attnwidget {PROFILE} '
+        '--texts FILE -o FILE" shows what every head does over many texts; '
+        f'"attnwidget {DOCTOR}" '
         "says what is installed, what is wrong with it, and what to do.",
         epilog=_EXIT_CODES,
     )
     parser.add_argument(
         "--version", action="version", version=f"attnwidget {version('attnwidget')}"
     )
-    parser.add_argument("text", help=f'the text ("{VIEW}" alone has to come last)')
+    parser.add_argument("text", help=f'the text ("{VIEW}" or "{PROFILE}" alone has to come last)')
     parser.add_argument("--pair", metavar="TEXT", help="a second text, for models that take a pair")
     parser.add_argument(
         "--target",
@@ -53,12 +60,8 @@ def _text_parser() -> argparse.ArgumentParser:
         type=_count,
         help="generate up to N tokens, always the likeliest, and show these as well",
     )
-    parser.add_argument(
-        "--model",
-        metavar="MODEL",
-        help=f"a local directory, a .gguf file, or a hub name; by default the embedded {NAME}",
-    )
-    parser.set_defaults(record=None)
+    _add_model(parser)
+    parser.set_defaults(command="text", record=None)
     _add_shared(parser)
     return parser
 
@@ -71,8 +74,45 @@ def _record_parser() -> argparse.ArgumentParser:
         epilog=_EXIT_CODES,
     )
     parser.add_argument("record", help="a file written by AttentionRecord.save")
+    parser.set_defaults(command=VIEW)
     _add_shared(parser)
     return parser
+
+
+def _profile_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"attnwidget {PROFILE}",
+        allow_abbrev=False,
+        description="Write an atlas of a model: one page with the numbers of every head over many "
+        "texts, and examples that open in it. Ctrl-C writes it of the texts that were read.",
+        epilog=_EXIT_CODES,
+    )
+    _add_model(parser)
+    parser.add_argument(
+        "--texts", metavar="FILE", required=True, help="a file with one text per line"
+    )
+    parser.add_argument(
+        "--null",
+        choices=NULLS,
+        default="random",
+        help="what the numbers stand beside: the model with random weights, which takes as much "
+        "time again; the texts with their tokens shuffled; or nothing",
+    )
+    parser.add_argument(
+        "--max-tokens", metavar="N", type=_count, help="cut longer texts off after N tokens"
+    )
+    parser.add_argument("--table", metavar="FILE", help="write the numbers as CSV, too")
+    _add_output(parser)
+    parser.set_defaults(command=PROFILE, record=None)
+    return parser
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model",
+        metavar="MODEL",
+        help=f"a local directory, a .gguf file, or a hub name; by default the embedded {NAME}",
+    )
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -91,6 +131,10 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         help="default: weights right to three decimals if the page stays under 2 MB; exact: at any "
         "size; compact and draft: 0.75%% and 2%% of the attention moves",
     )
+    _add_output(parser)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.add_argument(
         "-o",

@@ -14,8 +14,9 @@ from attnwidget.record import AttentionRecord
 from attnwidget.record.printable import printable
 from attnwidget.widget import AttentionWidget
 
-from .arguments import DOCTOR, parse
+from .arguments import DOCTOR, PROFILE, parse
 from .output import STDOUT, check_output, close_stdout, say, write
+from .profile import profile_page
 from .progress import Progress
 from .text import record_of_text
 from .tokens import position_of
@@ -37,7 +38,7 @@ _BAD_INPUT = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the HTML page of a text or a saved record, or report what is installed.
+    """Write the HTML page of a text, a saved record or a profile, or report what is installed.
 
     Returns:
         The exit code: 0, 1 for bad input or a report of what is wrong, 130 if interrupted, 141 if
@@ -55,17 +56,21 @@ def main(argv: Sequence[str] | None = None) -> int:
             return doctor()
         args = parse(arguments)
         check_output(args.output, args.record)
+        interrupted = False
         # Libraries must not write to the standard output, which may be the page.
         with redirect_stdout(sys.stderr), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            page, missing = _page(args)
+            if args.command == PROFILE:
+                page, missing, interrupted = profile_page(args, Progress(shown=not args.quiet))
+            else:
+                page, missing = _page(args)
         write(args.output, page)
-        if args.quiet:
-            return 0
-        for reason in missing:
-            say(f"attnwidget: not in the page: {printable(reason)}", sys.stderr)
-        if args.output != STDOUT:
-            say(args.output, sys.stdout)
+        if not args.quiet:
+            for reason in missing:
+                say(f"attnwidget: not in the page: {printable(reason)}", sys.stderr)
+            if args.output != STDOUT:
+                say(args.output, sys.stdout)
+        return _INTERRUPTED if interrupted else 0
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
@@ -75,7 +80,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         message = " ".join(str(error).split()) or type(error).__name__
         say(f"attnwidget: {message}", sys.stderr)
         return 1
-    return 0
 
 
 def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:

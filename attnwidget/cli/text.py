@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from importlib.util import find_spec
+from typing import Any
 
 from attnwidget.capture import capture
 from attnwidget.default_model import default_model
@@ -27,11 +28,7 @@ def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
     for text in (args.text, args.pair, args.target):
         if text is not None and not _is_unicode(text):
             raise ValueError(f"the text {text!r} is no Unicode text")
-    for name in ("torch", "transformers"):
-        if find_spec(name) is None:
-            raise ModuleNotFoundError(f"to read a text, {name} is needed: pip install {name}")
-    with _quiet_transformers(bars=progress.visible):
-        model, tokenizer = load(args.model) if args.model is not None else default_model()
+    with loaded_model(args.model, progress) as (model, tokenizer):
         # Without sampling, the page is the same every time.
         options = {"max_new_tokens": args.generate, "do_sample": False}
         with progress.counted("Reading", "attention calls"):
@@ -43,6 +40,21 @@ def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
                 target=args.target,
                 generate=None if args.generate is None else options,
             )
+
+
+@contextmanager
+def loaded_model(name: str | None, progress: Progress) -> Iterator[tuple[Any, Any]]:
+    """The model and its tokenizer; within this context, transformers is quiet.
+
+    Raises:
+        ModuleNotFoundError: torch or transformers is not installed.
+        OSError, ValueError: there is no such model, or it is damaged.
+    """
+    for package in ("torch", "transformers"):
+        if find_spec(package) is None:
+            raise ModuleNotFoundError(f"to read a text, {package} is needed: pip install {package}")
+    with _quiet_transformers(bars=progress.visible):
+        yield load(name) if name is not None else default_model()
 
 
 @contextmanager

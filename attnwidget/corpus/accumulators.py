@@ -14,11 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
+from attnwidget.record import Floats
 
 REPLICATES = 200
 """The number of bootstrap samples behind an interval."""
 
 _INTERVAL = (0.025, 0.975)
+
+FARTHEST = 512
+"""Offsets between a query and a key that are larger than this count as one, on either side."""
 
 Columns: TypeAlias = "slice | NDArray[np.int64]"
 
@@ -63,7 +67,7 @@ class Means:
 
     def add(self, texts: Mapping[int, Numbers]) -> None:
         """Add the numbers of some texts, by their indices; NaN where a text has none."""
-        copies = np.stack([_copies(self._seed, index) for index in texts], axis=1)
+        copies = np.stack([bootstrap_copies(self._seed, index) for index in texts], axis=1)
         values = np.stack(list(texts.values()))
         known = ~np.isnan(values)
         self._sums += np.tensordot(copies, np.where(known, values, 0), 1)
@@ -82,10 +86,7 @@ class Means:
     def estimate(self) -> Estimate:
         counts = self._counts[0]
         means = self._sums / np.where(self._counts > 0, self._counts, np.nan)
-        ordered = np.sort(means[1:], axis=0)  # NaN, a sample without any text, comes last
-        known = np.isfinite(ordered).sum(axis=0)
-        ends = np.round(np.multiply.outer(_INTERVAL, (known - 1).clip(0))).astype(int)
-        low, high = np.take_along_axis(ordered, ends, axis=0)
+        low, high = bootstrap_interval(means[1:])
         several = counts > 1
         return Estimate(
             means[0],
@@ -95,8 +96,17 @@ class Means:
         )
 
 
+def bootstrap_interval(replicates: Numbers) -> tuple[Numbers, Numbers]:
+    """The ends of the middle 95% of replicates [replicates, ...]; NaN is left out."""
+    ordered = np.sort(replicates, axis=0)  # NaN, a sample without any text, comes last
+    known = np.isfinite(ordered).sum(axis=0)
+    ends = np.round(np.multiply.outer(_INTERVAL, (known - 1).clip(0))).astype(int)
+    low, high = np.take_along_axis(ordered, ends, axis=0)
+    return low, high
+
+
 @lru_cache(maxsize=256)
-def _copies(seed: int, index: int) -> Numbers:
+def bootstrap_copies(seed: int, index: int) -> Numbers:
     """The number of times that each bootstrap sample has the text; once in the plain sum."""
     copies = np.ones(1 + REPLICATES)
     copies[1:] = np.random.default_rng([seed, index]).poisson(1, REPLICATES)
@@ -189,6 +199,64 @@ class Extremes:
         self.values = np.take_along_axis(values, order, axis=-1)
         self.texts = np.take_along_axis(texts, order, axis=-1)
         self.marks = np.take_along_axis(marks, order, axis=-1)
+
+
+class OffsetMeans:
+    """The mean weight on the key at each offset from its query, for every head.
+
+    The mean is over all queries of all texts that have such a key. The offset is the position of
+    the key less that of the query; those beyond `FARTHEST` on either side count as one.
+    """
+
+    def __init__(self) -> None:
+        self._sums = np.zeros((0, 2 * FARTHEST + 1))
+        self._counts = np.zeros((0, 2 * FARTHEST + 1))
+
+    def add(self, first: int, weights: Floats) -> None:
+        """Add the weights [heads, T, T] of one text; `first` is the place of the first head."""
+        count, length, _ = weights.shape
+        heads = slice(first, first + count)
+        # Rows of reversed keys, each a place further on, have equal offsets below each other.
+        rows = np.zeros((count, length, 2 * length), np.float32)
+        rows[..., :length] = weights[..., ::-1]
+        shifted = rows.reshape(count, -1)[:, :-length].reshape(count, length, -1)
+        sums = shifted.sum(axis=1, dtype=np.float64)[:, ::-1]
+        self._sums[heads] += _clipped(sums)
+        self._counts[heads] += _clipped(length - np.abs(np.arange(1.0 - length, length)))
+
+    def widen(self, count: int) -> None:
+        """Make room for `count` further heads, which no text has yet."""
+        self._sums = _widened(self._sums, 0, count, 0)
+        self._counts = _widened(self._counts, 0, count, 0)
+
+    def merge(self, other: OffsetMeans, heads: NDArray[np.int64]) -> None:
+        """Add the texts of another, whose heads have these places here."""
+        self._sums[heads] += other._sums
+        self._counts[heads] += other._counts
+
+    def means(self, heads: slice) -> Numbers:
+        """The mean weight at offsets from -FARTHEST on: float64 [heads, 2 FARTHEST + 1].
+
+        An offset that is larger than any in the texts has the mean of the largest.
+        """
+        counts = self._counts[heads]
+        known = np.flatnonzero(counts[0])
+        nearest = np.arange(counts.shape[1]).clip(known[0], known[-1])
+        means: Numbers = self._sums[heads][:, nearest] / counts[:, nearest]
+        return means
+
+
+def _clipped(by_offset: Numbers) -> Numbers:
+    """Sums by offset, [..., 2 T - 1], with those beyond FARTHEST added to the last one."""
+    beyond = by_offset.shape[-1] // 2 - FARTHEST
+    if beyond <= 0:
+        padding = [(0, 0)] * (by_offset.ndim - 1) + [(-beyond, -beyond)]
+        padded: Numbers = np.pad(by_offset, padding)
+        return padded
+    found: Numbers = by_offset[..., beyond:-beyond].copy()
+    found[..., 0] += by_offset[..., :beyond].sum(axis=-1)
+    found[..., -1] += by_offset[..., -beyond:].sum(axis=-1)
+    return found
 
 
 def _widened(array: NDArray[Any], axis: int, count: int, fill: float) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from attnwidget.capture.labels import text_tokenizer
 from attnwidget.capture.model import check_vocabulary, is_encoder_decoder
 from attnwidget.record import Tokens
 
-from .texts import Texts, read_texts
+from .texts import Shard, Texts, read_texts, shards_of
 
 # The batches that are read ahead, among which texts of like length are put together.
 _WINDOW = 16
@@ -69,31 +69,44 @@ class TextBatch:
     rows: tuple[Batch, ...]
 
 
-class Batches:
-    """The batches of a corpus; texts of like length lie in one batch.
+def check_batch_options(batch_size: object, max_tokens: object) -> None:
+    """Raise a ValueError unless these are numbers from 1, the second perhaps None."""
+    if type(batch_size) is not int or batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size!r}; expected a number from 1")
+    if max_tokens is not None and (type(max_tokens) is not int or max_tokens < 1):
+        raise ValueError(f"max_tokens is {max_tokens!r}; expected a number from 1, or None")
 
-    Attributes:
-        empty: the number of texts so far that were left out, because they have no tokens.
+
+def text_batches(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    texts: Texts,
+    batch_size: int,
+    max_tokens: int | None,
+) -> Iterator[TextBatch]:
+    """The batches of all texts, without those that have no tokens but special ones.
+
+    Raises:
+        TypeError, ValueError: see `attnwidget.profile`.
     """
+    check_batch_options(batch_size, max_tokens)
+    batches = Batches(model, tokenizer, batch_size, max_tokens)
+    for shard in shards_of(read_texts(texts), _WINDOW * batch_size):
+        yield from batches.of(shard)
+
+
+class Batches:
+    """Makes batches of texts; those of like length lie in one batch."""
 
     def __init__(
         self,
         model: torch.nn.Module,
         tokenizer: Any,
-        texts: Texts,
         batch_size: int,
         max_tokens: int | None,
     ) -> None:
-        if type(batch_size) is not int or batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size!r}; expected a number from 1")
-        if max_tokens is not None and (type(max_tokens) is not int or max_tokens < 1):
-            raise ValueError(f"max_tokens is {max_tokens!r}; expected a number from 1, or None")
-        if isinstance(tokenizer, str):
-            raise TypeError("tokenizer is a string: the order is profile(model, tokenizer, texts)")
-        self.empty = 0
         self._model = model
         self._tokenizer = tokenizer
-        self._sources = read_texts(texts)
         self._size = batch_size
         self._max_tokens = max_tokens
         # Without a mask, a model would read padding as text.
@@ -101,10 +114,11 @@ class Batches:
         has_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         self._can_pad = has_any or "attention_mask" in parameters
 
-    def __iter__(self) -> Iterator[TextBatch]:
-        index = 0
+    def of(self, shard: Shard) -> Iterator[TextBatch]:
+        """The batches of a shard, without the texts that have no tokens but special ones."""
+        index = shard.start
         waiting: list[Text] = []
-        for source in self._sources:
+        for source in shard.sources:
             if isinstance(source, Mapping):
                 batch = self._encoded(source, index)
                 index += len(batch.texts)
@@ -112,10 +126,8 @@ class Batches:
                 continue
             text = self._text(source, index)
             index += 1
-            if text is None:
-                self.empty += 1
-                continue
-            waiting.append(text)
+            if text is not None:
+                waiting.append(text)
             if len(waiting) == _WINDOW * self._size:
                 yield from self._bucketed(waiting)
                 waiting = []

@@ -1,10 +1,11 @@
-"""A profile from the measurements of a model and of its null."""
+"""A profile from the measurements of a model and of its nulls."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,13 @@ from attnwidget.record import Floats
 
 from .accumulators import Estimate, Means
 from .measurement import EXAMPLES, Measurement, Place, SampledText, unpacked
-from .stack_profile import Picked, SampledRows, StackProfile
+from .nulls import Null
+from .profiler import OnRepeated
+from .stack_profile import LEVELS, Picked, SampledRows, StackProfile
 from .variability import variability
+
+Estimates: TypeAlias = Mapping[str, Mapping[Place, Estimate]]
+"""By metric, by place, [heads] each; what is not known is left out."""
 
 
 @dataclass(frozen=True)
@@ -26,28 +32,24 @@ class Condition:
     Attributes:
         texts: on the texts.
         repeated: on repeated tokens.
-        copying: on these, by place and sample; see `copying`.
-        copying_weights: by place, as of a single text; see `copying_weights`.
     """
 
     texts: Measurement
-    repeated: Measurement
-    copying: dict[Place, dict[int, Numbers]] = field(default_factory=dict)
-    copying_weights: dict[Place, dict[int, Numbers]] = field(default_factory=dict)
+    repeated: OnRepeated
 
-    def estimates(self, seed: int) -> dict[str, dict[Place, Estimate]]:
-        """The metrics by name, by place, [heads] each; those that are not known are left out."""
+    def estimates(self, seed: int) -> Estimates:
+        """All metrics."""
         found: dict[str, dict[Place, Estimate]] = {}
-        for measurement in (self.texts, self.repeated):
+        for measurement in (self.texts, self.repeated.tokens):
             means = measurement.means.estimate()
-            for row, name in enumerate(measurement.metrics.names):
+            for row, name in enumerate(measurement.names):
                 found[name] = {
                     place: means.at((row, layer.heads))
                     for place, layer in measurement.layers.items()
                 }
         by_text: dict[str, dict[Place, dict[int, Numbers]]] = {
-            "copying": self.copying,
-            "copying_weights": self.copying_weights,
+            "copying": self.repeated.copying,
+            "copying_weights": self.repeated.copying_weights,
             "variability": {
                 place: variability(first) for place, first in self._first_weights().items()
             },
@@ -74,11 +76,12 @@ def _estimate(values: Mapping[int, Numbers], seed: int) -> Estimate:
 
 
 def build_stacks(
-    own: Condition, null: Condition | None, names: Sequence[str], seed: int
+    own: Condition, nulls: Mapping[Null, Estimates], names: Sequence[str], seed: int
 ) -> dict[str, StackProfile]:
     """The stacks of a profile.
 
     Args:
+        nulls: by name.
         names: the metrics, in order.
     """
     groups: dict[tuple[str, bool, tuple[int, int]], list[Place]] = {}
@@ -86,9 +89,9 @@ def build_stacks(
         kind = tower(place.module), is_cross(place.module), layer.shape
         groups.setdefault(kind, []).append(place)
     named = titles([Group(of_tower, cross) for of_tower, cross, _ in groups])
-    conditions = [each.estimates(seed) for each in (own, null) if each is not None]
+    estimates = own.estimates(seed)
     return {
-        name: _stack(places, own.texts, conditions, names)
+        name: _stack(places, own.texts, estimates, nulls, names)
         for name, places in zip(named, groups.values(), strict=True)
     }
 
@@ -96,16 +99,17 @@ def build_stacks(
 def _stack(
     places: Sequence[Place],
     measured: Measurement,
-    conditions: Sequence[Mapping[str, Mapping[Place, Estimate]]],
+    estimates: Estimates,
+    nulls: Mapping[Null, Estimates],
     names: Sequence[str],
 ) -> StackProfile:
     layers = [measured.layers[place] for place in places]
     heads = tuple(layer.heads.stop - layer.heads.start for layer in layers)
     # The place of each metric of texts among all.
-    rows = [names.index(name) for name in measured.metrics.names]
+    rows = [names.index(name) for name in measured.names]
     extremes = _none_picked((2, len(names), len(places), max(heads), EXAMPLES))
     medians = _none_picked((len(names), len(places), max(heads)))
-    thumbnails = np.zeros((len(places), max(heads), *measured.thumbnails.shape[1:]), np.float32)
+    thumbnails = np.zeros((len(places), max(heads), *measured.thumbnails.shape[1:]), np.float16)
     sample = measured.sample.texts
     for number, (place, layer, count) in enumerate(zip(places, layers, heads, strict=True)):
         found = measured.extremes
@@ -122,12 +126,11 @@ def _stack(
                 text = sample.get(int(nearest[row, head]))
                 if text is not None:
                     medians.pairs[rows[row], number, head] = unpacked(text.pairs[place][head])
-    estimates = [_estimates(found, places, heads, names) for found in conditions]
     return StackProfile(
         tuple(numbers([place.module for place in places])),
         heads,
-        estimates[0],
-        estimates[1] if len(estimates) > 1 else {},
+        _estimates(estimates, places, heads, names),
+        {null: _estimates(found, places, heads, names) for null, found in nulls.items()},
         thumbnails,
         _sampled_rows(sample, places, heads),
         extremes,
@@ -140,7 +143,7 @@ def _none_picked(shape: tuple[int, ...]) -> Picked:
 
 
 def _estimates(
-    found: Mapping[str, Mapping[Place, Estimate]],
+    found: Estimates,
     places: Sequence[Place],
     heads: Sequence[int],
     names: Sequence[str],
@@ -151,8 +154,8 @@ def _estimates(
     counts = np.zeros(shape, np.int64)
     for row, name in enumerate(names):
         for layer, (place, count) in enumerate(zip(places, heads, strict=True)):
-            if place in found[name]:
-                estimate = found[name][place]
+            estimate = found.get(name, {}).get(place)
+            if estimate is not None:
                 at = row, layer, slice(count)
                 means[at], lows[at], highs[at] = estimate.mean, estimate.low, estimate.high
                 counts[at] = estimate.count
@@ -178,16 +181,15 @@ def _sampled_rows(
     texts = [text for _, text in sorted(sample.items()) if set(places) <= text.rows.keys()]
     sides = [text.rows[places[0]].shape[1:] for text in texts]
     widest = max((width for _, width in sides), default=0)
-    weights = np.zeros(
-        (len(places), max(heads), sum(count for count, _ in sides), widest), np.float16
-    )
+    levels = np.zeros((len(places), max(heads), sum(count for count, _ in sides), widest), np.uint8)
     start = 0
     for text, (count, width) in zip(texts, sides, strict=True):
         for layer, (place, of_layer) in enumerate(zip(places, heads, strict=True)):
-            weights[layer, :of_layer, start : start + count, :width] = text.rows[place]
+            roots = np.sqrt(np.clip(text.rows[place].astype(np.float32), 0, 1))
+            levels[layer, :of_layer, start : start + count, :width] = np.round(LEVELS * roots)
         start += count
     return SampledRows(
-        weights,
+        levels,
         np.repeat([width for _, width in sides], [count for count, _ in sides]).astype(np.int64),
         np.repeat([_number(t.tokens) for t in texts], [c for c, _ in sides]).astype(np.int64),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 import torch
 
@@ -17,10 +19,11 @@ from .measurement import Place
 from .projections import Projections, values_of
 from .weights import text_weights
 
+CopyShares: TypeAlias = dict[Place, dict[int, Numbers]]
+"""By place, by text, float64 [heads]."""
 
-def copying(
-    model: torch.nn.Module, batch: TextBatch, projections: Projections
-) -> dict[Place, dict[int, Numbers]]:
+
+def copying(model: torch.nn.Module, batch: TextBatch, projections: Projections) -> CopyShares:
     """Share of attention on tokens whose own logit the head raises: .5 by chance.
 
     Σj w[i, j] c[j], the mean over queries i, from 0 to 1, on random tokens: c[j] is 1 if the value
@@ -29,7 +32,7 @@ def copying(
     "In-context Learning and Induction Heads", who divide the amounts by which logits are raised.
 
     Returns:
-        By place, by text, float64 [heads]. Layers without known values or output projection, and
+        The shares. Layers without known values or output projection, and
         models without an unembedding, have none.
     """
     unembedding = _table(model, "get_output_embeddings")
@@ -54,7 +57,7 @@ class _CopyReader(Handler):
         projections: Projections,
         raised_by: Floats,
     ) -> None:
-        self.shares: dict[Place, dict[int, Numbers]] = {}
+        self.shares: CopyShares = {}
         two = is_encoder_decoder(model)
         self._items = [Items(row, two=two) for row in batch.rows]
         self._texts = batch.texts

@@ -8,15 +8,20 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.analysis import HeadPattern, data_frame, head_pattern
+from attnwidget.record.files import writable, write_whole
 
 from .accumulators import Estimate
+from .example_texts import TextReader, TextSource, chosen_texts
 from .similarity import HeadSimilarity, similarity
 from .stack_profile import Picked, ProfileMetric, StackProfile
 from .storage import load, save
 
 if TYPE_CHECKING:
     import pandas as pd
+    import torch
     from typing_extensions import Self
+
+    from attnwidget.widget import ProfileWidget
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Example:
     """
 
     index: int
-    text: str | tuple[str, ...]
+    text: TextSource
     value: float
     pair: tuple[int, int]
 
@@ -52,16 +57,17 @@ class Examples:
 
 
 class HeadProfile:
-    """Numbers of every head of a model over many texts, and the same of a null.
+    """Numbers of every head of a model over many texts, and the same of nulls.
 
     `attnwidget.profile` and `HeadProfile.load` return profiles. They need neither torch nor
     transformers.
 
     Attributes:
         model: the model's name.
-        null: "random weights", "shuffled" or None.
+        nulls: the names of the nulls; see `attnwidget.profile`.
         num_texts: the number of texts.
         seed: of all random choices.
+        max_tokens: the number of tokens at which longer texts were cut off; None for none.
         metrics: the numbers of each head, by name.
         missing: what could not be read, as "module: reason" or "texts: reason".
     """
@@ -71,21 +77,29 @@ class HeadProfile:
         stacks: Mapping[str, StackProfile],
         *,
         model: str,
-        null: str | None,
+        nulls: Sequence[str],
         num_texts: int,
         seed: int,
+        max_tokens: int | None,
         metrics: Sequence[ProfileMetric],
         missing: Sequence[str],
-        texts: Mapping[int, str | tuple[str, ...]],
+        texts: Mapping[int, TextSource],
     ) -> None:
         self._stacks = dict(stacks)
         self._texts = dict(texts)
         self.model = model
-        self.null = null
+        self.nulls = tuple(nulls)
         self.num_texts = num_texts
         self.seed = seed
+        self.max_tokens = max_tokens
         self.metrics = {metric.name: metric for metric in metrics}
         self.missing = tuple(missing)
+        # Set by `attnwidget.profile`; a profile that was loaded knows no model.
+        self._reader: TextReader | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy in another process does not know the model.
+        return {**self.__dict__, "_reader": None}
 
     @property
     def stacks(self) -> tuple[str, ...]:
@@ -113,16 +127,28 @@ class HeadProfile:
         self._check_metric(metric)
         return self.stack(stack).estimates[metric]
 
-    def null_values(self, metric: str, stack: str | None = None) -> Estimate:
-        """A metric of the null, as `values` gives it of the model.
+    @property
+    def null(self) -> str | None:
+        """The first of `nulls`, which stands beside the heads in views; None without one."""
+        return self.nulls[0] if self.nulls else None
+
+    def null_values(
+        self, metric: str, stack: str | None = None, null: str | None = None
+    ) -> Estimate:
+        """A metric of a null, as `values` gives it of the model.
+
+        Args:
+            null: its name; the first one if None.
 
         Raises:
-            KeyError: there is no such metric or stack, or the profile was made without a null.
+            KeyError: there is no such metric, stack or null, or the profile was made without one.
         """
         self._check_metric(metric)
-        if self.null is None:
+        if not self.nulls:
             raise KeyError("this profile was made without a null: null=None")
-        return self.stack(stack).null[metric]
+        if null is not None and null not in self.nulls:
+            raise KeyError(f"no null {null!r:.200}; this profile has {', '.join(self.nulls)}")
+        return self.stack(stack).nulls[null or self.nulls[0]][metric]
 
     def _check_metric(self, metric: str) -> None:
         if metric not in self.metrics:
@@ -132,8 +158,8 @@ class HeadProfile:
         """All numbers as a table of pandas, one row per stack, layer and head.
 
         Columns: stack, layer, head; and for each metric its `name`, the ends of its interval
-        `name_low` and `name_high`, and the same of the null, `name_null`, `name_null_low` and
-        `name_null_high`, if there is one.
+        `name_low` and `name_high`, and the same of each null, such as `name_random_weights`,
+        `name_random_weights_low` and `name_random_weights_high`.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
@@ -145,22 +171,21 @@ class HeadProfile:
                 columns["layer"] += [number] * heads
                 columns["head"] += range(heads)
         for metric in self.metrics:
-            for suffix, of_null in (("", False), ("_null", True)):
-                if of_null and self.null is None:
-                    continue
+            for null in (None, *self.nulls):
+                column = metric if null is None else f"{metric}_{null.replace(' ', '_')}"
                 for end, field in (("", "mean"), ("_low", "low"), ("_high", "high")):
-                    columns[metric + suffix + end] = [
+                    columns[column + end] = [
                         number
                         for stack in self._stacks.values()
-                        for number in _flat(stack, metric, field, of_null=of_null)
+                        for number in _flat(stack, metric, field, null)
                     ]
         return data_frame(columns)
 
     def patterns(self, stack: str | None = None) -> tuple[tuple[HeadPattern, ...], ...]:
         """Describe each head in words, by heuristic rules that stand beside them.
 
-        A rule needs a number above a threshold, and .2 above the interval of random weights, if
-        that is the null. Many heads rest on the first token or on special ones when there is
+        A rule needs a number above a threshold, and .2 above the intervals of those of its nulls
+        that this profile has. Many heads rest on the first token or on special ones when there is
         nothing to look for; their words say so, and what they look at is judged by what is left.
         The rules are `attnwidget.analysis.RESTING_RULES` and `RULES`; those whose metrics this
         profile lacks fit no head.
@@ -169,13 +194,14 @@ class HeadProfile:
             By layer, in the order of `StackProfile.numbers`, by head.
         """
         shown = self.stack(stack)
-        # Shuffled text changes nothing for a head that looks at positions.
-        null = shown.null if self.null == "random weights" else {}
         return tuple(
             tuple(
                 head_pattern(
                     {name: float(each.mean[layer, head]) for name, each in shown.estimates.items()},
-                    {name: float(each.high[layer, head]) for name, each in null.items()},
+                    {
+                        null: {name: float(e.high[layer, head]) for name, e in estimates.items()}
+                        for null, estimates in shown.nulls.items()
+                    },
                 )
                 for head in range(count)
             )
@@ -228,6 +254,113 @@ class HeadProfile:
         )
         return Examples(highest, example(shown.medians, place), lowest)
 
+    def text(self, index: int) -> TextSource:
+        """A text that is an example: the text, the pair, or the labels of its tokens.
+
+        Raises:
+            KeyError: the profile does not have the text.
+        """
+        if index not in self._texts:
+            raise KeyError(f"no text {index}; a profile has the texts of its examples alone")
+        return self._texts[index]
+
+    def example_texts(self, count: int) -> list[int]:
+        """Up to `count` texts, by index, that together are examples of the most heads."""
+        return chosen_texts(self._stacks.values(), count)
+
+    def widget(
+        self,
+        model: torch.nn.Module | None = None,
+        tokenizer: Any = None,
+        *,
+        similarity: bool = False,
+        **choices: Any,
+    ) -> ProfileWidget:
+        """Show the profile in a notebook: the map, and with one click the examples of its heads.
+
+        The map and the model view have the profile's metrics with their intervals and null, the
+        words of `patterns` and mean thumbnails; the head and the neuron view have one text, which
+        the model reads once more as it is opened.
+
+        Args:
+            model, tokenizer: of the profile. Not needed while those that `attnwidget.profile` was
+                called with are in memory.
+            similarity: True to offer places by similarity and the nearest heads of each, which
+                takes several seconds for hundreds of heads (`pip install 'attnwidget[analysis]'`).
+            choices: the traits with which the widget opens, see `AttentionWidget`; view="map" by
+                default.
+
+        Raises:
+            TypeError: `model` is no torch module.
+            ValueError: no model is in memory, or it has other heads; the texts came encoded.
+            ModuleNotFoundError: scikit-learn is not installed.
+        """
+        # Imported here, because widgets are above profiles.
+        from attnwidget.widget import ProfileWidget
+
+        reader = self._reader_of(model, tokenizer)
+        return ProfileWidget(self, reader, similarity=similarity, **choices)
+
+    def to_html(
+        self,
+        model: torch.nn.Module | None = None,
+        tokenizer: Any = None,
+        *,
+        similarity: bool = False,
+        size: int = 5_000_000,
+        **choices: Any,
+    ) -> str:
+        """An atlas: the HTML of one page with the map, the model view, and examples to open.
+
+        The page needs no kernel and no network. It has the attention over as many texts as `size`
+        has room for, at the quality "compact": those that together are examples of the most heads.
+
+        Args:
+            model, tokenizer, similarity, choices: as of `widget`.
+            size: the most bytes of the page, which has one text in any case.
+
+        Raises:
+            ValueError, ModuleNotFoundError: as of `widget`.
+        """
+        from attnwidget.widget import atlas_html
+
+        reader = self._reader_of(model, tokenizer)
+        return atlas_html(self, reader, size=size, similarity=similarity, **choices)
+
+    def save_html(
+        self,
+        path: str | PathLike[str],
+        model: torch.nn.Module | None = None,
+        tokenizer: Any = None,
+        *,
+        similarity: bool = False,
+        size: int = 5_000_000,
+        **choices: Any,
+    ) -> None:
+        """Write `to_html(…)` to a file, whole or not at all.
+
+        Raises:
+            ValueError, ModuleNotFoundError: as of `widget`.
+            OSError: the file cannot be written.
+        """
+        writable(path)
+        html = self.to_html(model, tokenizer, similarity=similarity, size=size, **choices)
+        write_whole(path, html.encode())
+
+    def _reader_of(self, model: torch.nn.Module | None, tokenizer: Any) -> TextReader:
+        """Reads texts with this model, or with that of `attnwidget.profile`."""
+        if model is not None:
+            from attnwidget.capture.model import traceable
+
+            own = traceable(model)
+            return TextReader(lambda: own, tokenizer, self.max_tokens)
+        if self._reader is None:
+            raise ValueError(
+                "a profile from a file has no model to read its examples: give it and its "
+                "tokenizer, as profile.widget(model, tokenizer)"
+            )
+        return self._reader
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the profile to one safetensors file.
 
@@ -238,9 +371,10 @@ class HeadProfile:
             path,
             self._stacks,
             model=self.model,
-            null=self.null,
+            nulls=self.nulls,
             num_texts=self.num_texts,
             seed=self.seed,
+            max_tokens=self.max_tokens,
             metrics=list(self.metrics.values()),
             missing=self.missing,
             texts=self._texts,
@@ -259,8 +393,8 @@ class HeadProfile:
         return f"<HeadProfile {self.model} ({stacks}), {self.num_texts} texts>"
 
 
-def _flat(stack: StackProfile, metric: str, field: str, *, of_null: bool) -> list[float]:
-    """One number per head, in the order of the table."""
-    estimate = (stack.null if of_null else stack.estimates)[metric]
+def _flat(stack: StackProfile, metric: str, field: str, null: str | None) -> list[float]:
+    """One number per head, of a null unless it is None, in the order of the table."""
+    estimate = (stack.estimates if null is None else stack.nulls[null])[metric]
     numbers: list[float] = getattr(estimate, field)[stack.exists].tolist()
     return numbers

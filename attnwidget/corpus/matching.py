@@ -86,4 +86,4 @@ def _common_rows(a: SampledRows, b: SampledRows) -> tuple[list[int], list[int]]:
 def _picked(rows: SampledRows, places: Sequence[int]) -> SampledRows:
     index = list(places)
     keys = rows.keys[index]
-    return SampledRows(rows.weights[:, :, index, : keys.max()], keys, rows.texts[index])
+    return SampledRows(rows.levels[:, :, index, : keys.max()], keys, rows.texts[index])

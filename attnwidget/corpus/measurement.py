@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from attnwidget.analysis import HeadMetrics, Metric, Numbers, batch_of_weights
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds
 from attnwidget.record import Floats, Tokens, spread_rows
 
-from .accumulators import Extremes, Means, Sample
+from .accumulators import Extremes, Means, OffsetMeans, Sample
 
 OwnMetric: TypeAlias = Callable[[Floats, Tokens], float]
 """(weights [Tq, Tk] of one head, the keys) -> a number, or NaN if the text has none."""
@@ -111,6 +111,7 @@ class SampledText:
 
     Attributes:
         tokens: the labels of the tokens.
+        own: by place of self-attention, the tokens.
         rows: by place, the weights of some rows, float16 [heads, rows, keys].
         first: by place, the weights between the first tokens, float32 [heads, 10, 10]; NaN beyond
             the end of the text.
@@ -119,6 +120,7 @@ class SampledText:
     """
 
     tokens: tuple[str, ...]
+    own: dict[Place, Tokens] = field(default_factory=dict)
     rows: dict[Place, NDArray[np.float16]] = field(default_factory=dict)
     first: dict[Place, Floats] = field(default_factory=dict)
     values: dict[Place, Numbers] = field(default_factory=dict)
@@ -130,13 +132,15 @@ class MeasuredLayer:
     """A layer, and the place of its heads among those of all layers.
 
     Attributes:
-        shape: (Tq, Tk) of the first text.
         heads: the places of its heads.
+        first: the lowest index of a text.
+        shape: (Tq, Tk) of this text.
         texts: the number of texts.
     """
 
-    shape: tuple[int, int]
     heads: slice
+    first: int
+    shape: tuple[int, int]
     texts: int = 0
 
 
@@ -157,23 +161,26 @@ class Measurement:
     """The sums of every head over texts, and a sample of the texts.
 
     Attributes:
-        metrics: the metrics that are measured.
+        names: of the metrics.
         layers: by place, in the order of their calls.
         means: of the metrics, [metrics, heads].
         extremes: the texts with the highest and the lowest metrics, [metrics, heads].
         thumbnails: the sum of thumbnails over texts, float64 [heads, 32, 32].
         sample: some of the texts.
+        offsets: the mean weights of self-attention by offset; None if they are not measured.
         missing: what could not be read, as "module: reason".
     """
 
-    def __init__(self, metrics: MetricSet, seed: int) -> None:
-        self.metrics = metrics
+    def __init__(self, metrics: MetricSet, seed: int, *, offsets: bool = False) -> None:
+        self.names = metrics.names
+        self._metrics: MetricSet | None = metrics
         self.layers: dict[Place, MeasuredLayer] = {}
-        shape = len(metrics.names), 0
+        shape = len(self.names), 0
         self.means = Means(shape, seed)
         self.extremes = Extremes(shape, EXAMPLES)
         self.thumbnails = np.zeros((0, THUMBNAIL_SIZE, THUMBNAIL_SIZE))
         self.sample: Sample[SampledText] = Sample(SAMPLED_TEXTS, seed)
+        self.offsets = OffsetMeans() if offsets else None
         self.missing: dict[str, None] = {}
         # By text: by tokens and shape, the weights that are not read yet; and the metrics so far.
         self._waiting: dict[int, dict[tuple[int, bool, tuple[int, ...]], _Waiting]] = {}
@@ -188,7 +195,7 @@ class Measurement:
             weights: float32 [heads, Tq, Tk].
         """
         heads, *shape = weights.shape
-        self._layer(place, heads, (shape[0], shape[1])).texts += 1
+        self._layer(place, heads, index, (shape[0], shape[1])).texts += 1
         is_self = queries is keys
         kinds = self._waiting.setdefault(index, {})
         kind = id(keys), is_self, tuple(shape)
@@ -205,7 +212,7 @@ class Measurement:
         self._waiting.clear()
         texts = {}
         for index, by_place in self._values.items():
-            values = np.full((len(self.metrics.names), len(self.thumbnails)), np.nan)
+            values = np.full((len(self.names), len(self.thumbnails)), np.nan)
             pairs = np.full(len(self.thumbnails), -1)
             for place, found in by_place.items():
                 values[:, self.layers[place].heads] = found
@@ -217,20 +224,35 @@ class Measurement:
         self._values.clear()
         self._pairs.clear()
 
-    def _layer(self, place: Place, heads: int, shape: tuple[int, int]) -> MeasuredLayer:
-        """The layer at a place, for which there is room from now on."""
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy that was sent or stored is merged, but reads no text: it needs no functions.
+        return {**self.__dict__, "_metrics": None}
+
+    def _layer(self, place: Place, heads: int, index: int, shape: tuple[int, int]) -> MeasuredLayer:
+        """The layer at a place, for which there is room from now on.
+
+        Args:
+            index, shape: of a text.
+        """
         if place not in self.layers:
             start = len(self.thumbnails)
-            self.layers[place] = MeasuredLayer(shape, slice(start, start + heads))
+            self.layers[place] = MeasuredLayer(slice(start, start + heads), index, shape)
             self.means.widen(heads)
             self.extremes.widen(heads)
+            if self.offsets is not None:
+                self.offsets.widen(heads)
             more = np.zeros((heads, *self.thumbnails.shape[1:]))
             self.thumbnails = np.concatenate([self.thumbnails, more])
-        return self.layers[place]
+        layer = self.layers[place]
+        if index < layer.first:
+            layer.first, layer.shape = index, shape
+        return layer
 
     def _read(self, index: int, waiting: _Waiting) -> None:
         together = np.concatenate(list(waiting.weights.values()))
-        values = self.metrics.of(together, waiting.keys, is_self=waiting.is_self)
+        if self._metrics is None:
+            raise TypeError("a measurement that was sent reads no text")
+        values = self._metrics.of(together, waiting.keys, is_self=waiting.is_self)
         thumbnails, pairs = _thumbnails(together), _strongest_pairs(together, waiting.keys)
         sampled = self.sample.of(index, lambda: SampledText(waiting.keys.labels))
         start = 0
@@ -240,7 +262,13 @@ class Measurement:
             self._values.setdefault(index, {})[place] = values[:, heads]
             self._pairs.setdefault(index, {})[place] = pairs[heads]
             self.thumbnails[self.layers[place].heads] += thumbnails[heads]
+            if self.offsets is not None and waiting.is_self:
+                for some in _groups(weights):
+                    first = self.layers[place].heads.start + some.start
+                    self.offsets.add(first, weights[some])
             if sampled is not None:
+                if waiting.is_self:
+                    sampled.own[place] = waiting.keys
                 sampled.rows[place] = _some_rows(weights)
                 sampled.first[place] = _first(weights)
                 sampled.values[place] = values[:, heads]
@@ -255,11 +283,14 @@ class Measurement:
         """Add the texts of another measurement of the same metrics with the same seed."""
         columns = np.zeros(len(other.thumbnails), np.int64)
         for place, layer in other.layers.items():
-            own = self._layer(place, layer.heads.stop - layer.heads.start, layer.shape)
+            heads = layer.heads.stop - layer.heads.start
+            own = self._layer(place, heads, layer.first, layer.shape)
             own.texts += layer.texts
             columns[layer.heads] = np.arange(own.heads.start, own.heads.stop)
         self.means.merge(other.means, columns)
         self.extremes.merge(other.extremes, columns)
+        if self.offsets is not None and other.offsets is not None:
+            self.offsets.merge(other.offsets, columns)
         self.thumbnails[columns] += other.thumbnails
         self.sample.merge(other.sample)
         self.missing |= other.missing

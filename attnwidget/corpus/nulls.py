@@ -1,8 +1,13 @@
-"""Nulls: what the same numbers are for a network that has learnt nothing, or for shuffled text."""
+"""Nulls: what the same numbers are without what a model has learnt, or without the text's order.
+
+Those of position are in `position`; this has the names of all, and the network that has learnt
+nothing.
+"""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
 import torch
@@ -10,14 +15,27 @@ from transformers import PreTrainedModel
 
 from attnwidget.capture.model import device_of
 
-Null: TypeAlias = Literal["random weights", "shuffled"]
+Null: TypeAlias = Literal["random weights", "shuffled", "position", "best offset"]
 
 
-def check_null(null: object) -> None:
-    """Raise a ValueError unless this is a null, or None."""
-    if null is not None and null not in get_args(Null):
-        expected = ", ".join(map(repr, get_args(Null)))
-        raise ValueError(f"null is {null!r}; expected {expected} or None")
+def chosen_nulls(null: Null | Iterable[Null] | None) -> tuple[Null, ...]:
+    """The nulls in order; none for None.
+
+    Raises:
+        TypeError, ValueError: an entry is no null, or there twice.
+    """
+    if null is None:
+        return ()
+    if not isinstance(null, Iterable):
+        raise TypeError(f"null is {type(null).__name__}; expected a name, several, or None")
+    chosen = (null,) if isinstance(null, str) else tuple(null)
+    for name in chosen:
+        if name not in get_args(Null):
+            expected = ", ".join(map(repr, get_args(Null)))
+            raise ValueError(f"null is {name!r}; expected {expected}, several of them, or None")
+    if len(set(chosen)) < len(chosen):
+        raise ValueError(f"null has a name twice: {', '.join(chosen)}")
+    return chosen
 
 
 def with_random_weights(model: torch.nn.Module, seed: int) -> torch.nn.Module:
@@ -36,7 +54,20 @@ def with_random_weights(model: torch.nn.Module, seed: int) -> torch.nn.Module:
             fresh = copy.deepcopy(model)
             for name, module in fresh.named_modules():
                 _initialize(name, module)
-    return fresh.to(device_of(model), getattr(model, "dtype", None))
+    placed = getattr(model, "hf_device_map", {})
+    if len(set(placed.values())) < 2:
+        return fresh.to(device_of(model), getattr(model, "dtype", None))
+    if "disk" in placed.values():
+        raise ValueError(
+            "a part of the model is on disk, so there is no null with random weights; use other "
+            'nulls, such as null="position", or None'
+        )
+    from accelerate import dispatch_model
+
+    dispatched: torch.nn.Module = dispatch_model(
+        fresh.to(dtype=getattr(model, "dtype", None)), dict(placed)
+    )
+    return dispatched
 
 
 def _initialize(name: str, module: torch.nn.Module) -> None:

@@ -139,7 +139,7 @@ def heads_of(stack: StackProfile) -> tuple[Head, ...]:
 
 def distributions(stack: StackProfile, rows: SampledRows) -> Floats:
     """The smoothed rows of every head, float32 [heads, rows, keys]; 0 beyond a row's keys."""
-    weights = rows.weights[stack.exists].astype(np.float32)
+    weights = rows.weights[stack.exists]
     inside = np.arange(weights.shape[2]) < rows.keys[:, None]
     uniform = inside / rows.keys[:, None]
     smoothed: Floats = (1 - _SMOOTHING) * weights + (_SMOOTHING * uniform).astype(np.float32)

@@ -13,6 +13,9 @@ from attnwidget.record import Floats, spans
 
 from .accumulators import Estimate
 
+LEVELS = 255
+"""The level of weight 1 in `SampledRows`."""
+
 
 @dataclass(frozen=True)
 class ProfileMetric:
@@ -36,16 +39,23 @@ class SampledRows:
     """The weights of every head for some rows of a sample of texts.
 
     Attributes:
-        weights: float16 [layers, heads, rows, keys]; 0 for heads that a layer does not have, and
-            beyond a row's own keys.
+        levels: the square roots of the weights in levels 0 to 255, uint8 [layers, heads, rows,
+            keys]: a weight w is kept to within .004 times its root. 0 for heads that a layer does
+            not have, and beyond a row's own keys.
         keys: the number of keys of each row, int64 [rows].
         texts: a number for the tokens of the text of each row, int64 [rows]; equal for equal
             tokens in equal order.
     """
 
-    weights: NDArray[np.float16]
+    levels: NDArray[np.uint8]
     keys: NDArray[np.int64]
     texts: NDArray[np.int64]
+
+    @property
+    def weights(self) -> Floats:
+        """The weights, float32 [layers, heads, rows, keys]."""
+        weights: Floats = np.square(self.levels / np.float32(LEVELS))
+        return weights
 
 
 @dataclass(frozen=True)
@@ -74,8 +84,8 @@ class StackProfile:
         numbers: the layers' numbers in the model.
         heads: the number of heads of each layer.
         estimates: by metric, arrays [layers, heads].
-        null: by metric, the same for the null; empty without one.
-        thumbnails: the mean over texts of the largest weight of each cell, float32
+        nulls: the same by null, by metric; empty without one.
+        thumbnails: the mean over texts of the largest weight of each cell, float16
             [layers, heads, 32, 32]: cells divide each text evenly, whatever its length.
         rows: sampled rows, from which heads are compared.
         extremes: the texts with the highest and the lowest numbers, [2, metrics, layers, heads, 3].
@@ -85,8 +95,8 @@ class StackProfile:
     numbers: tuple[int, ...]
     heads: tuple[int, ...]
     estimates: Mapping[str, Estimate]
-    null: Mapping[str, Estimate]
-    thumbnails: Floats
+    nulls: Mapping[str, Mapping[str, Estimate]]
+    thumbnails: NDArray[np.float16]
     rows: SampledRows
     extremes: Picked
     medians: Picked
@@ -105,6 +115,11 @@ class StackProfile:
                 f"head {head} does not exist: layer {layer} has {self.heads[index]} heads"
             )
         return index, head
+
+    @property
+    def null(self) -> Mapping[str, Estimate]:
+        """By metric, the estimates of the first null; empty without one."""
+        return next(iter(self.nulls.values()), {})
 
     @property
     def exists(self) -> NDArray[np.bool_]:

@@ -1,8 +1,10 @@
-"""Saving and loading of profiles as one safetensors file."""
+"""Saving and loading of profiles as one safetensors file, in which every array is deflated."""
 
 from __future__ import annotations
 
 import json
+import math
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
@@ -24,6 +26,9 @@ _ESTIMATE = ("mean", "low", "high", "count")
 
 # More than any model has, and any profile.
 _MOST = 1 << 16
+
+# No byte of deflated data gives more bytes.
+_MOST_INFLATED = 1032
 
 _Profile = TypeVar("_Profile")
 
@@ -50,10 +55,16 @@ def save(
             for name, stack in stacks.items()
         ],
         "metrics": [asdict(metric) for metric in metrics],
+        "arrays": {
+            name: {"dtype": array.dtype.str, "shape": array.shape} for name, array in arrays.items()
+        },
         **about,
     }
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_whole(path, to_bytes(contiguous, metadata={_KIND.key: json.dumps(description)}))
+    packed = {
+        name: np.frombuffer(zlib.compress(array.tobytes()), np.uint8)
+        for name, array in arrays.items()
+    }
+    write_whole(path, to_bytes(packed, metadata={_KIND.key: json.dumps(description)}))
 
 
 def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
@@ -68,22 +79,26 @@ def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
             not fit into memory.
     """
     with described_file(path, _KIND) as (file, content):
+        arrays = _Arrays(file, content["arrays"])
         metrics = [ProfileMetric(**metric) for metric in content["metrics"]]
         names = [metric.name for metric in metrics]
         if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
             raise ValueError("metrics of the same name, or without a name")
-        null = content["null"]
-        if not isinstance(null, str | None) or not isinstance(content["model"], str):
-            raise TypeError("null and model are names")
+        nulls = [str(null) for null in content["nulls"]]
+        if len(set(nulls)) < len(nulls) or not isinstance(content["model"], str):
+            raise TypeError("nulls and model are names")
+        most = content["max_tokens"]
         if not all(_is_count(content[name]) for name in ("num_texts", "seed")):
             raise TypeError("num_texts and seed are numbers from 0")
+        if not (most is None or _is_count(most)):
+            raise TypeError("max_tokens is a number from 0, or None")
         stacks = {}
         for number, stack in enumerate(content["stacks"]):
             check_name(stack["name"])
-            stacks[stack["name"]] = _stack(file, number, stack, names, null is not None)
+            stacks[stack["name"]] = _stack(arrays, number, stack, names, nulls)
         if not stacks or len(stacks) < len(content["stacks"]):
             raise ValueError("no stack, or two of the same name")
-        texts = _texts(file)
+        texts = _texts(arrays)
         for shown in stacks.values():
             for picked in (shown.extremes, shown.medians):
                 if not set(np.unique(picked.texts).tolist()) <= {-1, *texts}:
@@ -91,9 +106,10 @@ def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
         return make(
             stacks,
             model=content["model"],
-            null=null,
+            nulls=nulls,
             num_texts=content["num_texts"],
             seed=content["seed"],
+            max_tokens=most,
             metrics=metrics,
             missing=[str(reason) for reason in content["missing"]],
             texts=texts,
@@ -101,8 +117,8 @@ def load(path: str | PathLike[str], make: Callable[..., _Profile]) -> _Profile:
 
 
 def _arrays(stack: StackProfile) -> dict[str, np.ndarray]:
-    """All arrays of a stack; those of metrics have these, and the null's, as their first axes."""
-    conditions = [stack.estimates, *([stack.null] if stack.null else [])]
+    """All arrays of a stack; those of estimates are [1 + nulls, metrics, layers, heads]."""
+    conditions = [stack.estimates, *stack.nulls.values()]
     arrays = {
         name: np.stack(
             [[getattr(estimate, name) for estimate in found.values()] for found in conditions]
@@ -112,7 +128,7 @@ def _arrays(stack: StackProfile) -> dict[str, np.ndarray]:
     return {
         **arrays,
         "thumbnails": stack.thumbnails,
-        "weights": stack.rows.weights,
+        "levels": stack.rows.levels,
         "keys": stack.rows.keys,
         "row_texts": stack.rows.texts,
         **{f"extreme_{name}": array for name, array in vars(stack.extremes).items()},
@@ -121,7 +137,11 @@ def _arrays(stack: StackProfile) -> dict[str, np.ndarray]:
 
 
 def _stack(
-    file: Any, number: int, description: Mapping[str, Any], names: Sequence[str], has_null: bool
+    arrays: _Arrays,
+    number: int,
+    description: Mapping[str, Any],
+    names: Sequence[str],
+    nulls: Sequence[str],
 ) -> StackProfile:
     layers, heads = (tuple(description[name]) for name in ("numbers", "heads"))
     if not all(_is_count(count) and count < _MOST for count in (*layers, *heads)):
@@ -131,55 +151,78 @@ def _stack(
     shape = len(layers), max(heads)
 
     def read(name: str, dtype: str, *expected: int | None) -> Any:
-        return _array(file, f"{number}.{name}", dtype, expected)
+        return arrays.read(f"{number}.{name}", dtype, expected)
 
-    conditions = 1 + has_null
+    conditions = 1 + len(nulls)
     of_metrics = conditions, len(names), *shape
-    estimates = [read(name, "I64" if name == "count" else "F64", *of_metrics) for name in _ESTIMATE]
+    estimates = [read(name, "i8" if name == "count" else "f8", *of_metrics) for name in _ESTIMATE]
     by_metric = [
         {name: Estimate(*(array[n, row] for array in estimates)) for row, name in enumerate(names)}
         for n in range(conditions)
     ]
-    weights = read("weights", "F16", *shape, None, None)
-    rows = weights.shape[2]
+    levels = read("levels", "u1", *shape, None, None)
+    rows = levels.shape[2]
 
     def picked(name: str, *expected: int | None) -> Picked:
         return Picked(
-            read(f"{name}_texts", "I64", *expected),
-            read(f"{name}_values", "F64", *expected),
-            read(f"{name}_pairs", "I64", *expected, 2),
+            read(f"{name}_texts", "i8", *expected),
+            read(f"{name}_values", "f8", *expected),
+            read(f"{name}_pairs", "i8", *expected, 2),
         )
 
     return StackProfile(
         layers,
         heads,
         by_metric[0],
-        by_metric[1] if has_null else {},
-        read("thumbnails", "F32", *shape, None, None),
-        SampledRows(weights, read("keys", "I64", rows), read("row_texts", "I64", rows)),
+        dict(zip(nulls, by_metric[1:], strict=True)),
+        read("thumbnails", "f2", *shape, None, None),
+        SampledRows(levels, read("keys", "i8", rows), read("row_texts", "i8", rows)),
         picked("extreme", 2, len(names), *shape, None),
         picked("median", len(names), *shape),
     )
 
 
-def _array(file: Any, name: str, dtype: str, expected: Sequence[int | None]) -> np.ndarray:
-    """An array of the file, after a check of its type and shape; None is any length."""
-    array = file.get_slice(name)
-    shape = tuple(array.get_shape())
-    fits = len(shape) == len(expected) and all(
-        length in (None, size) for length, size in zip(expected, shape, strict=True)
-    )
-    if array.get_dtype() != dtype or not fits:
-        lengths = ", ".join("any" if length is None else str(length) for length in expected)
-        raise ValueError(
-            f"{name} is {array.get_dtype()} {list(shape)}; expected {dtype} [{lengths}]"
+class _Arrays:
+    """The arrays of a file.
+
+    Args:
+        file: the open safetensors file.
+        described: the type and the shape of each array, by name.
+    """
+
+    def __init__(self, file: Any, described: Mapping[str, Mapping[str, Any]]) -> None:
+        self._file = file
+        self._described = described
+
+    def read(self, name: str, dtype: str, expected: Sequence[int | None]) -> np.ndarray:
+        """Inflate an array, after a check of its type and shape; None is any length."""
+        described = self._described[name]
+        found, shape = np.dtype(described["dtype"]), tuple(described["shape"])
+        fits = len(shape) == len(expected) and all(
+            _is_count(size) and length in (None, size)
+            for length, size in zip(expected, shape, strict=True)
         )
-    found: np.ndarray = file.get_tensor(name)
-    return found
+        if found != np.dtype(dtype) or not fits:
+            lengths = ", ".join("any" if length is None else str(length) for length in expected)
+            raise ValueError(
+                f"{name} is {found} {list(shape)}; expected {np.dtype(dtype)} [{lengths}]"
+            )
+        packed = self._file.get_tensor(name).tobytes()
+        size = math.prod(shape) * found.itemsize
+        if size > _MOST_INFLATED * len(packed):
+            raise ValueError(f"{name} has {len(packed)} bytes, too few for {list(shape)}")
+        try:
+            data = zlib.decompressobj().decompress(packed, size + 1)
+        except zlib.error as error:
+            raise ValueError(f"{name} cannot be inflated: {error}") from error
+        if len(data) != size:
+            raise ValueError(f"{name} has another length than {list(shape)}")
+        array: np.ndarray = np.frombuffer(data, found).reshape(shape)
+        return array
 
 
-def _texts(file: Any) -> dict[int, str | tuple[str, ...]]:
-    text = _array(file, "texts", "U8", (None,)).tobytes().decode()
+def _texts(arrays: _Arrays) -> dict[int, str | tuple[str, ...]]:
+    text = arrays.read("texts", "u1", (None,)).tobytes().decode()
     if num_brackets(text) > MAX_BRACKETS:
         raise ValueError(f"its texts have more than {MAX_BRACKETS} parts")
     texts: dict[int, str | tuple[str, ...]] = {}

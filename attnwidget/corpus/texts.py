@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -11,6 +12,45 @@ Source: TypeAlias = "str | tuple[str, str] | Mapping[str, Any]"
 
 Texts: TypeAlias = "Iterable[Any] | PathLike[str]"
 """Sources, or the path of a file with one text per line."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Consecutive texts of a corpus, which are measured together.
+
+    Attributes:
+        number: its number among the shards, counted from 0.
+        start: the index of its first text.
+        count: the number of its texts.
+        sources: its texts, and batches of texts.
+    """
+
+    number: int
+    start: int
+    count: int
+    sources: tuple[Source, ...]
+
+
+def shards_of(sources: Iterable[Source], size: int) -> Iterator[Shard]:
+    """Texts in shards of `size` each, the last one with what is left; a batch stays whole."""
+    number = start = count = 0
+    waiting: list[Source] = []
+    for source in sources:
+        waiting.append(source)
+        count += _num_texts(source)
+        if count >= size:
+            yield Shard(number, start, count, tuple(waiting))
+            number, start, count, waiting = number + 1, start + count, 0, []
+    if waiting:
+        yield Shard(number, start, count, tuple(waiting))
+
+
+def _num_texts(source: Source) -> int:
+    if not isinstance(source, Mapping):
+        return 1
+    ids = source["input_ids"]
+    # Other shapes have an error when the batch is read.
+    return len(ids) if getattr(ids, "ndim", 0) == 2 else 1
 
 
 def read_texts(texts: Texts) -> Iterator[Source]:

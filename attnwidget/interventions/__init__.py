@@ -15,6 +15,7 @@ from .head_scores import HeadScore, HeadScores, StackHeads
 from .intervene import ablate, head_outputs, intervene
 from .logit_attribution import LogitAttribution
 from .prune_curve import Head, PruneCurve
+from .rerun import Predicts, Rerun
 
 __all__ = [
     "Ablate",
@@ -30,7 +31,9 @@ __all__ = [
     "LayerGradients",
     "LogitAttribution",
     "Patch",
+    "Predicts",
     "PruneCurve",
+    "Rerun",
     "Scale",
     "StackHeads",
     "ablate",

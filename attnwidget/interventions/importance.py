@@ -9,7 +9,7 @@ import torch
 
 from attnwidget.analysis import Numbers
 from attnwidget.capture.model import traceable
-from attnwidget.corpus.batches import Batches
+from attnwidget.corpus.batches import text_batches
 from attnwidget.corpus.texts import Texts
 from attnwidget.progress import step_done
 
@@ -48,7 +48,7 @@ def importance_of_heads(
     sums: dict[tuple[str, int], Numbers] = {}
     missing: dict[str, None] = {}
     count = 0
-    for batch in Batches(model, tokenizer, texts, batch_size, max_tokens):
+    for batch in text_batches(model, tokenizer, texts, batch_size, max_tokens):
         rows = len(batch.texts)
         _, found, missed = output_gradients(model, batch, loss)
         missing |= dict.fromkeys(missed)

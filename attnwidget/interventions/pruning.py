@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from attnwidget.capture.model import traceable
-from attnwidget.corpus.batches import Batches, TextBatch
+from attnwidget.corpus.batches import TextBatch, text_batches
 from attnwidget.corpus.forward import run_model
 from attnwidget.corpus.texts import Texts
 from attnwidget.progress import step_done
@@ -39,7 +39,7 @@ def curve(
 ) -> PruneCurve:
     """See `attnwidget.prune_curve`."""
     model = traceable(model)
-    batches = list(Batches(model, tokenizer, texts, batch_size, max_tokens))
+    batches = list(text_batches(model, tokenizer, texts, batch_size, max_tokens))
     if not batches:
         raise ValueError("there are no texts, or none with tokens but special ones")
     if type(points) is not int or points < 2:

@@ -14,7 +14,7 @@ from attnwidget.view_state import View
 from attnwidget.wire import SentMetric, SentSimilarity
 from attnwidget.wire.compression import LIMITS, Limits, Quality, check_quality
 
-from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer
+from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer, packed_rollouts
 from .document import PageRecord, PageWidget, document
 from .fine import PAGE_SIZE, packed_fine
 from .included import VIEWS, included_layers, included_views, opening_choices
@@ -67,7 +67,13 @@ def page_html(
         PageWidget(
             places[id(widget.record)],
             opening_choices(
-                widget.record, widget.choices, names, numbers, widget.metrics, widget.similarity
+                widget.record,
+                widget.manifest,
+                widget.choices,
+                names,
+                numbers,
+                widget.metrics,
+                widget.similarity,
             ),
             widget.metrics,
             widget.similarity,
@@ -75,9 +81,15 @@ def page_html(
         for widget in shown
     ]
 
+    rolled = {id(widget.record) for widget in shown if widget.choices["lens"] == "rollout"}
+    rollouts = [
+        packed_rollouts(widget.record) if id(widget.record) in rolled else {} for widget in distinct
+    ]
+
     def page(packed: Sequence[PackedLayers]) -> str:
         records = [
-            _page_record(widget, names, own) for widget, own in zip(distinct, packed, strict=True)
+            page_record(widget, names, own, own_rollouts)
+            for widget, own, own_rollouts in zip(distinct, packed, rollouts, strict=True)
         ]
         return document(records, widgets, names, complete=numbers is None)
 
@@ -119,9 +131,10 @@ def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
     record = shown.record
     widget = PageWidget(0, dict(shown.choices), shown.metrics, shown.similarity, note)
     total = sum(len(record.stack(name).layers) for name in record.stacks)
-    page_record = _page_record(shown, VIEWS, packed)
+    rollouts = packed_rollouts(record) if shown.choices["lens"] == "rollout" else {}
+    whole = page_record(shown, VIEWS, packed, rollouts)
     complete = len(packed) == total
-    return document([page_record], [widget], VIEWS, complete=complete, framed=True)
+    return document([whole], [widget], VIEWS, complete=complete, framed=True)
 
 
 def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tuple[str, Layer]]:
@@ -151,15 +164,20 @@ def _packed(
     return packed
 
 
-def _page_record(shown: ShownRecord, views: Sequence[View], packed: PackedLayers) -> PageRecord:
+def page_record(
+    shown: ShownRecord,
+    views: Sequence[View],
+    packed: PackedLayers,
+    rollouts: Mapping[str, PackedLayer],
+) -> PageRecord:
     # The other views have no thumbnails.
     overview = shown.overview if {"model", "map"} & set(views) else None
     # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if shown.record.model else ""
-    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed)
+    return PageRecord(model, page_manifest(shown.manifest, packed), overview, packed, rollouts)
 
 
-def _manifest(
+def page_manifest(
     manifest: Mapping[str, Any], packed: Mapping[tuple[str, int], PackedLayer]
 ) -> dict[str, Any]:
     """The record's manifest, changed for layers that the page has as weights alone."""

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget.record import Layer
-from attnwidget.wire.compression import Limits, pack_layer
+from attnwidget.analysis import rollout_refusal
+from attnwidget.record import AttentionRecord, Layer
+from attnwidget.wire import encode_rollout, rollout_fits
+from attnwidget.wire.compression import Limits, pack_block, pack_layer
 
 # With more weights per component of queries and keys, coded weights are never smaller.
 _MAX_WEIGHTS = 4
@@ -62,6 +64,16 @@ def packed_layer(layer: Layer, limits: Limits | None, *, vectors: bool = True) -
         return whole
     bare = PackedLayer(*pack_layer(_bare(layer), limits), bare=True)
     return min(whole, bare, key=lambda packed: len(packed.data))
+
+
+def packed_rollouts(record: AttentionRecord) -> dict[str, PackedLayer]:
+    """The rollout of every stack that has one, by the stack's name."""
+    stacks = {name: record.stack(name) for name in record.stacks}
+    return {
+        name: PackedLayer(*pack_block(encode_rollout(stack)))
+        for name, stack in stacks.items()
+        if rollout_refusal(stack) is None and rollout_fits(stack)
+    }
 
 
 def fits_in_page(layer: Layer) -> bool:

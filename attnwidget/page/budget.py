@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import SupportsIndex
@@ -11,7 +12,7 @@ from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import LIMITS, Quality, check_quality
 
-from .blocks import PackedLayers, fits_in_page, packed_layer
+from .blocks import PackedLayer, PackedLayers, fits_in_page, packed_layer, packed_rollouts
 from .fine import PAGE_SIZE, packed_fine
 from .included import layer_numbers
 
@@ -75,6 +76,23 @@ def layers_within(
         return saved.packed, ""
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
     return saved.packed, _note(saved, finer, budget, record, advice)
+
+
+def rollouts_within(
+    record: AttentionRecord, packed: PackedLayers, budget: float | None
+) -> dict[str, PackedLayer]:
+    """Pack the rollout of each stack, as far as a notebook's budget has room beside its layers.
+
+    There is none where no layer is saved.
+    """
+    room = math.inf if budget is None else budget
+    room -= sum(_in_notebook(len(layer.data)) for layer in packed.values())
+    found = {}
+    for stack, rollout in (packed_rollouts(record) if packed else {}).items():
+        room -= _in_notebook(len(rollout.data))
+        if room >= 0:
+            found[stack] = rollout
+    return found
 
 
 def check_selection(

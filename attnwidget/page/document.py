@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attnwidget.wire import SentMetric, SentSimilarity
+from attnwidget.wire import SentExamples, SentMetric, SentSimilarity
 
 from .blocks import PackedLayer
 
@@ -81,14 +81,23 @@ class PageRecord:
 
     Attributes:
         model: the model's name, or "".
-        manifest, overview: see `attnwidget.wire`; the overview is None if no view needs it.
+        manifest, overview: see `attnwidget.wire`; the overview is None if no view needs it. Of a
+            further example, the manifest lacks what is in that of its widget's record.
         layers: its layers, by stack and number.
+        rollouts: the rollout of its stacks, by name, as far as the page has it.
     """
 
     model: str
     manifest: Mapping[str, Any]
     overview: bytes | None
     layers: Mapping[tuple[str, int], PackedLayer]
+    rollouts: Mapping[str, PackedLayer]
+
+
+class PageExamples(SentExamples):
+    """Examples of heads, and for each of their texts the index of its record."""
+
+    records: list[int]
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,7 @@ class PageWidget:
         metrics: the user's own metrics.
         similarity: the similarity of heads, if it is known.
         note: a note for the reader; "" for none.
+        examples: examples of heads, if the widget is that of a profile.
     """
 
     record: int
@@ -108,6 +118,7 @@ class PageWidget:
     metrics: Sequence[SentMetric]
     similarity: SentSimilarity | None
     note: str = ""
+    examples: PageExamples | None = None
 
 
 def document(
@@ -141,6 +152,11 @@ def document(
         _block(place, f"{stack}.{number}", layer)
         for place, record in enumerate(records)
         for (stack, number), layer in record.layers.items()
+    ]
+    blocks += [
+        _block(place, f"{stack}.rollout", rollout)
+        for place, record in enumerate(records)
+        for stack, rollout in record.rollouts.items()
     ]
     models = ", ".join(dict.fromkeys(record.model for record in records if record.model))
     program = _SCRIPT.read_bytes()

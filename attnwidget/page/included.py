@@ -70,6 +70,7 @@ def included_layers(
 
 def opening_choices(
     record: AttentionRecord,
+    manifest: Mapping[str, Any],
     values: Mapping[str, Any],
     views: Sequence[View],
     layers: Sequence[int] | None,
@@ -81,7 +82,7 @@ def opening_choices(
     These are the first view, and the nearest layer of the chosen stack, or of the first stack that
     has a layer on the page.
     """
-    choices = Choices.of(record, values, metrics, similarity)
+    choices = Choices.of(record, manifest, values, metrics, similarity)
     if choices.view not in views:
         choices.view = views[0]
     for name in (values["stack"], *record.stacks):

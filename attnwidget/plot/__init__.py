@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from attnwidget.analysis import norms_need
+from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import NO_SIZE
-from attnwidget.wire import Metrics, encode_own_metrics
+from attnwidget.view_state.choices import Lens
+from attnwidget.wire import Metrics, encode_overview, encode_own_metrics, heads_alone
 
 from .shown import Shown
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-__all__ = ["head", "map", "matrix", "model", "neuron"]
+__all__ = ["head", "map", "matrix", "model", "neuron", "ranking"]
 
 
 def head(
@@ -35,6 +38,7 @@ def head(
     heads: Iterable[int] | None = None,
     *,
     query: int | None = None,
+    lens: Lens = "attention",
     picture: bool = True,
     stack: str | None = None,
     ax: Axes | None = None,
@@ -45,6 +49,8 @@ def head(
         heads: the heads drawn, each in its colour; all of the layer if None.
         query: a query position, to draw its attention alone, with every head's share beside the
             keys; None for all queries. Over 64 tokens, neighbours then share a line.
+        lens: "attention"; "values" for value-weighted norms as shares of each row; or "rollout" of
+            all layers up to this one. See `attnwidget.analysis`.
         picture: True to draw the attention of one head from one query on the image of a vision
             model, if the record has it; False for lines.
         stack: the name of a stack; the record's first if None.
@@ -57,7 +63,7 @@ def head(
     Raises:
         IndexError: there is no such layer, head or query.
         KeyError: there is no such stack.
-        ValueError: `heads` is empty.
+        ValueError: `heads` is empty, or the record does not have the lens; the message says why.
         ImportError: matplotlib is not installed.
     """
     require_matplotlib()
@@ -68,7 +74,9 @@ def head(
     chosen = None if heads is None else list(dict.fromkeys(heads))
     if chosen == []:
         raise ValueError("heads is empty; give at least one, or None for all")
-    shown = Shown(record, layer=layer, heads=chosen, query=query, picture=picture, stack=stack)
+    shown = Shown(
+        record, layer=layer, heads=chosen, query=query, lens=lens, picture=picture, stack=stack
+    )
     shown.check()
     if query is not None and len(shown.drawn_heads) == 1 and on_picture(shown):
         shown = replace(shown, head=shown.drawn_heads[0])
@@ -85,49 +93,53 @@ def matrix(
     layer: int,
     head: int,
     *,
+    lens: Lens = "attention",
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the weights of a head as a matrix: rows are queries, columns are keys.
 
     Args:
-        stack, ax: as in `head`.
+        lens, stack, ax: as in `head`. A rollout is of all heads.
 
     Returns:
         The Axes. `ax.images[0]` has the weights, for a colour bar; with more than 400 tokens, or
         more than the Axes have points, a cell is the largest weight of several.
 
     Raises:
-        IndexError, KeyError, ImportError: as in `head`.
+        IndexError, KeyError, ValueError, ImportError: as in `head`.
     """
     require_matplotlib()
-    from .head_plot import attention_title
+    from .head_plot import attention_title, matrix_beside_lines
     from .matrix_plot import draw_matrix
     from .sizes import matrix_size
-    from .weights import head_matrix
 
-    shown = Shown(record, layer=layer, head=head, stack=stack)
+    shown = Shown(record, layer=layer, head=head, lens=lens, stack=stack)
     shown.check()
     ax = ax or _new_axes(matrix_size(shown))
-    attention = head_matrix(shown, head)
+    attention = matrix_beside_lines(shown)
     draw_matrix(ax, shown, attention, attention_title(shown, attention.name))
     return ax
 
 
 def model(
-    record: AttentionRecord,
+    record: AttentionRecord | HeadProfile,
     *,
     metric: str | ArrayLike | None = None,
+    lens: Literal["attention", "values"] = "attention",
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw every head of every layer: its thumbnail in its pattern's colour, or a metric.
 
     Args:
+        record: a record; or a profile, for its means over texts, mean thumbnails and words.
         metric: a number per head, drawn as a heat map with a colour bar: the name of a metric of
-            `attnwidget.analysis.METRICS`, such as "entropy", or an array [layers, heads] (NaN where
-            a layer has fewer heads). Negative numbers get colours that diverge from zero. None for
-            thumbnails.
+            `attnwidget.analysis.METRICS`, such as "entropy", or of the profile; or an array
+            [layers, heads] (NaN where a layer has fewer heads). Negative numbers get colours that
+            diverge from zero. None for thumbnails.
+        lens: the numbers in thumbnails, as in `head`; layers without norms of values keep those of
+            attention, and the note says so. A profile has those of attention alone.
         stack, ax: as in `head`.
 
     Returns:
@@ -141,8 +153,12 @@ def model(
     from .model_plot import draw_metric, draw_model, metric_table
     from .sizes import model_size
 
-    numbers = record.stack(stack).numbers
-    shown = Shown(record, view="model", layer=numbers[0], stack=stack)
+    if lens not in ("attention", "values"):
+        raise ValueError(f"lens is {lens!r}; heads have 'attention' and 'values'")
+    shown = _shown(record, view="model", lens=lens, stack=stack)
+    shown = replace(shown, layer=shown.current_stack.numbers[0])
+    if all(norms_need(layer) for layer in shown.current_stack.layers):
+        shown.check_lens()
     if metric is None:
         ax = ax or _new_axes(model_size(shown))
         draw_model(ax, shown)
@@ -153,8 +169,42 @@ def model(
     return ax
 
 
+def ranking(
+    record: AttentionRecord | HeadProfile,
+    metric: str,
+    *,
+    stack: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a bar for each of the 60 heads with the highest numbers, from the highest on.
+
+    Args:
+        record: a record; or a profile, for its means over texts. The range of 95% of its null is
+            grey.
+        metric: the name of a metric, as of `model`.
+        stack, ax: as in `head`.
+
+    Returns:
+        The Axes; `ax.patches` are the bars.
+
+    Raises:
+        ValueError: there is no such metric.
+        KeyError, ImportError: as in `head`.
+    """
+    require_matplotlib()
+    from .ranking_plot import draw_ranking
+    from .sizes import ranking_size
+
+    shown = _shown(record, view="model", stack=stack, sort=metric, ranking=True)
+    if metric not in shown.stack_metrics:
+        raise ValueError(f"no metric {metric!r}; there are {', '.join(shown.stack_metrics)}")
+    ax = ax or _new_axes(ranking_size(shown))
+    draw_ranking(ax, shown)
+    return ax
+
+
 def map(
-    record: AttentionRecord,
+    record: AttentionRecord | HeadProfile,
     *,
     x: str = "distance",
     y: str = "entropy",
@@ -167,8 +217,10 @@ def map(
     """Draw every head as a point, placed by two metrics.
 
     Args:
-        x, y: the metrics on the axes, by name: those of `attnwidget.analysis.METRICS`, or of
-            `metrics`. Where the stack does not have one of the defaults, its first other metric.
+        record: a record; or a profile, for its means over texts and words, beside its null.
+        x, y: the metrics on the axes, by name: those of `attnwidget.analysis.METRICS` or of the
+            profile, or of `metrics`. Where the stack does not have one of the defaults, its first
+            other metric.
         color: "pattern", "layer", or the name of a metric.
         size: the metric whose magnitude is the size of the points; None for equal points.
         metrics: numbers of your own, as `AttentionWidget` takes them. A "null" of both axes is
@@ -187,8 +239,7 @@ def map(
     from .map_plot import draw_map
     from .sizes import map_size
 
-    own = encode_own_metrics(record, {} if metrics is None else metrics)
-    shown = Shown(
+    shown = _shown(
         record,
         view="map",
         stack=stack,
@@ -196,8 +247,9 @@ def map(
         map_x=x,
         map_y=y,
         map_size=NO_SIZE if size is None else size,
-        metrics=own,
     )
+    own = encode_own_metrics(shown.record, {} if metrics is None else metrics)
+    shown = replace(shown, metrics=own)
     known = shown.stack_metrics
     defaults = (("x", x, "distance"), ("y", y, "entropy"), ("size", size, None))
     for name, chosen, default in (*defaults, ("color", color, "pattern")):
@@ -249,6 +301,14 @@ def require_matplotlib() -> None:
         raise ImportError(
             "plots need matplotlib, which is not installed: pip install 'attnwidget[figures]'"
         ) from error
+
+
+def _shown(record: AttentionRecord | HeadProfile, **choices: Any) -> Shown:
+    """A record with choices; a profile with heads alone."""
+    if not isinstance(record, HeadProfile):
+        return Shown(record, **choices)
+    heads = heads_alone(record)
+    return Shown(heads, overview=encode_overview(heads, record), **choices)
 
 
 def _new_axes(size: tuple[float, float] | None) -> Any:

@@ -64,7 +64,11 @@ def all_layers(shown: Shown) -> list[LayerRow]:
     """Every layer of the stack, with all heads in the model's order."""
     manifest, packed = shown.encoded_overview
     patterns = manifest["patterns"]["values"][shown.stack_name]
-    thumbnails = decode_overview(shown.record, packed)[shown.stack_name]
+    thumbnails = decode_overview(shown.record, manifest, packed)[shown.stack_name]
+    if shown.lens == "values":
+        # Layers without norms of values keep those of attention.
+        weighted = decode_overview(shown.record, manifest, packed, weighted=True)[shown.stack_name]
+        thumbnails = [own or plain for own, plain in zip(weighted, thumbnails, strict=True)]
     return [
         LayerRow(layer, place, range(layer.num_heads), patterns[place], thumbnails[place])
         for place, layer in enumerate(shown.current_stack.layers)

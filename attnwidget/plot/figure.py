@@ -21,6 +21,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as MatplotlibFigure
 from PIL import Image
 
+from attnwidget.view_state.choices import Lens
+
 from .axes import PLAIN
 from .coloring import layer_rows
 from .colors import DARK, LIGHT, Palette
@@ -218,7 +220,11 @@ def draw_figure(
         raise ValueError(_no_panel(shown, panel, panels))
     lines = shown
     if shown.view == "model":
-        lines = replace(shown, heads=[shown.head], combine="none", orientation="vertical")
+        # A rollout is of no single head.
+        lens: Lens = "attention" if shown.lens == "rollout" else shown.lens
+        lines = replace(
+            shown, heads=[shown.head], combine="none", lens=lens, orientation="vertical"
+        )
     drawn = panels if panel is None else (panel,)
     if shown.view == "head" and panel != "matrix" and on_picture(shown):
         width, height = picture_size(shown)

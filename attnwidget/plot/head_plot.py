@@ -87,7 +87,8 @@ def draw_head(axes: Axes, shown: Shown) -> None:
         notes += _swatches(swatches, matrices, colors, across)
     else:
         swatches.set_ticks([])
-    name = matrices[0].name if len(matrices) == 1 else ""
+    several = "value-weighted" if shown.lens == "values" else ""
+    name = matrices[0].name if len(matrices) == 1 else several
     axes.set_title(clean(attention_title(shown, name)), parse_math=False)
     # Horizontal keys have their labels below the plot, and the note follows these.
     add_note(keys if horizontal else axes, notes, palette, width)
@@ -96,14 +97,15 @@ def draw_head(axes: Axes, shown: Shown) -> None:
 def attention_title(shown: Shown, name: str) -> str:
     """The title of attention in a layer, or in all layers."""
     combined = combination(shown.combine)
-    layer = "" if combined and combined.over == "layers" else f"Layer {shown.layer}"
+    of_all = shown.lens == "rollout" or (combined is not None and combined.over == "layers")
+    layer = "" if of_all else f"Layer {shown.layer}"
     stack = shown.stack if len(shown.record.stacks) > 1 else ""
     return " · ".join(filter(None, (stack, layer, name)))
 
 
 def matrix_beside_lines(shown: Shown) -> AttentionMatrix:
     """The matrix beside the lines: the combined one, or that of the current head."""
-    if combination(shown.combine) is None:
+    if combination(shown.combine) is None and shown.lens != "rollout":
         return head_matrix(shown, shown.head)
     return shown_matrices(shown)[0]
 

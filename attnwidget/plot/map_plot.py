@@ -82,10 +82,11 @@ def placing(shown: Shown) -> Placing:
         nulls = np.stack(pairs, axis=1)
     label = next((metric["null"]["label"] for metric in (x, y) if "null" in metric), "")
     places = np.stack([_flat(metric["values"], shown) for metric in (x, y)], axis=1)
-    return Placing(places, nulls, (x, y), (_null_range(x, shown), _null_range(y, shown)), label)
+    return Placing(places, nulls, (x, y), (null_range(x, shown), null_range(y, shown)), label)
 
 
-def _null_range(metric: SentMetric, shown: Shown) -> Range | None:
+def null_range(metric: SentMetric, shown: Shown) -> Range | None:
+    """The range of 95% of the null's heads; None where there is no null."""
     if "null" not in metric:
         return None
     numbers = _flat(metric["null"]["values"], shown)
@@ -153,6 +154,8 @@ def draw_map(axes: Axes, shown: Shown, *, marked: bool = False) -> None:
     metric = shown.stack_metrics.get(shown.map_size)
     if metric is not None:
         notes.append(f"size: |{clean(metric['label'])}|")
+    if shown.num_texts is not None:
+        notes.append(f"means of {shown.num_texts:,} texts")
     missing = int(np.count_nonzero(~there))
     if missing:
         notes.append(f"{missing} without a value")

@@ -86,7 +86,7 @@ def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -
             max_letters=_LONGEST_LABEL,
             rotation=90 if side == "key" else 0,
         )
-    notes = ["rows: queries", "columns: keys", f"shade: √weight up to {weight(most)}"]
+    notes = ["rows: queries", "columns: keys", f"shade: √{matrix.measure} up to {weight(most)}"]
     if max(rows, columns) > max_cells:
         group = math.ceil(max(rows, columns) / max_cells)
         notes.append(f"each cell the largest of up to {group} × {group}")

@@ -11,10 +11,11 @@ from matplotlib.colors import Normalize, to_rgb, to_rgba
 from matplotlib.patches import FancyBboxPatch, Patch
 from numpy.typing import ArrayLike, NDArray
 
-from attnwidget.analysis import sampled_rows
+from attnwidget.analysis import norms_need, sampled_rows
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, split_cells
 from attnwidget.progress import step_done
-from attnwidget.record import Tokens
+from attnwidget.record import Tokens, runs
+from attnwidget.wire.manifest import thumbnail_shape
 
 from .axes import LETTER, PLAIN, add_legend, font_size, hide_frame, palette_of, size_in_points
 from .coloring import (
@@ -29,6 +30,7 @@ from .coloring import (
 )
 from .colors import Palette, diverging, ramp
 from .lines import add_curves, curve
+from .map_plot import null_range
 from .shown import Shown, is_pair, shown_tokens
 from .text import clean
 
@@ -143,10 +145,13 @@ class Cell:
 
     def __init__(self, shown: Shown) -> None:
         stack = shown.current_stack
-        counts = [min(len(side), THUMBNAIL_SIZE) for side in (stack.queries, stack.keys)]
-        rows, columns = _cropped(shown, np.zeros(counts, np.uint8)).shape
+        manifest, _ = shown.encoded_overview
+        cells = np.zeros(thumbnail_shape(stack, manifest), np.uint8)
+        rows, columns = _cropped(shown, cells).shape
         queries, keys = shown_tokens(stack, _segments(shown))
-        aspect = 1.0 if shown.thumbnails == "lines" else len(keys) / len(queries)
+        # Means over texts of any length are square.
+        is_square = shown.thumbnails == "lines" or shown.num_texts is not None
+        aspect = 1.0 if is_square else len(keys) / len(queries)
         aspect = min(max(aspect, 1 / 3), 3)
         # A whole number of pixels per weight, so that all are equally large.
         self.across = columns * max(1, round(THUMBNAIL_SIZE * min(1, aspect) / columns))
@@ -280,7 +285,12 @@ def metric_table(shown: Shown, metric: str | ArrayLike) -> tuple[NDArray[np.floa
         for n, row in enumerate(all_layers(shown)):
             values[n, : row.layer.num_heads] = metric_values(metrics[metric], row, shown)
         label, unit = metrics[metric]["label"], metrics[metric]["unit"]
-        return values, metrics[metric]["signed"], f"{label} ({unit})" if unit else label
+        label = f"{label} ({unit})" if unit else label
+        null = null_range(metrics[metric], shown)
+        if null is not None:
+            low, high = (brief(metrics[metric], end) for end in null)
+            label += f"\n95% of {clean(metrics[metric]['null']['label'])}: {low} … {high}"
+        return values, metrics[metric]["signed"], label
     values = np.asarray(metric, np.float64)
     if values.shape != shape:
         raise ValueError(
@@ -317,7 +327,8 @@ def _segments(shown: Shown) -> str:
     """The chosen segments if thumbnails can show them apart, else "all"."""
     stack = shown.current_stack
     separable = stack.queries.split is not None and stack.keys.split is not None
-    return shown.segments if separable else "all"
+    # Means over texts are of whole texts.
+    return shown.segments if separable and shown.num_texts is None else "all"
 
 
 def _cropped(shown: Shown, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -339,8 +350,15 @@ def _notes(shown: Shown) -> list[str]:
     stack, notes = shown.current_stack, []
     if shown.thumbnails == "lines":
         notes.append(f"the {_MAX_LINES} strongest lines of each head")
+    if shown.lens == "values":
+        notes.append("pictures are value-weighted, numbers are of attention")
+        others = [layer.number for layer in stack.layers if norms_need(layer) is not None]
+        if others:
+            notes.append(f"pictures of attention in layers without norms: {runs(others)}")
     sampled = sampled_rows(len(stack.queries))
-    if sampled is not None:
+    if shown.num_texts is not None:
+        notes.append(f"means of {shown.num_texts:,} texts")
+    elif sampled is not None:
         notes.append(f"pictures and numbers from {sampled:,} of {len(stack.queries):,} queries")
     if shown.segments != "all" and is_pair(stack):
         whole = "pictures and numbers are" if _segments(shown) == "all" else "numbers are"

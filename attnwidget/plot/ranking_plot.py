@@ -9,6 +9,7 @@ from matplotlib.patches import Patch
 
 from .axes import PLAIN, add_legend, hide_frame, palette_of, size_in_points
 from .coloring import brief, head_inks, layer_rows, metric_values, valid_choices
+from .map_plot import null_range
 from .shown import Shown
 from .text import clean
 
@@ -44,6 +45,9 @@ def draw_ranking(axes: Axes, shown: Shown) -> None:
     heads = ranked_heads(shown, inks)
     places = range(len(heads))
     axes.barh(places, [value for _, value, _ in heads], color=[ink for _, _, ink in heads])
+    null = null_range(by, shown)
+    if null is not None:
+        axes.axvspan(*null, color=palette.muted, alpha=0.35, linewidth=0, zorder=3)
     hide_frame(axes)
     axes.set(ylim=(len(heads) - 0.5, -0.5), xticks=[])
     axes.set_yticks(places, labels=[name for name, _, _ in heads], fontsize="small")
@@ -62,6 +66,10 @@ def draw_ranking(axes: Axes, shown: Shown) -> None:
     unit = f", {by['unit']}" if by["unit"] else ""
     axes.set_title(f"{clean(by['label'])}{unit}", **PLAIN)
     count = sum(len(row.heads) for row in rows)
-    note = f"the {len(heads)} highest of {count} heads" if len(heads) < count else ""
+    notes = [f"the {len(heads)} highest of {count} heads" if len(heads) < count else ""]
+    if null is not None:
+        notes.append(f"{clean(by['null']['label'])}, 95% in grey")
+    if shown.num_texts is not None:
+        notes.append(f"means of {shown.num_texts:,} texts")
     handles = [Patch(facecolor=ink, label=label) for ink, label in legend]
-    add_legend(axes, handles, [note], palette, size_in_points(axes)[0])
+    add_legend(axes, handles, notes, palette, size_in_points(axes)[0])

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.analysis import rollout_refusal, value_refusal
+from attnwidget.analysis.words import words
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR
-from attnwidget.view_state.choices import Combine
+from attnwidget.view_state.choices import Combine, Lens
 from attnwidget.wire import SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
-from attnwidget.wire.words import words
 
 from .text import names
 
@@ -45,6 +46,7 @@ class Shown:
     also: Sequence[int] = ()
     segments: str = "all"
     combine: Combine = "none"
+    lens: Lens = "attention"
     words: bool = False
     orientation: str = "vertical"
     picture: bool = True
@@ -57,6 +59,7 @@ class Shown:
     include_heads: Sequence[int] | None = None
     neurons: str = "model"
     muted: Sequence[int] = ()
+    off: Sequence[tuple[int, int]] = ()
     expanded: bool = True
     map_x: str = "distance"
     map_y: str = "entropy"
@@ -67,7 +70,12 @@ class Shown:
     similarity: SentSimilarity | None = None
 
     def check(self) -> None:
-        """Raise a KeyError or an IndexError unless the record has these layers, heads and query."""
+        """Check that the record has these layers, heads, query and lens.
+
+        Raises:
+            KeyError, IndexError: it lacks one of them.
+            ValueError: the layer does not have the lens; the message says why.
+        """
         count = self.current_layer.num_heads
         for head in (self.head, *(self.heads or ())):
             if not 0 <= head < count:
@@ -82,6 +90,18 @@ class Shown:
                 f"0 to {num_queries - 1}"
             )
 
+        self.check_lens()
+
+    def check_lens(self) -> None:
+        """Raise a ValueError if there is no such lens, or the current layer does not have it."""
+        if self.lens not in get_args(Lens):
+            raise ValueError(f"lens is {self.lens!r}; there are {get_args(Lens)}")
+        refusal = value_refusal(self.current_layer) if self.lens == "values" else None
+        if self.lens == "rollout":
+            refusal = rollout_refusal(self.current_stack)
+        if refusal is not None:
+            raise ValueError(f"lens {self.lens!r} is not known: {refusal}")
+
     @cached_property
     def current_stack(self) -> Stack:
         return self.record.stack(self.stack)
@@ -94,6 +114,13 @@ class Shown:
     def encoded_overview(self) -> tuple[Mapping[str, Any], bytes]:
         """The record's (manifest, thumbnails)."""
         return self.overview or encode_overview(self.record)
+
+    @property
+    def num_texts(self) -> int | None:
+        """The number of texts over which numbers and thumbnails are means; None for this alone."""
+        manifest, _ = self.encoded_overview
+        texts: int | None = manifest["texts"]
+        return texts
 
     @cached_property
     def stack_metrics(self) -> Mapping[str, SentMetric]:
@@ -242,8 +269,8 @@ def is_pair(stack: Stack) -> bool:
 def _axis(side: Side, tokens: Tokens, positions: Sequence[int], joined: bool) -> TokenAxis:
     joined_words = words(tokens) if joined else None
     # The labels of the browser, in which half of a character is U+FFFD.
-    labels = list(map(sendable, joined_words["labels"] if joined_words else tokens.labels))
-    unit_of: Sequence[int] = joined_words["of"] if joined_words else range(len(tokens))
+    labels = list(map(sendable, joined_words.labels if joined_words else tokens.labels))
+    unit_of: Sequence[int] = joined_words.of if joined_words else range(len(tokens))
     members: list[list[int]] = [[] for _ in labels]
     for position, unit in enumerate(unit_of):
         members[unit].append(position)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from attnwidget.analysis import combined_heads
+from attnwidget.analysis import combined_heads, rollout, row_shares, value_weighted
 from attnwidget.record import Floats
 from attnwidget.view_state import combination
 
@@ -24,11 +25,13 @@ class AttentionMatrix:
         name: its title.
         head: the head whose colour it has; None for combined heads.
         weights: computes the matrix, float32 [query units, key units].
+        measure: what its numbers are: weights, or shares of a row by another lens.
     """
 
     name: str
     head: int | None
     weights: Callable[[], Floats]
+    measure: Literal["weight", "share"] = "weight"
 
 
 def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
@@ -36,11 +39,14 @@ def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
     combined = combination(shown.combine)
     if combined and combined.over == "layers":
         return [_stack_matrix(shown, combined.how == "max")]
+    if shown.lens == "rollout":
+        return [_rollout_matrix(shown)]
     matrices = [head_matrix(shown, head) for head in shown.drawn_heads]
     if combined is None:
         return matrices
     how = combined.how
     heads = f"head {matrices[0].head}" if len(matrices) == 1 else f"{len(matrices)} heads"
+    weighted = ", value-weighted" if shown.lens == "values" else ""
     reduce = np.add if how == "mean" else np.maximum
 
     def weights() -> Floats:
@@ -51,15 +57,30 @@ def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
             out /= np.float32(len(matrices))
         return out
 
-    return [AttentionMatrix(f"{_COMBINED[how]} of {heads}", None, weights)]
+    name = f"{_COMBINED[how]} of {heads}{weighted}"
+    return [AttentionMatrix(name, None, weights, matrices[0].measure)]
 
 
 def head_matrix(shown: Shown, head: int) -> AttentionMatrix:
     """The matrix of one head of the current layer."""
     layer, axes = shown.current_layer, shown.token_axes
+    if shown.lens != "values":
+        return AttentionMatrix(
+            f"Head {head}", head, lambda: _between_units(layer.head_weights(head), axes)
+        )
     return AttentionMatrix(
-        f"Head {head}", head, lambda: _between_units(layer.head_weights(head), axes)
+        f"Head {head}, value-weighted",
+        head,
+        lambda: _between_units(row_shares(value_weighted(layer, head)), axes),
+        "share",
     )
+
+
+def _rollout_matrix(shown: Shown) -> AttentionMatrix:
+    stack, axes, layer = shown.current_stack, shown.token_axes, shown.current_layer
+    place = stack.numbers.index(layer.number)
+    name = f"Rollout of layers 0–{layer.number}" if layer.number else "Rollout of layer 0"
+    return AttentionMatrix(name, None, lambda: _between_units(rollout(stack)[place], axes), "share")
 
 
 def _stack_matrix(shown: Shown, largest: bool) -> AttentionMatrix:

@@ -10,17 +10,18 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, TypedDict, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import METRICS
+from attnwidget.analysis import norms_need, rollout_refusal, value_refusal
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity
 
 from .following import NO_SIZE, PAIR, SIMILARITY, following, following_metrics, layer_of
-from .integers import Integer, Integers
+from .integers import Integer, Integers, Pairs
 
 View = Literal["head", "model", "neuron", "map"]
 Segments = Literal["all", "aa", "ab", "ba", "bb"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
+Lens = Literal["attention", "values", "rollout"]
 Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
 Neurons = Literal["model", "pair", "sum"]
@@ -60,6 +61,7 @@ class ChoiceOptions(TypedDict, total=False):
     also: Iterable[SupportsIndex]
     segments: Segments
     combine: Combine
+    lens: Lens
     words: bool
     orientation: Orientation
     picture: bool
@@ -72,6 +74,7 @@ class ChoiceOptions(TypedDict, total=False):
     include_heads: Iterable[SupportsIndex] | None
     neurons: Neurons
     muted: Iterable[SupportsIndex]
+    off: Iterable[tuple[SupportsIndex, SupportsIndex]]
     expanded: bool
     map_x: str
     map_y: str
@@ -138,6 +141,7 @@ class Choices(traitlets.HasTraits):
     also = _numbers([])
     segments = _choice(Segments, "all")
     combine = _choice(Combine, "none")
+    lens = _choice(Lens, "attention")
     words = _flag(False)
     orientation = _choice(Orientation, "vertical")
     picture = _flag(True)
@@ -150,6 +154,7 @@ class Choices(traitlets.HasTraits):
     include_heads = _numbers(None)
     neurons = _choice(Neurons, "model")
     muted = _numbers([])
+    off = Pairs([]).tag(sync=True, choice=True)
     expanded = _flag(True)
     map_x = MetricName("distance").tag(sync=True, choice=True)
     map_y = MetricName("entropy").tag(sync=True, choice=True)
@@ -157,6 +162,8 @@ class Choices(traitlets.HasTraits):
     theme = _choice(Theme, "auto")
 
     _record: AttentionRecord
+    # It has the metrics of the record, or of its profile.
+    _manifest: Mapping[str, Any]
     # The user's own, by which heads can be sorted and coloured too.
     _metrics: Sequence[SentMetric] = ()
     _similarity: SentSimilarity | None = None
@@ -165,13 +172,15 @@ class Choices(traitlets.HasTraits):
     def of(
         cls,
         record: AttentionRecord,
+        manifest: Mapping[str, Any],
         values: Mapping[str, Any],
         metrics: Sequence[SentMetric] = (),
         similarity: SentSimilarity | None = None,
     ) -> Choices:
         """Choices without a widget, which follow each other as a widget's do."""
         choices = Choices()
-        choices._record, choices._metrics, choices._similarity = record, metrics, similarity
+        choices._record, choices._manifest = record, manifest
+        choices._metrics, choices._similarity = metrics, similarity
         for name in CHOICES:
             choices.set_trait(name, values[name])
         return choices
@@ -212,6 +221,17 @@ class Choices(traitlets.HasTraits):
             for at in dict.fromkeys(proposal.value)
             if at != getattr(self, side)
         ]
+
+    @traitlets.validate("lens")
+    def _valid_lens(self, proposal: Any) -> Any:
+        stacks = [self._record.stack(name) for name in self._record.stacks]
+        if proposal.value == "values":
+            layers = [layer for stack in stacks for layer in stack.layers]
+            if all(norms_need(layer) for layer in layers):
+                raise TraitError(f"lens 'values' is not known: {value_refusal(layers[0])}")
+        if proposal.value == "rollout" and all(rollout_refusal(stack) for stack in stacks):
+            raise TraitError(f"lens 'rollout' is not known: {rollout_refusal(stacks[0])}")
+        return proposal.value
 
     @traitlets.validate("sort")
     def _valid_sort(self, proposal: Any) -> Any:
@@ -255,6 +275,13 @@ class Choices(traitlets.HasTraits):
             return []
         return [_in_range("neuron", neuron, vectors.shape[2]) for neuron in neurons]
 
+    @traitlets.validate("off")
+    def _valid_off(self, proposal: Any) -> Any:
+        for layer, head in proposal.value:
+            count = self._shown.layer(self._known_layer(layer)).num_heads
+            _in_range(f"layer {layer}'s head", head, count)
+        return sorted(set(proposal.value))
+
     def notify_change(self, change: Any) -> None:
         """Notify observers of a choice, and then of the choices that follow from it.
 
@@ -297,7 +324,7 @@ class Choices(traitlets.HasTraits):
 
     @property
     def _metric_names(self) -> list[str]:
-        return [*METRICS, *(metric["name"] for metric in self._metrics)]
+        return [metric["name"] for metric in (*self._manifest["metrics"], *self._metrics)]
 
     @property
     def _locked_side(self) -> Side:

@@ -47,6 +47,8 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["key"] = _position(chosen["key"], stack.keys)
         follow["include_layers"] = _kept(chosen["include_layers"], stack.numbers)
         follow["include_heads"] = _kept(chosen["include_heads"], range(most))
+        # The heads of another stack are others.
+        follow["off"] = []
     if name in ("stack", "query", "key"):
         follow["also"] = _also(stack, before, {**chosen, **follow})
     if name in ("stack", "layer") or follow.get("head", chosen["head"]) != before["head"]:
@@ -64,13 +66,20 @@ def following_metrics(
         similarity: True if places by similarity are left, too.
     """
     places = (*metrics, SIMILARITY) if similarity else metrics
+    usual_x, usual_y = (default_metric(axis, metrics) for axis in ("map_x", "map_y"))
     return {
         "sort": before["sort"] if before["sort"] in (PAIR, *metrics) else "model",
         "color": before["color"] if before["color"] in ("layer", *metrics) else "pattern",
-        "map_x": before["map_x"] if before["map_x"] in places else "distance",
-        "map_y": before["map_y"] if before["map_y"] in metrics else "entropy",
+        "map_x": before["map_x"] if before["map_x"] in places else usual_x,
+        "map_y": before["map_y"] if before["map_y"] in metrics else usual_y,
         "map_size": before["map_size"] if before["map_size"] in metrics else NO_SIZE,
     }
+
+
+def default_metric(axis: str, metrics: Sequence[str]) -> str:
+    """The metric on an axis of the map; a profile may lack the usual ones."""
+    usual = {"map_x": "distance", "map_y": "entropy"}[axis]
+    return usual if usual in metrics else metrics[0]
 
 
 def layer_of(stack: Stack, number: int) -> Layer:

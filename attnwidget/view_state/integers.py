@@ -50,3 +50,15 @@ class Integers(traitlets.List):  # type: ignore[type-arg]
         if several and getattr(value, "ndim", 1) == 1:
             value = list(value)
         return super().validate(obj, value)
+
+
+class Pairs(traitlets.List):  # type: ignore[type-arg]
+    """A list of pairs of them, as (layer, head)."""
+
+    def __init__(self, default: list[tuple[int, int]], **options: Any) -> None:
+        super().__init__(traitlets.Tuple(Integer(), Integer()), default, **options)
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
+            value = [tuple(pair) if isinstance(pair, Iterable) else pair for pair in value]
+        return super().validate(obj, value)

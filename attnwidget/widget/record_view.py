@@ -23,6 +23,7 @@ from attnwidget.view_state import (
     choice_values,
     no_choice,
 )
+from attnwidget.view_state.following import default_metric
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import (
     Metrics,
@@ -80,16 +81,21 @@ class RecordView(Choices):
         self._record = record
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with counted("Summarizing heads", "layers", count):
-            manifest, overview = encode_overview(record)
+            manifest, overview = self._encode_overview(record)
         # Readers of a translation look at its attention to the source first.
         first = "cross" if "cross" in record.stacks else record.stacks[0]
         chosen = choices.get("stack")
         stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
+        # A profile may lack the usual metrics.
+        names = [metric["name"] for metric in manifest["metrics"]]
+        choices.setdefault("map_x", default_metric("map_x", names))
+        choices.setdefault("map_y", default_metric("map_y", names))
         # These follow from other choices, so they are set last.
         heads = choices.pop("heads", None)
         also, muted = choices.pop("also", []), choices.pop("muted", [])
+        off: Any = choices.pop("off", [])
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
@@ -99,7 +105,7 @@ class RecordView(Choices):
             **choices,
         )
         self.heads = heads
-        self.also, self.muted = also, muted
+        self.also, self.muted, self.off = also, muted, off
 
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.
@@ -120,6 +126,9 @@ class RecordView(Choices):
         return (
             f"<{type(self).__name__} of {model}: {self.view} view{place} ({self.stack}: {shape})>"
         )
+
+    def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        return encode_overview(record)
 
     def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
         try:
@@ -206,12 +215,15 @@ class RecordView(Choices):
         )
 
     def shown_record(self) -> ShownRecord:
-        """The record, and the current choices with which a page shows it."""
+        """The record, and the current choices with which a page shows it.
+
+        All heads are on, since a page cannot run the model without some.
+        """
         return ShownRecord(
             self._record,
             self._manifest,
             self._overview,
-            choice_values(self),
+            choice_values(self) | {"off": []},
             self._metrics,
             self._similarity,
         )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
-from attnwidget.page import layers_within
+from attnwidget.interventions import Rerun
+from attnwidget.page import layers_within, rollouts_within
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
@@ -42,6 +43,10 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             queries of the first and keys of the second letter's text.
         combine: the combination that the head view shows: the "mean" or "max" of the heads drawn,
             or "layers_mean" or "layers_max" of every head of every layer; "none" for single heads.
+        lens: the numbers that the head view and the model view show: "attention"; "values", the
+            value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
+            of `capture(..., values=True)`; or "rollout" of all layers up to the one shown (Abnar
+            and Zuidema 2020), in the head view alone. See `attnwidget.analysis`.
         words: True if the head view joins the tokens of a word: the attention to a word is the
             sum over its tokens, that from a word the mean.
         orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
@@ -61,6 +66,10 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         neurons: the order of the neuron view's components: "model", by |q x k| of the selected
             "pair", or by its "sum" over the keys.
         muted: the neurons of this head that are left out of q.k in the neuron view.
+        off: (layer, head) of the heads of this stack that are switched off: beside the views stands
+            what the model does without them, for which the kernel runs it again. The views show
+            the attention of the whole model. It needs the model: `attnwidget.show(model, tokenizer,
+            text)` has the widget refer to it, weakly.
         expanded: True if the neuron view shows vectors, False for lines alone.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".
@@ -124,7 +133,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
                 "default", or "draft" if only that has room for all.
             budget: the most bytes that the layers may add to the notebook. The nearest to the
                 current layer, or the first in `layers`, have precedence, and the view says which
-                are saved, and why.
+                are saved, and why. What is left is for the rollout, if `lens` is "rollout".
 
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
@@ -142,10 +151,17 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             f"{stack}.{number}": layer.content | {"data": layer.data}
             for (stack, number), layer in packed.items()
         }
+        if self.lens == "rollout":
+            for stack, rollout in rollouts_within(self._record, packed, budget).items():
+                blocks[f"{stack}.rollout"] = rollout.content | {"data": rollout.data}
         with self.hold_sync():
             self._blocks, self._note = blocks, note
         do_not_embed(self)
         return self
+
+    def _measure_with(self, rerun: Rerun) -> None:
+        """Let readers of the view switch heads of this model off."""
+        self._replies.measure_with(rerun)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Apply the reader's choices. An error, for example of an observer, shows in the view."""

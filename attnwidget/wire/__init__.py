@@ -7,9 +7,13 @@ from .block import (
     decode_floats,
     encode_block,
     encode_combined,
+    encode_rollout,
+    rollout_fits,
 )
-from .manifest import decode_overview, encode_overview
+from .examples import SentExamples, encode_examples
+from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
+from .profile import heads_alone, profile_similarity
 from .requests import Replies
 from .rounding import BlockError
 from .similarity import SentSimilarity, encode_similarity
@@ -19,6 +23,7 @@ __all__ = [
     "BlockError",
     "Metrics",
     "Replies",
+    "SentExamples",
     "SentMetric",
     "SentSimilarity",
     "add_program",
@@ -27,7 +32,13 @@ __all__ = [
     "decode_overview",
     "encode_block",
     "encode_combined",
+    "encode_examples",
     "encode_overview",
     "encode_own_metrics",
+    "encode_record",
+    "encode_rollout",
     "encode_similarity",
+    "heads_alone",
+    "profile_similarity",
+    "rollout_fits",
 ]

@@ -8,12 +8,13 @@ from typing import Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import combined_heads
+from attnwidget.analysis import combined_heads, norms_need, rollout, value_norms
 from attnwidget.record import Floats, Layer, ScoreProgram, Stack, sample_rows
 
 from .rounding import (
     RIGHT_TO_THREE_DECIMALS,
     BlockError,
+    add_shares_error,
     difference,
     float_type,
     from_int16,
@@ -27,8 +28,9 @@ DType = Literal["f16", "f32", "bits", "i8", "i16"]
 
 class Part(TypedDict):
     """One array of a block: "queries", "keys", "visible", "bias", "relative" or "weights"; the
-    "query_steps" and "key_steps" of integer "queries" and "keys"; "mean", "max" or "head" of the
-    block that combines layers; further arrays of compressed layers, see
+    "query_steps" and "key_steps" of integer "queries" and "keys"; "norms", see
+    `attnwidget.analysis.value_norms`; "mean", "max" or "head" of the block that combines layers,
+    and "rollout" of theirs; further arrays of compressed layers, see
     `attnwidget.wire.compression`.
 
     dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant bit first,
@@ -48,6 +50,10 @@ _STEPS = {"queries": "query_steps", "keys": "key_steps"}
 
 # Of larger ones, not every integer is a float16.
 _LARGEST_FLOAT16_INTEGER = 2048
+
+
+# In numbers: 64 MB in a view.
+_LARGEST_ROLLOUT = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,7 @@ def encode_block(layer: Layer, *, all_rows: bool = False) -> Block:
         block.add_floats("weights", layer.weights, exact=exact)
     else:
         add_program(block, layer.program, exact=exact)
+    add_norms(block, layer)
     return block
 
 
@@ -145,6 +152,7 @@ def _error(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> BlockError | No
         limit /= 2
     if layer.queries is not None:
         error["vectors"] = vectors_error(layer, sent)
+    add_shares_error(error, layer, sent, rows)
     return error if error["largest"] <= limit else None
 
 
@@ -155,6 +163,12 @@ def add_program(block: Block, program: ScoreProgram, *, exact: bool = False) -> 
     block.add_floats("bias", program.bias, exact=exact)
     # It is small, and rounding would change the scores of all pairs at a distance.
     block.add_floats("relative", program.relative, exact=True)
+
+
+def add_norms(block: Block, layer: Layer) -> None:
+    """Add the norms of the layer's values, if they are known, as recorded."""
+    if norms_need(layer) is None:
+        block.add("norms", "f32", value_norms(layer))
 
 
 def block_size(layer: Layer) -> int:
@@ -168,6 +182,8 @@ def block_size(layer: Layer) -> int:
         size += 4 * program.relative.size
     if program is not None and program.visible is not None:
         size += (program.visible.size + 7) // 8
+    if norms_need(layer) is None:
+        size += 4 * layer.num_heads * layer.shape[1]
     return size
 
 
@@ -183,6 +199,18 @@ def encode_combined(stack: Stack) -> Block:
     exact = int(head.max()) > _LARGEST_FLOAT16_INTEGER
     block.add_floats("head", head.astype(np.float32), exact=exact)
     return block
+
+
+def encode_rollout(stack: Stack) -> Block:
+    """Encode the "rollout" [layers, T, T] of all layers, see `attnwidget.analysis.rollout`."""
+    block = Block([], [])
+    block.add_floats("rollout", rollout(stack))
+    return block
+
+
+def rollout_fits(stack: Stack) -> bool:
+    """True if a view can hold the rollout of the stack."""
+    return len(stack.layers) * len(stack.keys) ** 2 <= _LARGEST_ROLLOUT
 
 
 def decode_floats(part: Part, data: bytes) -> Floats:

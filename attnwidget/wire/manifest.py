@@ -3,70 +3,146 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadSummary, sampled_rows, summarize_heads
+from attnwidget.analysis import HeadSummary, norms_need, sampled_rows, summarize_heads
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
+from attnwidget.analysis.words import words
+from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size
 from .metrics import encode_metrics, encode_patterns
+from .profile import (
+    check_same_heads,
+    encode_profile_metrics,
+    encode_profile_patterns,
+    profile_levels,
+)
 from .text import sendable
-from .words import words
 
 VERSION = 3
 
 
-def encode_overview(record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+def encode_overview(
+    record: AttentionRecord, profile: HeadProfile | None = None
+) -> tuple[dict[str, Any], bytes]:
     """Encode a record's (manifest, thumbnails).
 
     The manifest is JSON; `js/src/data/manifest.ts` describes its shape. The thumbnails of all heads
     are concatenated in the order of stacks, layers and heads, with 4 bits per cell, the first cell
-    in the high half of a byte, and every thumbnail padded to a whole byte.
+    in the high half of a byte, and every thumbnail padded to a whole byte. Those of value-weighted
+    shares follow in the same order, for the layers with norms of values; a profile has none.
+
+    Args:
+        profile: metrics, patterns and thumbnails over many texts, in place of this text's own.
+
+    Raises:
+        ValueError: the profile is of other heads, or scores are beyond single precision.
     """
-    thumbnails: list[bytes] = []
+    weighted: list[bytes] = []
+    if profile is not None:
+        check_same_heads(profile, record)
+        levels = profile_levels(profile)
+        metrics, patterns = encode_profile_metrics(profile), encode_profile_patterns(profile)
+    else:
+        summaries = {
+            name: [_summaries(record.stack(name), layer) for layer in record.stack(name).layers]
+            for name in record.stacks
+        }
+        levels = {
+            name: [[head.levels for head in heads] for heads in layers]
+            for name, layers in summaries.items()
+        }
+        weighted = [
+            _pack(head.weighted_levels)
+            for layers in summaries.values()
+            for heads in layers
+            for head in heads
+            if head.weighted_levels is not None
+        ]
+        metrics, patterns = encode_metrics(summaries), encode_patterns(summaries)
+    manifest = {
+        **encode_record(record),
+        "texts": None if profile is None else profile.num_texts,
+        "metrics": metrics,
+        "patterns": patterns,
+    }
+    packed = [_pack(head) for name in record.stacks for heads in levels[name] for head in heads]
+    return manifest, b"".join([*packed, *weighted])
+
+
+def encode_record(record: AttentionRecord) -> dict[str, Any]:
+    """The part of a manifest that is not about heads: tokens, layers, the image."""
     stacks = []
-    summaries: dict[str, list[list[HeadSummary]]] = {}
     for name in record.stacks:
         stack = record.stack(name)
-        summaries[name] = [_summaries(stack, layer) for layer in stack.layers]
-        thumbnails += [_pack(head.levels) for heads in summaries[name] for head in heads]
         sampled = sampled_rows(len(stack.queries))
         layers = [_layer(layer) for layer in stack.layers]
         stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
-    manifest = {
+    return {
         "version": VERSION,
         "model": sendable(record.model),
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
         "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
-        "metrics": encode_metrics(summaries),
-        "patterns": encode_patterns(summaries),
     }
-    return manifest, b"".join(thumbnails)
 
 
 def decode_overview(
-    record: AttentionRecord, thumbnails: bytes
+    record: AttentionRecord,
+    manifest: Mapping[str, Any],
+    thumbnails: bytes,
+    *,
+    weighted: bool = False,
 ) -> dict[str, list[list[NDArray[np.uint8]]]]:
-    """Decode every head's thumbnail [min(Tq, 32), min(Tk, 32)], by stack and layer."""
+    """Decode every head's thumbnail, by stack and layer.
+
+    A thumbnail is [min(Tq, 32), min(Tk, 32)], or [32, 32] over many texts.
+
+    Args:
+        weighted: True for those of value-weighted shares; layers without norms have none, and
+            profiles none at all.
+    """
     remaining = np.frombuffer(thumbnails, np.uint8)
-    stacks = {}
-    for name in record.stacks:
-        stack = record.stack(name)
-        rows, columns = (min(len(t), THUMBNAIL_SIZE) for t in (stack.queries, stack.keys))
+
+    def decoded(stack: Stack, heads: int) -> list[NDArray[np.uint8]]:
+        nonlocal remaining
+        rows, columns = thumbnail_shape(stack, manifest)
         size = (rows * columns + 1) // 2
-        layers = []
-        for layer in stack.layers:
-            packed, remaining = np.split(remaining, [layer.num_heads * size])
-            cells = np.stack([packed >> 4, packed & 15], axis=1).reshape(layer.num_heads, 2 * size)
-            layers.append(list(cells[:, : rows * columns].reshape(-1, rows, columns)))
-        stacks[name] = layers
-    return stacks
+        packed, remaining = np.split(remaining, [heads * size])
+        cells = np.stack([packed >> 4, packed & 15], axis=1).reshape(heads, 2 * size)
+        return list(cells[:, : rows * columns].reshape(-1, rows, columns))
+
+    stacks = {name: record.stack(name) for name in record.stacks}
+    attention = {
+        name: [decoded(stack, layer.num_heads) for layer in stack.layers]
+        for name, stack in stacks.items()
+    }
+    if not weighted:
+        return attention
+
+    def has_weighted(layer: Layer) -> bool:
+        return manifest["texts"] is None and norms_need(layer) is None
+
+    return {
+        name: [
+            decoded(stack, layer.num_heads if has_weighted(layer) else 0) for layer in stack.layers
+        ]
+        for name, stack in stacks.items()
+    }
+
+
+def thumbnail_shape(stack: Stack, manifest: Mapping[str, Any]) -> tuple[int, int]:
+    """The shape of a stack's thumbnails."""
+    if manifest["texts"] is not None:
+        return THUMBNAIL_SIZE, THUMBNAIL_SIZE
+    return min(len(stack.queries), THUMBNAIL_SIZE), min(len(stack.keys), THUMBNAIL_SIZE)
 
 
 def _summaries(stack: Stack, layer: Layer) -> list[HeadSummary]:
@@ -92,10 +168,17 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
         "labels": [sendable(label) for label in tokens.labels],
         "segments": None if tokens.segments is None else list(tokens.segments),
         "special": list(tokens.special),
-        "words": words(tokens),
+        "words": _words(tokens),
         "patches": None if tokens.patches is None else asdict(tokens.patches),
         "generated": tokens.generated,
     }
+
+
+def _words(tokens: Tokens) -> dict[str, Any] | None:
+    found = words(tokens)
+    if found is None:
+        return None
+    return {"labels": [sendable(label) for label in found.labels], "of": list(found.of)}
 
 
 def _layer(layer: Layer) -> dict[str, Any]:
@@ -108,6 +191,7 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "rotary": None if layer.rotary is None else asdict(layer.rotary),
         "program": None if layer.program is None else program_json(layer.program),
         "sums": layer.row_sums,
+        "norms_need": norms_need(layer),
         "fidelity": {
             "exact": layer.fidelity.exact,
             "module": sendable(layer.fidelity.module),

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnwidget.analysis import METRICS, PATTERNS, HeadSummary, pattern_of
+from attnwidget.analysis import METRICS, PATTERNS, HeadSummary, Pattern, pattern_of
 from attnwidget.record import AttentionRecord, Stack
 
 Metrics = Mapping[str, "ArrayLike | Sequence[ArrayLike] | Mapping[str, Any]"]
@@ -106,12 +106,17 @@ def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> 
 def encode_patterns(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> dict[str, Any]:
     """Encode the patterns, and the index of every head's pattern by stack and layer."""
     return {
-        "kinds": [asdict(pattern) for pattern in PATTERNS],
+        "kinds": kinds_of(PATTERNS),
         "values": {
             stack: [[pattern_of(head.metrics) for head in heads] for heads in layers]
             for stack, layers in summaries.items()
         },
     }
+
+
+def kinds_of(patterns: Iterable[Pattern]) -> list[dict[str, str]]:
+    """The patterns as JSON."""
+    return [asdict(pattern) for pattern in patterns]
 
 
 def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMetric]:
@@ -156,7 +161,7 @@ def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
         "name": name,
         "label": name,
         "unit": "",
-        "digits": _digits(known),
+        "digits": digits_of(known),
         "signed": bool((known < 0).any()),
         "directions": None,
         "description": "",
@@ -291,7 +296,7 @@ def _shape(shapes: Sequence[tuple[int, ...]]) -> str:
     return f"rows of {counts} numbers" if shapes else "the shape [0]"
 
 
-def _digits(numbers: NDArray[np.float64]) -> int:
+def digits_of(numbers: NDArray[np.float64]) -> int:
     """The decimals with which the largest has three significant digits; 0 for whole numbers."""
     if (numbers == np.round(numbers)).all():
         return 0

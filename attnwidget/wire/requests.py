@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from attnwidget.interventions import Rerun
 from attnwidget.record import AttentionRecord, Layer
 
-from .block import Block, encode_block, encode_combined
+from .block import Block, encode_block, encode_combined, encode_rollout, rollout_fits
 from .columns import Columns, Reply, block_of
+from .effects import EffectRequest, Effects
 
 # In bytes; larger blocks that combine all layers are refused before they fill the memory.
 _LARGEST_COMBINED = 1 << 28
@@ -24,10 +26,15 @@ class Replies:
       {id, parts, rounding} and buffers; rounding is the block's `BlockError`.
     - to {id, op: "combined", stack}: the mean and the maximum over all heads of all layers, and
       the head of each maximum, likewise.
+    - to {id, op: "rollout", stack}: the rollout of every layer, likewise.
     - to {id, op: "row", stack, layer, side, position}, with the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" if only those were recorded;
       with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column
       may take long, and is sent later.
+
+    - to {id, op: "effect", stack, heads, query}, with heads a list of [layer, head], and query the
+      position of the locked query or null: {id, effect}, what the model does without these heads.
+      It takes two forward passes, and is sent later.
 
     {op: "abort", of: [id, ...]} cancels requests; those not yet answered get {id, aborted}.
 
@@ -38,6 +45,11 @@ class Replies:
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
         self._columns = Columns(reply)
+        self._effects = Effects(reply)
+
+    def measure_with(self, rerun: Rerun) -> None:
+        """Reply to requests for effects with this model."""
+        self._effects.rerun = rerun
 
     def to(self, record: AttentionRecord, request: Any) -> None:
         """Reply to a request now or later; a message without an id gets no reply.
@@ -47,7 +59,9 @@ class Replies:
         if not isinstance(request, dict):
             return
         if request.get("op") == "abort" and isinstance(request.get("of"), list):
-            self._columns.abort(id_ for id_ in request["of"] if isinstance(id_, str))
+            ids = [id_ for id_ in request["of"] if isinstance(id_, str)]
+            self._columns.abort(ids)
+            self._effects.abort(ids)
             return
         id_ = request.get("id")
         # Views send short printable ids; others could not always be sent back.
@@ -67,17 +81,23 @@ class Replies:
     def close(self) -> None:
         """Drop all requests."""
         self._columns.close()
+        self._effects.close()
 
     def _block(self, record: AttentionRecord, request: dict[str, Any], id_: str) -> Block | None:
         """The block of the reply; None if it is sent later."""
         op, stack, layer = request.get("op"), request.get("stack"), request.get("layer")
-        if op not in ("block", "combined", "row"):
+        if op not in ("block", "combined", "rollout", "row", "effect"):
             raise ValueError(
                 f"the kernel does not know the request {op!r:.100}; its attnwidget is older than "
                 "the page: restart the kernel and run the cell again"
             )
         if op == "combined":
             return _combined(record, stack)
+        if op == "rollout":
+            return _rollout(record, stack)
+        if op == "effect":
+            self._effects.request(id_, _effect_request(record, request))
+            return None
         if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
             raise ValueError(
                 f"a {op} is asked for by stack (a name) and layer (a number), not by stack "
@@ -109,16 +129,50 @@ def _combined(record: AttentionRecord, name: Any) -> Block:
     return encode_combined(stack)
 
 
+def _rollout(record: AttentionRecord, name: Any) -> Block:
+    if not isinstance(name, str):
+        raise ValueError(f"rollout is of a stack (a name), not of {name!r:.100}")
+    stack = record.stack(name)
+    if not rollout_fits(stack):
+        raise ValueError(
+            f"the rollout of {len(stack.layers)} layers over {len(stack.keys)} tokens is too large "
+            "to show; capture a shorter text for that, or use attnwidget.analysis.rollout"
+        )
+    return encode_rollout(stack)
+
+
+def _effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRequest:
+    name, heads, query = request.get("stack"), request.get("heads"), request.get("query")
+    if not isinstance(name, str) or not isinstance(heads, list) or not heads:
+        raise ValueError(f"heads are switched off by stack and [layer, head], not {heads!r:.100}")
+    stack = record.stack(name)
+    if any(record.stack(each).queries.generated is not None for each in record.stacks):
+        raise ValueError(
+            "Effects are measured on one forward pass, and this text was generated: show the model "
+            "with a text (or, for an encoder-decoder, with target=...) instead."
+        )
+    for layer, head in heads:
+        if not 0 <= head < stack.layer(layer).num_heads:
+            raise ValueError(f"layer {layer} has no head {head!r:.100}")
+    if query is not None:
+        _in_text("query", query, len(stack.queries))
+    off = tuple((layer, head) for layer, head in heads)
+    return EffectRequest(name, off, query, stack.queries.labels)
+
+
 def _place(layer: Layer, request: dict[str, Any]) -> tuple[str, int]:
     side, position = request.get("side"), request.get("position")
     if side not in ("query", "key"):
         raise ValueError(f'a row is asked for by side, "query" or "key", not {side!r:.100}')
-    count = layer.shape[side == "key"]
+    return side, _in_text(side, position, layer.shape[side == "key"])
+
+
+def _in_text(side: str, position: Any, count: int) -> int:
     if type(position) is not int or not 0 <= position < count:
         raise ValueError(
             f"{side} position {position!r:.100} does not exist: there are 0 to {count - 1}"
         )
-    return side, position
+    return position
 
 
 def _row(layer: Layer, position: int) -> Block:

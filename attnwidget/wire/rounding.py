@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import RowBatches
+from attnwidget.analysis import RowBatches, norms_need, row_shares, value_norms
 from attnwidget.record import Floats, Layer
 
 RIGHT_TO_THREE_DECIMALS = 0.0005
@@ -32,12 +32,14 @@ class BlockError(_BlockError, total=False):
         `encode_block` makes it.
     vectors: the largest difference of a component of a query or key, if these were rounded.
     scores: the largest difference of a score, if there are any.
+    shares: the largest difference of a value-weighted share of a row, if norms of values are sent.
     """
 
     rows: int
     variation: float
     vectors: float
     scores: float
+    shares: float
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,17 @@ def vectors_error(layer: Layer, sent: Layer) -> float:
         for recorded, other in sides
         if recorded is not None and other is not None
     )
+
+
+def add_shares_error(error: BlockError, layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> None:
+    """Add the error of value-weighted shares in these rows, if the layer has norms of values."""
+    if norms_need(layer) is not None:
+        return
+    largest = 0.0
+    for norms, head in zip(value_norms(layer), range(layer.num_heads), strict=True):
+        ours, theirs = (row_shares(own.head_weights(head, rows) * norms) for own in (sent, layer))
+        largest = max(largest, float(np.abs(ours - theirs).max()))
+    error["shares"] = largest
 
 
 def float_type(array: Floats) -> Literal["f16", "f32"]:

@@ -6,6 +6,7 @@ import { canvasFigure, type FigureOptions, figure } from "./painting/figure.ts";
 import { alertBar } from "./parts/alert.ts";
 import { copyMenu } from "./parts/copy.ts";
 import { el } from "./parts/dom.ts";
+import { effectsPanel } from "./parts/effects/panel.ts";
 import { findBox } from "./parts/find.ts";
 import { findHead } from "./parts/find-head.ts";
 import { footer, printed } from "./parts/footer.ts";
@@ -76,6 +77,11 @@ export function mount(
   }
 }
 
+/** Move the focus to the view inside `parent`, as where another one has had it. */
+export function focusView(parent: HTMLElement): void {
+  parent.lastElementChild?.shadowRoot?.querySelector<HTMLElement>(".root")?.focus();
+}
+
 function build(scope: Scope, host: HTMLElement, store: Store, state: State, around: Around): void {
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [styleSheet()];
@@ -108,7 +114,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const message = signal<string | null>(null);
   const status = computed(() => view.value?.status.value ?? []);
   const legend = computed(() => view.value?.legend.value ?? []);
-  const tables = computed(() => view.value?.tables.value ?? []);
+  const effects = effectsPanel(scope, state, store, () => leave());
+  const tables = computed(() => [...(view.value?.tables.value ?? []), ...effects.tables.value]);
 
   const guide = tour(scope, { root, state, manifest: store.manifest, status });
   const keys = help(guide.start, state.views);
@@ -158,7 +165,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const statusOrMessage = computed(() => (message.value === null ? status.value : [message.value]));
   const hovered = computed(() => state.hover.value !== null);
   const foot = footer(scope, statusOrMessage, legend, hovered);
-  root.append(head, alert, note, body, foot, keys.panel, ...guide.elements);
+  const main = el("div", { class: "main" }, body, effects.element);
+  root.append(head, alert, note, main, foot, keys.panel, ...guide.elements);
   shadow.append(root);
   const actions = {
     help: keys.toggle,
@@ -166,6 +174,10 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     copy: copy.first,
     save: save.first,
     jump: (by: 1 | -1) => view.peek()?.jump?.(by),
+    head: () => {
+      const { layer, head } = state.shown;
+      return view.peek()?.head?.() ?? { layer: layer.peek(), head: head.peek() };
+    },
     ofView: (key: string) => view.peek()?.keys?.[key],
   };
   bindKeys(root, state, actions, scope.signal);
@@ -177,12 +189,14 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     look();
     width.value = Math.floor(body.clientWidth - 2 * BODY_PADDING.x);
     // The header and the status line stay in sight: the body scrolls between them.
-    const others = around.height + root.offsetHeight - body.offsetHeight;
+    const beside = getComputedStyle(main).flexDirection === "row";
+    const scrolling = beside ? main.offsetHeight : body.offsetHeight;
+    const others = around.height + root.offsetHeight - scrolling;
     const highest = Math.max(LOWEST, Math.min(HIGHEST, visibleHeight() - others));
     root.style.setProperty("--highest", `${highest}px`);
     height.value = highest - 2 * BODY_PADDING.y;
   };
-  for (const element of [body, head, note, foot]) scope.onResize(element, measure);
+  for (const element of [body, head, note, foot, effects.element]) scope.onResize(element, measure);
   addEventListener("resize", measure, { signal: scope.signal });
 
   scope.effect(() => {
@@ -200,6 +214,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     if (scope.signal.aborted) return;
     untracked(() => {
       state.hover.value = null;
+      state.opening.value = null;
       const active = shadow.activeElement;
       const focused = body.contains(active) || tools.contains(active);
       viewScope.end();

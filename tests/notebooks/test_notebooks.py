@@ -10,6 +10,13 @@ MODELS = os.environ.get("ATTNWIDGET_MODELS")
 
 # What the texts say in words, about names that the cells leave behind.
 CLAIMS = {
+    "clark_surface": """
+assert set(bert.index[bert["previous"] > 0.5]) == {(1, 4), (3, 5)}
+assert set(bert.index[bert["next"] > 0.5]) == {(0, 10), (1, 1), (2, 0), (2, 9), (5, 9)}
+assert min(sep[3:9]) > 0.25 and max(sep[3:9]) < 0.4 and max(sep[[0, 1, 2, 10, 11]]) < 0.1
+assert entropy.mean(axis=1).nlargest(3).index.tolist() == [11, 10, 0]
+assert minilm["previous"].idxmax() == (0, 2) and minilm["next"].idxmax() == (1, 8)
+""",
     "quickstart": "assert np.diag(weights, -1).mean() > 0.9",
     "encoder": """
 assert np.unravel_index(previous.argmax(), (6, 12)) == (0, 2) and previous.max() > 0.9
@@ -48,6 +55,13 @@ assert (signs[0] == -1).all() and (signs[1] == 1).sum() == 4
 scored = record.scores(3, 8)[np.ix_(inner, inner)]
 assert scored[same].mean() > 1 and scored[~same].mean() < 0
 assert before > 0.8 and muted[query + 1] < 0.3
+""",
+    "kovaleva_patterns": """
+assert counts == {
+    "heterogeneous": 38, "vertical": 28, "vertical + diagonal": 4, "diagonal": 2
+}
+assert kinds[0][2] == kinds[1][8] == "diagonal"
+assert largest["own_text"] < 0.6 and max(largest[n] for n in names if n != "own_text") < 0.2
 """,
     "export": "assert (again.weights(2, 9) == record.weights(2, 9)).all()",
 }

@@ -1,10 +1,13 @@
 """attnwidget "text" -o out.html, with the embedded model"""
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +48,36 @@ def test_a_quality(tmp_path: Path) -> None:
         assert main([text, "--quality", quality, "-o", str(page)]) == 0
         sizes.append(page.stat().st_size)
     assert sizes == sorted(set(sizes))
+
+
+def test_a_profile_of_a_file_of_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts, page, table = (tmp_path / name for name in ("texts.txt", "atlas.html", "heads.csv"))
+    texts.write_text("The dog slept.\n\nIt was tired.\n", encoding="utf-8")
+    files = ["--texts", str(texts), "-o", str(page), "--table", str(table)]
+    assert main(["profile", *files, "--null", "none"]) == 0
+    assert capsys.readouterr().out == f"{page}\n"
+    assert len(table.read_text("utf-8").splitlines()) == 1 + 6 * 12
+    assert '"view":"map"' in page.read_text("utf-8")
+
+
+def test_an_interrupted_profile_keeps_what_was_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from attnwidget.corpus import run
+
+    texts, page = tmp_path / "texts.txt", tmp_path / "atlas.html"
+    texts.write_text("The dog slept.\n" * 40, encoding="utf-8")
+    read = run._Reader.read
+
+    def interrupted(self: Any, batch: Any) -> None:
+        read(self, batch)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(run._Reader, "read", interrupted)
+    files = ["--texts", str(texts), "-o", str(page)]
+    assert main(["profile", *files, "--null", "none"]) == 130
+    assert "texts: 16 of 40 were read" in capsys.readouterr().err
+    assert '"num_texts":16' in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize(

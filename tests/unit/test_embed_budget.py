@@ -41,6 +41,16 @@ def test_all_of_them_where_there_is_room(record: AttentionRecord) -> None:
     assert widget._note == ""
 
 
+def test_rollout_while_it_is_shown_and_there_is_room(record: AttentionRecord) -> None:
+    widget = AttentionWidget(record, lens="rollout").embed()
+    layers = _size(AttentionWidget(record).embed())
+    whole = _size(widget)
+    assert set(widget._blocks) == {*(f"self.{n}" for n in range(LAYERS)), "self.rollout"}
+    assert "self.rollout" not in widget.embed(budget=whole - 1)._blocks
+    assert whole - layers < 2 * 90 * 90 * LAYERS * 4 / 3
+    assert widget.embed([])._blocks == {}
+
+
 def test_all_of_them_more_coarsely_where_that_makes_room(record: AttentionRecord) -> None:
     """Still at the default quality, which is as exact as there is room for."""
     fine = AttentionWidget(record).embed()

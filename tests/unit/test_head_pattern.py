@@ -16,10 +16,23 @@ from attnwidget.analysis import (
 )
 from attnwidget.record import Tokens
 
-CASES: dict[str, tuple[dict[str, float], dict[str, float], str]] = {
+CASES: dict[str, tuple[dict[str, float], dict[str, dict[str, float]], str]] = {
     "nothing": ({"first": 0.4, "previous": 0.45}, {}, "mixed"),
-    "a neighbour": ({"previous": 0.9}, {"previous": 0.06}, "looks at the previous token"),
-    "no more than with random weights": ({"same": 0.6}, {"same": 0.55}, "mixed"),
+    "a neighbour": (
+        {"previous": 0.9},
+        {"random weights": {"previous": 0.06}, "position": {"previous": 0.9}},
+        "looks at the previous token",
+    ),
+    "no more than with random weights": (
+        {"same": 0.6},
+        {"random weights": {"same": 0.55}},
+        "mixed",
+    ),
+    "no more than by position": (
+        {"own_text": 0.9},
+        {"random weights": {"own_text": 0.5}, "position": {"own_text": 0.85}},
+        "mixed",
+    ),
     "a sink": ({"first": 0.9, "rest": 0.1, "rest_previous": 0.3}, {}, "rests on the first token"),
     "a sink that hides something": (
         {"first": 0.9, "previous": 0.08, "rest": 0.1, "rest_previous": 0.8},
@@ -33,7 +46,7 @@ CASES: dict[str, tuple[dict[str, float], dict[str, float], str]] = {
     ),
     "an induction head at rest": (
         {"first": 0.8, "rest": 0.2, "induction": 0.92},
-        {"induction": 0.02},
+        {"random weights": {"induction": 0.02}, "shuffled": {"induction": 0.9}},
         "rests on the first token; else follows repeats",
     ),
     "separators": ({"sep": 0.7, "special": 0.8, "rest": 0.2}, {}, "rests on [SEP]"),
@@ -48,8 +61,14 @@ def test_the_words_for_numbers(name: str) -> None:
 
 
 def test_the_reasons_have_the_numbers() -> None:
-    found = head_pattern({"first": 0.9, "rest": 0.1, "rest_next": 0.7}, {"rest_next": 0.06})
-    assert found.reasons == ("first .90 > .5", "rest_next .70 > .5 (null .06)")
+    found = head_pattern(
+        {"first": 0.9, "rest": 0.1, "rest_next": 0.7},
+        {"random weights": {"rest_next": 0.06, "first": 0.1}, "position": {"first": 0.2}},
+    )
+    assert found.reasons == (
+        "first .90 > .5 (random weights .10, position .20)",
+        "rest_next .70 > .5 (random weights .06)",
+    )
     assert found.rest == 0.1
 
 

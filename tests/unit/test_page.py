@@ -191,6 +191,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "also": [5, 0],
         "segments": "all",
         "combine": "layers_max",
+        "lens": "rollout",
         "words": True,
         "orientation": "horizontal",
         "picture": False,
@@ -215,6 +216,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
     manifest, overview = encode_overview(record)
     assert content["widgets"] == [
         {"record": 0, "choices": choices, "metrics": [], "similarity": None, "note": ""}
+        | {"examples": None}
     ]
     [recorded] = content["records"]
     assert recorded["manifest"] == manifest

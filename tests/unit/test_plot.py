@@ -13,7 +13,8 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
-from attnwidget import AttentionRecord, AttentionWidget, plot
+from attnwidget import AttentionRecord, AttentionWidget, capture, plot
+from attnwidget.analysis import rollout, row_shares, value_weighted
 from attnwidget.plot.axes import palette_of
 from attnwidget.plot.colors import head_colors
 from attnwidget.plot.figure import draw_figure
@@ -23,6 +24,7 @@ from attnwidget.view_state import Choices, choice_values
 from tests.unit.records import PROGRAMS, layer_of, record_of, some_weights
 from tests.unit.test_vectors import read
 from tests.unit.test_vectors import record_of as record_of_vectors
+from tests.unit.tiny import gpt2, token_ids
 
 
 @pytest.fixture(autouse=True)
@@ -357,3 +359,30 @@ def test_importing_needs_no_matplotlib() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "ImportError: plots need matplotlib" in run.stderr
     assert "pip install 'attnwidget[figures]'" in run.stderr
+
+
+def test_lenses_are_drawn_and_named() -> None:
+    record = capture(gpt2(), None, {"input_ids": token_ids(6)}, values=True)
+    layer = record.layer(1)
+    drawn = plot.matrix(record, 1, 2, lens="values")
+    assert drawn.get_title() == "Layer 1 · Head 2, value-weighted"
+    np.testing.assert_allclose(
+        drawn.images[0].get_array(), row_shares(value_weighted(layer, 2)), atol=1e-6
+    )
+    drawn = plot.matrix(record, 1, 2, lens="rollout")
+    assert drawn.get_title() == "Rollout of layers 0–1"
+    np.testing.assert_allclose(drawn.images[0].get_array(), rollout(record.stack())[1], atol=1e-6)
+    assert plot.head(record, 1, [2], lens="values").get_title().endswith("weighted")
+    plain, weighted = (
+        np.asarray(plot.model(record, lens=lens).images[0].get_array())
+        for lens in ("attention", "values")
+    )
+    assert plain.shape == weighted.shape
+    assert (plain != weighted).any()
+    without = capture(gpt2(), None, {"input_ids": token_ids(6)})
+    for draw in (
+        lambda: plot.head(without, 1, lens="values"),
+        lambda: plot.model(without, lens="values"),
+    ):
+        with pytest.raises(ValueError, match=r"lens 'values' is not known: layer \d has no values"):
+            draw()

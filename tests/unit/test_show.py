@@ -32,6 +32,14 @@ def test_a_model_and_a_pair_of_texts(minilm: Loaded) -> None:
     assert np.array_equal(widget.record.weights(2, 9), expected.weights(2, 9))
 
 
+def test_the_lens_of_values_records_them() -> None:
+    model = gpt2()
+    widget = aw.show(model, None, TEXT, lens="values")
+    assert widget.record.layer(0).values is not None
+    with pytest.raises(TraitError, match=r"layer 0 has no values: .*capture\(…, values=True\)"):
+        aw.show(model, None, TEXT, lens="values", values=False)
+
+
 def test_one_item_of_a_batch() -> None:
     batch = {"input_ids": np.concatenate([token_ids(6, seed=n).numpy() for n in range(2)])}
     tensors = {name: token_ids(1).new_tensor(ids) for name, ids in batch.items()}

@@ -39,6 +39,7 @@ CHOICES: dict[str, Any] = {
     "also": [5, 1],
     "segments": "ab",
     "combine": "layers_mean",
+    "lens": "rollout",
     "words": True,
     "orientation": "horizontal",
     "thumbnails": "lines",
@@ -143,7 +144,7 @@ def test_what_the_view_sends_together_follows_in_any_order(record: AttentionReco
     for order in permutations(range(5)):
         one, other = (AttentionWidget(record, stack="encoder", layer=1) for _ in range(2))
         # The order in which someone linked them does not matter either.
-        with _linked(one, other, [NAMES[(n * 7) % len(NAMES)] for n in range(len(NAMES))]):
+        with _linked(one, other, [NAMES[(n * 11) % len(NAMES)] for n in range(len(NAMES))]):
             for place in PLACES:
                 items = [list(place.items())[at] for at in order if at < len(place)]
                 one.set_state(dict(items))

@@ -1,14 +1,17 @@
 """Blocks say what their bytes are, and how far the bytes can lie from the record."""
 
+import zlib
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from attnwidget.analysis import value_norms
 from attnwidget.record import Layer, ScoreProgram, sample_rows
 from attnwidget.wire import encode_block
 from attnwidget.wire.block import Block
+from attnwidget.wire.compression import LIMITS, Quality, pack_layer
 from attnwidget.wire.rounding import difference, from_int16, to_int16
 from tests.decoding import decode_arrays
 from tests.unit.records import (
@@ -106,10 +109,19 @@ def test_no_finite_number_becomes_infinite(value: float) -> None:
     assert sent["keys"] == pytest.approx(keys, rel=1e-4, abs=1e-40)
 
 
-def test_what_only_python_uses_is_not_sent() -> None:
+@pytest.mark.parametrize("quality", ["exact", "draft"])
+def test_values_are_sent_as_their_norms(quality: Quality) -> None:
     layer = layer_of(PROGRAMS["causal"])
-    more = replace(layer, values=floats(2, LENGTH, 5), projection=floats(HEADS, 5, 6))
-    assert encode_block(more) == encode_block(layer)
+    values, projection = floats(2, LENGTH, 5), floats(HEADS, 5, 6)
+    plain, _ = pack_layer(replace(layer, values=values), LIMITS[quality])
+    more = replace(layer, values=values, projection=projection)
+    sent, data = pack_layer(more, LIMITS[quality])
+    norms = {"name": "norms", "dtype": "f32", "shape": [HEADS, LENGTH]}
+    assert [part for part in sent["parts"] if part != norms] == plain["parts"]
+    assert norms in sent["parts"]
+    assert value_norms(more).tobytes() in zlib.decompress(data)
+    assert 0 < sent["error"]["shares"] < 1
+    assert "shares" not in plain["error"]
 
 
 def test_a_bias_that_masks_stays_one() -> None:

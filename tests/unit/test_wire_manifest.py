@@ -160,7 +160,7 @@ def test_thumbnails_follow_each_other(length: int) -> None:
             "second": Stack(tokens, tokens, numbered(*layers[2:])),
         }
     )
-    overview = encode_overview(record)[1]
+    manifest, overview = encode_overview(record)
     cells = min(length, 32) ** 2
     size = (cells + 1) // 2
     assert len(overview) == 6 * size
@@ -174,7 +174,7 @@ def test_thumbnails_follow_each_other(length: int) -> None:
         unpacked = [half for byte in packed for half in (byte >> 4, byte & 15)]
         assert unpacked[:cells] == levels.tolist()
         assert not any(unpacked[cells:])
-    decoded = decode_overview(record, overview)
+    decoded = decode_overview(record, manifest, overview)
     found = [levels.ravel() for stack in decoded.values() for layer in stack for levels in layer]
     assert np.array_equal(found, expected)
 

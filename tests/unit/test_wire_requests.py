@@ -10,7 +10,7 @@ import pytest
 
 from attnwidget import AttentionRecord
 from attnwidget.record import ScoreProgram, Stack, Tokens
-from attnwidget.wire import Replies, encode_block, encode_combined
+from attnwidget.wire import Replies, encode_block, encode_combined, encode_rollout
 from attnwidget.wire.columns import Columns
 from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
 
@@ -44,6 +44,15 @@ def test_layers_go_by_their_number() -> None:
     assert reply is not None
     assert reply[1] == encode_block(record.stack().layers[1]).buffers
     _assert_error(reply_to(record, GOOD), "layer 1 does not exist: this stack has layers 3, 7, 11")
+
+
+def test_rollout(record: AttentionRecord) -> None:
+    rollout = COMBINED | {"op": "rollout"}
+    block = encode_rollout(record.stack())
+    reply = reply_to(record, rollout)
+    assert reply == ({"id": "7", "parts": block.parts, "rounding": None}, block.buffers)
+    gaps = reply_to(AttentionRecord({"self": hybrid()}), rollout)
+    _assert_error(gaps, "^this stack has no rollout: it has layers 3, 7, 11: rollout needs")
 
 
 def test_what_combines_all_layers() -> None:

@@ -104,6 +104,7 @@ def _layer(
         "rotary": None,
         "program": capped or program(scale=dim**-0.5),
         "sums": None,
+        "norms_need": "values",
         "fidelity": {"exact": exact, "module": "", "tolerance": 1e-5},
     }
     parts = [
@@ -139,6 +140,7 @@ def _weights_alone(tokens: Json, seed: str, heads: int, *, number: int) -> Json:
         "rotary": None,
         "program": None,
         "sums": None,
+        "norms_need": "values",
         "fidelity": {"exact": None, "module": "", "tolerance": 1e-5},
     }
     block = encode_block(parts, values)
@@ -204,6 +206,7 @@ def _record(
             "missing": list(missing),
             "stacks": sent,
             "image": None,
+            "texts": None,
             "metrics": _sent_metrics(numbers),
             "patterns": {
                 "kinds": [asdict(kind) for kind in PATTERNS],

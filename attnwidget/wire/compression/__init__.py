@@ -1,6 +1,6 @@
 """Compression of a layer's block, with its error. `js/src/data` decodes it."""
 
-from .layer import Packed, pack_layer
+from .layer import Packed, pack_block, pack_layer
 from .limits import COMPACT, FINE, LIMITS, Limits, Quality, check_quality
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "Packed",
     "Quality",
     "check_quality",
+    "pack_block",
     "pack_layer",
 ]

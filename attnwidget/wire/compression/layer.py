@@ -31,19 +31,22 @@ def pack_layer(layer: Layer, limits: Limits | None) -> Packed:
     as for a text of a few tokens, or if the range of the numbers is too large to be coded.
     """
     if limits is None:
-        return _pack(encode_block(layer, all_rows=True))
+        return pack_block(encode_block(layer, all_rows=True))
     encode = rounded_weights if layer.program is None else rounded_vectors
     rounded = encode(layer, limits)
     if rounded is None:
-        return _pack(encode_block(layer, all_rows=True))
-    packed = _pack(rounded)
+        return pack_block(encode_block(layer, all_rows=True))
+    packed = pack_block(rounded)
     share = _CLEARLY_SMALLER_WEIGHTS if layer.program is None else _CLEARLY_SMALLER
     if len(packed[1]) < share * block_size(layer):
         return packed
-    return min(packed, _pack(encode_block(layer, all_rows=True)), key=lambda packed: len(packed[1]))
+    return min(
+        packed, pack_block(encode_block(layer, all_rows=True)), key=lambda packed: len(packed[1])
+    )
 
 
-def _pack(block: Block) -> Packed:
+def pack_block(block: Block) -> Packed:
+    """Pack a block as it is."""
     return {"parts": block.parts, "error": block.error}, packed_buffers(block)
 
 

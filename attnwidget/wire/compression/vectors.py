@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from attnwidget.record import Layer
-from attnwidget.wire.block import Block, add_program, received_program
-from attnwidget.wire.rounding import vectors_error
+from attnwidget.wire.block import Block, add_norms, add_program, received_program
+from attnwidget.wire.rounding import BlockError, add_shares_error, vectors_error
 
 from .balanced import Turned, bases, turned
 from .decimals import add_decimals
@@ -53,13 +53,17 @@ def rounded_vectors(layer: Layer, limits: Limits) -> Block | None:
     if best is None:
         return None
     step, measured = best
-    off = vectors_error(layer, sent(step))
-    block = Block([], [], {**measured.error, "variation": measured.variation, "vectors": off})
+    received = sent(step)
+    off = vectors_error(layer, received)
+    error: BlockError = {**measured.error, "variation": measured.variation, "vectors": off}
+    add_shares_error(error, layer, received, np.arange(layer.shape[0]))
+    block = Block([], [], error)
     try:
         _add(block, vectors, step)
     except OverflowError:
         return None
     add_program(block, layer.program)
+    add_norms(block, layer)
     add_decimals(block, measured)
     return block
 

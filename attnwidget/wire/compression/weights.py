@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from attnwidget.record import Layer
-from attnwidget.wire.block import Block
+from attnwidget.wire.block import Block, add_norms
+from attnwidget.wire.rounding import BlockError, add_shares_error
 
 from .decimals import add_decimals
 from .integers import add_integers
@@ -45,7 +46,9 @@ def rounded_weights(layer: Layer, limits: Limits) -> Block | None:
     if best is None:
         return None
     step, measured = best
-    block = Block([], [], {**measured.error, "variation": measured.variation})
+    error: BlockError = {**measured.error, "variation": measured.variation}
+    add_shares_error(error, layer, sent(step), np.arange(layer.shape[0]))
+    block = Block([], [], error)
     block.add_vectors("queries", layer.queries)
     block.add_vectors("keys", layer.keys)
     roots /= np.float32(step)
@@ -53,5 +56,6 @@ def rounded_weights(layer: Layer, limits: Limits) -> Block | None:
     levels = np.rint(roots, out=roots).astype(np.int32).transpose(0, 2, 1)
     add_integers(block, "weights", levels)
     block.add("step", "f32", np.array([step]))
+    add_norms(block, layer)
     add_decimals(block, measured)
     return block

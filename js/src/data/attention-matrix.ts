@@ -9,6 +9,7 @@ import type { Units } from "./units.ts";
 /** The recipe of a matrix, which a worker can repeat. */
 export type MatrixSpec =
   | { readonly kind: "head"; readonly head: number }
+  | { readonly kind: "weighted"; readonly head: number }
   | { readonly kind: "matrix"; readonly name: string; readonly keys: number }
   | {
       readonly kind: "combined";
@@ -34,6 +35,8 @@ type Joined = Pick<Units, "tokens">;
 
 export interface AttentionMatrix {
   readonly name: string;
+  /** What its numbers are: weights, or shares of a row by another weighting. */
+  readonly measure: "weight" | "share";
   /** The head that gives the colour; null for several heads. */
   readonly head: number | null;
   readonly spec: MatrixSpec;
@@ -72,6 +75,8 @@ export function matrixFrom(spec: MatrixSpec, source: Source): AttentionMatrix {
   switch (spec.kind) {
     case "head":
       return headMatrix(source as LayerData, spec.head);
+    case "weighted":
+      return weightedMatrix(source as LayerData, spec.head);
     case "matrix":
       return storedMatrix(spec.name, source as Float32Array, spec.keys);
     case "combined": {
@@ -87,6 +92,7 @@ export function matrixFrom(spec: MatrixSpec, source: Source): AttentionMatrix {
 export function headsOf(spec: MatrixSpec): readonly number[] {
   switch (spec.kind) {
     case "head":
+    case "weighted":
       return [spec.head];
     case "matrix":
       return [];
@@ -100,6 +106,7 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
 /** @param segments the queries and keys of its overview, as in `Choices`. */
 export const headMatrix = (layer: Layer, head: number, segments = "all"): AttentionMatrix => ({
   name: `Head ${head}`,
+  measure: "weight",
   head,
   spec: { kind: "head", head },
   // A layer that is fetched row by row cannot be copied to the worker, which could not fetch.
@@ -112,6 +119,20 @@ export const headMatrix = (layer: Layer, head: number, segments = "all"): Attent
   overview: layer.overview(head, segments),
 });
 
+/** The value-weighted shares of a head, after Kobayashi et al. 2020. */
+export const weightedMatrix = (layer: LayerData, head: number): AttentionMatrix => ({
+  name: `Head ${head}, value-weighted`,
+  measure: "share",
+  head,
+  spec: { kind: "weighted", head },
+  source: layer,
+  row: (query) => layer.shareRow(head, query),
+  column: (key) => layer.shareColumn(head, key),
+  hasColumns: () => layer.hasColumns(head),
+  rounding: () => layer.shareRounding,
+  largestRounding: layer.shareRounding,
+});
+
 /**
  * @param values [queries, keys], row by row
  * @param rounding bounds of the differences of the weights of each query
@@ -121,8 +142,10 @@ export const storedMatrix = (
   values: Float32Array,
   keys: number,
   rounding?: Float32Array,
+  measure: AttentionMatrix["measure"] = "weight",
 ): AttentionMatrix => ({
   name,
+  measure,
   head: null,
   spec: { kind: "matrix", name, keys },
   source: values,
@@ -163,10 +186,11 @@ export function combinedMatrix(
     }
     return how === "mean" ? out.map((sum) => sum / parts.length) : out;
   };
-  const [{ source }] = matrices;
+  const [{ source, measure }] = matrices;
   const parts = matrices.map(({ overview }) => overview).filter((part) => part !== undefined);
   return {
     name,
+    measure,
     head: null,
     spec: { kind: "combined", name, of: matrices.map(({ spec }) => spec), how },
     source: matrices.every((matrix) => matrix.source === source) ? source : null,
@@ -211,6 +235,7 @@ export function wordMatrix(
     });
   return {
     name: matrix.name,
+    measure: matrix.measure,
     head: matrix.head,
     spec: {
       kind: "words",

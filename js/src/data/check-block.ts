@@ -4,7 +4,7 @@ import type { Arrays } from "./arrays.ts";
 import { type Check, fields, integer, list, number, optional, orNull, text } from "./check.ts";
 import { checkPart, type Part } from "./codec.ts";
 import { CHANNELS, LOW, MOST_LOW } from "./integers.ts";
-import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
+import { hasNorms, type LayerInfo, type Side, type StackInfo } from "./manifest.ts";
 
 /** The sizes that each axis of an array may have, by the array's name. */
 export type Shapes = ReadonlyMap<string, readonly (readonly number[])[]>;
@@ -21,6 +21,7 @@ const isError = optional(
       variation: optional(amount),
       vectors: optional(amount),
       scores: optional(amount),
+      shares: optional(amount),
     }),
   ),
 );
@@ -96,6 +97,7 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
       add("key_steps", [key_heads], [dim]);
     }
   }
+  if (hasNorms(layer)) add("norms", [heads], [columns]);
   add("decimals", [heads], [rows]);
   add("step", [1]);
   if (turned && dim !== null) {
@@ -124,6 +126,11 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
 export function combinedShapes({ queries, keys }: StackInfo): Shapes {
   const axes = [[queries.labels.length], [keys.labels.length]];
   return new Map(["mean", "max", "head"].map((name) => [name, axes]));
+}
+
+export function rolloutShapes({ layers, keys }: StackInfo): Shapes {
+  const side = [keys.labels.length];
+  return new Map([["rollout", [[layers.length], side, side]]]);
 }
 
 /** The shapes of one row or column of every head of a layer. */

@@ -13,6 +13,7 @@ import {
   orNull,
   text,
 } from "./check.ts";
+import type { SentExamples } from "./examples.ts";
 import type {
   LayerInfo,
   Patches,
@@ -129,6 +130,7 @@ const layer: Check = (value) => {
     bytes: integer(0),
     bare: optional(flag),
     sums: optional(orNull(list(number, exactly(2)))),
+    norms_need: optional(orNull(oneOf(["values", "projection"]))),
     fidelity: fields({ exact: orNull(flag), module: text(), tolerance: number }),
   })(value);
   if (wrong !== null) return wrong;
@@ -228,6 +230,26 @@ export const similarity = (stacks: readonly StackInfo[]): Check => {
   };
 };
 
+/** The examples of heads. @param stacks the checked stacks of the record */
+export const examples = (stacks: readonly StackInfo[]): Check => {
+  const shape = fields({ texts: list(text()), num_texts: count, metrics: fields({}) });
+  return (value) => {
+    const wrong = shape(value);
+    if (wrong !== null) return wrong;
+    const { texts, metrics: found } = value as SentExamples;
+    const kinds = list(orNull(list(number, exactly(5))), exactly(3));
+    for (const [name, values] of Object.entries(found)) {
+      const place = byHead(kinds, stacks, false)(values);
+      if (place !== null) return `.metrics.${name}${place}`;
+      const named = Object.values(values).flat(2).flat();
+      if (!named.every((each) => !each || integer(0, texts.length - 1)(each[0]) === null)) {
+        return `.metrics.${name}`;
+      }
+    }
+    return null;
+  };
+};
+
 const kinds = list(fields({ label: text(), description: text() }), count);
 
 const patterns =
@@ -236,7 +258,11 @@ const patterns =
     const wrong = fields({ kinds })(value);
     if (wrong !== null) return wrong;
     const place = integer(0, (value as SentPatterns).kinds.length - 1);
-    return fields({ values: byHead(place, stacks, true) })(value);
+    return fields({
+      values: byHead(place, stacks, true),
+      words: optional(byHead(text(), stacks, true)),
+      reasons: optional(byHead(text(), stacks, true)),
+    })(value);
   };
 
 export const manifest: Check = (value) => {
@@ -245,6 +271,7 @@ export const manifest: Check = (value) => {
     missing: list(text()),
     stacks: list(stack, count),
     image: optional(orNull(image)),
+    texts: optional(orNull(count)),
   })(value);
   if (wrong !== null) return wrong;
   const { stacks } = value as { stacks: readonly StackInfo[] };

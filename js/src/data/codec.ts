@@ -3,7 +3,7 @@
 import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";
 import { withIntegers } from "./integers.ts";
-import type { Manifest, StackInfo } from "./manifest.ts";
+import { hasNorms, type LayerInfo, type Manifest, type StackInfo } from "./manifest.ts";
 
 export interface Part {
   readonly name: string;
@@ -33,6 +33,8 @@ export interface BlockError {
   readonly vectors?: number;
   /** The largest difference of a score. */
   readonly scores?: number;
+  /** The largest difference of a value-weighted share, if there are norms of values. */
+  readonly shares?: number;
 }
 
 export const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
@@ -110,11 +112,23 @@ export interface Thumbnail {
   readonly levels: Uint8Array;
 }
 
-/** Decode the thumbnails, by stack, layer and head. */
-export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Thumbnail[][][] {
-  const due = manifest.stacks.reduce((sum, stack) => {
-    const [rows, columns] = thumbnailSize(stack);
-    const heads = stack.layers.reduce((own, layer) => own + layer.heads, 0);
+/** Thumbnails by stack, layer and head. */
+export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
+
+export interface Overview {
+  readonly attention: Thumbnails;
+  /** Those of value-weighted shares; none of a layer without norms of values, or of a profile. */
+  readonly weighted: Thumbnails;
+}
+
+/** Decode the thumbnails. */
+export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview {
+  const { stacks } = manifest;
+  const weightedHeads = (layer: LayerInfo) =>
+    hasNorms(layer) && manifest.texts === null ? layer.heads : 0;
+  const due = stacks.reduce((sum, stack) => {
+    const [rows, columns] = thumbnailSize(stack, manifest);
+    const heads = stack.layers.reduce((own, layer) => own + layer.heads + weightedHeads(layer), 0);
     return sum + heads * Math.ceil((rows * columns) / 2);
   }, 0);
   if (bytes.length < due) throw new Error("The thumbnails of this record are incomplete.");
@@ -128,13 +142,17 @@ export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Thumbnail
     offset += Math.ceil(levels.length / 2);
     return { rows, columns, levels };
   };
-  return manifest.stacks.map((stack) => {
-    const [rows, columns] = thumbnailSize(stack);
-    return stack.layers.map((layer) =>
-      Array.from({ length: layer.heads }, () => next(rows, columns)),
-    );
-  });
+  const read = (headsOf: (layer: LayerInfo) => number) =>
+    stacks.map((stack) => {
+      const [rows, columns] = thumbnailSize(stack, manifest);
+      return stack.layers.map((layer) =>
+        Array.from({ length: headsOf(layer) }, () => next(rows, columns)),
+      );
+    });
+  return { attention: read(({ heads }) => heads), weighted: read(weightedHeads) };
 }
 
-const thumbnailSize = ({ queries, keys }: StackInfo) =>
-  [queries, keys].map(({ labels }) => Math.min(labels.length, THUMBNAIL_SIZE)) as [number, number];
+const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>
+  [queries, keys].map(({ labels }) =>
+    texts === null ? Math.min(labels.length, THUMBNAIL_SIZE) : THUMBNAIL_SIZE,
+  ) as [number, number];

@@ -32,6 +32,13 @@ export interface LayerContent {
 /** The most multiplications, of all heads together, to prepare columns without a pause. */
 const AT_ONCE = 8e6;
 
+/** The sum of the products of two arrays' numbers. */
+function product(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let n = 0; n < a.length; n++) sum += a[n] * b[n];
+  return sum;
+}
+
 /** Kernels process four numbers at a time, and may write three more. */
 const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 
@@ -78,7 +85,9 @@ export class LayerData {
       const headProgram = this.#program(head);
       this.#programs.push(headProgram);
       if (headProgram)
-        this.#normalizers.push(new Normalizers(this.#kernels, this.numQueries, column));
+        this.#normalizers.push(
+          new Normalizers(this.#kernels, this.numQueries, column, this.#arrays.has("norms")),
+        );
     }
   }
 
@@ -192,9 +201,13 @@ export class LayerData {
     // Skip the exponential of masked keys on both sides, in steps of the kernels' four numbers.
     const seen = row.subarray(4 * Math.floor(first / 4), 4 * Math.ceil(end / 4));
     const { peak, factor } = softmax(this.#kernels, seen, sinkOf(program));
-    if (muted.length === 0) this.#normalizers[head].set(i, peak, factor);
     row.fill(0, 0, first).fill(0, end);
-    return row.subarray(0, this.numKeys);
+    const weights = row.subarray(0, this.numKeys);
+    if (muted.length === 0) {
+      const norms = this.norms(head);
+      this.#normalizers[head].set(i, peak, factor, norms ? product(weights, norms) : 0);
+    }
+    return weights;
   }
 
   /**
@@ -216,6 +229,42 @@ export class LayerData {
     scoreColumn(this.#kernels, program, j, column);
     this.#kernels.weights(column, peaks, factors);
     return column.slice(0, this.numQueries);
+  }
+
+  /** The norm of what each key's value adds to the layer's output, [Tk]; null if not known. */
+  norms(head: number): Float32Array | null {
+    return this.#arrays.has("norms") ? this.#slice("norms", head, this.numKeys) : null;
+  }
+
+  /** The value-weighted shares of row i: weights times norms, as shares of the row's sum. */
+  shareRow(head: number, i: number): Float32Array {
+    const [weights, norms] = [this.passingRow(head, i), this.#normsOf(head)];
+    const total = product(weights, norms);
+    return weights.map((weight, j) => (total > 0 ? (weight * norms[j]) / total : 0));
+  }
+
+  /** The value-weighted shares of column j. Takes as long as `weightColumn`. */
+  shareColumn(head: number, j: number): Float32Array {
+    const [weights, norm] = [this.weightColumn(head, j), this.#normsOf(head)[j]];
+    const totals = this.#normalizers[head]?.totals ?? this.#totals(head);
+    return weights.map((weight, i) => (totals[i] > 0 ? (weight * norm) / totals[i] : 0));
+  }
+
+  /** A bound of the differences of value-weighted shares. */
+  get shareRounding(): number {
+    return this.#margin * (this.error?.shares ?? 0);
+  }
+
+  #normsOf(head: number): Float32Array {
+    return this.#slice("norms", head, this.numKeys);
+  }
+
+  /** The sum of weights times norms of every row, where weights are kept. */
+  #totals(head: number): Float32Array {
+    const norms = this.#normsOf(head);
+    return Float32Array.from({ length: this.numQueries }, (_, i) =>
+      product(this.passingRow(head, i), norms),
+    );
   }
 
   /**

@@ -65,6 +65,8 @@ export interface LayerInfo {
   readonly program: Program | null;
   /** True if the page has weights alone although a program gives them. */
   readonly bare?: boolean;
+  /** The array without which there are no norms of values; null if the block has `norms`. */
+  readonly norms_need?: "values" | "projection" | null;
   /** The least and the largest sum of a row of weights; null or missing if all are 1. */
   readonly sums?: readonly [number, number] | null;
   readonly fidelity: {
@@ -74,6 +76,9 @@ export interface LayerInfo {
     readonly tolerance: number;
   };
 }
+
+/** True if the block of a layer has the norms of its values. */
+export const hasNorms = ({ norms_need }: LayerInfo): boolean => norms_need === null;
 
 /** Values per head, by layer. */
 export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
@@ -126,6 +131,9 @@ export interface Patterns {
   readonly kinds: readonly { readonly label: string; readonly description: string }[];
   /** Indices into `kinds`. */
   readonly values: ByHead<number>;
+  /** Over many texts, the words for each head, and the rules with its numbers. */
+  readonly words: ByHead<string>;
+  readonly reasons: ByHead<string>;
 }
 
 /** Values per head as they are sent: by stack, in the order of its layers. */
@@ -143,8 +151,10 @@ export interface SentSimilarity extends Omit<Similarity, "places" | "nearest" | 
   readonly null?: { readonly label: string; readonly places: SentByHead<Position> };
 }
 
-export interface SentPatterns extends Omit<Patterns, "values"> {
+export interface SentPatterns extends Pick<Patterns, "kinds"> {
   readonly values: SentByHead<number>;
+  readonly words?: SentByHead<string>;
+  readonly reasons?: SentByHead<string>;
 }
 
 export interface StackInfo {
@@ -164,6 +174,11 @@ export interface Manifest {
   readonly stacks: readonly StackInfo[];
   /** The image that the model read: a WebP file in base64; null for none. */
   readonly image: string | null;
+  /**
+   * The number of texts over which thumbnails and metrics are means, and to which patterns belong;
+   * null if they are of this text alone.
+   */
+  readonly texts: number | null;
   readonly metrics: readonly Metric[];
   readonly patterns: Patterns;
 }

@@ -6,22 +6,30 @@ import type { Kernels } from "../kernels/kernels.ts";
 export interface Normalized {
   readonly peaks: Float32Array;
   readonly factors: Float32Array;
+  readonly totals: Float32Array | null;
 }
 
 export class Normalizers {
   /** Per query, the largest score, and 1 / the sum of exponentials, 0 if unknown. */
   readonly peaks: Float32Array;
   readonly factors: Float32Array;
+  /** Per query, the sum of weights times norms of values; null without norms. */
+  readonly totals: Float32Array | null;
   #missing: number;
 
-  /** @param length the length of the arrays, at least the number of queries */
+  /**
+   * @param length the length of the arrays, at least the number of queries
+   * @param weighted true if the layer has norms of values
+   */
   constructor(
     kernels: Kernels,
     private readonly queries: number,
     length: number,
+    weighted: boolean,
   ) {
     this.peaks = kernels.floats(length);
     this.factors = kernels.floats(length);
+    this.totals = weighted ? new Float32Array(queries) : null;
     this.#missing = queries;
   }
 
@@ -34,20 +42,22 @@ export class Normalizers {
     return this.factors[query] !== 0;
   }
 
-  set(query: number, peak: number, factor: number): void {
+  set(query: number, peak: number, factor: number, total: number): void {
     if (!this.has(query)) this.#missing--;
     this.peaks[query] = peak;
     this.factors[query] = factor;
+    if (this.totals) this.totals[query] = total;
   }
 
-  learn({ peaks, factors }: Normalized): void {
+  learn({ peaks, factors, totals }: Normalized): void {
     for (let query = 0; query < this.queries; query++) {
-      if (factors[query] !== 0) this.set(query, peaks[query], factors[query]);
+      if (factors[query] !== 0) this.set(query, peaks[query], factors[query], totals?.[query] ?? 0);
     }
   }
 
   /** A copy, to send it to another thread. */
   known(): Normalized {
-    return { peaks: this.peaks.slice(), factors: this.factors.slice() };
+    const { peaks, factors, totals } = this;
+    return { peaks: peaks.slice(), factors: factors.slice(), totals: totals?.slice() ?? null };
   }
 }

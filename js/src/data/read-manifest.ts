@@ -2,9 +2,11 @@
 
 import {
   manifest as check,
+  examples as checkExamples,
   metrics as checkMetrics,
   similarity as checkSimilarity,
 } from "./check-manifest.ts";
+import type { Examples, SentExamples } from "./examples.ts";
 import type {
   ByHead,
   LayerInfo,
@@ -49,15 +51,21 @@ export function readManifest(sent: unknown): Manifest {
     keys: stack.keys ?? stack.queries,
     sampled: stack.sampled ?? null,
   }));
-  const { version, model, missing, image, metrics, patterns } = manifest;
+  const { version, model, missing, image, texts, metrics, patterns } = manifest;
   return {
     version,
     model,
     missing,
     stacks,
     image: image ?? null,
+    texts: texts ?? null,
     metrics: metrics.map((metric) => readMetric(metric, stacks)),
-    patterns: { ...patterns, values: byLayer(patterns.values, stacks) },
+    patterns: {
+      kinds: patterns.kinds,
+      values: byLayer(patterns.values, stacks),
+      words: byLayer(patterns.words ?? {}, stacks),
+      reasons: byLayer(patterns.reasons ?? {}, stacks),
+    },
   };
 }
 
@@ -79,6 +87,17 @@ export function readSimilarity(sent: unknown, { stacks }: Manifest): Similarity 
     nearest: byLayer(nearest, stacks),
     null: random ? { ...random, places: byLayer(random.places, stacks) } : null,
   };
+}
+
+/** Read the examples of heads; null if there are none. */
+export function readExamples(sent: unknown, { stacks }: Manifest): Examples | null {
+  if (sent === null || sent === undefined) return null;
+  refuse("examples", checkExamples(stacks)(sent));
+  const { texts, num_texts, metrics } = sent as SentExamples;
+  const byName = Object.entries(metrics).map(
+    ([name, values]) => [name, byLayer(values, stacks)] as const,
+  );
+  return { texts, count: num_texts, metrics: new Map(byName) };
 }
 
 function readMetric(sent: SentMetric, stacks: readonly StackInfo[]): Metric {

@@ -2,6 +2,7 @@
 
 import { Turns } from "../scheduling/turns.ts";
 import type { Block, BlockError, Part } from "./codec.ts";
+import { type Effect, readEffect } from "./effect.ts";
 import type { Side } from "./manifest.ts";
 import { Absent } from "./resource-cache.ts";
 
@@ -14,10 +15,20 @@ export interface Channel {
 interface Reply {
   id?: unknown;
   error?: string;
+  /** True if the reader has to bring something, as a model, and nothing is broken. */
+  absent?: true;
   /** True if the request was aborted. */
   aborted?: true;
   parts?: Part[];
   rounding?: BlockError | null;
+  effect?: unknown;
+}
+
+/** The heads of a stack that are switched off, and the locked query. */
+export interface OffHeads {
+  readonly stack: string;
+  readonly heads: readonly (readonly [layer: number, head: number])[];
+  readonly query: number | null;
 }
 
 /** Bytes in any form that a host delivers: DataView, typed array or ArrayBuffer. */
@@ -39,6 +50,7 @@ export class Requests {
   readonly #blocks: Turns;
   // A separate queue, so that blocks do not wait for a slow column.
   readonly #rows: Turns;
+  readonly #effects: Turns;
 
   /** @param end aborted to stop all requests */
   constructor(
@@ -55,6 +67,7 @@ export class Requests {
     channel.on("msg:custom", receive);
     this.#blocks = new Turns(end);
     this.#rows = new Turns(end);
+    this.#effects = new Turns(end);
     end.addEventListener("abort", () => {
       channel.off("msg:custom", receive);
       const ids = [...this.#waiting.keys()];
@@ -70,14 +83,28 @@ export class Requests {
 
   /** Request the block of a layer. The kernel cannot abort it. */
   block(stack: string, layer: number, signal: AbortSignal): Promise<Block> {
-    const ask = () => this.#ask({ op: "block", stack, layer }, `layer ${layer}`);
+    const ask = () => this.#ask({ op: "block", stack, layer }, `layer ${layer}`, readBlock);
     return this.#blocks.take(ask, signal);
   }
 
   /** Request the mean and the maximum over all heads of all layers. */
   combined(stack: string, signal: AbortSignal): Promise<Block> {
-    const ask = () => this.#ask({ op: "combined", stack }, "the combination of all layers");
+    const what = "the combination of all layers";
+    const ask = () => this.#ask({ op: "combined", stack }, what, readBlock);
     return this.#blocks.take(ask, signal);
+  }
+
+  /** Request the rollout of all layers. */
+  rollout(stack: string, signal: AbortSignal): Promise<Block> {
+    const ask = () => this.#ask({ op: "rollout", stack }, "the rollout", readBlock);
+    return this.#blocks.take(ask, signal);
+  }
+
+  /** Request what the model does without some heads. */
+  effect(off: OffHeads, signal: AbortSignal): Promise<Effect> {
+    const read = (reply: Reply) => readEffect(reply.effect);
+    const ask = () => this.#ask({ op: "effect", ...off }, "the effect", read, signal);
+    return this.#effects.take(ask, signal);
   }
 
   /** Request row or column `position` of every head of a layer. */
@@ -90,13 +117,22 @@ export class Requests {
   ): Promise<Block> {
     const ask = () => {
       const content = { op: "row", stack, layer, side, position };
-      return this.#ask(content, `this row of layer ${layer}`, signal);
+      return this.#ask(content, `this row of layer ${layer}`, readBlock, signal);
     };
     return this.#rows.take(ask, signal);
   }
 
-  /** @param signal if aborted, the kernel is told to stop */
-  #ask(content: object, what: string, signal?: AbortSignal): Promise<Block> {
+  /**
+   * @param what names the reply to the reader
+   * @param read reads it, or throws
+   * @param signal if aborted, the kernel is told to stop
+   */
+  #ask<Answer>(
+    content: object,
+    what: string,
+    read: (reply: Reply, buffers: Iterable<unknown>) => Answer,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
     const id = `${this.#prefix}.${this.#count++}`;
     return new Promise((resolve, reject) => {
       const send = (message: object) => {
@@ -110,12 +146,12 @@ export class Requests {
         }
       };
       this.#waiting.set(id, (reply, buffers) => {
-        if (reply.error !== undefined) reject(new Error(`${reply.error}`));
-        else if (reply.aborted) reject(signal?.reason);
+        if (reply.error !== undefined) {
+          reject(reply.absent ? new Absent(`${reply.error}`) : new Error(`${reply.error}`));
+        } else if (reply.aborted) reject(signal?.reason);
         else {
-          const { parts = [], rounding } = reply;
           try {
-            resolve({ parts, buffers: [...buffers].map(bytesOf), error: rounding ?? undefined });
+            resolve(read(reply, buffers));
           } catch {
             reject(new Error(`The kernel's reply with ${what} is damaged.`));
           }
@@ -127,4 +163,8 @@ export class Requests {
       send({ id, ...content });
     });
   }
+}
+
+function readBlock({ parts = [], rounding }: Reply, buffers: Iterable<unknown>): Block {
+  return { parts, buffers: [...buffers].map(bytesOf), error: rounding ?? undefined };
 }

@@ -3,15 +3,23 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import { compiled } from "../kernels/compile.ts";
 import { bytesIn } from "./arrays.ts";
-import { checkNumbers, checkParts, combinedShapes, layerShapes } from "./check-block.ts";
-import { type Block, decodeBlock, decodeOverview, type Thumbnail } from "./codec.ts";
+import {
+  checkNumbers,
+  checkParts,
+  combinedShapes,
+  layerShapes,
+  rolloutShapes,
+} from "./check-block.ts";
+import { type Block, decodeBlock, decodeOverview, type Overview, type Thumbnail } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
+import type { Effect } from "./effect.ts";
 import type { Layer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
 import { type PackedBlock, unpack } from "./packed.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
-import { type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
+import type { OffHeads } from "./requests.ts";
+import { Absent, type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 
 /** The source of layers: a kernel, or the page. */
 export interface Source {
@@ -26,6 +34,17 @@ export interface Source {
   rows?(stack: string, layer: number): Rows | null;
   /** Fetches all heads of all layers as one; only a kernel computes that. */
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
+  /** Fetches the rollout of all layers; null if it cannot be had. */
+  rollout?(stack: string): ((signal: AbortSignal) => Promise<Block | PackedBlock>) | null;
+  /** Runs the model without some heads; only a kernel can. */
+  readonly effect?: ((off: OffHeads, signal: AbortSignal) => Promise<Effect>) | null;
+}
+
+/** The rollout of each layer, [T, T] row by row, by the layer's number. */
+export interface Rollout {
+  readonly layers: ReadonlyMap<number, Float32Array>;
+  /** The largest difference of a number from the record's. */
+  readonly rounding: number;
 }
 
 /** The largest change of a weight by rounding it to float16. */
@@ -60,11 +79,11 @@ interface Near {
 export type PairWeights = ReadonlyMap<number, readonly number[]>;
 
 export class Store {
-  readonly #cache = new ResourceCache<Layer | Combined | PairWeights>(BUDGET, () =>
+  readonly #cache = new ResourceCache<Layer | Combined | Rollout | PairWeights>(BUDGET, () =>
     this.#planPrefetch(),
   );
   readonly #rows: RowCache = new ResourceCache(ROWS_BUDGET);
-  readonly #thumbnails: Thumbnail[][][];
+  readonly #overview: Overview | null;
   /** The neighbours of the layer requested last, which is the one in view. */
   #near: Near | null = null;
   #planned = false;
@@ -75,7 +94,7 @@ export class Store {
     overview: Uint8Array | null,
     private readonly source: Source,
   ) {
-    this.#thumbnails = overview ? decodeOverview(manifest, overview) : [];
+    this.#overview = overview && decodeOverview(manifest, overview);
     // In parallel with the first request.
     void compiled();
   }
@@ -85,14 +104,23 @@ export class Store {
     return Boolean(this.source.combined);
   }
 
+  /** Run the model without some heads; null if nothing here can. */
+  get effect(): Source["effect"] {
+    return this.source.effect ?? null;
+  }
+
   stack(name: string): StackInfo {
     return this.manifest.stacks[this.#stackIndex(name)];
   }
 
-  thumbnail(stack: string, layer: number, head: number): Thumbnail {
+  /** @param weighted true for value-weighted shares, where they are known */
+  thumbnail(stack: string, layer: number, head: number, weighted = false): Thumbnail {
     const { layers } = this.stack(stack);
     const index = layers.findIndex(({ number }) => number === layer);
-    return this.#thumbnails[this.#stackIndex(stack)][index][head];
+    const of = this.#stackIndex(stack);
+    if (!this.#overview) throw new Error("This record has no thumbnails.");
+    const { attention, weighted: shares } = this.#overview;
+    return (weighted && shares[of][index][head]) || attention[of][index][head];
   }
 
   /** The layer of this number, fetched while it is watched. */
@@ -111,6 +139,31 @@ export class Store {
         ? this.#readCombined(stack, await asked)
         : await combine(this.stack(stack), this.#allLayers(stack, signal));
       return { data, bytes: 3 * data.mean.byteLength };
+    });
+  }
+
+  /** True if the rollout of a stack can be had, from the kernel or the page. */
+  hasRollout(stack: string): boolean {
+    return Boolean(this.source.rollout?.(stack));
+  }
+
+  /** The rollout of a stack, asked for likewise. */
+  rollout(stack: string): ReadonlySignal<Loaded<Rollout>> {
+    return this.#cache.get(keyOf(stack, "rollout"), async (signal) => {
+      const ask = this.source.rollout?.(stack);
+      if (!ask) throw new Absent("Rollout is not in this page.");
+      const sent = await ask(signal);
+      const { layers, keys } = this.stack(stack);
+      const size = keys.labels.length ** 2;
+      checkParts(sent.parts, sent.error, rolloutShapes(this.stack(stack)));
+      const arrays = decodeBlock("data" in sent ? await unpack(sent) : sent);
+      checkNumbers(arrays);
+      const values = arrays.get("rollout")?.values ?? new Float32Array(0);
+      // Copies, because a part that is sent to the worker would take all of them along.
+      const parts = layers.map(
+        ({ number }, at) => [number, values.slice(at * size, (at + 1) * size)] as const,
+      );
+      return { data: { layers: new Map(parts), rounding: FLOAT16 }, bytes: values.byteLength };
     });
   }
 
@@ -226,4 +279,4 @@ export class Store {
   }
 }
 
-const keyOf = (stack: string, layer: number | "combined") => `${stack}.${layer}`;
+const keyOf = (stack: string, layer: number | "combined" | "rollout") => `${stack}.${layer}`;

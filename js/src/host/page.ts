@@ -1,11 +1,11 @@
 /** The entry point of self-contained pages, which `attnwidget/page/document.py` writes. */
 
-import { effect } from "@preact/signals-core";
-import { mount } from "../app.ts";
-import { fields, flag, integer, list, oneOf, orNull, text } from "../data/check.ts";
+import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
+import { focusView, mount } from "../app.ts";
+import { fields, flag, integer, list, oneOf, optional, orNull, text } from "../data/check.ts";
 import type { Manifest } from "../data/manifest.ts";
-import type { PackedHeader } from "../data/packed.ts";
-import { readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
+import type { PackedBlock, PackedHeader } from "../data/packed.ts";
+import { readExamples, readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
 import { leftOut } from "../parts/absent.ts";
 import { isInUse, watchErrors } from "../parts/alert.ts";
@@ -13,7 +13,7 @@ import { el } from "../parts/dom.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
-import { type Choices, VIEWS, type ViewName } from "../state/choices.ts";
+import { CHOICES, type Choices, VIEWS, type ViewName } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
 import { followFrame, isFramed } from "./frame.ts";
 
@@ -28,6 +28,8 @@ interface Content {
     choices: Choices;
     metrics: unknown;
     similarity?: unknown;
+    /** Examples, and the record of each of their texts; null without any. */
+    examples?: { records: readonly number[] } | null;
     note: string;
   }[];
 }
@@ -37,7 +39,14 @@ const CONTENT = fields({
   views: list(oneOf(VIEWS), integer(1)),
   complete: flag,
   records: list(fields({ overview: orNull(text()) })),
-  widgets: list(fields({ record: integer(0), choices: fields({}), note: text() })),
+  widgets: list(
+    fields({
+      record: integer(0),
+      choices: fields({}),
+      examples: optional(orNull(fields({ records: list(integer(0)) }))),
+      note: text(),
+    }),
+  ),
 });
 
 /** The padding of the page above and below, as `attnwidget/page/document.py` has it. */
@@ -64,7 +73,7 @@ function start(): void {
     const content = read<Content>(document.querySelector("[data-content]"));
     const wrong = CONTENT(content);
     if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
-    const states: State[] = [];
+    const states: ReadonlySignal<State>[] = [];
     for (const widget of content.widgets) {
       try {
         states.push(show(main, content, widget));
@@ -80,36 +89,74 @@ function start(): void {
 }
 
 /** The page around widgets that all have the same theme has it, too. */
-function followTheme(states: readonly State[]): void {
+function followTheme(states: readonly ReadonlySignal<State>[]): void {
   // A frame takes the background of the page around it.
   if (isFramed()) return;
   const { dataset } = document.documentElement;
   effect(() => {
-    const [first, ...others] = new Set(states.map(({ theme }) => theme.value));
+    const [first, ...others] = new Set(states.map(({ value }) => value.theme.value));
     if (others.length || !first || first === "auto") delete dataset.theme;
     else dataset.theme = first;
   });
 }
 
-function show(main: HTMLElement, content: Content, widget: Content["widgets"][number]): State {
-  const { record, choices, metrics, similarity, note } = widget;
-  const recorded = content.records[record];
-  if (!recorded) throw new Error(`it has no record ${record}`);
-  const { manifest: sent, overview } = recorded;
-  const manifest = readManifest(sent);
-  const thumbnails = overview === null ? null : bytes(overview);
-  const store = new Store(manifest, thumbnails, sourceOf(content, record, manifest));
+/** Show a widget, and return the state of the record that it shows. */
+function show(
+  main: HTMLElement,
+  content: Content,
+  widget: Content["widgets"][number],
+): ReadonlySignal<State> {
+  const parent = el("div");
+  main.append(parent);
+  let scope = new Scope();
+  const shown = signal(showRecord(scope, parent, content, widget, widget.record, widget.choices));
+  effect(() => {
+    const state = shown.value;
+    const asked = state.opening.value;
+    const record = asked && widget.examples?.records[asked.text];
+    if (!asked || record === undefined) return;
+    const { stack, layer, head, query } = asked;
+    const kept = Object.fromEntries(CHOICES.map((name) => [name, state[name].peek()]));
+    const choices = {
+      ...kept,
+      ...{ view: "head", stack, layer, head, heads: [head], query, key: null, also: [] },
+    } as unknown as Choices;
+    const focused = parent.matches(":focus-within");
+    scope.end();
+    scope = new Scope();
+    shown.value = showRecord(scope, parent, content, widget, record as number, choices);
+    if (focused) focusView(parent);
+  });
+  return shown;
+}
+
+/** @param place of the record in the page: the widget's own, or that of an example */
+function showRecord(
+  scope: Scope,
+  parent: HTMLElement,
+  content: Content,
+  widget: Content["widgets"][number],
+  place: number,
+  choices: Choices,
+): State {
+  const [own, recorded] = [content.records[widget.record], content.records[place]];
+  if (!own || !recorded) throw new Error(`it has no record ${place}`);
+  // An example has the numbers of the profile, which are in the page once.
+  const manifest = readManifest({ ...(own.manifest as object), ...(recorded.manifest as object) });
+  const thumbnails = own.overview === null ? null : bytes(own.overview);
+  const store = new Store(manifest, thumbnails, sourceOf(content, place, manifest));
   const state = createState(manifest, choices, content.views);
-  state.ownMetrics.value = readMetrics(metrics, manifest);
-  state.similarity.value = readSimilarity(similarity, manifest);
-  state.note.value = note;
-  mount(new Scope(), main, store, state, {
-    height: parent === window ? MARGIN : isFramed() ? 0 : BARS,
+  state.ownMetrics.value = readMetrics(widget.metrics, manifest);
+  state.similarity.value = readSimilarity(widget.similarity, manifest);
+  state.examples.value = readExamples(widget.examples, manifest);
+  state.note.value = widget.note;
+  mount(scope, parent, store, state, {
+    height: window.parent === window ? MARGIN : isFramed() ? 0 : BARS,
     alone: content.widgets.length === 1,
   });
-  const host = main.lastElementChild as Element;
   // All errors in this page come from its widgets.
-  watchErrors(state, () => isInUse(host, [...main.querySelectorAll(":scope > div")]));
+  const inUse = () => isInUse(parent, [...document.querySelectorAll("[data-attnwidget] > div")]);
+  watchErrors(state, inUse, { signal: scope.signal });
   return state;
 }
 
@@ -133,10 +180,18 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
           numbers.filter((number) => scripts.has(`${stack}.${number}`)),
         );
       }
-      const { data, ...packed } = read<Embedded>(script);
-      return { ...packed, data: bytes(data) };
+      return embedded(script);
+    },
+    rollout(stack) {
+      const script = scripts.get(`${stack}.rollout`);
+      return script ? async () => embedded(script) : null;
     },
   };
+}
+
+function embedded(script: Element): PackedBlock {
+  const { data, ...packed } = read<Embedded>(script);
+  return { ...packed, data: bytes(data) };
 }
 
 function read<Type>(script: Element | null): Type {

@@ -1,9 +1,9 @@
 /** The entry point of notebooks: creates a store and a state from an anywidget model. */
 
-import { mount } from "../app.ts";
+import { focusView, mount } from "../app.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
-import { readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
+import { readExamples, readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
 import { bytesOf, type Channel, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
 import { notSaved } from "../parts/absent.ts";
@@ -27,15 +27,32 @@ interface Model extends Channel {
 /** Render a view. Nothing is shared between the views of a model, where hosts differ. */
 function render({ model, el: parent }: { model: Model; el: HTMLElement }): () => void {
   const scope = new Scope();
-  // The first of the scope's parts to end, since the tour restores choices then.
-  const view = scope.child();
-  const { signal } = scope;
   // Some hosts do not pass the script on; there is no worker then.
   const script = model.get("_esm");
   if (typeof script === "string") workWith(script, "module");
+  let shown = scope.child();
+  show(shown, model, parent);
+  // The kernel has opened another text.
+  const replace = () => {
+    const focused = parent.matches(":focus-within");
+    shown.end();
+    shown = scope.child();
+    show(shown, model, parent);
+    if (focused) focusView(parent);
+  };
+  listen(model, "change:_manifest", replace, scope.signal);
+  return () => scope.end();
+}
+
+/** Show the model's record until the scope ends. */
+function show(scope: Scope, model: Model, parent: HTMLElement): void {
+  // The first of the scope's parts to end, since the tour restores choices then.
+  const view = scope.child();
+  const { signal } = scope;
   try {
     const manifest = readManifest(model.get("_manifest"));
-    const source = sourceOf(model, manifest, parent, signal);
+    const connected = () => isConnected(parent);
+    const source = sourceOf(model, manifest, connected, signal);
     const store = new Store(manifest, bytesOf(model.get("_overview")), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
     const state = bindState(model, manifest, scope);
@@ -45,6 +62,10 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     follow(model, "_similarity", signal, (similarity) => {
       state.similarity.value = readSimilarity(similarity, manifest);
     });
+    follow(model, "_examples", signal, (examples) => {
+      state.examples.value = readExamples(examples, manifest);
+    });
+    openExamples(model, state, scope, connected);
     follow(model, "_note", signal, (note) => {
       state.note.value = `${note ?? ""}`;
     });
@@ -55,6 +76,7 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
         // A reply to a request has an id, and is handled by its sender.
         if (message?.id === undefined && typeof message?.error === "string") {
           state.error.value = message.error;
+          state.opening.value = null;
         }
       },
       signal,
@@ -64,9 +86,31 @@ function render({ model, el: parent }: { model: Model; el: HTMLElement }): () =>
     watchErrors(state, ({ filename }) => filename === import.meta.url, { signal });
   } catch (error) {
     // Otherwise the cell would stay empty.
-    parent.append(el("p", { role: "alert" }, error instanceof Error ? error.message : `${error}`));
+    const text = error instanceof Error ? error.message : `${error}`;
+    const alert = el("p", { role: "alert" }, text);
+    parent.append(alert);
+    scope.onEnd(() => alert.remove());
   }
-  return () => scope.end();
+}
+
+/** True if a kernel answers. A page exported by marimo drops all messages silently. */
+const isConnected = (parent: HTMLElement) =>
+  !parent.classList.contains("jupyter-widgets-disconnected") &&
+  !("__MARIMO_STATIC__" in globalThis);
+
+/** Ask the kernel for the examples that the reader opens. */
+function openExamples(model: Model, state: State, scope: Scope, connected: () => boolean): void {
+  scope.effect(() => {
+    const asked = state.opening.value;
+    if (!asked) return;
+    try {
+      if (!connected()) throw new Error();
+      model.send({ op: "open", ...asked });
+    } catch {
+      state.opening.value = null;
+      state.error.value = "No kernel is connected to read this text: run the cell again.";
+    }
+  });
 }
 
 /** A layer saved in the widget's state. */
@@ -76,19 +120,18 @@ type Saved = PackedHeader & { readonly data: ArrayBufferView };
 function sourceOf(
   model: Model,
   { stacks }: Manifest,
-  parent: HTMLElement,
+  connected: () => boolean,
   signal: AbortSignal,
 ): Source {
   const requests = new Requests(model, signal);
   const blocks = () => model.get("_blocks") as Record<string, Saved | undefined> | null;
-  const embedded = (stack: string, layer: number) => blocks()?.[`${stack}.${layer}`];
-  // A page exported by marimo drops all messages silently.
-  const connected = () =>
-    !parent.classList.contains("jupyter-widgets-disconnected") &&
-    !("__MARIMO_STATIC__" in globalThis);
+  const embedded = (stack: string, layer: number | "rollout") => blocks()?.[`${stack}.${layer}`];
   return {
     get combined() {
       return connected() ? requests.combined.bind(requests) : null;
+    },
+    get effect() {
+      return connected() ? requests.effect.bind(requests) : null;
     },
     block(stack, layer, abort) {
       const block = embedded(stack, layer);
@@ -104,6 +147,11 @@ function sourceOf(
         );
       }
       return requests.block(stack, layer, abort);
+    },
+    rollout(stack) {
+      const block = embedded(stack, "rollout");
+      if (block) return () => Promise.resolve({ ...block, data: bytesOf(block.data) });
+      return connected() ? (abort) => requests.rollout(stack, abort) : null;
     },
     rows(stack, layer) {
       if (embedded(stack, layer) || !connected()) return null;

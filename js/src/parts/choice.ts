@@ -9,6 +9,8 @@ export interface Option {
   readonly label: string;
   /** A description, shown on hover. */
   readonly title?: string;
+  /** True if it cannot be chosen. */
+  readonly off?: boolean;
 }
 
 /** A value that a control shows and sets, such as a signal; read inside an effect. */
@@ -40,8 +42,8 @@ export function choice<Value extends string>(
     if (content !== filled) {
       filled = content;
       select.replaceChildren(
-        ...current.map(({ value, label, title }) =>
-          el("option", { value, title: title || undefined }, label),
+        ...current.map(({ value, label, title, off }) =>
+          el("option", { value, title: title || undefined, disabled: off }, label),
         ),
       );
     }

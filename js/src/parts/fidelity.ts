@@ -43,9 +43,10 @@ export function keptAsWeights(layers: readonly LayerInfo[]): string {
  * The largest difference between the weights here and the record's, in words.
  *
  * @param rows the number of rows that it was measured in; null if in all
+ * @param what the numbers
  */
-export function weightsWithin(error: number, rows: number | null): string {
-  const within = error === 0 ? "weights as recorded" : `weights within ±${roundedUp(error)}`;
+export function weightsWithin(error: number, rows: number | null, what = "weights"): string {
+  const within = error === 0 ? `${what} as recorded` : `${what} within ±${roundedUp(error)}`;
   return rows === null ? within : `${within} in ${rows} sampled rows`;
 }
 

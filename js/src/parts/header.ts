@@ -4,11 +4,13 @@ import { computed } from "@preact/signals-core";
 import type { Store } from "../data/store.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { combination, type ViewName } from "../state/choices.ts";
+import { shownLens } from "../state/lens.ts";
 import { goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 import { button, el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";
 import { iconButton } from "./icons.ts";
+import { offButton } from "./off-button.ts";
 import { stepper } from "./stepper.ts";
 
 const VIEW_LABELS: Record<ViewName, string> = {
@@ -47,14 +49,17 @@ export function header(
     const together = state.view.value === "head" ? combination(state.combine.value) : null;
     const all = together?.over === "layers";
     layer.classList.toggle("idle", all);
-    head.classList.toggle("idle", together !== null);
+    const rolled = state.view.value === "head" && shownLens(state) === "rollout";
+    head.classList.toggle("idle", together !== null || rolled);
     layer.title = all ? "All layers are shown as one" : shownLayer.value.fidelity.module;
-    head.title = together === null ? "" : "Several heads are shown as one";
+    head.title = together === null && !rolled ? "" : "Several heads are shown as one";
   });
   const tabs = viewTabs(scope, state);
   const choices = filters(scope, state, store.manifest);
   const end = el("div", { class: "common" }, ...common);
-  return el("header", {}, tabs, layer, head, ...options(...choices, tools), end);
+  // A page cannot run the model.
+  const off = store.effect ? [offButton(scope, state)] : [];
+  return el("header", {}, tabs, layer, head, ...off, ...options(...choices, tools), end);
 }
 
 /** The choices of the view; in a narrow header, a button that opens them below it. */

@@ -13,7 +13,8 @@ const everywhere = (enter: string): Entries => [
   [", .", "previous, next head"],
   ["↑ ↓ ← →", "move through tokens or heads (also Page Up, Page Down, Home, End)"],
   ["Enter", `lock the token${enter}`],
-  ["Esc", "release what is locked"],
+  ["x Shift+X", "switch the head, or every head of its layer, off and on again"],
+  ["Esc", "release what is locked; if nothing is, all heads on again"],
   ["/", "find a token; Enter and Shift+Enter go through what is found"],
   ["c", "copy the numbers, for a spreadsheet"],
   ["s", "save what is shown as a figure"],
@@ -28,6 +29,7 @@ const POINTER: Entries = [
 ];
 
 const HEAD: Entries = [
+  ["v", "the next weighting: attention, value-weighted, rollout"],
   ["j Shift+J", "the strongest links of the matrix, one after the other"],
   ["point at a strip", "look at a token of the whole text; with a query locked, at its weight"],
   ["press a strip", "go there; drag to go through the text"],
@@ -50,6 +52,7 @@ const MATRIX: Entries = [
 ];
 
 const MODEL: Entries = [
+  ["v", "thumbnails of attention, or value-weighted"],
   ["click", "open a head in its place (also Space)"],
   ["↑ ↓", "the next head, while the ranking has the focus; Enter opens it"],
 ];

@@ -1,7 +1,9 @@
 /** The keyboard shortcuts of the whole app. */
 
+import type { Head } from "../data/manifest.ts";
 import { release } from "../state/locks.ts";
 import { goTo, stepLayer } from "../state/navigation.ts";
+import { switchAllOn, toggleLayerOff, toggleOff } from "../state/off.ts";
 import type { State } from "../state/state.ts";
 
 /** Actions without a choice in the state. */
@@ -11,6 +13,8 @@ export interface KeyActions {
   copy(): void;
   save(): void;
   jump(by: 1 | -1): void;
+  /** The head that the view looks at. */
+  head(): Head;
   /** The action of a key of the current view alone. */
   ofView(key: string): (() => void) | undefined;
 }
@@ -19,7 +23,7 @@ export interface KeyActions {
 export function bindKeys(
   root: HTMLElement,
   state: State,
-  { help, find, copy, save, jump, ofView }: KeyActions,
+  { help, find, copy, save, jump, head, ofView }: KeyActions,
   signal: AbortSignal,
   only?: HTMLElement,
 ): void {
@@ -34,7 +38,12 @@ export function bindKeys(
     s: save,
     j: () => jump(1),
     J: () => jump(-1),
+    x: () => toggleOff(state, head().layer.number, head().head),
+    X: () => toggleLayerOff(state, head().layer.number),
     Escape: () => {
+      // First what is locked or looked at, then the heads that are off.
+      const held = [state.query, state.key, state.hover].some((each) => each.peek() !== null);
+      if (!held) switchAllOn(state);
       state.hover.value = null;
       release(state);
     },
@@ -61,7 +70,7 @@ export function bindKeys(
   );
 }
 
-const ONCE = new Set(["?", "/", "c", "s", "r"]);
+const ONCE = new Set(["?", "/", "c", "s", "r", "v", "x", "X"]);
 
 /** Elements that take letters and digits themselves. */
 const TYPED = "input, textarea, select";

@@ -3,6 +3,7 @@
 import { batch, type ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import { activeHeads, goTo } from "../state/navigation.ts";
+import { isOff, toggleOff } from "../state/off.ts";
 import { choose, type State } from "../state/state.ts";
 import { headColors, textOn } from "../styles/head-colors.ts";
 import { alpha, type Palette } from "../styles/palette.ts";
@@ -19,16 +20,17 @@ export function swatches(
   let anchor = state.shown.head.peek();
   const buttons = Array.from({ length: heads }, (_, head) => {
     const name = `Head ${head}`;
-    const title = `${name}: click to show or hide, double-click for this head alone, shift-click for a range`;
+    const title = `${name}: click to show or hide, double-click for this head alone, shift-click for a range, alt-click to switch it off in the model`;
     const swatch = button({ "aria-label": name, title }, `${head}`, (event) => {
-      if (event.shiftKey) range(state, heads, anchor, head);
+      if (event.altKey) toggleOff(state, state.shown.layer.peek().number, head);
+      else if (event.shiftKey) range(state, heads, anchor, head);
       else {
         toggle(state, heads, head);
         anchor = head;
       }
     });
     swatch.addEventListener("dblclick", (event) => {
-      if (!event.shiftKey) solo(state, heads, head);
+      if (!event.shiftKey && !event.altKey) solo(state, heads, head);
     });
     return swatch;
   });
@@ -58,6 +60,9 @@ export function swatches(
       const on = active.has(head);
       swatch.setAttribute("aria-pressed", `${on}`);
       swatch.classList.toggle("current", head === state.shown.head.value);
+      const off = isOff(state, state.shown.layer.value.number, head);
+      swatch.classList.toggle("off", off);
+      setAttributes(swatch, { "aria-description": off && "switched off" });
       swatch.style.background = on ? colors[head] : alpha(colors[head], 0.18);
       swatch.style.color = on ? textOn(colors[head]) : "";
     });

@@ -171,7 +171,7 @@ function stepsOf(state: State, manifest: Manifest): readonly Step[] {
   const layers = stack.peek().layers;
   const query = tokenFor(state, manifest);
   const locked = { query, key: null, also: [] };
-  const inHead: Partial<Choices> = { ...locked, view: "head", combine: "none" };
+  const inHead: Partial<Choices> = { ...locked, view: "head", combine: "none", lens: "attention" };
   const heads = layers.reduce((sum, each) => sum + each.heads, 0);
   const [metric] = metrics.peek().length ? metrics.peek() : all;
   const values = [...Array(info.heads).keys()].map((head) => ({

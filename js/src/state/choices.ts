@@ -9,6 +9,9 @@ interface Choice<Value> {
   readonly check: check.Check;
 }
 
+/** A head by the number of its layer and its own. */
+export type HeadPlace = readonly [layer: number, head: number];
+
 const MOST = 2 ** 20;
 /** No list of heads, layers, tokens or neurons is longer than `MOST`. */
 const checkIndices = check.list(check.integer(0), check.integer(0, MOST));
@@ -20,6 +23,10 @@ const oneOf = <const Option extends string>(...options: readonly [Option, ...Opt
   options,
 });
 const flag = (value: boolean): Choice<boolean> => ({ value, check: check.flag });
+const pairs: Choice<readonly HeadPlace[]> = {
+  value: [],
+  check: check.list(check.list(check.integer(0), check.integer(2, 2)), check.integer(0, MOST)),
+};
 const text = (value: string): Choice<string> => ({ value, check: check.text() });
 const index = (value: number): Choice<number> => ({ value, check: check.integer(0) });
 const indexOrNull: Choice<number | null> = { value: null, check: check.orNull(check.integer(0)) };
@@ -43,6 +50,7 @@ export const SCHEMA = {
   also: indices,
   segments: oneOf("all", "aa", "ab", "ba", "bb"),
   combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
+  lens: oneOf("attention", "values", "rollout"),
   words: flag(false),
   orientation: oneOf("vertical", "horizontal"),
   picture: flag(true),
@@ -58,6 +66,8 @@ export const SCHEMA = {
   include_heads: indicesOrNull,
   neurons: oneOf("model", "pair", "sum"),
   muted: indices,
+  /** The heads of this stack that are switched off. */
+  off: pairs,
   expanded: flag(true),
   /** The names of metrics; `map_x` may be "similarity", and `map_size` "none". */
   map_x: text("distance"),
@@ -79,6 +89,7 @@ type ChoiceName = keyof typeof SCHEMA;
 export type Choices = { [Name in ChoiceName]: (typeof SCHEMA)[Name]["value"] };
 export type ViewName = Choices["view"];
 export type Segments = Choices["segments"];
+export type Lens = Choices["lens"];
 
 export const CHOICES = Object.keys(SCHEMA) as readonly ChoiceName[];
 export const VIEWS = SCHEMA.view.options;

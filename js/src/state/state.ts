@@ -1,6 +1,7 @@
 /** The state of one view: the reader's choices as signals, and the pointer. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import type { Examples, Opening } from "../data/examples.ts";
 import {
   type LayerInfo,
   layerOf,
@@ -68,6 +69,10 @@ export interface State extends ChoiceSignals {
   readonly ownMetrics: Signal<readonly Metric[]>;
   /** The similarity of heads; null if it is not known. */
   readonly similarity: Signal<Similarity | null>;
+  /** The examples of heads among the texts of a profile; null without any. */
+  readonly examples: Signal<Examples | null>;
+  /** The example that the reader has asked for, until its text is shown. */
+  readonly opening: Signal<Opening | null>;
   /** False while the map leaves out the heads of the null. */
   readonly nullShown: Signal<boolean>;
   /** A note about the layers that are saved for readers without a kernel; "" for none. */
@@ -117,6 +122,8 @@ export function createState(
     error: signal(null),
     ownMetrics,
     similarity: signal(null),
+    examples: signal(null),
+    opening: signal(null),
     nullShown: signal(true),
     note: signal(""),
   };

@@ -2,6 +2,7 @@
 
 import { oncePerPage } from "../once-per-page.ts";
 import { ADAPT } from "./css/adapt.ts";
+import { EFFECTS } from "./css/effects.ts";
 import { FIGURE } from "./css/figure.ts";
 import { FRAME } from "./css/frame.ts";
 import { HEAD } from "./css/head.ts";
@@ -12,7 +13,7 @@ import { PARTS } from "./css/parts.ts";
 import { PICTURE } from "./css/picture.ts";
 
 /** In order: later rules override earlier ones. */
-const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, MAP, PICTURE, ADAPT, FIGURE].join("");
+const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, MAP, PICTURE, EFFECTS, ADAPT, FIGURE].join("");
 
 /** The padding of ".body" in css/frame.ts, in CSS pixels. */
 export const BODY_PADDING = { x: 20, y: 16 };

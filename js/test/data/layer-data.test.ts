@@ -37,6 +37,37 @@ test("what a block as sent decodes to gives the record's own numbers", () => {
   }
 });
 
+test("value-weighted shares are weights times norms, as shares of their row", () => {
+  for (const index of [0, 1, 2]) {
+    const info = stack.layers[index];
+    const norms = Float32Array.from({ length: info.heads * 9 }, (_, n) => (n * 7) % 5);
+    const arrays = decodeBlock(blockOf(RECORD.blocks[`self.${index}`]));
+    const weighted = new LayerData(
+      stack,
+      info,
+      new Map([...arrays, ["norms", { shape: [info.heads, 9], values: norms }]]),
+    );
+    const head = info.heads - 1;
+    const shares = Array.from({ length: 9 }, (_, i) => {
+      const row = [...layer(index).weightRow(head, i)].map((w, j) => w * norms[head * 9 + j]);
+      const total = row.reduce((sum, value) => sum + value);
+      return row.map((value) => (total > 0 ? value / total : 0));
+    });
+    expectClose(
+      shares.flatMap((_, i) => [...weighted.shareRow(head, i)]),
+      shares.flat(),
+    );
+    for (let j = 0; j < 9; j++) {
+      expectClose(
+        weighted.shareColumn(head, j),
+        shares.map((row) => row[j]),
+      );
+    }
+    // Reading shares leaves the weights as they are.
+    expectClose(matrixOf(weighted, head), RECORD.weights[index].slice(head * 81, head * 81 + 81));
+  }
+});
+
 test("an array that is missing is named", () => {
   const { parts, buffers } = blockOf(RECORD.blocks["self.0"]);
   const arrays = decodeBlock({ parts: parts.slice(0, 1), buffers: buffers.slice(0, 1) });

@@ -2,7 +2,7 @@
 
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { page } from "vitest/browser";
-import { strongest, weightAt } from "../support/numbers.ts";
+import { NAMES, strongest, weightAt } from "../support/numbers.ts";
 import { twoFrames } from "../support/place.ts";
 import { expectNoProblems } from "../support/problems.ts";
 import { RECORD } from "../support/vectors.ts";
@@ -38,6 +38,19 @@ describe("layers", () => {
     await expect.element(list("Queries")).toBeVisible();
     press(root, "]");
     await expect.poll(() => model.sent.map(({ layer }) => layer)).toEqual([1]);
+  });
+
+  test("have their rollout from the kernel: one request for all of them", async () => {
+    const model = modelOf({ lens: "rollout", layer: 1, query: 5, _blocks: embedded(["self.1"]) });
+    const { status } = await rendered(model);
+    expect(model.sent.map(({ op, stack }) => [op, stack])).toEqual([["rollout", "self"]]);
+    const values = Float32Array.from({ length: 3 * 81 }, (_, n) => ((n * 11) % 81) / 81);
+    const parts = [{ name: "rollout", dtype: "f32", shape: [3, 9, 9] }];
+    model.deliver({ id: model.sent[0].id, parts }, [new DataView(values.buffer)]);
+    const row = [...values.slice(81 + 45, 81 + 54)];
+    const [first] = row.map((value, key) => ({ value, key })).sort((a, b) => b.value - a.value);
+    const largest = `${NAMES[5]} → ${NAMES[first.key]} ${first.value.toFixed(3)}`;
+    await expect.poll(status).toContain(`Rollout of layers 0–1  ${largest}`);
   });
 
   test("that the kernel cannot give are explained in its own words", async () => {

@@ -9,7 +9,7 @@ import { RECORD } from "../support/vectors.ts";
 
 function mounted(choices: Partial<Choices> = {}, views?: readonly ViewName[]) {
   const state = stateOf(choices, RECORD, views);
-  const names = ["help", "find", "copy", "save", "jump", "ofView"] as const;
+  const names = ["help", "find", "copy", "save", "jump", "head", "ofView"] as const;
   const actions = Object.fromEntries(names.map((name) => [name, vi.fn()])) as Record<
     (typeof names)[number],
     Mock
@@ -86,6 +86,31 @@ test("Escape releases what is locked and what is looked at", async () => {
   state.hover.value = { query: 3, key: null };
   await userEvent.keyboard("{Escape}");
   expect([state.query.value, state.hover.value]).toEqual([null, null]);
+});
+
+test("Escape switches all heads on if nothing is locked or looked at", async () => {
+  const { state } = mounted({ query: 2, off: [[0, 1]] });
+  await userEvent.keyboard("{Escape}");
+  expect(state.off.value).toEqual([[0, 1]]);
+  await userEvent.keyboard("{Escape}");
+  expect(state.off.value).toEqual([]);
+});
+
+test("x switches the head that the view looks at off, X its layer, and on again", async () => {
+  const { state, actions } = mounted();
+  const [, layer] = state.shown.stack.value.layers;
+  actions.head.mockReturnValue({ layer, head: 1 });
+  await userEvent.keyboard("x");
+  expect(state.off.value).toEqual([[1, 1]]);
+  await userEvent.keyboard("X");
+  expect(state.off.value).toEqual([
+    [1, 0],
+    [1, 1],
+  ]);
+  await userEvent.keyboard("x");
+  expect(state.off.value).toEqual([[1, 0]]);
+  await userEvent.keyboard("XX");
+  expect(state.off.value).toEqual([]);
 });
 
 test.for(["input", "textarea", "select"] as const)("what is typed into %s is text", (name) => {

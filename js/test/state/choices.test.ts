@@ -18,6 +18,17 @@ const VALUES = {
   flag: { right: [true, false], wrong: [0, 1, "true"] },
   index: { right: [0, 3, 99], wrong: [-1, 0.5, "0", true, [0]] },
   indices: { right: [[], [0], [3, 1]], wrong: [0, "0", [-1], [0.5], [null], ["0"], {}] },
+  pairs: {
+    right: [
+      [],
+      [[0, 3]],
+      [
+        [7, 0],
+        [7, 1],
+      ],
+    ],
+    wrong: [0, [3], [[0]], [[0, 1, 2]], [[0, -1]], [["0", "1"]], {}],
+  },
   text: { right: ["a name"], wrong: [0, true, ["a name"], {}] },
 };
 

@@ -132,6 +132,7 @@ def test_measurements_do_not_depend_on_the_partition_or_on_the_order_of_layers()
     for place, layer in whole.layers.items():
         other = merged.layers[place]
         assert other.texts == layer.texts == 9
+        assert other.shape == layer.shape == (5, 5)
         for field in ("mean", "low", "high", "count"):
             np.testing.assert_allclose(
                 getattr(found, field)[:, other.heads],

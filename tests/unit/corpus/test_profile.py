@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import accelerate
 import numpy as np
 import pytest
 import torch
@@ -15,6 +16,7 @@ import attnwidget as aw
 from attnwidget.corpus import storage
 from attnwidget.corpus.batches import Batches
 from attnwidget.corpus.repeated import repeated_tokens
+from attnwidget.corpus.texts import shards_of
 from attnwidget.record import Floats, Tokens
 from tests.unit.corpus.planted import Planted
 from tests.unit.snapshot import Snapshot
@@ -48,7 +50,7 @@ def test_a_generator_is_never_held(minilm: Loaded) -> None:
             yield text
 
     model = llama(vocab_size=32000, max_position_embeddings=128)
-    found = aw.profile(model, minilm[1], texts(), metrics=["first"], null=None, batch_size=8)
+    found = aw.profile(model, minilm[1], texts(), metrics=["first"], null=None, batch_size=2)
     gc.collect()
     assert found.num_texts == 1500
     assert most < 600
@@ -126,9 +128,14 @@ WRONG_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a metric twice": ({"metrics": ["first", "first"]}, "'first' twice"),
     "a nameless metric": ({"metrics": [lambda weights, tokens: 0.0]}, "a name of its own"),
     "a number": ({"metrics": [3]}, "metrics has a int"),
-    "null": ({"null": "random"}, "null is 'random'; expected 'random weights', 'shuffled' or None"),
+    "null": ({"null": "random"}, "null is 'random'; expected 'random weights', 'shuffled', 'pos"),
+    "nulls": ({"null": ["position", "position"]}, "null has a name twice: position, position"),
+    "a null of its own": ({"null": 3}, "null is int; expected a name, several, or None"),
     "batch size": ({"batch_size": 0}, "batch_size is 0"),
     "tokens": ({"max_tokens": 0}, "max_tokens is 0"),
+    "engine": ({"engine": "spark"}, "engine is 'spark'; expected 'ray' or None"),
+    "no workers": ({"engine": "ray"}, "num_workers is None; give the number of Ray's workers"),
+    "workers of nothing": ({"num_workers": 2}, "gpus_per_worker are those of engine=.ray"),
     "seed": ({"seed": -1}, "seed is -1; expected a number from 0"),
 }
 
@@ -194,6 +201,19 @@ def test_random_weights_are_those_of_the_architecture(build: Any) -> None:
     np.testing.assert_allclose(entropies[0], found.values("entropy").mean, atol=0.05)
 
 
+def test_a_model_on_several_devices() -> None:
+    """Two names of one device, because there may be one alone."""
+    device_map = {"embed_tokens": "cpu", "rotary_emb": "cpu", "norm": "cpu",
+                  "layers": torch.device("cpu")}  # fmt: skip
+    model = accelerate.dispatch_model(llama(), device_map, force_hooks=True)
+    found = aw.profile(model, None, encoded(9, 12), metrics=FEW)
+    whole = aw.profile(llama(), None, encoded(9, 12), metrics=FEW)
+    assert found.table().equals(whole.table())
+    model.hf_device_map["layers"] = "disk"
+    with pytest.raises(ValueError, match=r'a part of the model is on disk.*null="position"'):
+        aw.profile(model, None, encoded(9), metrics=FEW)
+
+
 def test_a_module_that_cannot_be_initialised() -> None:
     class Scaled(torch.nn.Module):
         def __init__(self) -> None:
@@ -223,14 +243,23 @@ def test_attention_that_cannot_be_read_is_named() -> None:
 
 
 def test_a_table_of_all_heads() -> None:
-    found = aw.profile(llama(), None, encoded(9, 12, 30), metrics=FEW)
+    nulls = ("shuffled", "random weights", "position", "best offset")
+    found = aw.profile(llama(), None, encoded(9, 12, 30), metrics=FEW, null=nulls)
     table = found.table()
     assert list(table.columns[:6]) == ["stack", "layer", "head", *(
         f"previous{end}" for end in ("", "_low", "_high")
     )]  # fmt: skip
     assert table[["layer", "head"]].values.tolist() == [[n, h] for n in (0, 1) for h in range(4)]
     assert table["previous"].tolist() == found.values("previous").mean.ravel().tolist()
-    assert table["induction_null_low"].notna().all()
+    assert list(table.columns[3:18:3]) == [
+        "previous", *(f"previous_{null.replace(' ', '_')}" for null in nulls)
+    ]  # fmt: skip
+    for null in nulls:
+        expected = found.null_values("induction", null=null).low.ravel()
+        assert table[f"induction_{null.replace(' ', '_')}_low"].tolist() == expected.tolist()
+    assert np.array_equal(found.null_values("previous").mean, found.stack().null["previous"].mean)
+    with pytest.raises(KeyError, match="no null 'shufled'; this profile has shuffled, random"):
+        found.null_values("previous", null="shufled")
     assert (table["previous_low"] <= table["previous"]).all()
     without = aw.profile(llama(), None, encoded(9), metrics=FEW, null=None)
     assert list(without.table().columns)[3:] == [
@@ -397,12 +426,17 @@ def test_batches_have_texts_of_like_length_and_fewer_long_ones() -> None:
         def __call__(self, text: str, pair: None = None) -> dict[str, list[int]]:
             return {"input_ids": [5] * len(text.split())}
 
-    batches = Batches(model, Words(), texts, batch_size=3, max_tokens=None)
-    lengths = [[len(text.tokens) for text in batch.texts] for batch in batches]
+    [shard] = shards_of(texts, 64)
+    batches = Batches(model, Words(), batch_size=3, max_tokens=None)
+    lengths = [[len(text.tokens) for text in batch.texts] for batch in batches.of(shard)]
     assert lengths == [[5, 5, 6], [700, 700, 700], [2000]]
-    assert [[text.index for text in batch.texts] for batch in Batches(
-        model, Words(), texts[:2] * 3, batch_size=4, max_tokens=None
-    )] == [[0, 2, 4], [1], [3], [5]]  # fmt: skip
+    batches = Batches(model, Words(), batch_size=4, max_tokens=None)
+    [_, shard] = shards_of([*texts[:2], *texts[:2] * 3], 6)
+    assert [[text.index for text in batch.texts] for batch in batches.of(shard)] == [[6], [7]]
+    [shard] = shards_of(texts[:2] * 3, 6)
+    assert [[text.index for text in batch.texts] for batch in batches.of(shard)] == [
+        [0, 2, 4], [1], [3], [5]
+    ]  # fmt: skip
 
 
 def test_a_model_of_unknown_vocabulary_has_no_induction() -> None:

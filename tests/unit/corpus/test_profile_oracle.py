@@ -5,9 +5,9 @@ import pytest
 import torch
 
 import attnwidget as aw
+from attnwidget.corpus.repeated import repeated_tokens
 from attnwidget.record import Tokens
-from tests.unit import plain
-from tests.unit.corpus import oracle
+from tests.unit.corpus import matrices, oracle
 from tests.unit.test_capture_architectures import TWISTS, Twist
 from tests.unit.tiny import (
     Loaded,
@@ -89,28 +89,64 @@ def assert_metrics(found: aw.HeadProfile, own: list[list[Reference]]) -> None:
     # Sums over the keys of a row; entropies and distances are up to ten times as large.
     limit = 2 * max(allowed(layer) for layers in own for layer in layers)
     for layer in range(len(own[0])):
-        for head in range(own[0][0].shape[1]):
-            weights = [text[layer][0, head] for text in own]
-            slow = [
-                oracle.metrics(w, Tokens(tuple(str(n) for n in range(len(w))))) for w in weights
-            ]
-            for name in slow[0]:
-                if not found.values(name).count.any() or name in ("induction", "duplicate"):
-                    continue
-                if name == "sink" and any(abs(w[:, 0].mean() - 0.3) < limit for w in weights):
-                    continue
-                expected = np.nanmean([each[name] for each in slow])
-                largest = 12 if name in ("distance", "entropy", "entropy_first") else 1
-                got = found.values(name).mean[layer, head]
-                assert got == pytest.approx(expected, abs=limit * largest), name
-            numpy = [plain.metrics(w[None], ()) for w in weights]
-            for name in numpy[0]:
-                expected = np.mean([each[name] for each in numpy])
-                got = found.values(name).mean[layer, head]
-                assert got == pytest.approx(expected, abs=12 * limit), name
-            spread = np.mean(oracle.variability(weights))
-            got = found.values("variability").mean[layer, head]
-            assert got == pytest.approx(spread, abs=limit)
+        texts = [text[layer][0] for text in own]
+        tokens = [Tokens(tuple(str(n) for n in range(len(text[0])))) for text in texts]
+        by_entries = [
+            [oracle.metrics(head, labels) for head in text]
+            for text, labels in zip(texts, tokens, strict=True)
+        ]
+        by_matrices = [
+            matrices.metrics(text, labels) for text, labels in zip(texts, tokens, strict=True)
+        ]
+        near_the_edge = any((abs(t[:, :, 0].mean(axis=1) - 0.3) < limit).any() for t in texts)
+        for name in by_matrices[0]:
+            if name in ("induction", "duplicate") or (name == "sink" and near_the_edge):
+                continue
+            first = [[head[name] for head in text] for text in by_entries]
+            second = [text[name] for text in by_matrices]
+            np.testing.assert_array_equal(np.isnan(first), np.isnan(second), err_msg=name)
+            got = found.values(name)
+            count = len(texts[0])
+            assert got.count[layer, :count].tolist() == np.isfinite(first).sum(axis=0).tolist()
+            if not got.count[layer, 0]:
+                continue
+            largest = 12 if name in ("distance", "entropy", "entropy_first") else 1
+            for expected in (first, second):
+                np.testing.assert_allclose(
+                    got.mean[layer, :count],
+                    np.nanmean(expected, axis=0),
+                    rtol=0,
+                    atol=limit * largest,
+                    err_msg=name,
+                )
+        for head in range(len(texts[0])):
+            spread = np.mean(oracle.variability([text[head] for text in texts]))
+            got_spread = found.values("variability").mean[layer, head]
+            assert got_spread == pytest.approx(spread, abs=limit)
+
+
+@pytest.mark.parametrize("name", ["Llama", "Bert"])
+def test_metrics_of_repeated_tokens(name: str) -> None:
+    options = {"num_key_value_heads": 2} if name == "Llama" else {}
+    model = tiny(name, **options)
+    found = aw.profile(model, None, encoded(), metrics=["induction", "duplicate"], null=None)
+    rows = repeated_tokens(model, None, 0).tensors["input_ids"]
+    own = [
+        eager_attentions(tiny(name, "eager", **options), {"input_ids": row[None]}) for row in rows
+    ]
+    tokens = [Tokens(tuple(map(str, row.tolist())), special=(0,)) for row in rows]
+    for layer in range(2):
+        expected = [
+            matrices.metrics(text[layer][0], labels)
+            for text, labels in zip(own, tokens, strict=True)
+        ]
+        for metric in ("induction", "duplicate"):
+            got = found.values(metric).mean[layer]
+            np.testing.assert_allclose(
+                got, np.mean([each[metric] for each in expected], axis=0), rtol=0, atol=2e-5
+            )
+            slow = [oracle.metrics(own[n][layer][0][3], tokens[n])[metric] for n in range(10)]
+            assert got[3] == pytest.approx(np.mean(slow), abs=2e-5)
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
@@ -161,6 +197,10 @@ def test_kinds_of_tokens_in_a_trained_model(minilm: Loaded, minilm_eager: Model)
         per_text.append(
             [[oracle.metrics(head, tokens) for head in layer[:3]] for layer in weights[:2]]
         )
+        for layer, slow in zip(weights, per_text[-1], strict=False):
+            for name, values in matrices.metrics(layer[:3], tokens).items():
+                expected = [head[name] for head in slow]
+                np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9, err_msg=name)
     for name in per_text[0][0][0]:
         if name in ("induction", "duplicate"):
             continue

@@ -35,7 +35,8 @@ def test_the_jensen_shannon_divergence_of_sampled_rows(build: type[Model]) -> No
             for record, length in zip(records, LENGTHS, strict=True)
             for row in spread_rows(length, 4)
         ]
-        assert found.distances[a, b] == pytest.approx(np.mean(expected), abs=2e-4)
+        # The rows are kept with 8 bits of their roots.
+        assert found.distances[a, b] == pytest.approx(np.mean(expected), abs=1e-3)
     assert (found.distances == found.distances.T).all()
     assert (np.diag(found.distances) == 0).all()
 

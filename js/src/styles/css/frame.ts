@@ -48,6 +48,7 @@ header {
 [role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
 .control select { border: 0; background: var(--background); padding: 2px 0 ; field-sizing: content}
 .control select { min-height: 24px }
+@supports not (field-sizing: content) { .weighting select { max-width: 150px } }
 .stepper button { min-width: 24px; min-height: 24px }
 .common { position: relative; flex: none; display: flex; margin-left: auto; align-items: center; justify-content: flex-end; gap: 4px }
 .icon {

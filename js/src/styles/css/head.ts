@@ -23,6 +23,11 @@ export const HEAD = `
 .strip-names { position: absolute; bottom: 100%; left: 0; font-size: 11px; color: var(--muted); white-space: nowrap }
 .strip-names.right { left: auto; right: 0 }
 .horizontal .strip-names { display: none }
+.norms { position: relative; flex: none; width: 86px; font-size: 11px; color: var(--muted) }
+.norms .bar i { left: 0 }
+.norms .heading { position: absolute; bottom: 100%; right: 0; white-space: nowrap }
+.norms .row { display: flex; align-items: center; gap: 6px }
+.norms .row span { width: 34px; text-align: right; font-variant-numeric: tabular-nums }
 .pairs.horizontal { flex-direction: column; gap: 2px; padding-top: 12px }
 .titled { width: fit-content; max-width: 100% }
 .titles { display: flex; justify-content: space-between; gap: 16px; margin-bottom: 6px; padding: 0 8px; color: var(--muted); font-size: 13px; white-space: nowrap }

@@ -33,6 +33,20 @@ export const MAP = `
 .similar i { display: block; height: 2.5px; margin: 5px 0 3px; border-radius: 2px }
 .similar-name { display: flex; justify-content: space-between; color: var(--muted) }
 .similar strong { color: var(--text); font-weight: 500 }
+.of-head { display: flex; gap: 16px; margin-bottom: 10px }
+.of-head canvas { flex: none }
+.of-head > div { flex: 1; min-width: 0 }
+.rules { margin-top: 4px; color: var(--muted); font-size: 12px }
+.examples .title { display: flex; align-items: center; gap: 6px }
+.examples .control { height: 26px; margin-left: auto }
+.examples ul { margin: 4px 0 0; padding: 0; list-style: none }
+.examples li button { display: flex; gap: 10px; align-items: baseline; width: 100%; padding: 4px 6px; border: 0; background: none; font-size: 12px; text-align: left }
+.examples li button:enabled:hover { background: var(--panel) }
+.examples li button:disabled { color: var(--muted) }
+.examples li button[aria-busy=true] { opacity: .5 }
+.examples .which { flex: none; width: 74px; color: var(--muted) }
+.examples .value { flex: none; width: 46px; font-weight: 600; text-align: right }
+.examples .text { flex: 1; min-width: 0; overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
 .map-links .title { white-space: normal }
 .map-links figure { margin: 4px 0 0 }
 .map-links .faded { opacity: .35 }

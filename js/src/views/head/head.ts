@@ -8,19 +8,28 @@ import { el } from "../../parts/dom.ts";
 import { swatches } from "../../parts/swatches.ts";
 import { capitalized } from "../../parts/text.ts";
 import { rowHeight } from "../../parts/tokens.ts";
+import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { type Choices, combination } from "../../state/choices.ts";
+import { combination } from "../../state/choices.ts";
+import { shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
-import { shownMatrices, shownMatrix, stackMatrix } from "../shared/heads/matrices.ts";
+import {
+  rolloutMatrix,
+  shownMatrices,
+  shownMatrix,
+  stackMatrix,
+} from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
 import { headTables } from "../shared/heads/tables.ts";
 import { headIn, layerView, notice } from "../shared/layer-view.ts";
+import { lensNotice, weighting } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { MINIMAP_WIDTH } from "../shared/minimap.ts";
+import { NORMS_WIDTH, normsColumn } from "../shared/norms.ts";
 import { pairs } from "../shared/pairs.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
 import { jump, type ShownMatrix } from "./jump.ts";
@@ -41,7 +50,8 @@ const LEAST_LONG = 320;
 
 export function headView(context: Context): View {
   const { scope, state, store } = context;
-  const tools = headTools(scope, state, store);
+  const lens = weighting(scope, state, store, "head");
+  const tools = headTools(scope, state, store, lens.control);
   const shown = signal<ShownMatrix | null>(null);
   const links = jump(scope, state, shown);
   // A computed of its own, so that a failed answer does not cause another request.
@@ -50,7 +60,22 @@ export function headView(context: Context): View {
     if (combined?.over !== "layers") return null;
     return { how: combined.how, loaded: store.combined(state.shown.stack.value.name) };
   });
+  const rollout = computed(() =>
+    shownLens(state) === "rollout" ? store.rollout(state.shown.stack.value.name) : null,
+  );
   const view = layerView(context, (data, inner) => {
+    const absent = lensNotice(data, shownLens(state));
+    if (absent) return absent;
+    const rolled = rollout.value?.value;
+    if (rolled?.status === "failed") return notice(rolled.message, "alert", rolled.absent);
+    if (rolled?.status === "loading") return null;
+    if (rolled) {
+      return headContent(inner, context, data, shown, {
+        matrix: (axes) => rolloutMatrix(state, data.info, rolled.data, axes),
+        rounding: rolled.data.rounding,
+        name: `rollout-${data.info.number}`,
+      });
+    }
     const request = allLayers.value;
     if (!request) return headContent(inner, context, data, shown, null);
     const combined = request.loaded.value;
@@ -59,18 +84,19 @@ export function headView(context: Context): View {
     return headContent(inner, context, data, shown, {
       matrix: (axes) => stackMatrix(state, data.stack, combined.data, request.how, axes),
       rounding: combined.data.rounding,
-      combine: state.combine.value,
+      name: state.combine.value,
     });
   });
-  return { ...view, tools: [...tools, links.element], jump: links.go };
+  return { ...view, tools: [...tools, links.element], jump: links.go, keys: { v: lens.next } };
 }
 
-/** All heads of all layers combined into one matrix. */
+/** One matrix of several layers: all of their heads combined, or their rollout. */
 interface AllLayers {
   readonly matrix: (axes: Axes) => AttentionMatrix;
   /** The largest difference of a weight from the record's. */
   readonly rounding: number;
-  readonly combine: Choices["combine"];
+  /** What it is, in the name of a figure. */
+  readonly name: string;
 }
 
 /**
@@ -105,8 +131,9 @@ function headContent(
     return first.head === null ? first : shownMatrix(state, data, axes, headIn(state, data));
   });
   const layerLabel = allLayers ? "" : `Layer ${number}`;
-  const rounding = (combined ?? data).rounding;
-  const detail = combined?.combine ?? `layer-${number}`;
+  const weighted = shownLens(state) === "values" ? data.whole : null;
+  const rounding = combined?.rounding ?? weighted?.shareRounding ?? data.rounding;
+  const detail = combined?.name ?? `layer-${number}${weighted ? "-value-weighted" : ""}`;
   if (patches) {
     shown.value = null;
     return pictureContent(scope, context, {
@@ -129,9 +156,27 @@ function headContent(
     ? Math.min(Math.round(width * MATRIX_SHARE), mostMatrix)
     : Math.min(width, LARGEST_MATRIX);
   const attention = { state, palette, axes, focused };
+  const leftWidth = sideBySide ? width - matrixWidth - GAP : width;
+  const hasRoom = leftWidth >= LEAST_LINES + NORMS_WIDTH && !horizontal && !isLong(axes);
+  const joined = axes.key.units.tokens.some(({ length }) => length > 1);
+  const single = combination(state.combine.value) === null;
+  const beside =
+    weighted && hasRoom && single && !joined
+      ? (track: Track) =>
+          normsColumn(
+            scope,
+            {
+              head: computed(() => headIn(state, data)),
+              norms: (head) => weighted.norms(head),
+              shown: axes.key.shown,
+            },
+            track,
+          )
+      : null;
   const lines = pairs(scope, {
     ...attention,
-    width: sideBySide ? width - matrixWidth - GAP : width,
+    width: beside ? leftWidth - NORMS_WIDTH : leftWidth,
+    beside,
     // A long column scrolls by itself, so the view around it should not scroll, too.
     height: isLong(axes)
       ? Math.max(LEAST_LONG, Math.min(LONG, context.height.value - SWATCHES))
@@ -171,7 +216,9 @@ function headContent(
       const [{ name, head }] = matrices.peek();
       return {
         name: figureName(store.manifest, "head", data.stack, detail),
-        heading: [layerLabel, head === null ? name : ""].filter(Boolean).join(" · "),
+        heading: [layerLabel, head === null ? name : weighted ? "Value-weighted" : ""]
+          .filter(Boolean)
+          .join(" · "),
         note: lines.named(),
         cropped: false,
       };

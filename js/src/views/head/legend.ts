@@ -6,8 +6,10 @@ import { writesOn } from "../../data/texts.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
 import type { Phrase } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
+import { shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
 import type { HeadContent } from "../shared/heads/status.ts";
+import { LENSES } from "../shared/lenses.ts";
 import type { Context } from "../shared/view.ts";
 
 /**
@@ -21,7 +23,8 @@ export function headLegend(
   share: number | null,
 ): Phrase {
   const { numQueries, numKeys, stack, info } = data;
-  const whole = combinesLayers(state);
+  const lens = shownLens(state);
+  const whole = combinesLayers(state) || lens === "rollout";
   // Sums over the tokens of a word, or over locked tokens, add up their errors.
   const longest = largestOf(axes.key.units.tokens.map(({ length }) => length));
   const together = Math.max(1, focused.value.query.length || focused.value.key.length);
@@ -31,12 +34,17 @@ export function headLegend(
     share === null ? "not all lines are drawn yet" : "",
     // Rounded down, so that "100%" means all of it.
     share !== null && share < 100 && (whole || data.whole)
-      ? `${Math.floor(share * 10) / 10}% of attention shown`
+      ? `${Math.floor(share * 10) / 10}% of ${lens === "attention" ? lens : "shares"} shown`
       : "",
+    lens === "attention" ? "" : LENSES[lens].title,
     writesOn(stack, state.shown.texts.value) ? "a query’s row makes the next token" : "",
     generatedLegend(stack.queries, stack.keys),
     keptAsWeights(whole ? stack.layers : [info]),
-    weightsWithin(error, whole ? null : data.roundingRows),
+    weightsWithin(
+      error,
+      whole ? null : data.roundingRows,
+      lens === "attention" ? "weights" : "shares",
+    ),
     (whole ? stack.layers : [info]).map(halfPrecision).find(Boolean) ?? "",
     store.manifest.model,
     onImage(stack.keys) ??

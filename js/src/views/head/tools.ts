@@ -5,6 +5,7 @@ import type { Store } from "../../data/store.ts";
 import { hasWords } from "../../data/units.ts";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 
 const COMBINE = {
@@ -20,7 +21,13 @@ const KEYS = [
   { value: "list", label: "List", title: "Patches as a list of tokens, with lines" },
 ];
 
-export function headTools(scope: Scope, state: State, store: Store): HTMLElement[] {
+/** @param lens the control of the weighting */
+export function headTools(
+  scope: Scope,
+  state: State,
+  store: Store,
+  lens: HTMLElement,
+): HTMLElement[] {
   const { combine, orientation } = state;
   const show = choice(scope, "Show", optionsOf<"combine">(COMBINE), combine);
   const words = toggle(
@@ -51,11 +58,14 @@ export function headTools(scope: Scope, state: State, store: Store): HTMLElement
     },
   });
   scope.effect(() => {
+    show.classList.toggle("idle", shownLens(state) === "rollout");
+  });
+  scope.effect(() => {
     const stack = state.shown.stack.value;
     keys.hidden = !patchesOn(store.manifest, stack);
     const onImage = !keys.hidden && state.picture.value;
     horizontal.hidden = onImage;
     words.hidden = onImage || !hasWords(stack);
   });
-  return [keys, show, words, horizontal];
+  return [keys, show, lens, words, horizontal];
 }

@@ -2,17 +2,16 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { type Head, layerOf, type Metric, type Similarity } from "../../data/manifest.ts";
-import { shownSegments } from "../../data/thumbnails.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo } from "../../state/navigation.ts";
-import { shownTokens } from "../../state/shown.ts";
 import type { Range } from "../shared/all-heads/null.ts";
-import { described } from "../shared/all-heads/patterns.ts";
-import { headTitle } from "../shared/all-heads/status.ts";
-import { aspectOf, paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
+import { described, reasonsOf } from "../shared/all-heads/patterns.ts";
+import { headTitle, sampledText } from "../shared/all-heads/status.ts";
+import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import type { Context } from "../shared/view.ts";
+import { exampleList } from "./examples.ts";
 import { measures } from "./measures.ts";
 import { groupName } from "./names.ts";
 import { type Near, similar } from "./similar.ts";
@@ -37,9 +36,8 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
   const { context, focused, metrics, ranges, nullLabel, similarity, colorOf } = options;
   const { state, store, palette } = context;
   const stack = state.shown.stack.peek();
-  const segments = shownSegments(state.segments.peek(), stack);
-  const aspect = aspectOf("matrix", shownTokens(segments, stack));
-  const thumbnailOf = thumbnailsOf(store, stack, segments);
+  const examples = state.examples.peek();
+  const { aspect, thumbnailOf } = thumbnailsOf(store, stack, state.segments.peek(), "matrix");
   const paint = (canvas: HTMLCanvasElement, head: Head, side: number) => {
     const [thumbnail, color, colors] = [thumbnailOf(head), colorOf.value(head), palette.value];
     const size = [side * Math.min(1, aspect), side / Math.max(1, aspect)] as const;
@@ -48,21 +46,28 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
     );
   };
 
+  const { patterns, texts } = store.manifest;
   const title = el("div", { class: "title" });
+  const words = el("div", {});
+  const rules = el("div", { class: "rules", title: "The rules behind these words" });
   const thumbnail = el("canvas", { "aria-hidden": "true" });
   scope.effect(() => {
     const head = focused.value;
     const group = groupName(head);
-    title.replaceChildren(
-      el("strong", {}, headTitle(head)),
-      `${group && ` [${group}]`} ${described(store.manifest.patterns, head)}`,
-    );
+    const name = [el("strong", {}, headTitle(head)), group && ` [${group}]`];
     title.title = group && "The heads in brackets share their keys.";
+    if (texts === null) title.replaceChildren(...name, ` ${described(patterns, head)}`);
+    else title.replaceChildren(...name);
+    words.textContent = described(patterns, head);
+    rules.textContent = [reasonsOf(patterns, head), sampledText(stack, store.manifest)]
+      .filter(Boolean)
+      .join(" · ");
   });
   const intervals = metrics.some(({ interval }) => interval);
   const side = THUMBNAIL[intervals ? "intervals" : "alone"];
   const columns = intervals ? "intervals" : nullLabel ? "with-null" : "";
   scope.effect(() => paint(thumbnail, focused.value, side));
+  const table = measures(scope, { focused, metrics, ranges, nullLabel });
   const nearest = computed<readonly Near[]>(() => {
     const { layer, head } = focused.value;
     return (similarity?.nearest.get(layer)?.[head] ?? []).map(([number, other, distance]) => ({
@@ -73,13 +78,13 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
   return el(
     "div",
     { class: "map-detail" },
-    title,
-    el(
-      "div",
-      { class: `measures ${columns}` },
-      thumbnail,
-      measures(scope, { focused, metrics, ranges, nullLabel }),
-    ),
+    // Words over many texts are long, and their numbers have intervals.
+    ...(texts === null
+      ? [title, el("div", { class: `measures ${columns}` }, thumbnail, table)]
+      : [
+          el("div", { class: "of-head" }, thumbnail, el("div", {}, title, words, rules)),
+          el("div", { class: "measures" }, table),
+        ]),
     ...(similarity
       ? [
           similar(
@@ -95,6 +100,7 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
           ),
         ]
       : []),
+    ...(examples ? [exampleList(scope, { context, focused, metrics, examples })] : []),
     strongest(scope, context, focused, colorOf, width),
   );
 }

@@ -8,6 +8,7 @@ import { hint } from "../../parts/text.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
+import { toggleOff } from "../../state/off.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
 import { ordered } from "../shared/all-heads/metrics.ts";
 import { isOutside, nullRange } from "../shared/all-heads/null.ts";
@@ -192,6 +193,9 @@ export function mapView(context: Context): View {
           chosen: pointOf(current.value),
           focused: pointOf(lookedAt.value),
           nearest,
+          off: state.off.value
+            .map(([number, head]) => pointOf({ layer: layerOf(shownStack, number), head }))
+            .filter((point) => point !== null),
           labels,
           brush: brush.value,
           palette: palette.value,
@@ -203,6 +207,15 @@ export function mapView(context: Context): View {
       const option = options.of(current.value);
       option?.setAttribute("aria-selected", "true");
       return () => option?.setAttribute("aria-selected", "false");
+    });
+    own.effect(() => {
+      const off = state.off.value
+        .map(([number, head]) => options.of({ layer: layerOf(shownStack, number), head }))
+        .filter((option) => option !== undefined);
+      for (const option of off) option.setAttribute("aria-description", "switched off");
+      return () => {
+        for (const option of off) option.removeAttribute("aria-description");
+      };
     });
     own.effect(() => {
       const option = options.of(focused.value);
@@ -223,6 +236,7 @@ export function mapView(context: Context): View {
         if (point) choose(point.head);
         else marked.value = null;
       },
+      switchOff: ({ head }) => toggleOff(state, head.layer.number, head.head),
       doubleClick: (point) => enter(point.head),
       brush(box) {
         if (box) markWithin(box);
@@ -257,6 +271,7 @@ export function mapView(context: Context): View {
   return {
     element,
     tools: mapTools(scope, { state, placing, size, similarity }),
+    head: () => focused.peek(),
     keys: {
       r() {
         if (placing.peek().nullLabel) state.nullShown.value = !state.nullShown.peek();
@@ -276,9 +291,9 @@ export function mapView(context: Context): View {
       ...coloring.value.legend,
       ...[
         marked.value && `${marked.value.size} heads marked, Esc releases them`,
+        sampledText(stack.value, manifest),
         missing(heads.value.filter((head) => !placing.value.placeOf(head)).length),
         outsideCounts(placing.value.axes ?? []),
-        sampledText(stack.value),
       ]
         .filter(Boolean)
         .map((remark) => `   ${remark}`),

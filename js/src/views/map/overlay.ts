@@ -16,6 +16,8 @@ export interface Overlay {
   readonly focused: Point | null;
   /** The heads nearest to the one that is looked at. */
   readonly nearest: readonly Point[];
+  /** The heads that are switched off. */
+  readonly off: readonly Point[];
   /** The labels below. */
   readonly labels: readonly Label[];
   /** The rectangle that the reader drags; null for none. */
@@ -46,6 +48,7 @@ export function paintOverlay(painter: Painter, overlay: Overlay): void {
   if (focused && !sameHead(focused.head, chosen?.head ?? null)) {
     ringed(painter, overlay, focused, 3, 2);
   }
+  for (const point of overlay.off) crossed(painter, palette, point);
   const ringedPoints = [focused, chosen, ...nearest].filter((point) => point !== null);
   const taken: Label[] = [...overlay.labels];
   /** @param always true for a label even where no place is free */
@@ -78,6 +81,24 @@ export function paintOverlay(painter: Painter, overlay: Overlay): void {
   painter.lineWidth = 1;
   painter.strokeStyle = palette.accent;
   painter.strokeRect(...box);
+}
+
+/** A cross over a point. */
+function crossed(painter: Painter, palette: Palette, { x, y, radius }: Point): void {
+  const arm = radius + 2;
+  for (const [color, width] of [
+    [palette.background, 4],
+    [palette.text, 1.8],
+  ] as const) {
+    painter.strokeStyle = color;
+    painter.lineWidth = width;
+    painter.beginPath();
+    painter.moveTo(x - arm, y - arm);
+    painter.lineTo(x + arm, y + arm);
+    painter.moveTo(x - arm, y + arm);
+    painter.lineTo(x + arm, y - arm);
+    painter.stroke();
+  }
 }
 
 /** The circle around a point and its ring. */

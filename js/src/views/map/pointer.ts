@@ -9,6 +9,8 @@ export interface PointerActions {
   hover(point: Point | null): void;
   /** Called with null for a click beside all points. */
   click(point: Point | null): void;
+  /** Called for a click with Alt: switches the head off, or on again. */
+  switchOff(point: Point): void;
   /** Called after one `click`. */
   doubleClick(point: Point): void;
   /** Called while the reader drags a rectangle, and with null at its end. */
@@ -66,8 +68,10 @@ export function bindMapPointer(
   stage.addEventListener("click", (event) => {
     // The end of a brush is no click, nor is the second of two.
     if (brushed || event.detail > 1) return;
-    clicked = actions.at(...placeOf(event));
-    actions.click(clicked);
+    const point = actions.at(...placeOf(event));
+    clicked = event.altKey ? null : point;
+    if (!event.altKey) actions.click(point);
+    else if (point) actions.switchOff(point);
   });
   stage.addEventListener("dblclick", () => {
     if (clicked) actions.doubleClick(clicked);

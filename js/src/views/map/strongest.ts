@@ -74,7 +74,8 @@ export function strongest(
       return;
     }
     const axes = axesOf(state, stack);
-    const matrix = shownMatrix(state, data, axes, head.head);
+    // The numbers of the map are those of attention.
+    const matrix = shownMatrix(state, data, axes, head.head, "attention");
     const same = sameText(axes);
     const show = (links: readonly Link[]) => {
       const drawn = links.slice(0, DRAWN);
@@ -94,10 +95,11 @@ export function strongest(
       const short = named((text) => shorten(text, WIDEST, measure));
       const whole = named((text) => text);
       const first = state.shown.metrics.peek().find(({ name }) => name === "first");
-      const share = first && metricValue(first, head);
+      // Over many texts, it is not that of this text.
+      const share = store.manifest.texts === null && first && metricValue(first, head);
       line.textContent = [
         ...(drawn.length ? short.slice(0, WRITTEN) : ["no links between two other tokens"]),
-        ...(share === undefined || share === null
+        ...(typeof share !== "number"
           ? []
           : [`on the first token ${number(share, first?.digits)}`]),
       ].join(" · ");
@@ -117,7 +119,9 @@ export function strongest(
       "div",
       { class: "title", title: TITLE },
       el("strong", {}, "Where it looks"),
-      " strongest links; first and special tokens left out",
+      store.manifest.texts === null
+        ? " strongest links; first and special tokens left out"
+        : " strongest links in the text shown; first and special tokens left out",
     ),
     figure,
   );

@@ -4,12 +4,14 @@ import { computed } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";
 import { el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { headLens } from "../../state/lens.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { axesOf, focusedUnits } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
 import { headTables } from "../shared/heads/tables.ts";
 import { headIn, layerView } from "../shared/layer-view.ts";
+import { lensNotice } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
 import type { Context, ViewContent } from "../shared/view.ts";
@@ -28,7 +30,11 @@ const LABELS = 76;
 
 /** @param width in CSS pixels. */
 export function detail(context: Context, width: number): ViewContent {
-  return layerView(context, (data, inner) => detailContent(inner, context, data, width));
+  return layerView(
+    context,
+    (data, inner) =>
+      lensNotice(data, headLens(context.state)) ?? detailContent(inner, context, data, width),
+  );
 }
 
 function detailContent(
@@ -65,7 +71,7 @@ function detailContent(
     ...attention,
     matrix,
     // The panel's header names the head.
-    title: computed(() => ""),
+    title: computed(() => (matrix.value.measure === "share" ? "Value-weighted" : "")),
     width: matrixWidth,
     labelsRows,
   });

@@ -1,8 +1,9 @@
 /** The grid of the model view: a cell per head, over a canvas per layer. */
 
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
-import { el } from "../../parts/dom.ts";
+import { el, setAttributes } from "../../parts/dom.ts";
 import { remarks } from "../../parts/fidelity.ts";
+import type { HeadPlace } from "../../state/choices.ts";
 import type { Row } from "../shared/all-heads/order.ts";
 import { description, headName } from "../shared/all-heads/status.ts";
 import type { ModelLayout } from "./layout.ts";
@@ -16,6 +17,8 @@ export interface ModelGrid {
   /** The header row, which is sticky. */
   readonly top: HTMLElement;
   cell(row: number, column: number): HTMLElement | undefined;
+  /** Mark the cells of the heads that are switched off, and no others. */
+  markOff(off: readonly HeadPlace[]): void;
   /** The head of the cell that an event targets. */
   headAt(event: Event): Head | null;
 }
@@ -95,6 +98,16 @@ export function modelGrid(
     canvases,
     top,
     cell: (row, column) => cells[row]?.[column],
+    markOff(off) {
+      const names = new Set(off.map((place) => place.join("-")));
+      for (const [cell, { layer, head }] of headOfCell) {
+        const isOff = names.has(`${layer.number}-${head}`);
+        if (!cell || cell.classList.contains("off") === isOff) continue;
+        cell.classList.toggle("off", isOff);
+        const words = description({ layer, head }, patterns, means.metric);
+        setAttributes(cell, { "aria-description": isOff ? `${words}, switched off` : words });
+      }
+    },
     headAt: (event) => headOfCell.get((event.target as Element).closest("[role=gridcell]")) ?? null,
   };
 }

@@ -6,15 +6,18 @@ import { shownSegments } from "../../data/thumbnails.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { headLens } from "../../state/lens.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
-import { isPair, shownTokens } from "../../state/shown.ts";
+import { toggleOff } from "../../state/off.ts";
+import { isPair } from "../../state/shown.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
 import { metricTable, ordered } from "../shared/all-heads/metrics.ts";
 import { allHeads, placeOf, rowsOf } from "../shared/all-heads/order.ts";
 import { described } from "../shared/all-heads/patterns.ts";
 import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
-import { aspectOf, paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
+import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
+import { weightedText, weighting } from "../shared/lenses.ts";
 import type { Context, View } from "../shared/view.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
@@ -67,7 +70,8 @@ export function modelView(context: Context): View {
     return state.opened.value && shown && same(shown, current.value) ? null : shown;
   });
 
-  const tools = modelTools(scope, state);
+  const lens = weighting(scope, state, store, "model");
+  const tools = modelTools(scope, state, lens.control);
   const element = el("div", { class: "model-view" });
   scope.scopedEffect((own) => {
     const width = context.width.value;
@@ -106,10 +110,14 @@ export function modelView(context: Context): View {
   /** Build the grid. Runs again when a signal that is read here changes. */
   function build(scope: Scope, width: number): HTMLElement {
     const [shown, shownStack] = [rows.value, stack.value];
-    const segments = shownSegments(state.segments.value, shownStack);
     const kind = state.thumbnails.value;
-    const aspect = aspectOf(kind, shownTokens(segments, shownStack));
-    const thumbnailOf = thumbnailsOf(store, shownStack, segments);
+    const { aspect, thumbnailOf } = thumbnailsOf(
+      store,
+      shownStack,
+      state.segments.value,
+      kind,
+      headLens(state),
+    );
     const layout = modelLayout(width, aspect, shown, sort.value !== null);
     const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
     const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
@@ -137,6 +145,7 @@ export function modelView(context: Context): View {
         const before = hovered.peek();
         if (head && before ? !same(head, before) : head !== before) hovered.value = head;
       },
+      switchOff: ({ layer, head }) => toggleOff(state, layer.number, head),
       click(head) {
         byKeyboard.value = false;
         openedBefore = state.opened.peek();
@@ -209,6 +218,7 @@ export function modelView(context: Context): View {
         thumbnailOf,
       }),
     );
+    scope.effect(() => grid.markOff(state.off.value));
     scope.scopedEffect((own) => {
       if (!opened.value) return;
       const newPanel = untracked(() =>
@@ -284,18 +294,24 @@ export function modelView(context: Context): View {
       ...[
         pair.value.remark,
         keptAsWeights(rows.value.map(({ layer }) => layer)),
-        sampledText(stack.value),
+        weightedText(
+          rows.value.map(({ layer }) => layer),
+          headLens(state),
+        ),
+        sampledText(stack.value, manifest),
       ]
         .filter(Boolean)
         .map((remark) => `   ${remark}`),
       state.segments.value === "all" || !isPair(stack.value)
         ? ""
-        : shownSegments(state.segments.value, stack.value) === "all"
+        : shownSegments(state.segments.value, stack.value) === "all" || manifest.texts !== null
           ? "   pictures and numbers are of whole heads"
           : "   numbers are of whole heads",
       ...(panel.value?.content.legend.value ?? []),
     ]),
     tools,
+    keys: { v: lens.next },
+    head: () => focused.peek(),
     figure: () => ({
       name: figureName(manifest, "model", stack.peek()),
       heading: "",

@@ -7,6 +7,8 @@ export interface PointerActions {
   /** Called for every move; null where there is no head. */
   hover(head: Head | null): void;
   click(head: Head): void;
+  /** Called for a click with Alt: switches the head off, or on again. */
+  switchOff(head: Head): void;
   /** Called after one `click`. */
   doubleClick(head: Head): void;
 }
@@ -17,7 +19,9 @@ export function bindPointer(stage: HTMLElement, grid: ModelGrid, actions: Pointe
   let clicked: Head | null = null;
   stage.addEventListener("click", (event) => {
     if (event.detail > 1) return;
-    clicked = grid.headAt(event);
+    const head = grid.headAt(event);
+    clicked = event.altKey ? null : head;
+    if (head && event.altKey) actions.switchOff(head);
     if (clicked) actions.click(clicked);
   });
   stage.addEventListener("dblclick", () => {

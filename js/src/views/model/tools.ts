@@ -8,7 +8,8 @@ import { colorMenu, metricOptions, orFirst } from "../shared/all-heads/menus.ts"
 
 const THUMBNAILS = { matrix: "Matrix", lines: "Lines" };
 
-export function modelTools(scope: Scope, state: State): HTMLElement[] {
+/** @param lens the control of the weighting */
+export function modelTools(scope: Scope, state: State, lens: HTMLElement): HTMLElement[] {
   const orders = () => [
     { value: "model", label: "As in model" },
     { value: PAIR, label: "Weight of locked pair", title: "Of the locked query and key" },
@@ -18,6 +19,7 @@ export function modelTools(scope: Scope, state: State): HTMLElement[] {
     colorMenu(scope, state),
     choice(scope, "Sort heads", orders, orFirst(state.sort, orders)),
     choice(scope, "Show", optionsOf<"thumbnails">(THUMBNAILS), state.thumbnails),
+    lens,
     toggle(scope, "Ranking", "List the heads of all layers by their numbers", state.ranking),
   ];
 }

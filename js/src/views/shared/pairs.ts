@@ -7,6 +7,7 @@ import { matches } from "../../parts/find.ts";
 import { capitalized } from "../../parts/text.ts";
 import { tokenList } from "../../parts/token-list.ts";
 import { cursorOf } from "../../parts/tokens.ts";
+import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
 import { pointAt, type Side } from "../../state/state.ts";
@@ -22,6 +23,8 @@ import { namesInSight, windowsOf } from "./windows.ts";
 export interface PairsOptions extends AttentionOptions, ColumnsOptions {
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   readonly colors: ReadonlySignal<readonly string[]>;
+  /** The element beside the keys, which has the places of their labels; null for none. */
+  readonly beside?: ((keys: Track) => HTMLElement) | null;
 }
 
 export interface Pairs {
@@ -96,6 +99,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     ...queries,
     drawn.element,
     ...keys.reverse(),
+    ...(options.beside ? [options.beside(columns.key.labels)] : []),
   );
   const named = () => namesInSight(windows, axes);
   const caption = el("div", { class: "title" });

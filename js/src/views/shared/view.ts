@@ -1,6 +1,7 @@
 /** The interface of a view. Views know no notebook: they work in any page. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
+import type { Head } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
 import type { Table } from "../../parts/table.ts";
 import type { Phrase } from "../../parts/text.ts";
@@ -39,6 +40,8 @@ export interface View extends ViewContent {
   readonly tools: readonly HTMLElement[];
   /** Lock the next or the previous of the strongest links or keys; missing where a view has none. */
   readonly jump?: ((by: 1 | -1) => void) | undefined;
+  /** The head that is looked at; missing where it is the current one. */
+  readonly head?: () => Head;
   /** The keys of this view alone, in lower case; missing where a view has none. */
   readonly keys?: Readonly<Record<string, () => void>>;
 }

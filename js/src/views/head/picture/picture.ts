@@ -198,7 +198,7 @@ export function pictureContent(
   }
 
   function scaleOf(whose = ""): string {
-    return `√(weight ÷ ${whose}largest${source.onPicture.value ? " but itself" : ""})`;
+    return `√(${matrix.value.measure} ÷ ${whose}largest${source.onPicture.value ? " but itself" : ""})`;
   }
 
   function title(text: () => readonly [what: string, more: string]): HTMLElement {

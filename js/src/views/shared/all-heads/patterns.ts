@@ -10,7 +10,12 @@ export const patternOf = ({ values }: Patterns, { layer, head }: Head): number =
 
 /** "mostly previous token", or "mixed". */
 export const described = (patterns: Patterns, head: Head): string =>
+  patterns.words.get(head.layer)?.[head.head] ??
   patterns.kinds[patternOf(patterns, head)].description;
+
+/** The rules behind these words, with the head's numbers; "" for none. */
+export const reasonsOf = ({ reasons }: Patterns, { layer, head }: Head): string =>
+  reasons.get(layer)?.[head] ?? "";
 
 export const patternColor = (pattern: number, { patterns }: Palette): string =>
   patterns[pattern % patterns.length];

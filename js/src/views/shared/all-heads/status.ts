@@ -20,16 +20,22 @@ export const headTitle = ({ layer, head }: Head) => `Layer ${layer.number} · He
 /** The accessible name of a head. */
 export const headName = ({ layer, head }: Head) => `Layer ${layer.number}, head ${head}`;
 
+/** The most metrics of a status line; a profile has many more. */
+const MOST_METRICS = 12;
+
 /** @param metrics in the order in which they are named */
 export function statusOf(head: Head, patterns: Patterns, metrics: readonly Metric[]): Phrase {
-  const numbers = metrics.map(
-    (metric) => ` · ${metric.label} ${inFull(metric, metricValue(metric, head))}`,
-  );
+  const numbers = metrics
+    .slice(0, MOST_METRICS)
+    .map((metric) => ` · ${metric.label} ${inFull(metric, metricValue(metric, head))}`);
+  const more = metrics.length - MOST_METRICS;
+  if (more > 0) numbers.push(` · and ${more} more`);
   return [strong(`${headTitle(head)}  `), described(patterns, head), ...numbers];
 }
 
-/** The number of queries that thumbnails and metrics are computed from; "" for all. */
-export function sampledText({ sampled, queries }: StackInfo): string {
+/** The texts or the queries that thumbnails and metrics are computed from; "" for all of this text. */
+export function sampledText({ sampled, queries }: StackInfo, { texts }: Manifest): string {
+  if (texts !== null) return `means of ${texts.toLocaleString("en")} texts`;
   if (sampled === null) return "";
   const [some, all] = [sampled, queries.labels.length].map((count) => count.toLocaleString("en"));
   return `pictures and numbers from ${some} of ${all} queries`;

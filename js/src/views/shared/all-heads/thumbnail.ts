@@ -7,22 +7,33 @@ import { cropped, shownSegments } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
-import type { Choices } from "../../../state/choices.ts";
-import type { Shown } from "../../../state/shown.ts";
+import type { Choices, Lens } from "../../../state/choices.ts";
+import { type Shown, shownTokens } from "../../../state/shown.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 
 /** Left, top, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
 
-/** Returns the thumbnail of a stack's heads, cropped to the chosen texts of a pair. */
-export function thumbnailsOf(store: Store, stack: StackInfo, chosen: Choices["segments"]) {
-  const segments = shownSegments(chosen, stack);
-  return ({ layer, head }: Head): Thumbnail =>
-    cropped(store.thumbnail(stack.name, layer.number, head), stack, segments);
+/** The thumbnails of a stack's heads, cropped to the chosen texts of a pair, and their aspect. */
+export function thumbnailsOf(
+  store: Store,
+  stack: StackInfo,
+  chosen: Choices["segments"],
+  kind: Choices["thumbnails"],
+  lens: Lens = "attention",
+) {
+  // Means over texts of any length are square, and of whole texts.
+  const ofMany = store.manifest.texts !== null;
+  const segments = ofMany ? "all" : shownSegments(chosen, stack);
+  return {
+    aspect: ofMany ? 1 : aspectOf(kind, shownTokens(segments, stack)),
+    thumbnailOf: ({ layer, head }: Head): Thumbnail =>
+      cropped(store.thumbnail(stack.name, layer.number, head, lens === "values"), stack, segments),
+  };
 }
 
 /** The width of a thumbnail divided by its height: the cells of a matrix are square. */
-export function aspectOf(kind: Choices["thumbnails"], { queries, keys }: Shown): number {
+function aspectOf(kind: Choices["thumbnails"], { queries, keys }: Shown): number {
   return kind === "lines" ? 1 : Math.min(Math.max(keys.length / queries.length, 1 / 3), 3);
 }
 

@@ -8,21 +8,33 @@ import {
   combinedMatrix,
   headMatrix,
   storedMatrix,
+  weightedMatrix,
   wordMatrix,
 } from "../../../data/attention-matrix.ts";
 import type { Combined } from "../../../data/combine.ts";
 import type { Layer } from "../../../data/layer.ts";
-import type { StackInfo } from "../../../data/manifest.ts";
+import { hasNorms, type LayerInfo, type StackInfo } from "../../../data/manifest.ts";
+import type { Rollout } from "../../../data/store.ts";
 import { shownSegments } from "../../../data/thumbnails.ts";
 import { combination } from "../../../state/choices.ts";
+import { headLens } from "../../../state/lens.ts";
 import { activeHeads } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import type { Axes } from "../axes.ts";
 
 const HOW = { mean: "Mean", max: "Largest" } as const;
 
-export function shownMatrix(state: State, data: Layer, axes: Axes, head: number): AttentionMatrix {
-  const matrix = headMatrix(data, head, shownSegments(state.segments.value, data.stack));
+export function shownMatrix(
+  state: State,
+  data: Layer,
+  axes: Axes,
+  head: number,
+  lens = headLens(state),
+): AttentionMatrix {
+  const weighted = lens === "values" && data.whole && hasNorms(data.info);
+  const matrix = weighted
+    ? weightedMatrix(data.whole, head)
+    : headMatrix(data, head, shownSegments(state.segments.value, data.stack));
   return state.words.value ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
 }
 
@@ -34,7 +46,8 @@ export function shownMatrices(state: State, data: Layer, axes: Axes): readonly A
   if (together?.over !== "heads") return matrices;
   const { how } = together;
   const what = active.length === 1 ? `head ${active[0]}` : `${active.length} heads`;
-  return [combinedMatrix(`${HOW[how]} of ${what}`, matrices, how)];
+  const lens = headLens(state) === "values" ? ", value-weighted" : "";
+  return [combinedMatrix(`${HOW[how]} of ${what}${lens}`, matrices, how)];
 }
 
 /** The matrix that combines every head of every layer. */
@@ -62,6 +75,26 @@ export function stackMatrix(
   if (!state.words.value) return matrix;
   const joined = how === "max" ? "largest" : "attention";
   return wordMatrix(matrix, axes.query.units, axes.key.units, joined);
+}
+
+/** The rollout of the layers up to one. */
+export function rolloutMatrix(
+  state: State,
+  { number }: LayerInfo,
+  { layers, rounding }: Rollout,
+  axes: Axes,
+): AttentionMatrix {
+  const values = layers.get(number) ?? new Float32Array(0);
+  const keys = axes.key.units.of.length;
+  const of = number ? `layers 0–${number}` : "layer 0";
+  const matrix = storedMatrix(
+    `Rollout of ${of}`,
+    values,
+    keys,
+    new Float32Array(values.length / keys).fill(rounding),
+    "share",
+  );
+  return state.words.value ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
 }
 
 export const combinesLayers = ({ combine }: State): boolean =>

@@ -57,8 +57,10 @@ export function headStatus(content: HeadContent): Phrase {
     const [query, key] = side === "query" ? [first, unit] : [unit, first];
     return origin(matrix, query, key, side);
   };
+  const [{ name, measure }] = matrices.value;
+  const ofAll = measure === "share" ? "value-weighted" : "";
   return [
-    `${joined(content.layerLabel, single ? matrices.value[0].name : "")}  `,
+    `${joined(content.layerLabel, single ? name : ofAll)}  `,
     ...names(axis, focused.value[side]),
     strong(side === "query" ? " →" : " ←"),
     ...strongest(strips, other.shown).flatMap(({ value, unit, matrix: at }, n) => {
@@ -94,7 +96,7 @@ function origin(matrix: AttentionMatrix, query: number, key: number, side: Side)
 }
 
 function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: number): string[] {
-  const { head } = matrix.value;
+  const { head, measure } = matrix.value;
   const [from, ...moreFrom] = axes.query.units.tokens[query];
   const [to, ...moreTo] = axes.key.units.tokens[key];
   // Words of several tokens and combined heads have no score.
@@ -102,9 +104,24 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   const score = single ? data.scoreRow(head, from)?.[to] : undefined;
   if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
   const value = weight(matrix.value.row(query)[key], matrix.value.rounding(query, key));
-  const text = ` weight ${value}${origin(matrix.value, query, key, "query")}`;
-  if (score === undefined) return [text];
-  return [text, ` · score ${within(score, data.scoreRounding)}`];
+  const text = ` ${measure} ${value}${origin(matrix.value, query, key, "query")}`;
+  if (!single) return [text];
+  const parts = measure === "share" ? carried(data, head, from, to) : [];
+  if (score === undefined) return [text, ...parts];
+  return [text, ...parts, ` · score ${within(score, data.scoreRounding)}`];
+}
+
+/** The weight of a pair, the norm of the key's value, and their product. */
+function carried(data: Layer, head: number, from: number, to: number): string[] {
+  const norm = data.whole?.norms(head)?.[to];
+  if (norm === undefined) return [];
+  const own = data.weightRow(head, from)[to];
+  const error = data.rowRounding(head, from);
+  return [
+    ` · weight ${weight(own, error)}`,
+    ` · ‖f(x)‖ ${norm.toPrecision(3)}`,
+    ` · ‖w f(x)‖ ${within(own * norm, error * norm)}`,
+  ];
 }
 
 /** The three largest of all weights between the focused and the shown units. */

@@ -66,7 +66,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
       viewport.value,
       Math.ceil(1 / tiles.scale.value),
       tiles.peak.value,
-      options.matrix.value.largestRounding,
+      options.matrix.value,
     ),
   );
   const title = matrixTitle(scope, {

@@ -1,6 +1,7 @@
 /** The title of a matrix: whose it is, which part is shown, and the zoom buttons. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
+import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { button, el } from "../../../parts/dom.ts";
 import { fontOf, textMeasure, weight } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
@@ -59,15 +60,14 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
 
 /**
  * @param pooled the most cells along either side of a pixel
- * @param peak the weight that has the full shade
- * @param rounding a bound of its difference from the record's
+ * @param peak the number that has the full shade
  */
 export function describe(
   { query, key }: Axes,
   viewport: Viewport,
   pooled: number,
   peak: number,
-  rounding: number,
+  { measure, largestRounding }: Pick<AttentionMatrix, "measure" | "largestRounding">,
 ): string {
   const [rows, columns] = viewport.isWhole
     ? [`rows: ${query.title}`, `columns: ${key.title}`]
@@ -76,7 +76,7 @@ export function describe(
         `${key.title} ${range(key, columnsOf(viewport))}`,
       ];
   const most = pooled > 1 ? ` · each pixel the largest of up to ${pooled} × ${pooled}` : "";
-  return `${rows} · ${columns} · shade: √weight up to ${weight(peak, rounding)}${most}`;
+  return `${rows} · ${columns} · shade: √${measure} up to ${weight(peak, largestRounding)}${most}`;
 }
 
 const range = ({ shown }: Axis, { first, end }: Span) => `${shown[first]}–${shown[end - 1]}`;

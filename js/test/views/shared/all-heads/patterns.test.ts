@@ -9,7 +9,8 @@ const kinds = [
   { label: "mixed", description: "mixed" },
   { label: "commas", description: "mostly commas" },
 ];
-const found = { kinds, values: new Map([[layer, [0, 1, 0, 0]]]) };
+const values = new Map([[layer, [0, 1, 0, 0]]]);
+const found = { kinds, values, words: new Map(), reasons: new Map() };
 
 test("a head is said to be of its kind", () => {
   expect(described(found, { layer, head: 1 })).toBe("mostly commas");

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import NamedTuple
 
 from attnwidget.record import Tokens
-
-from .text import sendable
 
 # Labels of a token inside a word keep BERT's sign, and begin with a circle under a combining mark.
 # BERT splits every "#" of a text; other tokenizers do not.
@@ -20,8 +18,20 @@ _SHARES = " + "
 _SPACE = "\u2423"
 
 
-def words(tokens: Tokens) -> dict[str, Any] | None:
-    """The words' labels in order, and the number of each token's word; None if unknown.
+class Words(NamedTuple):
+    """The words of a token sequence.
+
+    Attributes:
+        labels: their texts, in order.
+        of: the word of each token, an index of `labels`.
+    """
+
+    labels: tuple[str, ...]
+    of: tuple[int, ...]
+
+
+def words(tokens: Tokens) -> Words | None:
+    """The words of a token sequence; None if they are unknown.
 
     A token of no word, such as [CLS], counts as a word of its own.
     """
@@ -36,7 +46,7 @@ def words(tokens: Tokens) -> dict[str, Any] | None:
         parts[-1].append(label)
         of.append(len(parts) - 1)
         last = word
-    return {"labels": [sendable(_joined(labels)) for labels in parts], "of": of}
+    return Words(tuple(map(_joined, parts)), tuple(of))
 
 
 def _joined(labels: list[str]) -> str:

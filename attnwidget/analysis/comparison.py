@@ -1,0 +1,277 @@
+"""Comparison of two records, head by head: two models, two texts, with and without heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from attnwidget.record import AttentionRecord, Floats, Stack
+
+from .alignment import Alignment, Level, align
+from .head_difference import Difference, Side, head_difference, paired_weights
+from .head_pairs import HeadPairs, Layers, Matched, pair_heads
+from .table import data_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NULL = "the next head of the layer"
+
+
+class PairChange(NamedTuple):
+    """The change of one weight: `difference` is b - a."""
+
+    query: str
+    key: str
+    a: float
+    b: float
+    difference: float
+
+
+def compare(
+    a: AttentionRecord,
+    b: AttentionRecord,
+    *,
+    stack: str | None = None,
+    level: Level | None = None,
+    layers: Layers = "number",
+    heads: Iterable[Matched] | None = None,
+) -> Comparison:
+    """Compare two records: of two models, checkpoints or texts, or with and without heads.
+
+    Tokens are paired first (see `Alignment`): equal ones, replaced ones, and those of two
+    tokenizers through words. Then heads: those of the same numbers, unless `layers` or `heads` says
+    otherwise.
+
+    Args:
+        a, b: the records.
+        stack: the stack that is compared; None for all that both have.
+        level: "tokens" or "words"; None for tokens if they can be paired one to one, else words.
+        layers: "number", layers of the same number; "depth", of two models with different numbers
+            of layers, those at the nearest relative depth; or the numbers of b's layers by a's.
+        heads: pairs of heads of one stack, as `match_heads` finds them, instead of `layers`.
+
+    Returns:
+        The comparison, with `weights`, `difference`, `changes`, `metrics` and `table`.
+
+    Raises:
+        TypeError: `a` or `b` is no record.
+        ValueError: the records have no stack or no token in common; layers or heads cannot be
+            paired; or the words of a text are not known.
+    """
+    for record in (a, b):
+        if not isinstance(record, AttentionRecord):
+            raise TypeError(
+                f"{type(record).__name__} is no AttentionRecord; attnwidget.capture makes one"
+            )
+    names = [name for name in a.stacks if name in b.stacks and stack in (None, name)]
+    if not names:
+        raise ValueError(
+            f"the records have no stack {'in common' if stack is None else repr(stack)}: a has "
+            f"{', '.join(a.stacks)}, b {', '.join(b.stacks)}"
+        )
+    if heads is not None and len(names) > 1:
+        raise ValueError(f"heads= are those of one stack; give stack=, one of {', '.join(names)}")
+    return Comparison(
+        a, b, {name: _sides(a.stack(name), b.stack(name), level, layers, heads) for name in names}
+    )
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The stacks of one name in both records, and what belongs together in them."""
+
+    a: Stack
+    b: Stack
+    queries: Alignment
+    keys: Alignment
+    heads: HeadPairs
+
+    def of(self, head: tuple[int, int], other: tuple[int, int]) -> tuple[Side, Side]:
+        """A head of a and a head of b, on the tokens that belong together."""
+        queries, keys = self.queries.pairs, self.keys.pairs
+        return (
+            Side(self.a.layer(head[0]), head[1], [p.a for p in queries], [p.a for p in keys]),
+            Side(self.b.layer(other[0]), other[1], [p.b for p in queries], [p.b for p in keys]),
+        )
+
+    def next_of(self, head: tuple[int, int]) -> tuple[int, int]:
+        """The next head of b's layer; the first one after the last."""
+        layer, number = head
+        return layer, (number + 1) % self.b.layer(layer).num_heads
+
+
+class _Measured(NamedTuple):
+    """The difference between a head and its partner, and between it and a null."""
+
+    own: Difference
+    null: Difference
+
+
+class Comparison:
+    """Two records, and what belongs together in them: `attnwidget.compare` makes one.
+
+    Weights of tokens that are compared as one are summed over keys and averaged over queries.
+    Tokens without a partner are left out, so that a row may sum to less than 1. Differences are
+    b - a.
+
+    Attributes:
+        a, b: the records.
+        stacks: the names of the stacks that are compared.
+    """
+
+    def __init__(self, a: AttentionRecord, b: AttentionRecord, sides: dict[str, _Sides]) -> None:
+        self.a = a
+        self.b = b
+        self.stacks = tuple(sides)
+        self._sides = sides
+
+    def queries(self, stack: str | None = None) -> Alignment:
+        """The queries that belong together."""
+        return self._of(stack).queries
+
+    def keys(self, stack: str | None = None) -> Alignment:
+        """The keys that belong together."""
+        return self._of(stack).keys
+
+    def partner(self, layer: int, head: int, stack: str | None = None) -> tuple[int, int]:
+        """The (layer, head) of b that a head of a is compared with.
+
+        Raises:
+            KeyError: there is no such stack.
+            IndexError: there is no such head, or it has no partner.
+        """
+        pairs = self._of(stack).heads
+        if (layer, head) not in pairs:
+            raise IndexError(f"head {layer}-{head} is not compared with any")
+        return pairs[layer, head]
+
+    def weights(self, layer: int, head: int, stack: str | None = None) -> tuple[Floats, Floats]:
+        """The weights of a head of a and of its partner, each float32 [queries, keys] of the pairs.
+
+        Raises:
+            KeyError, IndexError: see `partner`.
+        """
+        other = self.partner(layer, head, stack)
+        parts = list(paired_weights(*self._of(stack).of((layer, head), other)))
+        return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+
+    def difference(self, layer: int, head: int, stack: str | None = None) -> Floats:
+        """The weights of b less those of a, float32 [queries, keys] of the pairs.
+
+        Raises:
+            KeyError, IndexError: see `partner`.
+        """
+        a, b = self.weights(layer, head, stack)
+        return b - a
+
+    def changes(
+        self, layer: int, head: int, stack: str | None = None, *, count: int = 10
+    ) -> list[PairChange]:
+        """The weights of a head that differ most, the largest difference first.
+
+        Raises:
+            KeyError, IndexError: see `partner`.
+        """
+        sides = self._of(stack)
+        a, b = self.weights(layer, head, stack)
+        difference = b - a
+        largest = np.argsort(-np.abs(difference), axis=None, kind="stable")[:count]
+        found = []
+        for place in zip(*np.unravel_index(largest, a.shape), strict=True):
+            labels = sides.queries.labels[place[0]], sides.keys.labels[place[1]]
+            numbers = float(a[place]), float(b[place]), float(difference[place])
+            found.append(PairChange(*labels, *numbers))
+        return found
+
+    def metrics(self) -> dict[str, dict[str, Any]]:
+        """The differences of all heads of a, as `attnwidget.show` takes metrics.
+
+            aw.show(comparison.a, metrics=comparison.metrics(), view="map")
+
+        By the names of `Difference`: "values", and as "null" the same between a head of a and the
+        head after its partner. NaN for a head without a partner.
+        """
+        return {
+            name: {
+                "values": self._by_layer(name, "own"),
+                "null": self._by_layer(name, "null"),
+                "null_label": _NULL,
+            }
+            for name in Difference._fields
+        }
+
+    def table(self) -> pd.DataFrame:
+        """The differences, a row per stack and head of a that has a partner.
+
+        Columns: "stack", "layer", "head", "layer_b", "head_b", the names of `Difference`, and these
+        with "_null" for the head after the partner.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        rows = []
+        for stack, heads in self._measured.items():
+            for head, measured in heads.items():
+                layer_b, head_b = self._sides[stack].heads[head]
+                row = {"stack": stack, "layer": head[0], "head": head[1]}
+                row |= {"layer_b": layer_b, "head_b": head_b, **measured.own._asdict()}
+                rows.append(row | {f"{k}_null": v for k, v in measured.null._asdict().items()})
+        return data_frame({name: [row[name] for row in rows] for name in rows[0]})
+
+    def __repr__(self) -> str:
+        parts = []
+        for name, sides in self._sides.items():
+            keys = sides.keys
+            parts.append(
+                f"{name}: {len(sides.heads)} heads, {len(keys.pairs)} {keys.level} in common, "
+                f"{keys.differing} of them different"
+            )
+        return f"Comparison({'; '.join(parts)})"
+
+    def _of(self, stack: str | None) -> _Sides:
+        name = self.stacks[0] if stack is None else stack
+        if name not in self._sides:
+            raise KeyError(f"no stack {name!r} is compared; there is {', '.join(self.stacks)}")
+        return self._sides[name]
+
+    @cached_property
+    def _measured(self) -> dict[str, dict[tuple[int, int], _Measured]]:
+        """By stack and head of a."""
+        return {
+            name: {
+                head: _Measured(
+                    head_difference(*sides.of(head, other)),
+                    head_difference(*sides.of(head, sides.next_of(other))),
+                )
+                for head, other in sides.heads.items()
+            }
+            for name, sides in self._sides.items()
+        }
+
+    def _by_layer(self, name: str, kind: Literal["own", "null"]) -> dict[str, list[list[float]]]:
+        """A field of the differences, or of their null, by stack and layer of a, of every head."""
+        none = Difference(np.nan, np.nan, np.nan, np.nan)
+        return {
+            stack: [
+                [
+                    getattr(getattr(heads.get((layer.number, head)), kind, none), name)
+                    for head in range(layer.num_heads)
+                ]
+                for layer in self.a.stack(stack).layers
+            ]
+            for stack, heads in self._measured.items()
+        }
+
+
+def _sides(
+    a: Stack, b: Stack, level: Level | None, layers: Layers, heads: Iterable[Matched] | None
+) -> _Sides:
+    queries = align(a.queries, b.queries, level)
+    same = a.keys == a.queries and b.keys == b.queries
+    keys = queries if same else align(a.keys, b.keys, level)
+    return _Sides(a, b, queries, keys, pair_heads(a, b, layers, heads))

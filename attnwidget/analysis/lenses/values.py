@@ -1,0 +1,138 @@
+"""Norms of the vectors that attention adds up, after Kobayashi et al. 2020.
+
+"Attention is Not Only a Weight: Analyzing Transformers with Vector Norms". A head's output for
+query i is Σj w[i, j] f(x_j), with f(x_j) = (x_j W_V + b_V) W_O: the value of key j through the
+head's part of the output projection, without the projection's bias, which is the same for all keys.
+A key may have a large weight and contribute little because its f(x_j) is short.
+
+All functions need layers of `capture(..., values=True)`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from attnwidget.analysis.metrics import Numbers
+from attnwidget.record import Floats, Layer
+
+# Of the arrays of a batch: eight megabytes.
+_NUMBERS = 1 << 20
+
+
+def value_norms(layer: Layer) -> Floats:
+    """‖f(x_j)‖ of every head and key: float32 [heads, Tk].
+
+    Raises:
+        ValueError: the layer has no values or no output projection.
+    """
+    values, projection = _values_and_projection(layer)
+    # ‖v W‖² = v W Wᵀ vᵀ, in double precision, because squares lose half of the digits.
+    grams = projection @ projection.swapaxes(1, 2)
+    squares = np.einsum("hkv,hvw,hkw->hk", values, grams, values, optimize=True)
+    norms: Floats = np.sqrt(np.maximum(squares, 0)).astype(np.float32)
+    return norms
+
+
+def value_weighted(layer: Layer, head: int) -> Floats:
+    """‖w[i, j] f(x_j)‖ of one head: float32 [Tq, Tk], in the units of the residual stream.
+
+    Raises:
+        ValueError: the layer has no values or no output projection.
+    """
+    weighted: Floats = layer.head_weights(head) * value_norms(layer)[head]
+    return weighted
+
+
+def row_shares(matrix: Floats) -> Floats:
+    """A matrix [..., Tq, Tk] without negative numbers, with each row as shares of its sum.
+
+    Rows of zeros stay zero. The views show `value_weighted` so.
+    """
+    sums = matrix.sum(axis=-1, keepdims=True, dtype=np.float64)
+    shares: Floats = (matrix / np.where(sums > 0, sums, 1)).astype(np.float32)
+    return shares
+
+
+def value_weighted_layer(layer: Layer) -> Floats:
+    """‖Σh w_h[i, j] f_h(x_j)‖ of all heads together: float32 [Tq, Tk].
+
+    Heads may cancel each other out, so that this is at most the sum of `value_weighted` over heads.
+
+    Raises:
+        ValueError: the layer has no values or no output projection.
+    """
+    values, projection = _values_and_projection(layer)
+    heads, num_keys, _ = values.shape
+    num_queries, width = layer.shape[0], projection.shape[2]
+    # ‖Σh w_h f_h‖² = Σhg w_h w_g (f_h · f_g).
+    products = np.empty((num_keys, heads, heads))
+    for keys in _batches(num_keys, heads * width):
+        parts = (values[:, keys] @ projection).swapaxes(0, 1)
+        products[keys] = parts @ parts.swapaxes(1, 2)
+    norms = np.empty((num_queries, num_keys), np.float32)
+    for rows in _batches(num_queries, heads * num_keys):
+        weights = layer.all_weights(np.arange(num_queries)[rows]).transpose(2, 1, 0)
+        squares = ((weights @ products) * weights).sum(axis=2)
+        norms[rows] = np.sqrt(np.maximum(squares, 0)).T
+    return norms
+
+
+def head_outputs(layer: Layer) -> Floats:
+    """Σj w[i, j] f(x_j) of every head: float32 [heads, Tq, d_model].
+
+    Their sum over heads is what the layer's attention adds to the residual stream, without the bias
+    of the output projection, and before a norm behind it, as Gemma 2 has one.
+
+    Raises:
+        ValueError: the layer has no values or no output projection.
+    """
+    values, projection = _values_and_projection(layer)
+    outputs = np.empty((layer.num_heads, layer.shape[0], projection.shape[2]), np.float32)
+    for head in range(layer.num_heads):
+        outputs[head] = layer.head_weights(head) @ values[head] @ projection[head]
+    return outputs
+
+
+def norms_need(layer: Layer) -> Literal["values", "projection"] | None:
+    """The array that a layer lacks for the norms of its values; None if they are known."""
+    if layer.values is None:
+        return "values"
+    return "projection" if layer.projection is None else None
+
+
+def value_refusal(layer: Layer) -> str | None:
+    """The reason why the norms of a layer's values are not known, in one sentence; else None."""
+    need = norms_need(layer)
+    if need == "values":
+        return (
+            f"layer {layer.number} has no values: record them with capture(…, values=True). With "
+            "that, only layers lack them whose values are not multiplied in a way that capture "
+            "follows, as in BLOOM, XLNet and DeBERTa"
+        )
+    if need == "projection":
+        return (
+            f"the output projection of layer {layer.number} was not found, so what a value adds to "
+            "the output is not known: no linear layer receives the heads' outputs as they are. A "
+            "gate or a norm may lie between, or they are projected by torch's MultiheadAttention"
+        )
+    return None
+
+
+def _values_and_projection(layer: Layer) -> tuple[Numbers, Numbers]:
+    """The values [heads, Tk, d_v] of every query head, and the projection [heads, d_v, d_model]."""
+    refusal = value_refusal(layer)
+    if refusal is not None:
+        raise ValueError(refusal)
+    assert layer.values is not None
+    assert layer.projection is not None
+    shared = layer.num_heads // len(layer.values)
+    values = np.repeat(layer.values.astype(np.float64), shared, axis=0)
+    return values, layer.projection.astype(np.float64)
+
+
+def _batches(count: int, numbers: int) -> list[slice]:
+    """Parts of a range, each of so many items of so many numbers that memory stays small."""
+    size = max(1, _NUMBERS // numbers)
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]

@@ -1,0 +1,80 @@
+"""The profile of a file of texts, as an atlas."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from attnwidget.corpus import profile
+from attnwidget.corpus.texts import read_texts
+from attnwidget.progress import ending_when
+from attnwidget.record.files import writable, write_whole
+
+from .output import say
+from .progress import Progress
+from .text import loaded_model
+
+_NULLS: dict[str, Any] = {"random": "random weights", "shuffled": "shuffled", "none": None}
+
+
+class _Interrupt:
+    """Ctrl-C once: the work ends with what it has. Twice: it ends at once.
+
+    Attributes:
+        asked: True after the first.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    @contextmanager
+    def heeded(self) -> Iterator[None]:
+        before = signal.signal(signal.SIGINT, self._ask)
+        try:
+            with ending_when(lambda: self.asked):
+                yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _ask(self, *_: Any) -> None:
+        self.asked = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        say("attnwidget: ending with the texts that were read; Ctrl-C again stops", sys.stderr)
+
+
+def profile_page(args: Namespace, progress: Progress) -> tuple[str, tuple[str, ...], bool]:
+    """The atlas of a file of texts: (the page, the reasons for what is missing, interrupted).
+
+    Writes the table, too, if it was asked for.
+
+    Raises:
+        ModuleNotFoundError: torch or transformers, or pandas for the table, is not installed.
+        OSError: the texts cannot be read, or the table not written; or there is no such model.
+        ValueError: there are no texts; or see `attnwidget.profile`.
+    """
+    if args.table is not None:
+        if find_spec("pandas") is None:
+            raise ModuleNotFoundError("for a table, pandas is needed: pip install pandas")
+        writable(args.table)
+    texts = Path(args.texts)
+    count = sum(1 for _ in read_texts(texts))
+    interrupt = _Interrupt()
+    with loaded_model(args.model, progress) as (model, tokenizer):
+        with progress.counted("Profiling", "texts", count), interrupt.heeded():
+            found = profile(
+                model, tokenizer, texts, null=_NULLS[args.null], max_tokens=args.max_tokens
+            )
+        if args.table is not None:
+            write_whole(args.table, found.table().to_csv(index=False).encode())
+        with progress.counted("Packing", "texts"):
+            page = found.to_html(similarity=find_spec("sklearn") is not None)
+    missing = found.missing
+    if interrupt.asked:
+        missing = (f"texts: {found.num_texts:,} of {count:,} were read", *missing)
+    return page, missing, interrupt.asked

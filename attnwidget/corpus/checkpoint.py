@@ -1,0 +1,135 @@
+"""What is measured so far, kept in a folder, so that a run can go on after an interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attnwidget.record.files import write_whole
+
+from .profiler import Measured
+from .settings import Settings
+from .texts import Shard, Source
+
+_FILE = "profile.checkpoint"
+
+# Another number for every change of what is kept.
+_VERSION = 1
+
+# A checkpoint of a large model has hundreds of megabytes.
+_SECONDS_BETWEEN = 30.0
+
+
+class Checkpoint:
+    """The measurements of the shards that are done, each counted once.
+
+    Args:
+        folder: of the file; None to keep nothing.
+
+    Raises:
+        OSError: the folder cannot be made, or its file not read.
+        ValueError: its file is no checkpoint, or one of other settings.
+    """
+
+    def __init__(self, folder: str | PathLike[str] | None, settings: Settings) -> None:
+        self.measured: Measured | None = None
+        self._whole = True
+        # By the number of the shard, a digest of its texts.
+        self._done: dict[int, bytes] = {}
+        self._path = None if folder is None else Path(folder) / _FILE
+        self._about = {
+            "version": _VERSION,
+            "metrics": settings.names,
+            "null": settings.nulls,
+            "batch_size": settings.batch_size,
+            "max_tokens": settings.max_tokens,
+            "seed": settings.seed,
+        }
+        self._written = time.monotonic()
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._path.exists():
+                self._load(self._path)
+
+    def missing(self, shards: Iterable[Shard]) -> Iterator[Shard]:
+        """The shards that are not done yet.
+
+        Raises:
+            ValueError: one that is done has other texts now.
+        """
+        for shard in shards:
+            if shard.number not in self._done:
+                yield shard
+            elif self._done[shard.number] != _digest(shard):
+                last = shard.start + shard.count - 1
+                raise ValueError(
+                    f"the texts from {shard.start} to {last} are not those that {self._path} was "
+                    "made from; give the same texts, or another folder"
+                )
+
+    def add(self, shard: Shard, measured: Measured) -> None:
+        """Add a shard, and write the file if that was not done for a while."""
+        digest = _digest(shard)
+        # An interruption in between leaves a part of the shard in the sums.
+        self._whole = False
+        if self.measured is None:
+            self.measured = measured
+        else:
+            self.measured.merge(measured)
+        self._done[shard.number] = digest
+        self._whole = True
+        if time.monotonic() - self._written > _SECONDS_BETWEEN:
+            self.save()
+
+    def save(self) -> None:
+        """Write the file.
+
+        Raises:
+            OSError: it cannot be written; an existing one is unchanged.
+        """
+        if self._path is not None and self.measured is not None and self._whole:
+            write_whole(self._path, pickle.dumps((self._about, self._done, self.measured)))
+        self._written = time.monotonic()
+
+    def _load(self, path: Path) -> None:
+        try:
+            about, done, measured = pickle.loads(path.read_bytes())
+        except (AttributeError, EOFError, ImportError, IndexError, TypeError, ValueError,
+                pickle.UnpicklingError) as error:  # fmt: skip
+            raise ValueError(f"{path} is no checkpoint of a profile, or a damaged one") from error
+        for name, value in self._about.items():
+            if about[name] != value:
+                raise ValueError(
+                    f"{path} was made with {name}={about[name]!r}, and now {name} is {value!r}; "
+                    "give the same, or another folder"
+                )
+        self._done, self.measured = done, measured
+
+
+def _digest(shard: Shard) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for source in shard.sources:
+        for part in _parts(source):
+            digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.digest()
+
+
+def _parts(source: Source) -> Iterator[bytes]:
+    if isinstance(source, Mapping):
+        for name in sorted(source):
+            yield name.encode()
+            yield _array(source[name]).tobytes()
+        return
+    for text in (source,) if isinstance(source, str) else source:
+        yield text.encode(errors="surrogatepass")
+
+
+def _array(value: Any) -> np.ndarray:
+    return np.asarray(value.cpu() if hasattr(value, "cpu") else value)

@@ -1,0 +1,92 @@
+"""The texts that stand as examples of heads: which of them to show, and their attention."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnwidget.record import AttentionRecord
+
+from .stack_profile import StackProfile
+
+if TYPE_CHECKING:
+    import torch
+
+TextSource = str | tuple[str, ...]
+"""A text, a pair of texts, or the labels of the tokens of an encoded text."""
+
+
+@dataclass(frozen=True)
+class TextReader:
+    """Captures the attention over texts once more.
+
+    Attributes:
+        model: returns the model, or None if it is gone: a profile keeps a weak reference alone.
+        tokenizer: its tokenizer.
+        max_tokens: longer texts are cut off; None to leave them.
+    """
+
+    model: Callable[[], torch.nn.Module | None]
+    tokenizer: Any
+    max_tokens: int | None
+
+    def read(self, text: TextSource) -> AttentionRecord:
+        """The attention over a text.
+
+        Raises:
+            ValueError: the model is gone, or only the tokens of the text are known.
+        """
+        # Imported here, so that profiles can be opened without torch.
+        from attnwidget.capture import capture
+        from attnwidget.capture.model import is_encoder_decoder
+
+        model = self.model()
+        if model is None:
+            raise ValueError(
+                "the model of this profile is no longer in memory: give it and its tokenizer, as "
+                "profile.widget(model, tokenizer)"
+            )
+        if not isinstance(text, str) and len(text) != 2:
+            raise ValueError(
+                "the texts of this profile came encoded, so they cannot be read once more: make "
+                "it from strings to see them"
+            )
+        first, second = (text, None) if isinstance(text, str) else text
+        if is_encoder_decoder(model):
+            return capture(model, self.tokenizer, first, target=second)
+        if self.max_tokens is None:
+            return capture(model, self.tokenizer, first, second)
+        cut = {"truncation": True, "max_length": self.max_tokens, "return_tensors": "pt"}
+        with warnings.catch_warnings():
+            # The profile, too, has these tokens alone, and the record says how many are missing.
+            warnings.simplefilter("ignore", UserWarning)
+            return capture(model, self.tokenizer, self.tokenizer(first, second, **cut))
+
+
+def chosen_texts(stacks: Iterable[StackProfile], count: int) -> list[int]:
+    """Up to `count` texts, by index, that together are examples of the most heads.
+
+    A number of a head has examples of three kinds: one of its highest texts, the one next to its
+    median, and one of its lowest. In turn, the text is chosen that gives the most of them.
+    """
+    examples = np.concatenate([_examples(stack) for stack in stacks])
+    texts: list[int] = []
+    while len(texts) < count and (examples >= 0).any():
+        counts = np.bincount(examples[examples >= 0])
+        best = int(counts.argmax())
+        texts.append(best)
+        examples = examples[~(examples == best).any(axis=1)]
+    return texts
+
+
+def _examples(stack: StackProfile) -> NDArray[np.int64]:
+    """A row of texts for every example that a head has of a number, int64 [examples, 3]."""
+    extremes = stack.extremes.texts.reshape(-1, stack.extremes.texts.shape[-1])
+    medians = np.full((stack.medians.texts.size, extremes.shape[1]), -1)
+    medians[:, 0] = stack.medians.texts.ravel()
+    return np.concatenate([extremes, medians])

@@ -1,0 +1,114 @@
+"""Nulls of position: what a number is for attention that knows nothing but where tokens stand.
+
+Both are measured on the sampled texts of a measurement, and, for metrics of repeated tokens, on
+these; they need no further pass of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnwidget.analysis import Numbers
+from attnwidget.record import Floats
+
+from .accumulators import FARTHEST, Estimate
+from .measurement import Measurement, MetricSet, Place
+
+NEAREST = range(-5, 6)
+"""The offsets among which `best_offset` finds the best, as in Clark et al. 2019, table 1."""
+
+
+def position_alone(
+    metrics: MetricSet, measured: Measurement, texts: Measurement, seed: int
+) -> Measurement:
+    """The metrics of attention that depends on relative position alone.
+
+    For a head, m(d) is the mean weight on the key at offset d, over the queries of all texts that
+    have such a key. Here, query i gives key j the weight m(j - i) / Σk m(k - i), where k runs over
+    all keys of the text. Offsets beyond 512 on either side count as one; offsets beyond all texts
+    have the weight of the farthest.
+
+    Args:
+        metrics: those of `measured`.
+        measured: has the sampled texts, which are read with these weights.
+        texts: has the mean weights.
+    """
+    return _measured_with(_by_position, metrics, measured, texts, seed)
+
+
+def best_offset(
+    metrics: MetricSet, measured: Measurement, texts: Measurement, seed: int
+) -> dict[str, dict[Place, Estimate]]:
+    """The metrics of attention that gives all weight to the key at one offset, the best one.
+
+    Each metric is measured for every offset from -5 to 5 at which a head of the layer has any
+    weight, over the queries that have such a key; its null is that of the largest size, the same
+    for all heads of the layer. It says how far a fixed rule gets: Clark et al. 2019, table 1.
+
+    Args:
+        metrics: those of `measured`.
+        measured: has the sampled texts, which are read with these weights.
+        texts: says which offsets have any weight.
+
+    Returns:
+        By metric, by place, [heads] each.
+    """
+    null = _measured_with(_on_offsets, metrics, measured, texts, seed)
+    of_offsets = null.means.estimate()
+    found: dict[str, dict[Place, Estimate]] = {name: {} for name in metrics.names}
+    for place, layer in null.layers.items():
+        heads = measured.layers[place].heads
+        for row, by_place in enumerate(found.values()):
+            estimate = of_offsets.at((row, layer.heads))
+            sizes = np.abs(estimate.mean)
+            best = int(np.where(np.isnan(sizes), -1, sizes).argmax())
+            by_place[place] = estimate.at(np.full(heads.stop - heads.start, best))
+    return found
+
+
+def _measured_with(
+    make: Callable[[Numbers, int], Floats],
+    metrics: MetricSet,
+    measured: Measurement,
+    texts: Measurement,
+    seed: int,
+) -> Measurement:
+    """The metrics of other weights on the sampled texts of a measurement.
+
+    Args:
+        make: returns weights [heads, T, T] from the mean weights by offset, and T.
+    """
+    null = Measurement(metrics, seed)
+    for index, text in sorted(measured.sample.texts.items()):
+        for place, tokens in text.own.items():
+            if place in texts.layers and texts.offsets is not None:
+                means = texts.offsets.means(texts.layers[place].heads)
+                null.add(place, index, make(means, len(tokens)), tokens, tokens)
+        null.finish()
+    return null
+
+
+def _by_position(means: Numbers, length: int) -> Floats:
+    """The weights that follow from mean weights by offset, float32 [heads, T, T]."""
+    weights = means[:, FARTHEST + _offsets(length).clip(-FARTHEST, FARTHEST)]
+    totals = weights.sum(axis=2, keepdims=True)
+    found: Floats = (weights / np.where(totals > 0, totals, 1)).astype(np.float32)
+    return found
+
+
+def _on_offsets(means: Numbers, length: int) -> Floats:
+    """All weight on each of `NEAREST`, float32 [offsets, T, T]; none where no head has any."""
+    offsets = np.array(NEAREST)
+    seen = (means[:, FARTHEST + offsets] > 0).any(axis=0)
+    chosen = (_offsets(length) == offsets[:, None, None]) & seen.reshape(-1, 1, 1)
+    weights: Floats = chosen.astype(np.float32)
+    return weights
+
+
+def _offsets(length: int) -> NDArray[np.int64]:
+    """The position of the key less that of the query, int64 [T, T]."""
+    places = np.arange(length)
+    return places - places[:, None]

@@ -1,0 +1,244 @@
+"""Measurement of texts with a model and with its nulls, a shard of texts at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import torch
+
+from attnwidget.capture.missing import no_attention
+from attnwidget.capture.model import name_of, traceable
+from attnwidget.capture.sequences import Sequences
+from attnwidget.capture.stacks import Group, is_cross, tower
+from attnwidget.progress import end_asked, on_step, step_done
+from attnwidget.record import Floats, Tokens
+
+from .batches import Batches, Text, TextBatch, first_text, shuffled
+from .copying import CopyShares, copying, copying_weights
+from .forward import read_attention
+from .measurement import Measurement, Place
+from .nulls import Null, with_random_weights
+from .projections import find_projections
+from .repeated import repeated_tokens
+from .settings import COPYING, Settings
+from .texts import Shard
+
+Reading: TypeAlias = "Null | None"
+"""A null that reads texts, or None for the model itself."""
+
+# With more texts than twice those that examples need, the others are dropped.
+_FEWEST_TEXTS = 256
+
+# The numbers of each parameter by which models are told apart.
+_COMPARED = 64
+
+
+@dataclass(frozen=True)
+class ModelIdentity:
+    """The name of a model, and a digest of some of its weights."""
+
+    name: str
+    digest: str
+
+
+@dataclass
+class Measured:
+    """The measurements of some texts, which can be merged.
+
+    Attributes:
+        model: the model that read them.
+        by_reading: the measurements of the model, and of the nulls that read texts.
+        sources: by index, the texts that examples refer to.
+        count: the number of texts.
+        empty: the number of those that were left out, because they have no tokens.
+    """
+
+    model: ModelIdentity
+    by_reading: dict[Reading, Measurement]
+    sources: dict[int, str | tuple[str, ...]] = field(default_factory=dict)
+    count: int = 0
+    empty: int = 0
+
+    @property
+    def own(self) -> Measurement:
+        """That of the model itself."""
+        return self.by_reading[None]
+
+    def merge(self, other: Measured) -> None:
+        """Add other texts, measured with the same settings.
+
+        Raises:
+            ValueError: another model read them.
+        """
+        if other.model != self.model:
+            raise ValueError(
+                f"some texts were read by {self.model.name}, and others by another model, or by "
+                "one with other weights; use one model for all texts"
+            )
+        for reading, measurement in self.by_reading.items():
+            measurement.merge(other.by_reading[reading])
+        self.sources = self.own.needed(self.sources | other.sources)
+        self.count += other.count
+        self.empty += other.empty
+
+
+@dataclass(frozen=True)
+class OnRepeated:
+    """The measurements of repeated tokens.
+
+    Attributes:
+        tokens: their metrics by rows.
+        copying: by place and sample; see `copying`.
+        copying_weights: by place, as of a single text; see `copying_weights`.
+    """
+
+    tokens: Measurement
+    copying: CopyShares = field(default_factory=dict)
+    copying_weights: CopyShares = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """The measurements of repeated tokens by the model, and by the nulls that read texts.
+
+    Attributes:
+        missing: the reason why there are none; "" if there are.
+    """
+
+    by_reading: dict[Reading, OnRepeated]
+    missing: str
+
+
+class Profiler:
+    """Measures texts with a model, and with the nulls of it that read texts.
+
+    Raises:
+        TypeError: the model is none.
+        ValueError: there are no repeated tokens, which the chosen metrics need; or a null cannot
+            be made.
+    """
+
+    def __init__(self, model: torch.nn.Module, tokenizer: Any, settings: Settings) -> None:
+        self._model = traceable(model)
+        self._settings = settings
+        self._batches = Batches(self._model, tokenizer, settings.batch_size, settings.max_tokens)
+        self._repeated, self._missing = None, ""
+        if settings.has_repeated:
+            try:
+                self._repeated = repeated_tokens(self._model, tokenizer, settings.seed)
+            except ValueError as error:
+                if not settings.every:
+                    raise
+                self._missing = f"repeated tokens: {error}"
+        self._identity = ModelIdentity(name_of(self._model), _digest(self._model))
+        # The models that read texts.
+        self._models: dict[Reading, torch.nn.Module] = {None: self._model}
+        if "random weights" in settings.nulls:
+            self._models["random weights"] = with_random_weights(self._model, settings.seed)
+        if "shuffled" in settings.nulls:
+            self._models["shuffled"] = self._model
+
+    def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:
+        """The measurements of each shard."""
+        for shard in shards:
+            yield shard, self.measure(shard)
+
+    def measure(self, shard: Shard) -> Measured:
+        """The measurements of the texts of a shard.
+
+        Raises:
+            ValueError: no attention of the model can be read; or a text is too long for it.
+        """
+        measured = Measured(
+            self._identity, {reading: self._new(reading) for reading in self._models}
+        )
+        own, most = measured.own, _FEWEST_TEXTS
+        for batch in self._batches.of(shard):
+            for reading, measurement in measured.by_reading.items():
+                self._read(batch, reading, measurement)
+            for text in batch.texts:
+                measured.sources[text.index] = text.source or text.tokens.labels
+                measured.count += 1
+                step_done()
+            if len(measured.sources) > most:
+                measured.sources = own.needed(measured.sources)
+                most = max(_FEWEST_TEXTS, 2 * len(measured.sources))
+            if end_asked():
+                break
+        else:
+            measured.empty = shard.count - measured.count
+        if measured.count and not own.layers:
+            raise ValueError(no_attention(self._model, list(own.missing)))
+        measured.sources = own.needed(measured.sources)
+        return measured
+
+    def repeated(self) -> Repeated:
+        """The measurements of repeated tokens."""
+        # The steps are texts.
+        with on_step(lambda: None):
+            return Repeated(
+                {reading: self._on_repeated(reading) for reading in self._models}, self._missing
+            )
+
+    def _new(self, reading: Reading) -> Measurement:
+        of_position = {"position", "best offset"} & set(self._settings.nulls)
+        offsets = reading is None and bool(of_position)
+        return Measurement(self._settings.on_texts, self._settings.seed, offsets=offsets)
+
+    def _on_repeated(self, reading: Reading) -> OnRepeated:
+        settings, model = self._settings, self._models[reading]
+        found = OnRepeated(Measurement(settings.on_repeated, settings.seed))
+        if self._repeated is None:
+            return found
+        if settings.on_repeated.names:
+            self._read(self._repeated, reading, found.tokens)
+        if not any(name in settings.names for name in COPYING):
+            return found
+        projections = find_projections(model, first_text(self._repeated))
+        if "copying" in settings.names:
+            batch = self._changed(self._repeated, reading)
+            found.copying.update(copying(model, batch, projections))
+        if "copying_weights" in settings.names:
+            by_place = copying_weights(model, projections)
+            found.copying_weights.update({p: {0: values} for p, values in by_place.items()})
+        return found
+
+    def _changed(self, batch: TextBatch, reading: Reading) -> TextBatch:
+        return shuffled(batch, self._settings.seed) if reading == "shuffled" else batch
+
+    def _read(self, batch: TextBatch, reading: Reading, measurement: Measurement) -> None:
+        batch = self._changed(batch, reading)
+
+        def receive(place: Place, row: int, weights: Floats) -> None:
+            text = batch.texts[row]
+            queries, keys = _sides(place.module, text, (weights.shape[1], weights.shape[2]))
+            measurement.add(place, text.index, weights, queries, keys)
+
+        for reason in read_attention(self._models[reading], batch, receive):
+            measurement.missing[reason] = None
+        measurement.finish()
+
+
+def _sides(module: str, text: Text, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
+    """The tokens of the queries and of the keys; the same object if they are one sequence."""
+    group = Group(tower(module), is_cross(module))
+    sequences = Sequences(text.tokens, text.target)
+    queries = sequences.tokens(group, "query", shape[0])
+    if not group.cross and shape[0] == shape[1]:
+        return queries, queries
+    return queries, sequences.tokens(group, "key", shape[1])
+
+
+def _digest(model: torch.nn.Module) -> str:
+    """A digest of some numbers of every parameter."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, parameter in model.named_parameters():
+        digest.update(f"{name} {tuple(parameter.shape)}".encode())
+        if parameter.device.type != "meta":  # offloaded
+            numbers = parameter.detach().flatten()
+            some = numbers[:: max(1, len(numbers) // _COMPARED)][:_COMPARED]
+            digest.update(some.to("cpu", torch.float32).numpy().tobytes())
+    return digest.hexdigest()

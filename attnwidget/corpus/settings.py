@@ -1,0 +1,153 @@
+"""Settings of a profile: metrics, nulls, batches and the seed, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from attnwidget.analysis import ALL_METRICS
+
+from .batches import check_batch_options
+from .copying import copying, copying_weights
+from .measurement import MetricSet, OwnMetric
+from .nulls import Null, chosen_nulls
+from .stack_profile import ProfileMetric
+from .variability import variability
+
+COPYING = ("copying", "copying_weights")
+"""Metrics of repeated tokens that do not follow from the rows of their weights."""
+
+# Metrics that do not follow from the rows of one text, by name.
+_FURTHER: dict[str, Callable[..., Any]] = {
+    "copying": copying,
+    "copying_weights": copying_weights,
+    "variability": variability,
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a profile measures, and how.
+
+    Attributes:
+        names: the metrics, in order.
+        own: the user's functions among them, by name.
+        every: True if the user chose no metrics: those that cannot be measured are left out.
+        nulls, batch_size, max_tokens, seed: see `attnwidget.profile`.
+    """
+
+    names: tuple[str, ...]
+    own: Mapping[str, OwnMetric]
+    every: bool
+    nulls: tuple[Null, ...]
+    batch_size: int
+    max_tokens: int | None
+    seed: int
+
+    @cached_property
+    def on_texts(self) -> MetricSet:
+        """The metrics of texts."""
+        return MetricSet(
+            {
+                name: ALL_METRICS[name]
+                for name in self.names
+                if name in ALL_METRICS and not ALL_METRICS[name].repeated
+            },
+            self.own,
+        )
+
+    @cached_property
+    def on_repeated(self) -> MetricSet:
+        """The metrics of repeated tokens."""
+        return MetricSet(
+            {
+                name: ALL_METRICS[name]
+                for name in self.names
+                if name in ALL_METRICS and ALL_METRICS[name].repeated
+            },
+            {},
+        )
+
+    @property
+    def has_repeated(self) -> bool:
+        """True if any metric is of repeated tokens."""
+        return bool(self.on_repeated.names) or any(name in self.names for name in COPYING)
+
+    @property
+    def described(self) -> list[ProfileMetric]:
+        """The metrics as readers see them."""
+        return [_described(name, self.own) for name in self.names]
+
+
+def chosen_settings(
+    metrics: Iterable[str | OwnMetric] | None,
+    null: Null | Iterable[Null] | None,
+    batch_size: int,
+    max_tokens: int | None,
+    seed: int,
+) -> Settings:
+    """The settings that a user chose.
+
+    Raises:
+        TypeError, ValueError: one of them is wrong.
+    """
+    nulls = chosen_nulls(null)
+    if type(seed) is not int or seed < 0:
+        raise ValueError(f"seed is {seed!r}; expected a number from 0")
+    names, own = _chosen_metrics(metrics)
+    check_batch_options(batch_size, max_tokens)
+    return Settings(tuple(names), own, metrics is None, nulls, batch_size, max_tokens, seed)
+
+
+def _chosen_metrics(
+    metrics: Iterable[str | OwnMetric] | None,
+) -> tuple[list[str], dict[str, OwnMetric]]:
+    """The names of the metrics in order, and the user's functions by name.
+
+    Raises:
+        TypeError, ValueError: an entry is neither a metric's name nor a function with a name.
+    """
+    known = [*ALL_METRICS, *_FURTHER]
+    if metrics is None:
+        return known, {}
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics is a string; give a list, such as [{metrics!r}]")
+    names: list[str] = []
+    own: dict[str, OwnMetric] = {}
+    for entry in metrics:
+        if isinstance(entry, str):
+            if entry not in known:
+                raise ValueError(
+                    f"there is no metric {entry!r}; the metrics are {', '.join(known)}"
+                )
+            name = entry
+        elif callable(entry):
+            name = getattr(entry, "__name__", "")
+            if not name.isidentifier() or name in known:
+                raise ValueError(
+                    f"a metric of your own is a function with a name of its own, not {name!r}: "
+                    "def my_metric(weights, tokens): ..."
+                )
+            own[name] = entry
+        else:
+            raise TypeError(
+                f"metrics has a {type(entry).__name__}; expected names of metrics and functions "
+                "(weights, tokens) -> number"
+            )
+        if name in names:
+            raise ValueError(f"metrics has {name!r} twice")
+        names.append(name)
+    if not names:
+        raise ValueError("metrics is empty; give names of metrics, or None for all")
+    return names, own
+
+
+def _described(name: str, own: Mapping[str, Callable[..., Any]]) -> ProfileMetric:
+    if name in ALL_METRICS:
+        metric = ALL_METRICS[name]
+        return ProfileMetric(name, metric.label, metric.unit, metric.description)
+    function = own[name] if name in own else _FURTHER[name]
+    description = " ".join((function.__doc__ or "").split("\n\n")[0].split())
+    return ProfileMetric(name, name.replace("_", " "), "", description)

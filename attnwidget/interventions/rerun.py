@@ -1,0 +1,79 @@
+"""A model with one text, which can be run on it again with heads switched off."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from .effect import Effect
+from .intervene import ablate
+
+if TYPE_CHECKING:
+    import torch
+
+Predicts = Literal["next", "token", "class"]
+
+
+class Rerun:
+    """A model with the text that it was shown with.
+
+    It refers to the model weakly, so that a widget keeps no deleted model in memory.
+
+    Args:
+        model, tokenizer, text, text_pair, target, batch_index: as for `attnwidget.ablate`.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        tokenizer: Any,
+        text: str | Mapping[str, Any],
+        text_pair: str | None,
+        *,
+        target: str | None,
+        batch_index: int,
+    ) -> None:
+        self._model = weakref.ref(model)
+        self._inputs = tokenizer, text, text_pair
+        self._target, self._batch_index = target, batch_index
+
+    def effect(self, stack: str, heads: Iterable[tuple[int, int]]) -> tuple[Effect, Predicts]:
+        """Switch heads off, and measure the difference.
+
+        Args:
+            stack: the name of their stack, as in the record.
+            heads: (layer, head) of each.
+
+        Returns:
+            The effect, and what the model predicts: the "next" token of each position, the "token"
+            there, or the "class" of the text.
+
+        Raises:
+            ReferenceError: the model was deleted.
+            TypeError, ValueError: see `attnwidget.ablate`.
+        """
+        model = self._model()
+        if model is None:
+            raise ReferenceError(
+                "The model was deleted: keep it in a variable, and run the cell again."
+            )
+        effect = ablate(
+            model,
+            *self._inputs,
+            heads=heads,
+            stack=stack,
+            target=self._target,
+            batch_index=self._batch_index,
+            record=False,
+        )
+        return effect, _predicts(model, effect)
+
+
+def _predicts(model: torch.nn.Module, effect: Effect) -> Predicts:
+    # Imported here, so that records can be opened and shown without torch.
+    from attnwidget.tracing import can_generate
+
+    if effect.tokens == ("",):
+        return "class"
+    return "next" if can_generate(model) else "token"

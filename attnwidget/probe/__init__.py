@@ -1,0 +1,39 @@
+"""Heads and layers against annotated text: what they find, beside baselines and a null.
+
+A head that finds a relation need not be why a model says what it says: see docs/guide/probes.md.
+"""
+
+from .annotated import Annotated, Mention, annotated
+from .attention_parser import ParserScores, attention_parser
+from .conllu_files import read_conllu
+from .coreference import CoreferenceScores, coreference
+from .edge_classifier import EdgeScore, EdgeScores, edge_classifier
+from .layers import LayerScore, LayerScores, layers
+from .relations import RelationScore, RelationScores, relations
+from .segments import SegmentScores, segments
+from .shares import Share
+from .word_attention import WordAttention
+
+__all__ = [
+    "Annotated",
+    "CoreferenceScores",
+    "EdgeScore",
+    "EdgeScores",
+    "LayerScore",
+    "LayerScores",
+    "Mention",
+    "ParserScores",
+    "RelationScore",
+    "RelationScores",
+    "SegmentScores",
+    "Share",
+    "WordAttention",
+    "annotated",
+    "attention_parser",
+    "coreference",
+    "edge_classifier",
+    "layers",
+    "read_conllu",
+    "relations",
+    "segments",
+]

@@ -1,0 +1,106 @@
+"""The tokens of each word, for every tokenizer."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from attnwidget.capture.labels import text_tokenizer
+from attnwidget.capture.words import word_spans
+from attnwidget.record import Floats, Tokens
+
+from .annotated import Annotated
+
+# (start, end) of each token in the text, in characters; None for tokens that stand for none.
+_Spans: TypeAlias = "Sequence[tuple[int, int] | None]"
+
+# A label of one of several tokens that share a character: "🦜 2/3".
+_FRACTION = re.compile(r"^(.*) (\d+)/\d+$", re.DOTALL)
+
+
+def tokens_of_words(
+    tokenizer: Any, text: Annotated, tokens: Tokens, max_tokens: int | None
+) -> Floats:
+    """The tokens of each word: 1 for those that belong to it, float32 [words, tokens].
+
+    A token belongs to the word with which it shares most characters. Words for which none is left,
+    as where one token has both "do" and "n't", share the tokens that have their characters. The row
+    of a word without any token is 0: it was cut off, or the tokenizer drops its characters.
+
+    Args:
+        tokens: the tokens that the model reads.
+        max_tokens: the number of tokens at which the tokenizer cuts; None if it does not.
+    """
+    tokenizer = text_tokenizer(tokenizer)
+    source = text.text or ""
+    spans: _Spans | None = None
+    if getattr(tokenizer, "is_fast", False):
+        cut = {} if max_tokens is None else {"truncation": True, "max_length": max_tokens}
+        positions = list(range(len(tokens)))
+        spans = word_spans(tokenizer(source, **cut), 0, positions, (source,))[1]
+    if spans is None:
+        spans = _matched_spans(source, tokens, getattr(tokenizer, "unk_token", None))
+    edges = np.array([span or (0, 0) for span in spans]).reshape(-1, 2)
+    words = np.array(text.spans).reshape(-1, 2)
+    shared = np.minimum(edges[:, 1], words[:, 1:]) - np.maximum(edges[:, 0], words[:, :1])
+    shared = shared.clip(0)
+    best = shared.argmax(axis=0)
+    # Words that are written as one have the same characters, and all of them have its tokens.
+    members = (words[:, None] == words[best]).all(axis=-1) & (shared.max(axis=0) > 0)
+    without = ~members.any(axis=1)
+    members[without] = shared[without] > 0
+    found: Floats = members.astype(np.float32)
+    return found
+
+
+def _matched_spans(text: str, tokens: Tokens, unknown: str | None) -> _Spans:
+    """The characters of tokens whose tokenizer does not tell them, by comparing the labels.
+
+    Letters are compared without case and accents. Tokens of which no character is found, such as
+    an unknown word, stand for the characters between their neighbours.
+    """
+    places = [place for place, char in enumerate(text) for _ in _folded(char)]
+    owners: list[int] = []
+    letters: list[str] = []
+    # Tokens that continue a character of the one before.
+    continued: set[int] = set()
+    for token, label in enumerate(tokens.labels):
+        if token in tokens.special or label == unknown:
+            continue
+        fraction = _FRACTION.match(label)
+        if fraction is not None:
+            label = fraction[1]
+            if fraction[2] != "1":
+                continued.add(token)
+                continue
+        for letter in "".join(map(_folded, label.removeprefix("##"))):
+            owners.append(token)
+            letters.append(letter)
+    matcher = SequenceMatcher(None, "".join(map(_folded, text)), "".join(letters), autojunk=False)
+    found: dict[int, tuple[int, int]] = {}
+    for block in matcher.get_matching_blocks():
+        for step in range(block.size):
+            token, place = owners[block.b + step], places[block.a + step]
+            start, end = found.get(token, (place, place))
+            found[token] = min(start, place), max(end, place + 1)
+    for token in range(len(tokens)):
+        if token in continued and token - 1 in found:
+            found[token] = found[token - 1]
+        elif token not in found:
+            start = max((end for t, (_, end) in found.items() if t < token), default=0)
+            following = (start for t, (start, _) in found.items() if t > token)
+            end = min(following, default=len(text))
+            if text[start:end].strip():
+                found[token] = start, end
+    return [found.get(token) for token in range(len(tokens))]
+
+
+def _folded(char: str) -> str:
+    """A character without case, accents and whitespace."""
+    parts = unicodedata.normalize("NFKD", char.casefold())
+    return "".join(part for part in parts if not (unicodedata.combining(part) or part.isspace()))

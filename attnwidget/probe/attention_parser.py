@@ -1,0 +1,217 @@
+"""A dependency parser that knows nothing but attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnwidget.analysis import Numbers, data_frame
+from attnwidget.progress import counted
+from attnwidget.record import Floats
+
+from .annotated import Annotated
+from .shares import Share, Shares
+from .source import Null, Pairs, divided, opened
+from .word_attention import Heads, WordAttention
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import torch
+
+_FARTHEST = 10
+"""Distances above are one, for the parser by distances."""
+
+
+@dataclass(frozen=True)
+class ParserScores:
+    """How many head words a parser finds; see `attention_parser`. All of held-out texts.
+
+    Attributes:
+        count: the words that have a head word, without punctuation.
+        accuracy: the share of words whose head word is found (unlabelled attachment score).
+        right_branching: that of the next word.
+        distance: that of a parser that knows the signed distance of two words alone.
+        null_accuracy: that of a parser of a network with random weights, or None.
+        coefficients: w and u of every head, float64 [2, layers, heads], with NaN where a layer has
+            fewer heads than another.
+        null_coefficients: the same of random weights, or None.
+        numbers: the layers' numbers in the model.
+        num_texts: the texts on which the parser was fitted, and those that were held out.
+        lost: the number of words without tokens, because a tokenizer cut them off or dropped them.
+        missing: attention that could not be read, as "module: reason".
+    """
+
+    count: int
+    accuracy: Share
+    right_branching: Share
+    distance: Share
+    null_accuracy: Share | None
+    coefficients: Numbers
+    null_coefficients: Numbers | None
+    numbers: tuple[int, ...]
+    num_texts: tuple[int, int]
+    lost: int
+    missing: tuple[str, ...]
+
+    def table(self) -> pd.DataFrame:
+        """The parser and what it is compared with, as a table of pandas.
+
+        Columns: parser, accuracy, low, high.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        rows = {
+            "attention": self.accuracy,
+            "next word": self.right_branching,
+            "distance": self.distance,
+            "attention of random weights": self.null_accuracy,
+        }
+        known = {name: share for name, share in rows.items() if share is not None}
+        return data_frame(
+            {
+                "parser": list(known),
+                "accuracy": [share.value for share in known.values()],
+                "low": [share.low for share in known.values()],
+                "high": [share.high for share in known.values()],
+            }
+        )
+
+    def metrics(self) -> dict[str, dict[str, Any]]:
+        """The coefficients of every head, as `metrics` of `attnwidget.show`."""
+        names = ("parser, attends", "parser, is attended to")
+        metrics: dict[str, dict[str, Any]] = {}
+        for direction, name in enumerate(names):
+            metrics[name] = {"values": self.coefficients[direction]}
+            if self.null_coefficients is not None:
+                metrics[name]["null"] = self.null_coefficients[direction]
+                metrics[name]["null_label"] = "random weights"
+        return metrics
+
+
+def attention_parser(
+    model: torch.nn.Module | Pairs,
+    tokenizer: Any = None,
+    texts: Iterable[Any] | None = None,
+    *,
+    held_out: Iterable[Any] | None = None,
+    null: Null | None = "random weights",
+    batch_size: int = 16,
+    max_tokens: int | None = None,
+    seed: int = 0,
+) -> ParserScores:
+    """Parse by the weights of all heads together (Clark et al. 2019, section 5).
+
+    The probability that word j is the head word of word i is proportional to
+    exp(sum over heads k of w_k a^k_ij + u_k a^k_ji), with the weights a of each head between the
+    words. The numbers w and u are fitted by Adam with a learning rate of .002, one step per text,
+    each text once. Punctuation is not parsed, but may be found; the root is not parsed.
+
+    Args:
+        texts: Annotated texts with heads and relations; the other arguments are those of
+            `relations`.
+
+    Returns:
+        Unlabelled attachment scores on held-out texts, with 95% intervals by a bootstrap over
+        texts, beside those of the next word, of distances alone, and of random weights.
+
+    Raises:
+        TypeError: an argument is of the wrong kind.
+        ValueError: a text has no heads or relations, or is too long for the model; there are no
+            words to parse; an array has a wrong shape.
+    """
+    source, texts = opened(
+        model,
+        tokenizer,
+        texts,
+        null=null,
+        seed=seed,
+        batch_size=batch_size,
+        max_tokens=max_tokens,
+    )
+    from .pair_softmax import PairSoftmax
+
+    fitting, scoring = divided(source, texts, held_out)
+    parsers: dict[str, PairSoftmax] = {}
+    shares = {name: Shares((), seed) for name in (*_FEATURES, "next word")}
+    num_texts = [0, 0]
+    with counted("Probing", "texts"):
+        for read in source.read(fitting):
+            num_texts[0] += 1
+            words, heads = _parsed(read.text, read.index)
+            for name, features in _FEATURES.items():
+                found = features(read)
+                if found is not None and len(words):
+                    parser = parsers.setdefault(name, PairSoftmax(found.shape[0]))
+                    parser.fit(found, words, heads)
+        for read in source.read(scoring):
+            num_texts[1] += 1
+            words, heads = _parsed(read.text, read.index)
+            shares["next word"].add(read.index, (heads == words + 1).sum(), len(words))
+            for name, parser in parsers.items():
+                found = _FEATURES[name](read)
+                if found is not None and len(words):
+                    hits = (parser.predict(found, words) == heads).sum()
+                    shares[name].add(read.index, hits, len(words))
+    if not parsers or not shares["next word"].count:
+        raise ValueError("there are no texts, or none with a word that has a head word")
+    has_null = "null" in parsers
+    return ParserScores(
+        shares["own"].count,
+        shares["own"].share(),
+        shares["next word"].share(),
+        shares["distance"].share(),
+        shares["null"].share() if has_null else None,
+        _by_head(parsers["own"].coefficients, source.heads),
+        _by_head(parsers["null"].coefficients, source.heads) if has_null else None,
+        source.heads.numbers,
+        (num_texts[0], num_texts[1]),
+        source.heads.lost,
+        tuple(source.heads.missing),
+    )
+
+
+def _parsed(text: Annotated, index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The words to parse, and their head words."""
+    if text.heads is None or text.relations is None:
+        raise ValueError(f"text {index} has no heads or no relations: {' '.join(text.words)!r:.80}")
+    pairs = [
+        (word, head)
+        for word, (head, relation) in enumerate(zip(text.heads, text.relations, strict=True))
+        if head is not None and head != word and relation != "punct"
+    ]
+    words, heads = np.array(pairs, np.int64).reshape(-1, 2).T
+    return words, heads
+
+
+def _both_ways(weights: Floats) -> Floats:
+    """[2 * layers * heads, words, words]: from a word to another, and back."""
+    flat = weights.reshape(-1, *weights.shape[2:])
+    return np.concatenate([flat, flat.swapaxes(1, 2)])
+
+
+def _distances(read: WordAttention) -> Floats:
+    """1 for the signed distance of two words, [distances, words, words]."""
+    places = np.arange(len(read.text))
+    near = (places - places[:, None]).clip(-_FARTHEST, _FARTHEST)
+    columns: Floats = np.eye(2 * _FARTHEST + 1, dtype=np.float32)[:, near + _FARTHEST]
+    return columns
+
+
+_Features: TypeAlias = "Callable[[WordAttention], Floats | None]"
+
+_FEATURES: dict[str, _Features] = {
+    "own": lambda read: _both_ways(read.weights),
+    "null": lambda read: None if read.null is None else _both_ways(read.null),
+    "distance": _distances,
+}
+
+
+def _by_head(coefficients: Numbers, heads: Heads) -> Numbers:
+    """Coefficients as [2, layers, heads]."""
+    found: Numbers = np.where(heads.exists, coefficients.reshape(2, *heads.shape), np.nan)
+    return found

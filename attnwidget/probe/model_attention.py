@@ -1,0 +1,141 @@
+"""The attention of a model between the words of annotated texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnwidget.capture.missing import no_attention
+from attnwidget.capture.model import is_encoder_decoder, traceable
+from attnwidget.capture.stacks import is_cross, numbers, tower
+from attnwidget.corpus.batches import TextBatch, text_batches
+from attnwidget.corpus.forward import read_attention
+from attnwidget.corpus.measurement import Place
+from attnwidget.corpus.nulls import with_random_weights
+from attnwidget.progress import step_done
+from attnwidget.record import Floats
+
+from .alignment import tokens_of_words
+from .annotated import Annotated, annotated
+from .word_attention import Heads, WordAttention
+
+
+class ModelAttention:
+    """Reads annotated texts with a model, and with one of random weights.
+
+    Of an encoder-decoder, the encoder is read.
+
+    Attributes:
+        model: the model that is read.
+        heads: what is read; complete after the first text.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        tokenizer: Any,
+        *,
+        null: bool,
+        seed: int,
+        batch_size: int,
+        max_tokens: int | None,
+    ) -> None:
+        model = traceable(model)
+        if is_encoder_decoder(model):
+            model = model.get_encoder()  # type: ignore[operator]
+        self.model = model
+        self.heads = Heads()
+        self._null = with_random_weights(model, seed) if null else None
+        self._tokenizer = tokenizer
+        self._batch_size = batch_size
+        self._max_tokens = max_tokens
+
+    def batches(self, texts: Iterable[Any]) -> Iterator[tuple[TextBatch, list[Annotated]]]:
+        """The texts in batches, with their annotations.
+
+        Raises:
+            TypeError, ValueError: something is no annotated text, or cannot be tokenized.
+        """
+        waiting: dict[int, Annotated] = {}
+
+        def sources() -> Iterator[str]:
+            for index, text in enumerate(texts):
+                waiting[index] = annotated(text)
+                yield waiting[index].text or ""
+
+        for batch in text_batches(
+            self.model, self._tokenizer, sources(), self._batch_size, self._max_tokens
+        ):
+            yield batch, [waiting.pop(text.index) for text in batch.texts]
+
+    def members(self, batch: TextBatch, texts: Sequence[Annotated]) -> list[Floats]:
+        """The tokens of each word of each text; see `tokens_of_words`."""
+        members = [
+            tokens_of_words(self._tokenizer, text, read.tokens, self._max_tokens)
+            for text, read in zip(texts, batch.texts, strict=True)
+        ]
+        self.heads.lost += sum(int((~each.any(axis=1)).sum()) for each in members)
+        return members
+
+    def read(self, texts: Iterable[Any]) -> Iterator[WordAttention]:
+        """The attention of each text, batch by batch; those of a batch have like lengths.
+
+        Raises:
+            TypeError, ValueError: something is no annotated text, or the model cannot read it.
+        """
+        for batch, own in self.batches(texts):
+            members = self.members(batch, own)
+            weights = self._word_weights(self.model, batch, members)
+            null = None
+            if self._null is not None:
+                null = self._word_weights(self._null, batch, members)
+            for row, text in enumerate(own):
+                beside = None if null is None else null[row]
+                yield WordAttention(batch.texts[row].index, text, weights[row], beside)
+                step_done()
+
+    def _word_weights(
+        self, model: torch.nn.Module, batch: TextBatch, members: Sequence[Floats]
+    ) -> list[Floats]:
+        """Of each text, float32 [layers, heads, words, words]; see `WordAttention`.
+
+        Raises:
+            ValueError: the model has no attention that can be read.
+        """
+        queries = [each / each.sum(axis=1, keepdims=True).clip(1) for each in members]
+        found: dict[Place, dict[int, Floats]] = {}
+
+        def receive(place: Place, row: int, weights: Floats) -> None:
+            length = members[row].shape[1]
+            first = next(iter(found), place)
+            is_own = not is_cross(place.module) and tower(place.module) == tower(first.module)
+            if is_own and weights.shape[1:] == (length, length):
+                folded = queries[row] @ weights @ members[row].T
+                found.setdefault(place, {})[row] = folded
+
+        missing = read_attention(model, batch, receive)
+        if not found:
+            raise ValueError(no_attention(model, missing))
+        counts = tuple(len(next(iter(rows.values()))) for rows in found.values())
+        if not self.heads.counts:
+            self.heads.counts = counts
+            self.heads.numbers = tuple(numbers([place.module for place in found]))
+        if counts != self.heads.counts or any(len(rows) < len(members) for rows in found.values()):
+            raise ValueError(
+                f"the attention of {type(model).__name__} could not be read in all texts: "
+                f"{'; '.join(missing[:5]) or 'its layers differ between texts'}"
+            )
+        self.heads.missing += [reason for reason in missing if reason not in self.heads.missing]
+        return [_stacked([rows[row] for rows in found.values()]) for row in range(len(members))]
+
+
+def _stacked(layers: Sequence[Floats]) -> Floats:
+    """Layers [heads, words, words] as one array; 0 for heads that a layer does not have."""
+    most = max(map(len, layers))
+    stacked = np.zeros((len(layers), most, *layers[0].shape[1:]), np.float32)
+    for number, layer in enumerate(layers):
+        stacked[number, : len(layer)] = layer
+    return stacked

@@ -1,0 +1,46 @@
+"""The atlas of a profile: a page with its map, and examples of heads that open in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnwidget.corpus import HeadProfile, TextReader
+from attnwidget.page import pack_example, page_of_examples
+from attnwidget.progress import counted, step_done
+from attnwidget.wire import encode_examples
+
+from .profile_widget import ProfileWidget
+
+# The most texts of a page.
+_MAX_TEXTS = 64
+
+
+def atlas_html(
+    profile: HeadProfile, reader: TextReader, *, size: int, similarity: bool, **choices: Any
+) -> str:
+    """The HTML of an atlas.
+
+    Args:
+        reader: reads the texts.
+        size: the most bytes of the page, which has one text in any case.
+        similarity: see `ProfileWidget`.
+        choices: those of `AttentionWidget`, with which the page opens.
+    """
+    texts = profile.example_texts(_MAX_TEXTS)
+    widget = ProfileWidget(profile, reader, similarity=similarity, **choices)
+    try:
+        shown = widget.shown_record()
+    finally:
+        widget.close()
+    with counted("Reading", "texts"):
+        packed = [pack_example(shown.record)]
+        # With fewer texts, there are fewer examples.
+        room = size - len(page_of_examples(shown, encode_examples(profile, texts), packed))
+        for text in texts[1:]:
+            example = pack_example(reader.read(profile.text(text)))
+            room -= example.size
+            if room < 0:
+                break
+            packed.append(example)
+            step_done()
+    return page_of_examples(shown, encode_examples(profile, texts[: len(packed)]), packed)

@@ -1,0 +1,119 @@
+"""ProfileWidget: the widget of a profile, which opens its examples as a reader asks for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from attnwidget.corpus import Example, HeadProfile, TextReader
+from attnwidget.record import AttentionRecord
+from attnwidget.view_state import ChoiceOptions, View
+from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
+from attnwidget.wire import Metrics, encode_examples, encode_overview, profile_similarity
+
+from .widget import AttentionWidget
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+# The most texts of which a reader can open one.
+_MAX_TEXTS = 256
+
+
+class ProfileWidget(AttentionWidget):
+    """The views of a profile: numbers of heads over many texts, and attention over one of them.
+
+    The map and the model view show the profile's metrics with their intervals and null, the words
+    of `HeadProfile.patterns`, and mean thumbnails. The head and the neuron view show one text,
+    which the model reads when it is opened. `HeadProfile.widget` makes such widgets.
+
+    Args:
+        profile: the profile.
+        reader: reads its texts.
+        similarity: True to offer places by the similarity of heads, and the nearest of each.
+        view, metrics, choices: as of `AttentionWidget`.
+
+    Raises:
+        ValueError: the reader cannot read the texts, or has the heads of another model.
+    """
+
+    _examples = traitlets.Any(None, allow_none=True).tag(sync=True)
+
+    @with_options(ChoiceOptions, CHOICE_DEFAULTS)
+    def __init__(
+        self,
+        profile: HeadProfile,
+        reader: TextReader,
+        *,
+        similarity: bool = False,
+        view: View = "map",
+        metrics: Metrics | None = None,
+        **choices: Unpack[ChoiceOptions],
+    ) -> None:
+        texts = profile.example_texts(_MAX_TEXTS)
+        if not texts:
+            raise ValueError(
+                "the profile has no examples: all of its metrics are of repeated tokens"
+            )
+        self._profile, self._reader, self._texts = profile, reader, texts
+        self._text = texts[0]
+        record = reader.read(profile.text(texts[0]))
+        super().__init__(record, view=view, metrics=metrics, **choices)
+        self._examples = encode_examples(profile, texts)
+        if similarity:
+            self._similarity = profile_similarity(profile)
+        self.on_msg(lambda _widget, content, _buffers: self._open_asked(content))
+
+    def open_example(
+        self, example: Example, layer: int, head: int, stack: str | None = None
+    ) -> None:
+        """Show an example of a head in the head view, with the query of its pair locked.
+
+        Args:
+            example: of `HeadProfile.examples`.
+            layer: its number in the model.
+            stack: the stack of the head; the one shown if None.
+
+        Raises:
+            KeyError, IndexError: there is no such stack, layer or head.
+            ValueError: the text cannot be read once more.
+        """
+        self._show_text(example.index, stack or self.stack, layer, head, example.pair[0])
+
+    def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        return encode_overview(record, self._profile)
+
+    def _show_text(self, text: int, stack: str, layer: int, head: int, query: int) -> None:
+        self._profile.stack(stack).place(layer, head)
+        with self.hold_sync():
+            if text != self._text:
+                self._replace_text(text)
+            self.stack, self.layer, self.head, self.heads = stack, layer, head, [head]
+            self.query = query if 0 <= query < len(self._record.stack(stack).queries) else None
+            self.key = None
+            self.view = "head"
+
+    def _replace_text(self, text: int) -> None:
+        record = self._reader.read(self._profile.text(text))
+        manifest, overview = self._encode_overview(record)
+        # Positions in another text.
+        self.query = self.key = None
+        self._text = text
+        self._record, self._manifest, self._overview = record, manifest, overview
+        self._blocks, self._note = {}, ""
+
+    def _open_asked(self, content: Any) -> None:
+        """Open the example that a reader asks for: {op: "open", text, stack, layer, head, query}.
+
+        `text` is the place among those sent. A failure is shown in the view.
+        """
+        if not isinstance(content, dict) or content.get("op") != "open":
+            return
+        names = ("text", "layer", "head", "query")
+        try:
+            text, layer, head, query = (int(content[name]) for name in names)
+            self._show_text(self._texts[text], str(content["stack"]), layer, head, query)
+        except Exception as error:
+            # A KeyError prints its message in quotes.
+            self.send({"error": str(error.args[0] if error.args else type(error).__name__)})

@@ -1,0 +1,197 @@
+"""Encoding of a profile: metrics, patterns and thumbnails of heads over many texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnwidget.analysis import ALL_METRICS, RULE_PATTERNS
+from attnwidget.analysis.thumbnails import levels_of
+from attnwidget.corpus import HeadProfile, ProfileMetric, StackProfile
+from attnwidget.record import AttentionRecord, Fidelity, Layer, Stack, Tokens
+
+from .metrics import HeadNumbers, SentMetric, digits_of, kinds_of
+
+# Shares have four decimals at most where they are shown.
+_SIGNIFICANT = 5
+
+# The nearest heads that are sent of each.
+_NEAREST = 5
+
+
+def check_same_heads(profile: HeadProfile, record: AttentionRecord) -> None:
+    """Raise a ValueError unless the record has the layers and heads of the profile."""
+    for name in dict.fromkeys((*profile.stacks, *record.stacks)):
+        heads = [
+            None if name not in shown.stacks else _heads(shown, name) for shown in (profile, record)
+        ]
+        if heads[0] != heads[1]:
+            raise ValueError(
+                f"the profile is of {profile.model or 'another model'}, and the text was read by "
+                f"{record.model or 'another model'}: their heads in {name!r} differ; give the "
+                "model of the profile"
+            )
+
+
+def _heads(shown: HeadProfile | AttentionRecord, name: str) -> list[tuple[int, int]]:
+    """The number of every layer, and of its heads."""
+    if isinstance(shown, HeadProfile):
+        stack = shown.stack(name)
+        return list(zip(stack.numbers, stack.heads, strict=True))
+    return [(layer.number, layer.num_heads) for layer in shown.stack(name).layers]
+
+
+def heads_alone(profile: HeadProfile) -> AttentionRecord:
+    """A record of the profile's heads over one token without a label: pictures show heads alone."""
+    token = Tokens(("",))
+    fidelity = Fidelity("profile", "", "weights", None, None, 0, 0)
+    stacks = {}
+    for name in profile.stacks:
+        stack = profile.stack(name)
+        layers = [
+            Layer(
+                queries=None,
+                keys=None,
+                program=None,
+                weights=np.ones((heads, 1, 1), np.float32),
+                fidelity=fidelity,
+                number=number,
+            )
+            for number, heads in zip(stack.numbers, stack.heads, strict=True)
+        ]
+        stacks[name] = Stack(token, token, tuple(layers))
+    return AttentionRecord(stacks, model=profile.model)
+
+
+def encode_profile_metrics(profile: HeadProfile) -> list[SentMetric]:
+    """Encode the metrics of a profile with their intervals and nulls, for stacks that have them."""
+    return [
+        sent for metric in profile.metrics.values() if (sent := _metric(profile, metric))["values"]
+    ]
+
+
+def encode_profile_patterns(profile: HeadProfile) -> dict[str, Any]:
+    """Encode the words for every head, the rules behind them, and the index of their pattern."""
+    patterns = {name: profile.patterns(name) for name in profile.stacks}
+    return {
+        "kinds": kinds_of(RULE_PATTERNS),
+        "values": {
+            name: [[head.kind for head in heads] for heads in layers]
+            for name, layers in patterns.items()
+        },
+        "words": {
+            name: [[head.words for head in heads] for heads in layers]
+            for name, layers in patterns.items()
+        },
+        "reasons": {
+            name: [[", ".join(head.reasons) for head in heads] for heads in layers]
+            for name, layers in patterns.items()
+        },
+    }
+
+
+def profile_levels(profile: HeadProfile) -> dict[str, list[list[NDArray[np.uint8]]]]:
+    """The mean thumbnail of every head in levels 0 to 15, [32, 32], by stack and layer."""
+    return {
+        name: [
+            list(levels_of(thumbnails[:count].astype(np.float32)))
+            for thumbnails, count in zip(stack.thumbnails, stack.heads, strict=True)
+        ]
+        for name, stack in ((name, profile.stack(name)) for name in profile.stacks)
+    }
+
+
+def profile_similarity(profile: HeadProfile) -> dict[str, Any]:
+    """The similarity of all heads, as `encode_similarity` takes it.
+
+    Raises:
+        ValueError: the profile has no sampled rows.
+        ModuleNotFoundError: scikit-learn is not installed.
+    """
+    places, nearest = {}, {}
+    shares = []
+    for name in profile.stacks:
+        found = profile.similarity(name)
+        positions = found.positions()
+        spans = list(_spans(profile.stack(name).heads))
+        near = [
+            [(*other.head, other.distance) for other in found.nearest(*head, count=_NEAREST)]
+            for head in found.heads
+        ]
+        places[name] = [positions[start:end] for start, end in spans]
+        nearest[name] = [near[start:end] for start, end in spans]
+        shares.append(_share_kept(found.distances, positions))
+    return {
+        "label": "Jensen-Shannon divergence, nats",
+        "places": places,
+        "nearest": nearest,
+        "kept": shares[0] if len(shares) == 1 else None,
+    }
+
+
+def _spans(counts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The first head of every layer among all, and the end of its heads."""
+    ends = np.cumsum(counts).tolist()
+    return zip([0, *ends[:-1]], ends, strict=True)
+
+
+def _share_kept(distances: NDArray[np.float64], positions: NDArray[np.float64]) -> float | None:
+    """The share of the distances' variance that the positions explain."""
+    pairs = np.triu_indices(len(positions), 1)
+    own = distances[pairs]
+    placed = np.linalg.norm(positions[pairs[0]] - positions[pairs[1]], axis=1)
+    if len(own) < 2 or not own.std() or not placed.std():
+        return None
+    return float(np.corrcoef(own, placed)[0, 1] ** 2)
+
+
+def _metric(profile: HeadProfile, metric: ProfileMetric) -> SentMetric:
+    known = ALL_METRICS.get(metric.name)
+    directions = None if known is None else known.directions
+    stacks = {name: profile.stack(name) for name in profile.stacks}
+    estimates = {name: stack.estimates[metric.name] for name, stack in stacks.items()}
+    means = _by_stack(stacks, {name: estimate.mean for name, estimate in estimates.items()})
+    numbers = np.concatenate([estimate.mean.ravel() for estimate in estimates.values()])
+    numbers = numbers[np.isfinite(numbers)]
+    sent: SentMetric = {
+        "name": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "digits": digits_of(numbers) if known is None else known.digits,
+        "signed": bool((numbers < 0).any()) if known is None else directions is not None,
+        "directions": None if directions is None else list(directions),
+        "description": metric.description,
+        "values": means,
+    }
+    if profile.null is not None:
+        nulls = {
+            name: stack.nulls[profile.null][metric.name].mean for name, stack in stacks.items()
+        }
+        if values := _by_stack(stacks, nulls):
+            sent["null"] = {"label": profile.null, "values": values}
+    low = _by_stack(stacks, {name: estimate.low for name, estimate in estimates.items()})
+    high = _by_stack(stacks, {name: estimate.high for name, estimate in estimates.items()})
+    if low and high:
+        sent["interval"] = {"low": low, "high": high}
+    return sent
+
+
+def _by_stack(
+    stacks: Mapping[str, StackProfile], values: Mapping[str, NDArray[np.float64]]
+) -> HeadNumbers:
+    """Numbers [layers, heads] of the stacks that have any."""
+    return {
+        name: [
+            [_sent(value) for value in row[:count]]
+            for row, count in zip(values[name].tolist(), stack.heads, strict=True)
+        ]
+        for name, stack in stacks.items()
+        if np.isfinite(values[name]).any()
+    }
+
+
+def _sent(value: float) -> float | None:
+    return float(f"{value:.{_SIGNIFICANT}g}") if np.isfinite(value) else None

@@ -1,0 +1,209 @@
+"""Compares norms of values with the model's own output projections, one head at a time.
+
+python -m benchmarks.values [NAME ...]   all architectures that can be built, if none is named
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+
+# All models are built from configurations; nothing may be downloaded.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+
+import torch
+
+from attnwidget import capture
+from attnwidget.analysis import head_outputs, value_norms, value_refusal
+from attnwidget.record import Layer
+from benchmarks import zoo
+
+HEADS = 1e-5
+"""The largest difference of the norms and of the heads' outputs, relative to the largest of all."""
+
+WHOLE = 1e-4
+"""Likewise of the sum over heads, from the output of the projection in the model's own pass."""
+
+# Two passes of one model have the same head outputs up to rounding.
+_SAME_INPUT = 1e-4
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The largest relative differences of norms, of heads' outputs, and of their sum."""
+
+    norms: float
+    heads: float
+    whole: float
+
+    @property
+    def exact(self) -> bool:
+        return max(self.norms, self.heads) <= HEADS and self.whole <= WHOLE
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A layer beside the module that received its heads' outputs.
+
+    Attributes:
+        layer: "stack number".
+        route: the route of its capture.
+        refusal: why it has no norms, or None.
+        errors: None if it has no norms, or no module received the outputs of all heads as they are.
+    """
+
+    layer: str
+    route: str
+    refusal: str | None
+    errors: Errors | None
+
+    @property
+    def exact(self) -> bool:
+        return self.errors is not None and self.errors.exact
+
+
+def compare(name: str) -> list[Comparison]:
+    """Compare every captured layer of an architecture.
+
+    Raises:
+        benchmarks.zoo.CannotBuild: this architecture cannot be built offline.
+        ValueError: it has no attention that can be captured.
+    """
+    built = zoo.build(name)
+    torch.manual_seed(0)
+    record = capture(built.model, None, built.inputs, values=True)
+    runs = _runs(built)
+    found = []
+    for stack in record.stacks:
+        for layer in record.stack(stack).layers:
+            refusal = value_refusal(layer)
+            errors = None if refusal else _errors(layer, runs)
+            found.append(
+                Comparison(f"{stack} {layer.number}", layer.fidelity.route, refusal, errors)
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A module of one argument, what it received in the model's own pass, and what it returned."""
+
+    module: torch.nn.Module
+    received: torch.Tensor
+    returned: torch.Tensor
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        """Run the module again, on rows [n, width]; returns [n, d_model] without its bias."""
+        lead = (1,) * (self.received.ndim - 2)
+        with torch.no_grad():
+            out = self.module(rows.reshape(*lead, *rows.shape))
+            constant = self.module(torch.zeros_like(rows[:1]).reshape(*lead, 1, -1))
+        return (out - constant).reshape(len(rows), -1)
+
+    @property
+    def bias(self) -> torch.Tensor:
+        """What the module returns for zeros."""
+        lead = (1,) * (self.received.ndim - 1)
+        with torch.no_grad():
+            zeros = torch.zeros(*lead, self.received.shape[-1])
+            return self.module(zeros).flatten()
+
+
+def _runs(built: zoo.Built) -> list[_Run]:
+    """The runs of all modules of one argument, in a pass of the model."""
+    runs: list[_Run] = []
+
+    def keep(module: torch.nn.Module, args: tuple[object, ...], output: object) -> None:
+        if len(args) != 1 or not isinstance(args[0], torch.Tensor):
+            return
+        if isinstance(output, torch.Tensor) and args[0].ndim >= 2:
+            runs.append(_Run(module, args[0].detach().clone(), output.detach().clone()))
+
+    handles = [module.register_forward_hook(keep) for module in built.model.modules()]
+    torch.manual_seed(0)
+    with torch.no_grad():
+        built.model(**built.inputs)
+    for handle in handles:
+        handle.remove()
+    return runs
+
+
+def _errors(layer: Layer, runs: list[_Run]) -> Errors | None:
+    assert layer.values is not None
+    shared = layer.num_heads // len(layer.values)
+    values = [torch.tensor(layer.values[h // shared]) for h in range(layer.num_heads)]
+    averages = [torch.from_numpy(layer.head_weights(h)) @ value for h, value in enumerate(values)]
+    tokens, joined = layer.shape[0], torch.cat(averages, dim=1)
+    for run in runs:
+        if run.received.shape[-1] != joined.shape[1]:
+            continue
+        # The record has the first item of the batch.
+        received = run.received.reshape(-1, joined.shape[1])[:tokens]
+        if received.shape != joined.shape or not _close(received, joined):
+            continue
+        try:
+            norms = torch.stack(
+                [run(_alone(value, h, values)).norm(dim=1) for h, value in enumerate(values)]
+            )
+            outputs = torch.stack(
+                [run(_alone(average, h, values)) for h, average in enumerate(averages)]
+            )
+            bias = run.bias
+        except Exception:  # a module around the projection takes only what it received
+            continue
+        returned = run.returned.reshape(-1, bias.shape[0])[:tokens]
+        own = torch.from_numpy(head_outputs(layer))
+        return Errors(
+            _apart(torch.from_numpy(value_norms(layer)), norms),
+            _apart(own, outputs),
+            _apart(own.sum(dim=0) + bias, returned),
+        )
+    return None
+
+
+def _alone(vectors: torch.Tensor, head: int, values: list[torch.Tensor]) -> torch.Tensor:
+    """The vectors [n, d_v] of a head, with zeros in the places of all others."""
+    rows = torch.zeros(len(vectors), len(values), vectors.shape[1])
+    rows[:, head] = vectors
+    return rows.flatten(1)
+
+
+def _close(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return bool((a - b).abs().max() <= _SAME_INPUT * b.abs().max().clamp(min=1e-6))
+
+
+def _apart(own: torch.Tensor, expected: torch.Tensor) -> float:
+    """The largest difference, relative to the largest number."""
+    return float((own - expected).abs().max() / expected.abs().max())
+
+
+def main() -> None:
+    exact: defaultdict[str, list[str]] = defaultdict(list)
+    others: defaultdict[str, list[str]] = defaultdict(list)
+    for name in sys.argv[1:] or zoo.names():
+        try:
+            found = compare(name)
+        except Exception as error:  # it has no attention, or cannot be built here
+            print(f"{name}: {error}".splitlines()[0][:120], flush=True)
+            continue
+        for each in found:
+            kind = "no values" if "has no values" in (each.refusal or "") else "no projection"
+            if each.exact:
+                exact[each.route].append(name)
+            elif each.refusal:
+                others[kind].append(name)
+            else:
+                others["not compared" if each.errors is None else "differs"].append(name)
+            print(f"{name}, {each.layer}: {each.errors or each.refusal or 'not compared'}")
+    for route, names in exact.items():
+        print(f"exact, {route}: {len(names)} layers of {len(set(names))} architectures")
+    for why, names in others.items():
+        print(f"{why}: {', '.join(dict.fromkeys(names))}")
+    print(f"exact: {len(set().union(*exact.values()))} architectures")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+/** Asks the kernel what the model does without the heads that are switched off. */
+
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import type { Effect } from "../../data/effect.ts";
+import type { OffHeads } from "../../data/requests.ts";
+import { Absent } from "../../data/resource-cache.ts";
+import type { Store } from "../../data/store.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { State } from "../../state/state.ts";
+
+export type Measured =
+  | { readonly status: "waiting" }
+  | { readonly status: "ready"; readonly effect: Effect }
+  | {
+      readonly status: "failed";
+      readonly message: string;
+      /** True if something is needed, rather than broken. */
+      readonly absent: boolean;
+    };
+
+const NO_KERNEL =
+  "Only a notebook with the model shows what it does without these heads: run the cell again there.";
+
+const WAITING: Measured = { status: "waiting" };
+
+/** The effect of the heads that are off; null while none is. */
+export function measured(
+  scope: Scope,
+  state: State,
+  store: Store,
+): ReadonlySignal<Measured | null> {
+  const result = signal<Measured | null>(null);
+  // An equal list from the kernel is no news.
+  const wanted = computed(() => {
+    const heads = state.off.value;
+    const query = state.query.value;
+    return heads.length
+      ? JSON.stringify({ stack: state.shown.stack.value.name, heads, query })
+      : "";
+  });
+  scope.scopedEffect((own) => {
+    if (!wanted.value) {
+      result.value = null;
+      return;
+    }
+    const off: OffHeads = JSON.parse(wanted.value);
+    const ask = store.effect;
+    if (!ask) {
+      result.value = { status: "failed", message: NO_KERNEL, absent: true };
+      return;
+    }
+    result.value = WAITING;
+    const settle = (settled: Measured) => {
+      if (!own.signal.aborted) result.value = settled;
+    };
+    ask(off, own.signal).then(
+      (effect) => settle({ status: "ready", effect }),
+      (error: Error) =>
+        settle({ status: "failed", message: error.message, absent: error instanceof Absent }),
+    );
+  });
+  return result;
+}

@@ -1,0 +1,128 @@
+/** The panel beside the views: the heads that are off, and what the model does without them. */
+
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import type { Effect } from "../../data/effect.ts";
+import type { Store } from "../../data/store.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { switchAllOn, toggleLayerOff, toggleOff } from "../../state/off.ts";
+import type { State } from "../../state/state.ts";
+import { button, el, setAttributes } from "../dom.ts";
+import type { Table } from "../table.ts";
+import { measured } from "./measured.ts";
+import { predictionSummary, predictions, predictionsTable } from "./predictions.ts";
+import { states, statesSummary, statesTable } from "./states.ts";
+
+export interface EffectsPanel {
+  /** Hidden while all heads are on. */
+  readonly element: HTMLElement;
+  /** The tables that can be copied. */
+  readonly tables: ReadonlySignal<readonly Table[]>;
+}
+
+/** @param leave moves the focus to the view */
+export function effectsPanel(
+  scope: Scope,
+  state: State,
+  store: Store,
+  leave: () => void,
+): EffectsPanel {
+  const result = measured(scope, state, store);
+  const chips = el("div", {
+    class: "off-chips",
+    role: "group",
+    "aria-label": "Heads switched off",
+  });
+  const allOn = button({ class: "some" }, "All on", () => {
+    leave();
+    switchAllOn(state);
+  });
+  allOn.title = "Switch all heads on again (Esc)";
+  const content = el("div", { class: "effect" });
+  const summary = el("div", { class: "unseen", "aria-live": "polite" });
+  const element = el(
+    "section",
+    { class: "effects", "aria-label": "Effect of the heads that are off" },
+    el("div", { class: "off-row" }, el("span", {}, "Without"), chips, allOn),
+    el(
+      "p",
+      { class: "remark" },
+      "Zeros replace their outputs. The views show the attention of the whole model.",
+    ),
+    content,
+    summary,
+  );
+
+  scope.effect(() => {
+    const off = state.off.value;
+    element.hidden = !off.length;
+    const root = element.getRootNode();
+    const active = root instanceof ShadowRoot ? root.activeElement : null;
+    const at = [...chips.children].indexOf(active as Element);
+    chips.replaceChildren(...chipsOf(state));
+    if (at < 0) return;
+    // The next chip takes the focus of the one that goes.
+    const next = chips.children[Math.min(at, chips.children.length - 1)] as HTMLElement | undefined;
+    if (next) next.focus();
+    else leave();
+  });
+  scope.effect(() => {
+    const now = result.value;
+    setAttributes(content, { "aria-busy": now?.status === "waiting" });
+    if (now === null) content.replaceChildren();
+    else if (now.status === "ready") {
+      content.replaceChildren(...contentOf(now.effect));
+      summary.textContent = summaryOf(now.effect);
+    } else if (now.status === "failed") {
+      const absent = now.absent ? "absent" : "";
+      content.replaceChildren(el("p", { class: `notice ${absent}`, role: "alert" }, now.message));
+    } else if (!content.querySelector(".predictions, .states")) {
+      // The numbers before stay, faded, until the new ones are here.
+      content.replaceChildren(el("p", { class: "remark" }, "The model runs …"));
+    }
+  });
+  const tables = computed(() => {
+    const now = result.value;
+    return now?.status === "ready" ? [tableOf(now.effect)] : [];
+  });
+  return { element, tables };
+}
+
+const contentOf = (effect: Effect): readonly HTMLElement[] =>
+  effect.predicts === null ? states(effect) : predictions(effect);
+
+const summaryOf = (effect: Effect): string =>
+  effect.predicts === null ? statesSummary(effect) : predictionSummary(effect);
+
+const tableOf = (effect: Effect): Table =>
+  effect.predicts === null ? statesTable(effect) : predictionsTable(effect);
+
+/** A chip for every head that is off, or for a layer of which all are. */
+function chipsOf(state: State): readonly HTMLElement[] {
+  const byLayer = new Map<number, number[]>();
+  for (const [layer, head] of state.off.value) {
+    byLayer.set(layer, [...(byLayer.get(layer) ?? []), head]);
+  }
+  const { layers } = state.shown.stack.value;
+  return [...byLayer].flatMap(([layer, off]) => {
+    const count = layers.find(({ number }) => number === layer)?.heads ?? 0;
+    if (count > 1 && off.length === count) {
+      return [chip(`layer ${layer}`, `layer ${layer}`, () => toggleLayerOff(state, layer))];
+    }
+    return off.map((head) =>
+      chip(`${layer}-${head}`, `head ${layer}-${head}`, () => toggleOff(state, layer, head)),
+    );
+  });
+}
+
+/** @param name of the head or layer, within a sentence */
+function chip(text: string, name: string, switchOn: () => void): HTMLButtonElement {
+  const label = `Switch ${name} on again`;
+  const element = button({ class: "off-chip", "aria-label": label, title: label }, text, switchOn);
+  element.append(el("span", { "aria-hidden": "true" }, "✕"));
+  element.addEventListener("keydown", (event) => {
+    if (event.key !== "Backspace" && event.key !== "Delete") return;
+    event.preventDefault();
+    switchOn();
+  });
+  return element;
+}

@@ -1,0 +1,151 @@
+/** The likeliest predictions with all heads and without some, side by side. */
+
+import type { Change, PredictionEffect } from "../../data/effect.ts";
+import { el } from "../dom.ts";
+import type { Table } from "../table.ts";
+import { number } from "../text.ts";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** The most rows of a list. The kernel sends as many at least. */
+const MOST = 8;
+
+/** The height of a row, and the width of the space between the lists, in CSS pixels. */
+const ROW = 22;
+const BETWEEN = 44;
+
+type Side = "before" | "after";
+
+export function predictions(effect: PredictionEffect): readonly HTMLElement[] {
+  const { changes } = effect;
+  const [before, after] = [ranked(changes, "before"), ranked(changes, "after")];
+  const largest = Math.max(before[0].before, after[0].after);
+  const lists = el(
+    "div",
+    { class: "predictions", "aria-hidden": "true" },
+    list("All heads", before, "before", before[0], largest),
+    links(before, after),
+    list("Without", after, "after", before[0], largest),
+  );
+  return [
+    el("h3", {}, ...titleOf(effect)),
+    lists,
+    hiddenTable(changes),
+    numbers(effect, before[0]),
+  ];
+}
+
+/** The likeliest, by rank. */
+function ranked(changes: readonly Change[], side: Side): readonly Change[] {
+  const rank = (change: Change) => change[`rank_${side}`];
+  return [...changes].sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
+}
+
+function titleOf({ predicts, label, position }: PredictionEffect): readonly (Node | string)[] {
+  if (predicts === "class") return ["Class of the text"];
+  const what = predicts === "next" ? "Next token after " : "Prediction at ";
+  return [what, el("bdi", {}, `“${label}”`), ` (${position})`];
+}
+
+/** @param largest the probability of a bar over the whole width */
+function list(
+  title: string,
+  changes: readonly Change[],
+  side: Side,
+  first: Change,
+  largest: number,
+): HTMLElement {
+  const rows = changes.map((change) => {
+    const row = el(
+      "div",
+      { class: `prediction ${change === first ? "first" : ""}` },
+      el("span", { class: "rank" }, `${change[`rank_${side}`]}`),
+      el("bdi", { title: change.label }, change.label),
+      el("span", { class: "p" }, probability(change[side])),
+    );
+    row.style.setProperty("--p", `${(100 * change[side]) / largest}%`);
+    return row;
+  });
+  const head = el("div", { class: "head" }, el("span", {}, title), el("span", {}, "p"));
+  return el("div", { class: "list" }, head, ...rows);
+}
+
+/** Curves from the ranks before to those after. */
+function links(before: readonly Change[], after: readonly Change[]): SVGSVGElement {
+  const svg = document.createElementNS(SVG, "svg");
+  const height = ROW * Math.max(before.length, after.length);
+  svg.setAttribute("width", `${BETWEEN}`);
+  svg.setAttribute("height", `${height + ROW / 2}`);
+  const middle = BETWEEN / 2;
+  before.forEach((change, from) => {
+    const to = after.indexOf(change);
+    // What leaves the list goes to its end.
+    const [start, end] = [(from + 0.5) * ROW, to < 0 ? height + ROW / 4 : (to + 0.5) * ROW];
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", `M2 ${start}C${middle} ${start} ${middle} ${end} ${BETWEEN - 2} ${end}`);
+    const kind = change.after < change.before ? "less" : "more";
+    path.setAttribute("class", `${kind} ${to < 0 ? "gone" : ""} ${from ? "" : "first"}`);
+    svg.append(path);
+  });
+  return svg;
+}
+
+/** The change of the prediction that was likeliest, in a sentence for screen readers. */
+export function predictionSummary({ changes, divergence }: PredictionEffect): string {
+  const [{ label, before, after, rank_before, rank_after }] = ranked(changes, "before");
+  const p = `p of ${label} ${probability(before)} → ${probability(after)}`;
+  return `${p}, rank ${rank_before} → ${rank_after}, KL divergence ${small(divergence)} nats`;
+}
+
+/** The same for screen readers. */
+function hiddenTable(changes: readonly Change[]): HTMLElement {
+  const cells = ({ label, before, after, rank_before, rank_after }: Change) =>
+    [label, probability(before), rank_before, probability(after), rank_after].map((value) =>
+      el("td", {}, `${value}`),
+    );
+  return el(
+    "table",
+    { class: "unseen", "aria-label": "Predictions before and after" },
+    el("thead", {}, el("tr", {}, ...HEADER.map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, ...changes.map((change) => el("tr", {}, ...cells(change)))),
+  );
+}
+
+const HEADER = ["prediction", "p before", "rank before", "p after", "rank after"];
+
+export function predictionsTable({ changes }: PredictionEffect): Table {
+  const row = (change: Change) => [
+    change.label,
+    change.before,
+    change.rank_before,
+    change.after,
+    change.rank_after,
+  ];
+  return { name: "Effect", rows: () => [HEADER, ...changes.map(row)] };
+}
+
+function numbers(effect: PredictionEffect, first: Change): HTMLElement {
+  const { divergence, mean, positions } = effect;
+  const [before, after] = [first.before, first.after].map(Math.log);
+  const by = number(after - before);
+  const sign = after > before ? "+" : "";
+  const name = () => el("bdi", {}, `“${first.label}”`);
+  return el(
+    "dl",
+    {},
+    entry(["log p of ", name()], `${number(before)} → ${number(after)} (${sign}${by})`),
+    entry(["rank of ", name()], `${first.rank_before} → ${first.rank_after}`),
+    entry(["KL divergence, before ‖ after"], `${small(divergence)} nats`),
+    ...(positions > 1 ? [entry([`mean of ${positions} positions`], `${small(mean)} nats`)] : []),
+  );
+}
+
+export function entry(name: readonly (Node | string)[], value: string): HTMLElement {
+  return el("div", {}, el("dt", {}, ...name), el("dd", {}, value));
+}
+
+const probability = (p: number): string => (p > 0 && p < 0.0005 ? "<.001" : p.toFixed(3));
+
+/** A number of any size with three digits, and at most four decimals. */
+export const small = (value: number): string =>
+  value > 0 && value < 0.00005 ? "<0.0001" : value.toFixed(value < 0.1 ? 4 : 2);

@@ -1,0 +1,29 @@
+/** The weighting of heads: which numbers a view shows, and why a stack may not have them. */
+
+import { hasNorms, type StackInfo } from "../data/manifest.ts";
+import { combination, type Lens } from "./choices.ts";
+import type { State } from "./state.ts";
+
+/** Why a stack has no such numbers, in brackets behind their name; null if it has some. */
+export function lensRefusal({ queries, keys, layers }: StackInfo, lens: Lens): string | null {
+  if (lens === "values") {
+    const [first] = layers;
+    return layers.some(hasNorms) ? null : WITHOUT_NORMS[first.norms_need ?? "values"];
+  }
+  if (lens === "attention") return null;
+  if (queries !== keys) return "self-attention only";
+  return layers.every(({ number }, at) => number === at) ? null : "needs all layers";
+}
+
+const WITHOUT_NORMS = {
+  values: "needs capture(values=True)",
+  projection: "no output projection found",
+};
+
+/** The weighting that the head view shows: combinations of all layers are of attention. */
+export const shownLens = ({ lens, combine }: State): Lens =>
+  combination(combine.value)?.over === "layers" ? "attention" : lens.value;
+
+/** The weighting that the model view shows: rollout is of no single head. */
+export const headLens = ({ lens }: State): Lens =>
+  lens.value === "rollout" ? "attention" : lens.value;

@@ -1,0 +1,94 @@
+/** The texts in which a number of the head that is looked at is highest, usual, or lowest. */
+
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import type { Examples } from "../../data/examples.ts";
+import type { Head, Metric } from "../../data/manifest.ts";
+import { choice } from "../../parts/choice.ts";
+import { button, el } from "../../parts/dom.ts";
+import { capitalized, number } from "../../parts/text.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { inFull } from "../shared/all-heads/metrics.ts";
+import { reasonsOf } from "../shared/all-heads/patterns.ts";
+import type { Context } from "../shared/view.ts";
+
+export interface ExamplesOptions {
+  readonly context: Context;
+  readonly focused: ReadonlySignal<Head>;
+  /** Those in use first. */
+  readonly metrics: readonly Metric[];
+  readonly examples: Examples;
+}
+
+const KINDS = ["highest", "median", "lowest"] as const;
+const RANKS = ["", "2nd ", "3rd "];
+
+export function exampleList(
+  scope: Scope,
+  { context: { state, store }, focused, metrics, examples }: ExamplesOptions,
+): HTMLElement {
+  const offered = metrics.filter(({ name }) => examples.metrics.has(name));
+  /** Null until the reader chooses: the metric that gives the head its words, if it has examples. */
+  const chosen = signal<string | null>(null);
+  const shown = computed(() => {
+    const rules = reasonsOf(store.manifest.patterns, focused.value).split(" ");
+    const ruling = offered.filter(({ name }) => rules.includes(name)).at(-1) ?? offered[0];
+    return chosen.value ?? ruling?.name ?? "";
+  });
+  const by = {
+    get value() {
+      return shown.value;
+    },
+    set value(name) {
+      chosen.value = name;
+    },
+  };
+  const options = offered.map(({ name, label, description }) => ({
+    value: name,
+    label: capitalized(label),
+    title: description,
+  }));
+  const rows = KINDS.map((kind, at) => {
+    const [which, value, text] = ["which", "value", "text"].map((name) =>
+      el("span", { class: name }),
+    );
+    const open = button({}, "", () => {
+      const { layer, head } = focused.peek();
+      const example = examples.metrics.get(shown.peek())?.get(layer)?.[head]?.[at];
+      if (!example) return;
+      const stack = state.shown.stack.peek().name;
+      const [place, , , query] = example;
+      state.opening.value = { text: place, stack, layer: layer.number, head, query };
+    });
+    open.append(which, value, text);
+    scope.effect(() => {
+      const { layer, head } = focused.value;
+      const metric = offered.find(({ name }) => name === shown.value);
+      const example = examples.metrics.get(shown.value)?.get(layer)?.[head]?.[at];
+      const opened = example && state.opening.value?.text === example[0];
+      open.disabled = !example;
+      open.setAttribute("aria-busy", `${Boolean(opened)}`);
+      const rank = `${RANKS[example?.[1] ?? 0]}${kind}`;
+      which.textContent = rank;
+      value.textContent = example && metric ? number(example[2], metric.digits) : "";
+      text.textContent = example
+        ? examples.texts[example[0]]
+        : `not among the ${examples.texts.length} texts kept here`;
+      open.title = example ? `Open this text in the head view: ${text.textContent}` : "";
+      const inWords = example && metric ? `, ${inFull(metric, example[2])}` : "";
+      open.setAttribute("aria-label", `${capitalized(rank)}${inWords}: ${text.textContent}`);
+    });
+    return el("li", {}, open);
+  });
+  return el(
+    "section",
+    { class: "examples" },
+    el(
+      "div",
+      { class: "title" },
+      el("strong", {}, "Examples"),
+      ` of ${examples.count.toLocaleString("en")} texts `,
+      choice(scope, "by", options, by),
+    ),
+    el("ul", { role: "list", "aria-label": "Examples" }, ...rows),
+  );
+}

@@ -1,0 +1,101 @@
+/** The weighting of heads: its control, and the notice where a layer does not have it. */
+
+import type { Layer } from "../../data/layer.ts";
+import { hasNorms, type LayerInfo } from "../../data/manifest.ts";
+import type { Store } from "../../data/store.ts";
+import { choice, type Option } from "../../parts/choice.ts";
+import { layerNames } from "../../parts/fidelity.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { type Lens, SCHEMA } from "../../state/choices.ts";
+import { headLens, lensRefusal, shownLens } from "../../state/lens.ts";
+import type { State } from "../../state/state.ts";
+import { combinesLayers } from "./heads/matrices.ts";
+import { notice } from "./layer-view.ts";
+import type { ViewContent } from "./view.ts";
+
+/** The name of each, and what its numbers are. */
+export const LENSES: Readonly<Record<Lens, { readonly label: string; readonly title: string }>> = {
+  attention: { label: "Attention", title: "The weights, which the softmax gives" },
+  values: { label: "Value-weighted", title: "‖w f(x)‖ as a share of its row" },
+  rollout: {
+    label: "Rollout",
+    title: "(A + I) / 2 of all layers up to this one, A the mean of heads, multiplied",
+  },
+};
+
+export interface Weighting {
+  readonly control: HTMLElement;
+  /** Choose the next weighting that this stack has. */
+  next(): void;
+}
+
+/** The control of the head view, or of the model view, which has no rollout. */
+export function weighting(
+  scope: Scope,
+  state: State,
+  store: Store,
+  view: "head" | "model",
+): Weighting {
+  const lenses = SCHEMA.lens.options.filter((lens) => view === "head" || lens !== "rollout");
+  const shown = {
+    get value() {
+      return view === "head" ? shownLens(state) : headLens(state);
+    },
+    set value(lens: Lens) {
+      state.lens.value = lens;
+    },
+  };
+  const options = () =>
+    lenses.map((lens): Option => {
+      const { label, title } = LENSES[lens];
+      const refusal = refusalOf(state, store, lens);
+      const name = refusal ? `${label}: ${refusal}` : label;
+      return { value: lens, label: name, title, off: refusal !== null };
+    });
+  const control = choice(scope, "Weighting", options, shown);
+  // Reasons make some options long.
+  control.classList.add("weighting");
+  return {
+    control,
+    next() {
+      const there = lenses.filter((lens) => refusalOf(state, store, lens) === null);
+      shown.value = there[(there.indexOf(shown.value) + 1) % there.length];
+    },
+  };
+}
+
+function refusalOf(state: State, store: Store, lens: Lens): string | null {
+  const stack = state.shown.stack.value;
+  const inHead = state.view.value === "head";
+  if (lens !== "attention" && inHead && combinesLayers(state)) return "not of all layers as one";
+  const refusal = lensRefusal(stack, lens);
+  if (refusal || lens !== "rollout") return refusal;
+  return store.hasRollout(stack.name) ? null : "not saved in this page";
+}
+
+/** The notice for a layer that does not have the chosen weighting; null if it has. */
+export function lensNotice(data: Layer, lens: Lens): ViewContent | null {
+  if (lens !== "values") return null;
+  const { number } = data.info;
+  if (!data.whole) {
+    return notice(
+      `Layer ${number} is too large to be here as a whole, so it has no value-weighted shares: ` +
+        "capture a shorter text, or choose Attention.",
+    );
+  }
+  if (hasNorms(data.info)) return null;
+  return notice(
+    data.info.norms_need === "projection"
+      ? `The output projection of layer ${number} was not found, so what a value adds to its ` +
+          "output is not known. Choose Attention, or another layer."
+      : `Layer ${number} has no values. Capture with values=True, or choose Attention.`,
+  );
+}
+
+/** What the thumbnails of these layers are, if they are not all of attention; else "". */
+export function weightedText(layers: readonly LayerInfo[], lens: Lens): string {
+  if (lens !== "values") return "";
+  const others = layers.filter((layer) => !hasNorms(layer));
+  const but = others.length ? `; of attention in ${layerNames(others)}` : "";
+  return `pictures are value-weighted${but}; numbers are of attention`;
+}

@@ -1,0 +1,193 @@
+/** Heads that are switched off, their chips, and the panel with what changes. */
+
+import { describe, expect, test, vi } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import type { Effect, PredictionEffect } from "../../src/data/effect.ts";
+import type { OffHeads } from "../../src/data/requests.ts";
+import { Absent } from "../../src/data/resource-cache.ts";
+import type { Choices } from "../../src/state/choices.ts";
+import { parts } from "../support/locators.ts";
+import { drawn, mountApp, sourceOf } from "../support/mounted.ts";
+import { expectNoProblems } from "../support/problems.ts";
+
+expectNoProblems();
+
+const change = (
+  label: string,
+  before: number,
+  after: number,
+  ranks: readonly [number, number],
+) => ({
+  ...{ label, before, after },
+  ...{ rank_before: ranks[0], rank_after: ranks[1] },
+});
+
+const MAT: PredictionEffect = {
+  predicts: "next",
+  position: 5,
+  label: "the",
+  positions: 6,
+  divergence: 1.5,
+  mean: 0.25,
+  changes: [
+    change("mat", 0.5, 0.25, [1, 2]),
+    change("<b>rug</b>", 0.2, 0.4, [2, 1]),
+    change("moon", 0.001, 0.0001, [3, 20]),
+  ],
+};
+
+/** An app whose kernel replies when the test says so. */
+async function mounted(choices: Partial<Choices> = {}) {
+  const asked: (OffHeads & { signal: AbortSignal })[] = [];
+  const replies: { resolve(effect: Effect): void; reject(error: Error): void }[] = [];
+  const effect = vi.fn((off: OffHeads, signal: AbortSignal) => {
+    asked.push({ ...off, signal });
+    return new Promise<Effect>((resolve, reject) => replies.push({ resolve, reject }));
+  });
+  const app = await mountApp({ choices, source: { ...sourceOf(), effect } });
+  await drawn(app);
+  return { ...app, asked, replies };
+}
+
+const panel = page.getByRole("region", { name: "Effect of the heads that are off" });
+const chips = page.getByRole("group", { name: "Heads switched off" }).getByRole("button");
+const names = () => chips.elements().map((chip) => chip.getAttribute("aria-label"));
+const table = page.getByRole("table", { name: "Predictions before and after" });
+const rows = () =>
+  table
+    .getByRole("row")
+    .elements()
+    .map((row) => [...row.children].map((cell) => cell.textContent));
+
+test("a head that is switched off brings the panel, and what changes", async () => {
+  const { root, state, asked, replies } = await mounted({ layer: 1, head: 1, query: 3 });
+  await expect.element(panel).not.toBeInTheDocument();
+  root.focus();
+  await userEvent.keyboard("x");
+  expect(state.off.value).toEqual([[1, 1]]);
+  await expect.element(panel).toBeVisible();
+  expect(asked).toMatchObject([{ stack: "self", heads: [[1, 1]], query: 3 }]);
+  replies[0].resolve(MAT);
+  await expect.element(panel).toHaveTextContent("Next token after “the” (5)");
+  expect(rows().slice(1)).toEqual([
+    ["mat", "0.500", "1", "0.250", "2"],
+    ["<b>rug</b>", "0.200", "2", "0.400", "1"],
+    ["moon", "0.001", "3", "<.001", "20"],
+  ]);
+  await expect.element(panel).toHaveTextContent("−0.69 → −1.39 (−0.69)");
+  await expect.element(panel).toHaveTextContent("1.50 nats");
+  await expect.element(panel).toHaveTextContent("Zeros replace their outputs");
+});
+
+test("hidden states of a bare encoder", async () => {
+  const { replies } = await mounted({ off: [[0, 1]] });
+  const moved = [
+    { position: 1, label: "dog", moved: 0.25 },
+    { position: 4, label: "ran", moved: 0.00001 },
+  ];
+  replies[0].resolve({ predicts: null, positions: 9, mean: 0.0123, moved });
+  await expect.element(panel).toHaveTextContent("the 2 most of 9");
+  const cells = panel.getByRole("row").elements().slice(1);
+  expect(cells.map((row) => [...row.children].map((cell) => cell.textContent))).toEqual([
+    ["1", "dog", "0.25"],
+    ["4", "ran", "<0.0001"],
+  ]);
+  await expect.element(panel).toHaveTextContent("mean of 9 tokens0.0123");
+});
+
+test("another head aborts the request before, whose answer is not shown", async () => {
+  const { state, asked, replies } = await mounted({ off: [[0, 1]] });
+  state.off.value = [
+    [0, 1],
+    [0, 2],
+  ];
+  expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  replies[1].resolve(MAT);
+  await expect.element(table).toBeInTheDocument();
+  replies[0].resolve({ ...MAT, label: "late" });
+  await expect.element(panel).toHaveTextContent("after “the”");
+  // An equal list, as a host sends it back, is no news.
+  state.off.value = [
+    [0, 1],
+    [0, 2],
+  ];
+  expect(asked.length).toBe(2);
+  state.query.value = 2;
+  expect(asked.at(-1)).toMatchObject({ query: 2 });
+});
+
+describe("chips", () => {
+  test("name heads, or a layer of which all are off", async () => {
+    const { state, root } = await mounted({ off: [[0, 1]], layer: 1, head: 0 });
+    root.focus();
+    await userEvent.keyboard("X");
+    expect(names()).toEqual(["Switch head 0-1 on again", "Switch layer 1 on again"]);
+    await userEvent.click(chips.nth(1));
+    expect(state.off.value).toEqual([[0, 1]]);
+  });
+
+  test("go by Backspace, and leave the focus to the next, or to the view", async () => {
+    const { state, shadow } = await mounted({
+      off: [
+        [0, 1],
+        [1, 0],
+      ],
+    });
+    (chips.nth(0).element() as HTMLElement).focus();
+    await userEvent.keyboard("{Backspace}");
+    expect(state.off.value).toEqual([[1, 0]]);
+    await expect.element(chips).toHaveFocus();
+    await userEvent.keyboard("{Delete}");
+    expect(state.off.value).toEqual([]);
+    await expect.element(panel).not.toBeInTheDocument();
+    expect(shadow.activeElement?.closest(".body")).not.toBeNull();
+  });
+
+  test("all go at once", async () => {
+    const { state } = await mounted({ off: [[0, 1]] });
+    await userEvent.click(panel.getByRole("button", { name: "All on" }));
+    expect(state.off.value).toEqual([]);
+  });
+});
+
+test("the button, and Alt with a click on a swatch or a cell, switch heads off", async () => {
+  const { state, root } = await mounted({ layer: 0, head: 2 });
+  const button = page.getByRole("button", { name: "Switch head off" });
+  await userEvent.click(button);
+  await expect.element(button).toHaveAttribute("aria-pressed", "true");
+  const swatch = parts().swatches.nth(1);
+  await swatch.click({ modifiers: ["Alt"] });
+  expect(state.off.value).toEqual([
+    [0, 1],
+    [0, 2],
+  ]);
+  expect(state.heads.value).toBeNull();
+  await expect.element(swatch).toHaveAttribute("aria-description", "switched off");
+  root.focus();
+  await userEvent.keyboard("2");
+  const cell = parts().cell(1, 0);
+  await cell.click({ modifiers: ["Alt"] });
+  expect(state.off.value.at(-1)).toEqual([1, 0]);
+  expect(state.opened.value).toBe(false);
+  expect(cell.element().getAttribute("aria-description")).toMatch(/, switched off$/);
+  await cell.click({ modifiers: ["Alt"] });
+  expect(cell.element().getAttribute("aria-description")).not.toContain("off");
+});
+
+describe("what is missing is said", () => {
+  test("by the kernel", async () => {
+    const { replies } = await mounted({ off: [[0, 1]] });
+    replies[0].reject(new Absent("The model was deleted: run the cell again."));
+    await expect.element(panel.getByRole("alert")).toHaveTextContent("The model was deleted");
+    await expect.element(panel.getByRole("alert")).toHaveClass("absent");
+  });
+
+  test("where no kernel is, and there is no button", async () => {
+    const app = await mountApp({ choices: { off: [[0, 1]] } });
+    await drawn(app);
+    await expect.element(panel.getByRole("alert")).toHaveTextContent("run the cell again there");
+    await expect
+      .element(page.getByRole("button", { name: "Switch head off" }))
+      .not.toBeInTheDocument();
+  });
+});

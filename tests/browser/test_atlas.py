@@ -1,0 +1,62 @@
+"""An atlas: from the map to a head, its examples and their lines, in one page."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+import attnwidget as aw
+from tests.browser.view import View, expect_lines
+from tests.support import OpenPage
+from tests.unit.tiny import Loaded
+
+TEXTS = [
+    "The dog was tired because it ran.",
+    "Nobody knew why the lamp was lit, and nobody asked.",
+    "Rain fell all day on the old stone bridge.",
+]
+
+
+@pytest.fixture(scope="module")
+def profile(minilm: Loaded) -> aw.HeadProfile:
+    return aw.profile(*minilm, TEXTS)
+
+
+@pytest.fixture(scope="module")
+def atlas(profile: aw.HeadProfile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pages") / "atlas.html"
+    profile.save_html(path, map_y="previous")
+    return path
+
+
+@pytest.mark.parametrize("width", [1200, 600])
+def test_from_the_map_to_the_lines_of_an_example(
+    open_page: OpenPage, atlas: Path, profile: aw.HeadProfile, width: int
+) -> None:
+    # The page asks for nothing: see `open_page`.
+    view = View(open_page(atlas, width=width, height=1000))
+    expect(view.tab("Map")).to_have_attribute("aria-selected", "true")
+    heads = view.within.get_by_role("listbox", name="Heads", exact=True)
+    box = heads.get_by_role("option", name="Layer 0, head 2:").bounding_box()
+    assert box
+    view.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(view.status).to_contain_text("Layer 0 · Head 2  looks at the previous token")
+    expect(view.body).to_contain_text(re.compile(r"previous \.\d\d > \.5 \(null \.\d\d\)"))
+    measures = view.within.get_by_role("table", name=re.compile("range of random weights"))
+    mean = profile.values("previous").mean[0, 2]
+    expect(measures.get_by_role("row", name=re.compile("previous"))).to_contain_text(f"{mean:.3f}")
+
+    view.within.get_by_role("combobox", name="by", exact=True).select_option("previous")
+    examples = view.within.get_by_role("list", name="Examples")
+    highest, *_ = profile.examples("previous", 0, 2).highest
+    examples.get_by_role("button", name=f"Highest, {highest.value:.3f}: {highest.text}").click()
+    expect(view.tab("Head")).to_have_attribute("aria-selected", "true")
+    expect(view.layer).to_have_text("0")
+    expect(view.head).to_have_text("2")
+    expect(view.query(highest.pair[0])).to_have_attribute("aria-selected", "true")
+    expect_lines(view)
+    view.open("Map")
+    expect(heads.get_by_role("option", name="Layer 0, head 2:")).to_have_attribute(
+        "aria-selected", "true"
+    )

@@ -1,0 +1,97 @@
+"""Runs that go on after an interruption: nothing is measured or counted twice."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import attnwidget as aw
+from attnwidget.record import Floats, Tokens
+from tests.unit.corpus.same import assert_same
+from tests.unit.tiny import Loaded, bert, llama, token_ids
+
+COUNT = 150
+OPTIONS: dict[str, Any] = {"batch_size": 1, "null": ["shuffled", "position"]}
+
+
+def texts(count: int = COUNT, *, fails: bool = False) -> Iterator[dict[str, torch.Tensor]]:
+    for number in range(count):
+        yield {"input_ids": token_ids(5 + number % 9, seed=number)}
+    if fails:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+    measured = 0
+
+    def counted(weights: Floats, tokens: Tokens) -> float:
+        nonlocal measured
+        measured += 1
+        return float(weights[0, 0])
+
+    def profile(source: Any, folder: Path | None = tmp_path / "run") -> aw.HeadProfile:
+        metrics = ["previous", "induction", "variability", counted]
+        return aw.profile(llama(), None, source, metrics=metrics, resume=folder, **OPTIONS)
+
+    with pytest.raises(KeyboardInterrupt):
+        profile(texts(140, fails=True))  # two shards of 64 texts are whole
+    before, measured = measured, 0
+    found = profile(texts())
+    heads, sample = 8, 64
+    assert before == 2 * 128 * heads, "by the model, and on shuffled text"
+    assert measured == (2 * (COUNT - 128) + sample) * heads
+    assert_same(found, profile(texts(), None))
+    # The run is whole: only the null of position and repeated tokens are measured anew.
+    measured = 0
+    assert_same(profile(texts()), found)
+    assert measured == sample * heads
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "other texts": (
+        {"texts": [{"input_ids": token_ids(6)}]},
+        "the texts from 0 to 0 are not those",
+    ),
+    "another seed": ({"seed": 1}, "was made with seed=0, and now seed is 1"),
+    "other metrics": ({"metrics": ["same"]}, r"was made with metrics=\('first',\), and now"),
+    "another model": ({"model": bert()}, "read by LlamaModel, and others by another"),
+    "other weights": ({"model": llama(initializer_range=0.3)}, "or by one with other weights"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_folder_of_another_run(tmp_path: Path, name: str) -> None:
+    options: dict[str, Any] = {
+        "model": llama(),
+        "tokenizer": None,
+        "texts": texts(64),
+        "metrics": ["first"],
+        "null": None,
+        "batch_size": 1,
+        "resume": tmp_path,
+    }
+    aw.profile(**options)
+    changed, message = WRONG[name]
+    with pytest.raises(ValueError, match=message):
+        aw.profile(**{**options, "texts": texts(65), **changed})
+
+
+def test_a_damaged_file(tmp_path: Path) -> None:
+    (tmp_path / "profile.checkpoint").write_bytes(b"\x80\x04 no pickle")
+    with pytest.raises(ValueError, match="no checkpoint of a profile, or a damaged one"):
+        aw.profile(llama(), None, texts(1), resume=tmp_path)
+
+
+def test_texts_of_a_resumed_run_are_those_that_examples_name(
+    tmp_path: Path, minilm: Loaded
+) -> None:
+    model, tokenizer = minilm
+    source = [f"Number {n}, the {'very ' * (n % 4)}last." for n in range(80)]
+    options: dict[str, Any] = {"metrics": ["first"], "null": None, "batch_size": 1}
+    aw.profile(model, tokenizer, source[:64], resume=tmp_path, **options)
+    found = aw.profile(model, tokenizer, source, resume=tmp_path, **options)
+    for head in range(12):
+        for example in found.examples("first", 3, head).highest:
+            assert example.text == source[example.index]

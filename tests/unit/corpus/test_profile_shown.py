@@ -1,0 +1,185 @@
+"""Profiles as widgets, atlases and plots."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attnwidget as aw
+from attnwidget.analysis import RULE_PATTERNS
+from attnwidget.corpus.example_texts import chosen_texts
+from attnwidget.corpus.stack_profile import Picked, StackProfile
+from attnwidget.widget import ProfileWidget
+from tests.unit.elements import Elements
+from tests.unit.tiny import Loaded, llama
+
+TEXTS = [
+    "The dog slept.",
+    "A cat, too, was tired.",
+    "Nobody knew why the lamp was lit.",
+    ("A pair", "of texts."),
+]
+
+
+@pytest.fixture(scope="module")
+def found(minilm: Loaded) -> aw.HeadProfile:
+    return aw.profile(*minilm, TEXTS)
+
+
+@pytest.fixture(scope="module")
+def widget(found: aw.HeadProfile) -> ProfileWidget:
+    return found.widget()
+
+
+def test_the_map_has_the_numbers_of_the_profile(
+    found: aw.HeadProfile, widget: ProfileWidget
+) -> None:
+    manifest = widget._manifest
+    assert (widget.view, manifest["texts"]) == ("map", 4)
+    sent = {metric["name"]: metric for metric in manifest["metrics"]}
+    # MiniLM has no unembedding.
+    assert found.metrics.keys() - sent.keys() == {"copying", "copying_weights"}
+    previous, values = sent["previous"], found.values("previous")
+    for place, expected in (
+        (previous["values"], values.mean),
+        (previous["interval"]["low"], values.low),
+        (previous["interval"]["high"], values.high),
+        (previous["null"]["values"], found.null_values("previous").mean),
+    ):
+        np.testing.assert_allclose(place["self"], expected, rtol=1e-4)
+    assert previous["null"]["label"] == "random weights"
+    widget.sort = widget.map_x = "induction"
+
+
+def test_words_stand_beside_their_rules(found: aw.HeadProfile, widget: ProfileWidget) -> None:
+    patterns = widget._manifest["patterns"]
+    for layer, heads in enumerate(found.patterns()):
+        for head, pattern in enumerate(heads):
+            assert patterns["words"]["self"][layer][head] == pattern.words
+            assert patterns["reasons"]["self"][layer][head] == ", ".join(pattern.reasons)
+            kind = RULE_PATTERNS[patterns["values"]["self"][layer][head]]
+            assert pattern.words.endswith(kind.label)
+
+
+def test_an_example_is_read_when_it_is_asked_for(
+    found: aw.HeadProfile, minilm: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widget = found.widget(layer=1, query=2)
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(widget.comm, "send", lambda data, buffers=None, **_: sent.append(data))
+    examples = found.examples("previous", 4, 7).highest
+    example = next(each for each in examples if each.index != widget._texts[0])
+    place = widget._texts.index(example.index)
+    asked = {"text": place, "stack": "self", "layer": 4, "head": 7, "query": example.pair[0]}
+    _receive(widget, {"op": "open", **asked})
+    # One message, so that a view never shows one text with the choices of another.
+    [message] = sent
+    assert message["state"]["layer"] == 4
+    choices = widget.view, widget.layer, widget.head, widget.heads, widget.query, widget.key
+    assert choices == ("head", 4, 7, [7], example.pair[0], None)
+    text = example.text if isinstance(example.text, tuple) else (example.text,)
+    weights = aw.capture(*minilm, *text).weights(4, 7)
+    np.testing.assert_allclose(widget.record.weights(4, 7), weights, atol=1e-6)
+    assert message["state"]["_manifest"]["texts"] == 4
+
+
+def test_a_request_for_no_example_says_so(
+    found: aw.HeadProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widget = found.widget()
+    sent: list[Any] = []
+    monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))
+    before = widget.record
+    asked = {"text": 0, "stack": "self", "layer": 99, "head": 0, "query": 0}
+    for wrong in ({"text": 4000}, {"text": None}, {}):
+        _receive(widget, {"op": "open", **asked, **wrong})
+    assert len(sent) == 3
+    assert "layer 99 does not exist" in sent[2]["error"]
+    assert widget.record is before
+
+
+def _receive(widget: ProfileWidget, content: dict[str, Any]) -> None:
+    widget._handle_msg(
+        {"content": {"data": {"method": "custom", "content": content}}, "buffers": []}
+    )
+
+
+def test_texts_are_chosen_that_are_examples_of_the_most_heads() -> None:
+    """Text 5 is among the highest of three heads, and no other text of more than one."""
+    extremes = np.full((2, 1, 1, 4, 3), -1)
+    extremes[0, 0, 0, :, 0] = [1, 2, 3, 4]
+    extremes[0, 0, 0, :3, 2] = 5
+    stack = _with_examples(extremes)
+    assert chosen_texts([stack], 1) == [5]
+    assert chosen_texts([stack], 9) == [5, 4]
+
+
+def _with_examples(extremes: np.ndarray) -> Any:
+    none = Picked(np.full((1, 1, 4), -1), np.zeros((1, 1, 4)), np.full((1, 1, 4, 2), -1))
+    highest = Picked(extremes, np.zeros(extremes.shape), np.full((*extremes.shape, 2), -1))
+    stack = object.__new__(StackProfile)
+    for name, value in (("extremes", highest), ("medians", none)):
+        object.__setattr__(stack, name, value)
+    return stack
+
+
+def test_an_atlas_has_as_many_texts_as_there_is_room_for(
+    found: aw.HeadProfile, tmp_path: Path
+) -> None:
+    path = tmp_path / "atlas.html"
+    counts = []
+    found.save_html(path)
+    whole = path.stat().st_size
+    for size in (whole + 10_000, whole - 1, 1):
+        found.save_html(path, size=size)
+        [(_, text)] = Elements(path.read_text("utf-8")).all("script", "data-content")
+        content = json.loads(text)
+        [widget] = content["widgets"]
+        assert widget["examples"]["records"] == list(range(len(content["records"])))
+        assert len(content["records"]) == len(widget["examples"]["texts"])
+        assert "metrics" in content["records"][0]["manifest"]
+        counts.append(len(content["records"]))
+        assert counts[-1] == 1 or path.stat().st_size <= size
+    assert counts[0] == len(TEXTS)
+    assert counts[0] > counts[1] >= counts[2] == 1
+
+
+def test_a_profile_of_a_file_needs_its_model(
+    found: aw.HeadProfile, minilm: Loaded, tmp_path: Path
+) -> None:
+    path = tmp_path / "profile.safetensors"
+    found.save(path)
+    loaded = aw.HeadProfile.load(path)
+    for copy in (loaded, pickle.loads(pickle.dumps(found))):
+        with pytest.raises(ValueError, match=r"give it and its tokenizer, as profile\.widget"):
+            copy.widget()
+    assert loaded.widget(*minilm)._manifest == found.widget()._manifest
+    with pytest.raises(ValueError, match="heads in 'self' differ; give the model of the profile"):
+        loaded.widget(llama(vocab_size=40000), minilm[1])
+
+
+def test_a_profile_without_the_usual_metrics(minilm: Loaded) -> None:
+    few = aw.profile(*minilm, TEXTS[:2], metrics=["first", "special"], null=None, max_tokens=4)
+    widget = few.widget(metrics={"own": np.zeros((6, 12))}, map_y="own")
+    assert (widget.map_x, widget.map_y) == ("first", "own")
+    # The text is cut off as the profile had it.
+    assert len(widget.record.stack().queries) == 4
+    widget.metrics = {}
+    assert widget.map_y == "first"
+    with pytest.raises(Exception, match="map_x 'entropy' does not exist: there are 'first'"):
+        widget.map_x = "entropy"
+
+
+def test_plots_take_profiles(found: aw.HeadProfile) -> None:
+    axes = aw.plot.map(found, x="induction", y="previous")
+    points = np.ma.getdata(axes.collections[0].get_offsets())
+    expected = np.sort(found.values("previous").mean.ravel())
+    np.testing.assert_allclose(np.sort(points[:, 1]), expected, rtol=1e-4)
+    bars = aw.plot.ranking(found, "previous").patches
+    assert bars[0].get_width() == pytest.approx(expected[-1], rel=1e-4)
+    numbers = aw.plot.model(found, metric="previous").images[0].get_array()
+    np.testing.assert_allclose(numbers, found.values("previous").mean, rtol=1e-4)
+    assert aw.plot.model(found).images[0].get_array() is not None

@@ -1,0 +1,121 @@
+"""Heads as dependency parsers, on heads that are planted."""
+
+import numpy as np
+import pytest
+import torch
+
+import attnwidget as aw
+from attnwidget.probe import Annotated
+from attnwidget.probe.model_attention import ModelAttention
+from tests.unit.probe.planted import GOLD, REVERSED, planted, trees
+from tests.unit.tiny import Loaded
+
+
+def test_a_head_that_is_the_gold_relation_scores_100() -> None:
+    texts = trees(60)
+    found = aw.probe.relations(list(zip(planted(texts), texts, strict=True)), min_count=20)
+    assert list(found.scores)[-1] == "all"
+    assert found.num_texts == (30, 30)
+    for score in found.scores.values():
+        assert (score.layer, score.head) in (GOLD, REVERSED)
+        assert score.accuracy.value == score.accuracy.low == score.accuracy.high == 1
+        assert score.offset_accuracy.high < 0.6
+    assert set(found.scores) == {"nsubj", "obj", "nmod", "nmod:poss", "nmod:*", "all"}
+    counts = {name: score.count for name, score in found.scores.items()}
+    assert counts["nmod:*"] == counts["nmod"] + counts["nmod:poss"]
+    for head in (GOLD, REVERSED):
+        assert found.values["all"].mean[head] == 1
+    assert np.delete(found.values["all"].mean.ravel(), [1, 6]).max() < 0.4
+
+
+def test_a_direction_is_that_of_the_attention() -> None:
+    texts = trees(40)
+    pairs = []
+    for weights, text in zip(planted(texts), texts, strict=True):
+        weights[GOLD] = 1
+        pairs.append((weights, text))
+    found = aw.probe.relations(pairs, min_count=20).scores["all"]
+    assert (found.layer, found.head, found.direction) == (*REVERSED, "is attended to")
+    assert found.accuracy.value == 1
+
+
+def test_shuffled_trees_score_as_chance_does() -> None:
+    texts = trees(200)
+    wrong = trees(200, shuffled=True)
+    found = aw.probe.relations(list(zip(planted(texts), wrong, strict=True)), min_count=20)
+    # One of the other words is right, so each text has one hit on average.
+    held_out = wrong[1::2]
+    chance = len(held_out) / sum(len(text) - 1 for text in held_out)
+    score = found.scores["all"].accuracy
+    assert score.low < chance < score.high
+    assert np.nanmax(found.values["all"].mean) < 0.3
+
+
+def test_a_model_is_read_beside_random_weights(minilm: Loaded) -> None:
+    texts = [
+        Annotated(f"the {kind} dog saw a cat".split(), [2, 2, 3, None, 5, 3], list("abcdef"))
+        for kind in ("big", "old", "bad", "red")
+    ]
+    before = torch.get_rng_state()
+    found = aw.probe.relations(*minilm, texts, min_count=1)
+    assert torch.equal(before, torch.get_rng_state())
+    assert found.lost == 0
+    assert found.num_texts == (2, 2)
+    assert found.values["a"].mean.shape == (6, 12)
+    assert found.null_values is not None
+    record = aw.capture(*minilm, texts[1].text)
+    metrics = found.metrics(["a"])
+    widget = aw.show(record, view="map", metrics=metrics)
+    assert "finds a" in widget.metrics
+    with pytest.raises(KeyError, match="no relation 'x'; there are"):
+        found.metrics(["x"])
+    assert list(found.table()["relation"])[-1] == "all"
+
+
+def test_words_that_are_cut_off_are_counted_and_found_by_no_head(minilm: Loaded) -> None:
+    texts = [Annotated(["the", "old", "dog"], [2, 2, None], ["det", "amod", "root"])] * 4
+    found = aw.probe.relations(*minilm, texts, null=None, min_count=1, max_tokens=4)
+    assert found.lost == 4
+    assert np.nanmax(found.values["all"].mean) == 0
+
+
+def test_words_are_summed_over_keys_and_averaged_over_queries(minilm: Loaded) -> None:
+    text = Annotated(["Tokenizers", "tokenize"])
+    source = ModelAttention(*minilm, null=False, seed=0, batch_size=4, max_tokens=None)
+    [read] = source.read([text])
+    record = aw.capture(*minilm, text.text)
+    assert list(record.tokens()[0]) == [
+        "[CLS]",
+        "token",
+        "##izer",
+        "##s",
+        "token",
+        "##ize",
+        "[SEP]",
+    ]
+    weights = record.weights(3, 5)
+    np.testing.assert_allclose(
+        read.weights[3, 5],
+        [
+            [weights[1:4, 1:4].sum() / 3, weights[1:4, 4:6].sum() / 3],
+            [weights[4:6, 1:4].sum() / 2, weights[4:6, 4:6].sum() / 2],
+        ],
+        rtol=1e-4,
+    )
+
+
+def test_wrong_input_says_what_is_wrong(minilm: Loaded) -> None:
+    text = Annotated(["a", "b"], [1, None], ["det", "root"])
+    weights = np.ones((1, 1, 2, 2)) / 2
+    with pytest.raises(TypeError, match="needs a tokenizer"):
+        aw.probe.relations(minilm[0], None, [text])
+    with pytest.raises(ValueError, match="no relation is frequent enough"):
+        aw.probe.relations([(weights, text)] * 4)
+    with pytest.raises(ValueError, match=r"text 0 has the shape \[1, 1, 3, 3\]"):
+        aw.probe.relations([(np.ones((1, 1, 3, 3)), text)] * 2)
+    with pytest.raises(ValueError, match="text 0 has no heads"):
+        aw.probe.relations([(weights, Annotated(["a", "b"]))] * 2)
+    with pytest.raises(TypeError, match="read only once"):
+        aw.probe.relations(iter([(weights, text)]))
+    with pytest.raises(TypeError, match=r"list of words is Annotated\(words\)"):
+        aw.probe.relations(*minilm, [["a", "b"]])

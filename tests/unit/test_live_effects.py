@@ -1,0 +1,237 @@
+"""What the kernel replies to a view that switches heads off."""
+
+import gc
+import json
+import re
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+
+import attnwidget as aw
+from attnwidget import AttentionRecord
+from attnwidget.interventions import Effect, Predicts, Rerun
+from attnwidget.widget import StaticView
+from attnwidget.wire import Replies
+from tests.support import PATIENCE_SECONDS
+from tests.unit.records import PROGRAMS, layer_of, record_of
+from tests.unit.tiny import Model, bert, gpt2, llama, tiny, token_ids
+
+INPUTS = {"input_ids": token_ids(7)}
+
+
+class Conversation:
+    """A kernel's replies to one view."""
+
+    def __init__(self, record: AttentionRecord, rerun: Rerun | None = None) -> None:
+        self._arrived = threading.Condition()
+        self._by_id: dict[str, Any] = {}
+        self._record = record
+        self.replies = Replies(self._receive)
+        if rerun is not None:
+            self.replies.measure_with(rerun)
+
+    def _receive(self, content: dict[str, Any], _buffers: list[bytes]) -> None:
+        with self._arrived:
+            assert content["id"] not in self._by_id
+            self._by_id[content["id"]] = json.loads(json.dumps(content, allow_nan=False))
+            self._arrived.notify_all()
+
+    def ask(self, id_: str, *heads: Sequence[int], query: int | None = None) -> None:
+        off = [list(head) for head in heads]
+        request = {"id": id_, "op": "effect", "stack": "self", "heads": off, "query": query}
+        self.replies.to(self._record, request)
+
+    def reply(self, id_: str) -> Any:
+        """The one reply to a request, as soon as it is there."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: id_ in self._by_id, PATIENCE_SECONDS)
+        return self._by_id[id_]
+
+
+def shown(model: Model, **inputs: Any) -> Conversation:
+    rerun = Rerun(model, None, {**INPUTS, **inputs}, None, target=None, batch_index=0)
+    return Conversation(aw.capture(model, None, INPUTS), rerun)
+
+
+def test_the_next_token() -> None:
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    view = shown(model)
+    view.ask("a", (1, 3), (0, 2))
+    effect = view.reply("a")["effect"]
+    expected = aw.ablate(model, None, INPUTS, heads=[(0, 2), (1, 3)], record=False)
+    assert (effect["predicts"], effect["position"], effect["positions"]) == ("next", 6, 7)
+    assert effect["divergence"] == pytest.approx(expected.divergence[-1])
+    assert effect["mean"] == pytest.approx(expected.divergence.mean())
+    changes = expected.changes(count=8)
+    assert [tuple(change.values()) for change in effect["changes"]] == changes
+    view.ask("b", (1, 3), (0, 2), query=4)
+    effect = view.reply("b")["effect"]
+    assert (effect["position"], effect["label"]) == (4, "4")
+    assert effect["divergence"] == pytest.approx(expected.divergence[4])
+
+
+def test_the_masked_token_that_changes_most() -> None:
+    model = tiny("BertForMaskedLM")
+    view = shown(model)
+    view.ask("a", (0, 1))
+    effect = view.reply("a")["effect"]
+    expected = aw.ablate(model, None, INPUTS, heads=[(0, 1)], record=False)
+    assert effect["predicts"] == "token"
+    assert effect["position"] == expected.divergence.argmax()
+
+
+def test_classes() -> None:
+    view = shown(tiny("BertForSequenceClassification", id2label={0: "bad", 1: "good"}))
+    view.ask("a", (0, 1))
+    effect = view.reply("a")["effect"]
+    assert (effect["predicts"], effect["positions"]) == ("class", 1)
+    assert {change["label"] for change in effect["changes"]} == {"bad", "good"}
+
+
+def test_hidden_states_of_a_bare_encoder() -> None:
+    model = bert()
+    view = shown(model)
+    view.ask("a", (0, 1))
+    effect = view.reply("a")["effect"]
+    expected = aw.ablate(model, None, INPUTS, heads=[(0, 1)], record=False).moved
+    assert effect["predicts"] is None
+    assert [each["position"] for each in effect["moved"]] == list(range(7))
+    assert [each["moved"] for each in effect["moved"]] == pytest.approx(expected)
+    assert effect["mean"] == pytest.approx(expected.mean())
+
+
+def test_the_model_is_as_it_was() -> None:
+    model = llama().train()
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    view = shown(model)
+    view.ask("a", (0, 1))
+    assert "effect" in view.reply("a")
+    assert model.training
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+
+
+class Slow(Rerun):
+    """Measures when the test says so, and notes what it measured."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Semaphore(0), threading.Semaphore(0)
+        self.measured: list[Any] = []
+
+    def effect(self, stack: str, heads: Any) -> tuple[Effect, Predicts]:
+        self.measured.append(list(heads))
+        self.begun.release()
+        assert self.go.acquire(timeout=PATIENCE_SECONDS)
+        raise ValueError(f"no output without {heads}")
+
+
+@pytest.fixture
+def record() -> AttentionRecord:
+    return record_of(layer_of(PROGRAMS["causal"]), layer_of(PROGRAMS["everything"]))
+
+
+def test_the_newest_request_drops_the_others(record: AttentionRecord) -> None:
+    slow = Slow()
+    view = Conversation(record, slow)
+    view.ask("0", (0, 0))
+    assert slow.begun.acquire(timeout=PATIENCE_SECONDS)
+    for count in range(1, 200):
+        view.ask(f"{count}", (count % 2, count % 3))
+    # Another view of the same widget.
+    view.ask("other", (1, 1))
+    for count in range(199):
+        assert view.reply(f"{count}") == {"id": f"{count}", "aborted": True}
+    slow.go.release(2)
+    for id_ in ("199", "other"):
+        assert "no output without ((1, 1),)" in view.reply(id_)["error"]
+    assert slow.measured == [[(0, 0)], [(1, 1)]]
+
+
+def test_a_request_that_nobody_waits_for_is_not_measured(record: AttentionRecord) -> None:
+    slow = Slow()
+    view = Conversation(record, slow)
+    view.ask("a", (0, 0))
+    assert slow.begun.acquire(timeout=PATIENCE_SECONDS)
+    view.replies.to(record, {"op": "abort", "of": ["a"]})
+    assert view.reply("a")["aborted"]
+    slow.go.release(2)
+    view.ask("b", (0, 1))
+    assert "((0, 1),)" in view.reply("b")["error"]
+    view.replies.close()
+    assert len(slow.measured) == 2
+
+
+class Broken(torch.nn.Module):
+    def forward(self, *_: Any) -> Any:
+        raise RuntimeError("out of memory")
+
+
+def test_what_fails_in_the_model_is_said() -> None:
+    model = gpt2()
+    view = shown(model)
+    model.ln_f = Broken()
+    view.ask("a", (0, 0))
+    assert view.reply("a")["error"] == "RuntimeError: out of memory"
+    # The next one finds a thread again.
+    model.ln_f = torch.nn.Identity()
+    view.ask("b", (0, 0))
+    assert "effect" in view.reply("b")
+
+
+def test_no_number_that_is_none() -> None:
+    model = bert()
+    view = shown(model)
+    with torch.no_grad():
+        model.embeddings.LayerNorm.weight.fill_(torch.nan)
+    view.ask("a", (0, 0))
+    assert "no finite numbers" in view.reply("a")["error"]
+
+
+def test_a_widget_keeps_no_model() -> None:
+    model = bert()
+    widget = aw.show(model, None, INPUTS, off=[(0, 1)])
+    assert isinstance(widget, aw.AttentionWidget)
+    rerun = widget._replies._effects.rerun
+    view = Conversation(widget.record, rerun)
+    view.ask("a", (0, 1))
+    assert "effect" in view.reply("a")
+    del model
+    gc.collect()
+    view.ask("b", (0, 1))
+    assert "was deleted: keep it in a variable" in view.reply("b")["error"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({}, r"a record, but not its model.*aw\.show\(model, tokenizer, text\)"),
+        ({"heads": []}, "by stack and"),
+        ({"heads": [[0, 9]]}, "layer 0 has no head 9"),
+        ({"heads": [[7, 0]]}, "layer 7 does not exist"),
+        ({"query": 70}, "query position 70 does not exist"),
+        ({"stack": "decoder"}, "no stack 'decoder'"),
+    ],
+)
+def test_what_cannot_be_measured(record: AttentionRecord, change: Any, error: str) -> None:
+    view = Conversation(record)
+    request = {"id": "a", "op": "effect", "stack": "self", "heads": [[0, 1]], "query": None}
+    view.replies.to(record, request | change)
+    assert re.search(error, view.reply("a")["error"])
+
+
+def test_a_generation_says_what_to_do() -> None:
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    record = aw.capture(model, None, INPUTS, generate={"max_new_tokens": 3, "do_sample": False})
+    rerun = Rerun(model, None, INPUTS, None, target=None, batch_index=0)
+    view = Conversation(record, rerun)
+    view.ask("a", (0, 1))
+    assert "this text was generated" in view.reply("a")["error"]
+
+
+def test_a_page_has_all_heads_on(record: AttentionRecord) -> None:
+    for kind in (aw.AttentionWidget, StaticView):
+        widget = kind(record, off=[(1, 0)])
+        assert widget.shown_record().choices["off"] == []
+        assert widget.off == [(1, 0)]
