@@ -1,4 +1,4 @@
-"""What is measured so far, kept in a folder, so that a run can go on after an interruption."""
+"""Measurements so far, kept in a folder: a run goes on there after an interruption."""
 
 from __future__ import annotations
 

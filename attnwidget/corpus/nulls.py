@@ -1,4 +1,4 @@
-"""Nulls: what the same numbers are without what a model has learnt, or without the text's order.
+"""Nulls: the same metrics without what a model has learnt, or without the order of the text.
 
 Those of position are in `position`; this has the names of all, and the network that has learnt
 nothing.

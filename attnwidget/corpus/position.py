@@ -1,4 +1,4 @@
-"""Nulls of position: what a number is for attention that knows nothing but where tokens stand.
+"""Nulls of position: the metrics of attention that knows nothing but the places of tokens.
 
 Both are measured on the sampled texts of a measurement, and, for metrics of repeated tokens, on
 these; they need no further pass of the model.

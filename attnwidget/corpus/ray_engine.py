@@ -6,6 +6,7 @@ measurement has arrived.
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -98,7 +99,8 @@ class RayEngine:
                 return
             [done], _ = self._ray.wait(list(running))
             shard, worker = running.pop(done)
-            measured: Measured = self._get(done)
+            # Ray's own arrays lie in shared memory, read-only.
+            measured: Measured = copy.deepcopy(self._get(done))
             for _ in range(measured.count):
                 step_done()
             yield shard, measured
@@ -106,7 +108,7 @@ class RayEngine:
 
     def repeated(self) -> Repeated:
         """The measurements of repeated tokens, by one worker."""
-        found: Repeated = self._get(self._workers[0].repeated.remote())
+        found: Repeated = copy.deepcopy(self._get(self._workers[0].repeated.remote()))
         return found
 
     def close(self) -> None:
@@ -122,8 +124,7 @@ class RayEngine:
         except self._ray.exceptions.RayActorError as error:
             raise RuntimeError(
                 f"a worker ended {_RETRIES + 1} times while it measured the same texts; it may "
-                "have had too little memory: try fewer workers, or a smaller batch_size. What "
-                "follows is Ray's own report"
+                "have had too little memory: try fewer workers, or a smaller batch_size"
             ) from error
 
 
