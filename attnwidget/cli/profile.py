@@ -72,7 +72,7 @@ def profile_page(args: Namespace, progress: Progress) -> tuple[str, tuple[str, .
             )
         if args.table is not None:
             write_whole(args.table, found.table().to_csv(index=False).encode())
-        with progress.counted("Packing", "texts"):
+        with progress.counted("Reading examples", "texts"):
             page = found.to_html(similarity=find_spec("sklearn") is not None)
     missing = found.missing
     if interrupt.asked:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -43,6 +42,8 @@ class TextReader:
         """
         # Imported here, so that profiles can be opened without torch.
         from attnwidget.capture import capture
+        from attnwidget.capture.inputs import decoder_inputs
+        from attnwidget.capture.labels import text_tokenizer
         from attnwidget.capture.model import is_encoder_decoder
 
         model = self.model()
@@ -57,15 +58,16 @@ class TextReader:
                 "it from strings to see them"
             )
         first, second = (text, None) if isinstance(text, str) else text
-        if is_encoder_decoder(model):
-            return capture(model, self.tokenizer, first, target=second)
+        # A decoder reads the second text.
+        pair, target = (None, second) if is_encoder_decoder(model) else (second, None)
         if self.max_tokens is None:
-            return capture(model, self.tokenizer, first, second)
+            return capture(model, self.tokenizer, first, pair, target=target)
         cut = {"truncation": True, "max_length": self.max_tokens, "return_tensors": "pt"}
-        with warnings.catch_warnings():
-            # The profile, too, has these tokens alone, and the record says how many are missing.
-            warnings.simplefilter("ignore", UserWarning)
-            return capture(model, self.tokenizer, self.tokenizer(first, second, **cut))
+        encoded = dict(text_tokenizer(self.tokenizer)(first, pair, **cut))
+        if target is not None:
+            ids = decoder_inputs(model, self.tokenizer, target)
+            encoded["decoder_input_ids"] = ids[:, : self.max_tokens]
+        return capture(model, self.tokenizer, encoded)
 
 
 def chosen_texts(stacks: Iterable[StackProfile], count: int) -> list[int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from attnwidget.corpus import HeadProfile, TextReader
 from attnwidget.page import pack_example, page_of_examples
-from attnwidget.progress import counted, step_done
+from attnwidget.progress import counted, on_step, step_done
 from attnwidget.wire import encode_examples
 
 from .profile_widget import ProfileWidget
@@ -27,20 +29,27 @@ def atlas_html(
         choices: those of `AttentionWidget`, with which the page opens.
     """
     texts = profile.example_texts(_MAX_TEXTS)
-    widget = ProfileWidget(profile, reader, similarity=similarity, **choices)
-    try:
-        shown = widget.shown_record()
-    finally:
-        widget.close()
     with counted("Reading", "texts"):
-        packed = [pack_example(shown.record)]
+        with _whole_step():
+            widget = ProfileWidget(profile, reader, similarity=similarity, **choices)
+            shown = widget.shown_record()
+            widget.close()
+            packed = [pack_example(shown.record)]
         # With fewer texts, there are fewer examples.
         room = size - len(page_of_examples(shown, encode_examples(profile, texts), packed))
         for text in texts[1:]:
-            example = pack_example(reader.read(profile.text(text)))
+            with _whole_step():
+                example = pack_example(reader.read(profile.text(text)))
             room -= example.size
             if room < 0:
                 break
             packed.append(example)
-            step_done()
     return page_of_examples(shown, encode_examples(profile, texts[: len(packed)]), packed)
+
+
+@contextmanager
+def _whole_step() -> Iterator[None]:
+    """Count what is done within this context as one step."""
+    with on_step(lambda: None):
+        yield
+    step_done()

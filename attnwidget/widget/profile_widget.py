@@ -59,10 +59,14 @@ class ProfileWidget(AttentionWidget):
         self._profile, self._reader, self._texts = profile, reader, texts
         self._text = texts[0]
         record = reader.read(profile.text(texts[0]))
+        # Places by similarity can be chosen once it is known.
+        map_x = choices.pop("map_x", None)
         super().__init__(record, view=view, metrics=metrics, **choices)
         self._examples = encode_examples(profile, texts)
         if similarity:
             self._similarity = profile_similarity(profile)
+        if map_x is not None:
+            self.map_x = map_x
         self.on_msg(lambda _widget, content, _buffers: self._open_asked(content))
 
     def open_example(

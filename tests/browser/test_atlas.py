@@ -2,14 +2,15 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
+from attnwidget.default_model import default_model
 from tests.browser.view import View, expect_lines
 from tests.support import OpenPage
-from tests.unit.tiny import Loaded
 
 TEXTS = [
     "The dog was tired because it ran.",
@@ -19,14 +20,19 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def profile(minilm: Loaded) -> aw.HeadProfile:
-    return aw.profile(*minilm, TEXTS)
+def model() -> Any:
+    return default_model()
 
 
 @pytest.fixture(scope="module")
-def atlas(profile: aw.HeadProfile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def profile(model: Any) -> aw.HeadProfile:
+    return aw.profile(*model, TEXTS)
+
+
+@pytest.fixture(scope="module")
+def atlas(profile: aw.HeadProfile, model: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pages") / "atlas.html"
-    profile.save_html(path, map_y="previous")
+    profile.save_html(path, *model, map_y="previous")
     return path
 
 

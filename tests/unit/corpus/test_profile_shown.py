@@ -107,6 +107,16 @@ def _receive(widget: ProfileWidget, content: dict[str, Any]) -> None:
     )
 
 
+def test_places_by_similarity(found: aw.HeadProfile) -> None:
+    widget = found.widget(similarity=True, map_x="similarity")
+    sent, similarity = widget._similarity, found.similarity()
+    layer, head, distance = sent["nearest"]["self"][3][5][0]
+    assert (layer, head) == similarity.nearest(3, 5)[0].head
+    assert distance == similarity.nearest(3, 5)[0].distance
+    assert np.allclose(np.concatenate(sent["places"]["self"]), similarity.positions())
+    assert widget.figure().png
+
+
 def test_texts_are_chosen_that_are_examples_of_the_most_heads() -> None:
     """Text 5 is among the highest of three heads, and no other text of more than one."""
     extremes = np.full((2, 1, 1, 4, 3), -1)
