@@ -1,25 +1,32 @@
 """Compares norms of values with the model's own output projections, one head at a time.
 
-python -m benchmarks.values [NAME ...]   all architectures that can be built, if none is named
+python -m benchmarks.values [NAME ...] [--write]   all that can be built, if none is named
 """
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 from collections import defaultdict
 from dataclasses import dataclass
+from pathlib import Path
 
 # All models are built from configurations; nothing may be downloaded.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 import torch
+import transformers
 
 from attnwidget import capture
 from attnwidget.analysis import head_outputs, value_norms, value_refusal
 from attnwidget.record import Layer
 from benchmarks import zoo
+
+PAGE = Path(__file__).parents[1] / "docs" / "value-norms.md"
+
+Layers = defaultdict[str, list[str]]
+"""By route or outcome, the architecture of each layer."""
 
 HEADS = 1e-5
 """The largest difference of the norms and of the heads' outputs, relative to the largest of all."""
@@ -181,28 +188,65 @@ def _apart(own: torch.Tensor, expected: torch.Tensor) -> float:
 
 
 def main() -> None:
-    exact: defaultdict[str, list[str]] = defaultdict(list)
-    others: defaultdict[str, list[str]] = defaultdict(list)
-    for name in sys.argv[1:] or zoo.names():
+    options = _options()
+    exact: Layers = defaultdict(list)
+    others: Layers = defaultdict(list)
+    for name in options.names or zoo.names():
         try:
             found = compare(name)
         except Exception as error:  # it has no attention, or cannot be built here
             print(f"{name}: {error}".splitlines()[0][:120], flush=True)
             continue
         for each in found:
-            kind = "no values" if "has no values" in (each.refusal or "") else "no projection"
             if each.exact:
                 exact[each.route].append(name)
-            elif each.refusal:
-                others[kind].append(name)
             else:
-                others["not compared" if each.errors is None else "differs"].append(name)
+                others[_outcome(each)].append(name)
             print(f"{name}, {each.layer}: {each.errors or each.refusal or 'not compared'}")
-    for route, names in exact.items():
-        print(f"exact, {route}: {len(names)} layers of {len(set(names))} architectures")
-    for why, names in others.items():
-        print(f"{why}: {', '.join(dict.fromkeys(names))}")
-    print(f"exact: {len(set().union(*exact.values()))} architectures")
+    text = _markdown(exact, others)
+    print(text)
+    if options.write:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.values", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="model types; all if none")
+    parser.add_argument("--write", action="store_true", help=f"write docs/{PAGE.name}")
+    return parser.parse_args()
+
+
+def _outcome(each: Comparison) -> str:
+    if each.errors is not None:
+        return "differs"
+    if each.refusal is None:
+        return "not compared: no module received the outputs of all heads as they are"
+    values = "has no values" in each.refusal
+    return "refused: capture finds no values" if values else "refused: no output projection found"
+
+
+def _markdown(exact: Layers, others: Layers) -> str:
+    """The page of the documents."""
+    agreeing = len(set().union(*exact.values()))
+    lines = [
+        "# Norms of values, by architecture",
+        "",
+        f"Tiny random models of transformers {transformers.__version__}, their own output "
+        f"projections run on one head at a time: norms and outputs of heads agree to {HEADS:g}, "
+        f"their sum with the projection's output in the model's own pass to {WHOLE:g}, relative "
+        "to the largest number. Written by `python -m benchmarks.values --write`.",
+        "",
+        "| layers that agree | by the route | of architectures |",
+        "| --- | --- | --- |",
+        *(f"| {len(names)} | {route} | {len(set(names))} |" for route, names in exact.items()),
+        f"| {sum(map(len, exact.values()))} | all | {agreeing} |",
+        "",
+        "| all others, some beside layers that agree | of architectures |",
+        "| --- | --- |",
+        *(f"| {why} | {', '.join(dict.fromkeys(names))} |" for why, names in others.items()),
+        "",
+    ]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -72,13 +72,16 @@ def flow(
             raise IndexError(f"query {query} does not exist: there are 0 to {size - 1}")
     last = stack.layers[-1] if layer is None else stack.layer(layer)
     depth = stack.numbers.index(last.number) + 1
-    # Input tokens come first, then those after each layer.
-    capacities = np.zeros(((depth + 1) * size,) * 2, np.int32)
+    starts, ends, capacities = [], [], []
     for number, each in enumerate(stack.layers[:depth]):
-        start = (number + 1) * size
-        edges = np.rint(_with_residual(each) * _WHOLE)
-        capacities[start : start + size, start - size : start] = edges
-    graph = csr_array(capacities)
+        edges = np.rint(_with_residual(each) * _WHOLE).astype(np.int32)
+        after, before = np.nonzero(edges)
+        # Input tokens come first, then those after each layer.
+        starts.append((number + 1) * size + after)
+        ends.append(number * size + before)
+        capacities.append(edges[after, before])
+    places = np.concatenate(starts), np.concatenate(ends)
+    graph = csr_array((np.concatenate(capacities), places), shape=((depth + 1) * size,) * 2)
     found = [
         [maximum_flow(graph, depth * size + query, key).flow_value for key in range(size)]
         for query in chosen

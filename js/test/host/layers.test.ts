@@ -43,7 +43,8 @@ describe("layers", () => {
   test("have their rollout from the kernel: one request for all of them", async () => {
     const model = modelOf({ lens: "rollout", layer: 1, query: 5, _blocks: embedded(["self.1"]) });
     const { status } = await rendered(model);
-    expect(model.sent.map(({ op, stack }) => [op, stack])).toEqual([["rollout", "self"]]);
+    const asked = () => model.sent.map(({ op, stack }) => [op, stack]);
+    await expect.poll(asked).toEqual([["rollout", "self"]]);
     const values = Float32Array.from({ length: 3 * 81 }, (_, n) => ((n * 11) % 81) / 81);
     const parts = [{ name: "rollout", dtype: "f32", shape: [3, 9, 9] }];
     model.deliver({ id: model.sent[0].id, parts }, [new DataView(values.buffer)]);

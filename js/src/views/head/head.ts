@@ -11,7 +11,7 @@ import { rowHeight } from "../../parts/tokens.ts";
 import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { combination } from "../../state/choices.ts";
-import { shownLens } from "../../state/lens.ts";
+import { lensRefusal, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
@@ -60,12 +60,17 @@ export function headView(context: Context): View {
     if (combined?.over !== "layers") return null;
     return { how: combined.how, loaded: store.combined(state.shown.stack.value.name) };
   });
-  const rollout = computed(() =>
-    shownLens(state) === "rollout" ? store.rollout(state.shown.stack.value.name) : null,
-  );
+  const rollout = computed(() => {
+    const stack = state.shown.stack.value;
+    const chosen = shownLens(state) === "rollout" && lensRefusal(stack, "rollout") === null;
+    return chosen ? store.rollout(stack.name) : null;
+  });
   const view = layerView(context, (data, inner) => {
     const absent = lensNotice(data, shownLens(state));
-    if (absent) return absent;
+    if (absent) {
+      shown.value = null;
+      return absent;
+    }
     const rolled = rollout.value?.value;
     if (rolled?.status === "failed") return notice(rolled.message, "alert", rolled.absent);
     if (rolled?.status === "loading") return null;

@@ -75,7 +75,11 @@ function refusalOf(state: State, store: Store, lens: Lens): string | null {
 
 /** The notice for a layer that does not have the chosen weighting; null if it has. */
 export function lensNotice(data: Layer, lens: Lens): ViewContent | null {
-  if (lens !== "values") return null;
+  if (lens === "attention") return null;
+  if (lens === "rollout") {
+    const refusal = lensRefusal(data.stack, lens);
+    return refusal === null ? null : notice(`No rollout: ${refusal}. Choose Attention.`);
+  }
   const { number } = data.info;
   if (!data.whole) {
     return notice(
