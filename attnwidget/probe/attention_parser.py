@@ -13,7 +13,7 @@ from attnwidget.analysis import Numbers, data_frame
 from attnwidget.progress import counted
 from attnwidget.record import Floats
 
-from .annotated import Annotated
+from .annotated import Annotated, dependencies
 from .shares import Share, Shares
 from .source import Null, Pairs, divided, opened
 from .word_attention import Heads, WordAttention
@@ -177,12 +177,8 @@ def attention_parser(
 
 def _parsed(text: Annotated, index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The words to parse, and their head words."""
-    if text.heads is None or text.relations is None:
-        raise ValueError(f"text {index} has no heads or no relations: {' '.join(text.words)!r:.80}")
     pairs = [
-        (word, head)
-        for word, (head, relation) in enumerate(zip(text.heads, text.relations, strict=True))
-        if head is not None and head != word and relation != "punct"
+        (word, head) for word, head, relation in dependencies(text, index) if relation != "punct"
     ]
     words, heads = np.array(pairs, np.int64).reshape(-1, 2).T
     return words, heads
