@@ -124,17 +124,14 @@ class Dependency(NamedTuple):
     relation: str
 
 
-def dependencies(text: Annotated, index: int) -> list[Dependency]:
+def dependencies(text: Annotated) -> list[Dependency]:
     """All words of a text that have a head word, which the root has not.
-
-    Args:
-        index: of the text, for the error.
 
     Raises:
         ValueError: the text has no heads or no relations.
     """
     if text.heads is None or text.relations is None:
-        raise ValueError(f"text {index} has no heads or no relations: {' '.join(text.words)!r:.80}")
+        raise ValueError(f"a text has no heads or no relations: {' '.join(text.words)!r:.80}")
     return [
         Dependency(word, head, relation)
         for word, (head, relation) in enumerate(zip(text.heads, text.relations, strict=True))

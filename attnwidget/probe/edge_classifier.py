@@ -264,8 +264,7 @@ def _collected(source: Source, texts: Iterable[Any], most: int, seed: int) -> _C
         found.num_texts += 1
         random = np.random.default_rng([seed, read.index])
         edges = {
-            (word, head): relation.split(":")[0]
-            for word, head, relation in dependencies(read.text, read.index)
+            (word, head): relation.split(":")[0] for word, head, relation in dependencies(read.text)
         }
         related = _with_others(read.text, edges, random)
         for task, pairs in (("related", related), ("relation", edges)):

@@ -261,7 +261,7 @@ class _Tallies:
     def add(self, read: WordAttention) -> None:
         """Add the words of a text."""
         self.num_texts += 1
-        words, heads, places = _related(read.text, read.index)
+        words, heads, places = _related(read.text)
         if not len(words):
             return
         rows = np.stack(list(places.values()))
@@ -289,10 +289,10 @@ def _repeats(name: str, tallies: Mapping[str, _Tally]) -> bool:
 
 
 def _related(
-    text: Annotated, index: int
+    text: Annotated,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, Floats]]:
     """The words of a text that have a relation, their head words, and by relation 1 for each."""
-    found = [d for d in dependencies(text, index) if d.relation.split(":")[0] not in _UNNAMED]
+    found = [d for d in dependencies(text) if d.relation.split(":")[0] not in _UNNAMED]
     places: dict[str, Floats] = {}
     for number, (_, _, relation) in enumerate(found):
         for name in (relation, f"{relation.split(':')[0]}{SUBTYPES}", ALL):
