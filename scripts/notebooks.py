@@ -84,7 +84,8 @@ def _kept(output: Any) -> Any:
 
 
 def lay(folder: Path, models: Path | None, smollm2: Loaded) -> None:
-    """Put the trained models where the notebooks find them."""
+    """Put the data and the trained models where the notebooks find them."""
+    (folder / "data").symlink_to(FOLDER / "data")
     _save_for_from_pretrained(smollm2, folder / SMOLLM2)
     for name, own in HUB.items():
         if models is not None and (models / own).is_dir():
