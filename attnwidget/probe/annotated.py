@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,29 @@ class Annotated:
             if self.heads is not None and (head is None or not mention.start <= head < mention.end):
                 return word
         return mention.end - 1
+
+
+class Dependency(NamedTuple):
+    """A word that has a head word."""
+
+    word: int
+    head: int
+    relation: str
+
+
+def dependencies(text: Annotated) -> list[Dependency]:
+    """All words of a text that have a head word, which the root has not.
+
+    Raises:
+        ValueError: the text has no heads or no relations.
+    """
+    if text.heads is None or text.relations is None:
+        raise ValueError(f"a text has no heads or no relations: {' '.join(text.words)!r:.80}")
+    return [
+        Dependency(word, head, relation)
+        for word, (head, relation) in enumerate(zip(text.heads, text.relations, strict=True))
+        if head is not None and head != word
+    ]
 
 
 def annotated(text: Any) -> Annotated:

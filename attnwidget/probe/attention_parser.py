@@ -13,7 +13,7 @@ from attnwidget.analysis import Numbers, data_frame
 from attnwidget.progress import counted
 from attnwidget.record import Floats
 
-from .annotated import Annotated
+from .annotated import Annotated, dependencies
 from .shares import Share, Shares
 from .source import Null, Pairs, divided, opened
 from .word_attention import Heads, WordAttention
@@ -142,7 +142,7 @@ def attention_parser(
     with counted("Probing", "texts"):
         for read in source.read(fitting):
             num_texts[0] += 1
-            words, heads = _parsed(read.text, read.index)
+            words, heads = _parsed(read.text)
             for name, features in _FEATURES.items():
                 found = features(read)
                 if found is not None and len(words):
@@ -150,7 +150,7 @@ def attention_parser(
                     parser.fit(found, words, heads)
         for read in source.read(scoring):
             num_texts[1] += 1
-            words, heads = _parsed(read.text, read.index)
+            words, heads = _parsed(read.text)
             shares["next word"].add(read.index, (heads == words + 1).sum(), len(words))
             for name, parser in parsers.items():
                 found = _FEATURES[name](read)
@@ -175,15 +175,9 @@ def attention_parser(
     )
 
 
-def _parsed(text: Annotated, index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _parsed(text: Annotated) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The words to parse, and their head words."""
-    if text.heads is None or text.relations is None:
-        raise ValueError(f"text {index} has no heads or no relations: {' '.join(text.words)!r:.80}")
-    pairs = [
-        (word, head)
-        for word, (head, relation) in enumerate(zip(text.heads, text.relations, strict=True))
-        if head is not None and head != word and relation != "punct"
-    ]
+    pairs = [(word, head) for word, head, relation in dependencies(text) if relation != "punct"]
     words, heads = np.array(pairs, np.int64).reshape(-1, 2).T
     return words, heads
 

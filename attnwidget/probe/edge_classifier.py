@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,7 @@ from attnwidget.analysis import Numbers, data_frame
 from attnwidget.progress import counted
 from attnwidget.record import Floats
 
-from .annotated import Annotated
+from .annotated import Annotated, dependencies
 from .linear import Classifier
 from .shares import Share, Shares
 from .source import Null, Pairs, Source, divided, opened
@@ -263,7 +263,9 @@ def _collected(source: Source, texts: Iterable[Any], most: int, seed: int) -> _C
     for read in source.read(texts):
         found.num_texts += 1
         random = np.random.default_rng([seed, read.index])
-        edges = dict(_edges(read.text, read.index))
+        edges = {
+            (word, head): relation.split(":")[0] for word, head, relation in dependencies(read.text)
+        }
         related = _with_others(read.text, edges, random)
         for task, pairs in (("related", related), ("relation", edges)):
             collector = found.pairs[task]
@@ -282,15 +284,6 @@ def _collected(source: Source, texts: Iterable[Any], most: int, seed: int) -> _C
     if not found.pairs["relation"].classes or not found.pairs["related"].classes:
         raise ValueError("there are no texts, or none with a word that has a head word")
     return found
-
-
-def _edges(text: Annotated, index: int) -> Iterator[tuple[tuple[int, int], str]]:
-    """((dependent, head word), relation) of all words but the root."""
-    if text.heads is None or text.relations is None:
-        raise ValueError(f"text {index} has no heads or no relations: {' '.join(text.words)!r:.80}")
-    for word, (head, relation) in enumerate(zip(text.heads, text.relations, strict=True)):
-        if head is not None and head != word:
-            yield (word, head), relation.split(":")[0]
 
 
 def _with_others(

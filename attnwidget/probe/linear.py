@@ -31,7 +31,7 @@ class Classifier:
                 "this probe needs scikit-learn, which is not installed: pip install "
                 "'attnwidget[probe]' (in a notebook: %pip install 'attnwidget[probe]')"
             ) from error
-        self._fitted = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
+        self._fitted = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, tol=1e-3))
         self._fitted.fit(numbers, classes)
         self.size: Numbers = np.linalg.norm(self._fitted[-1].coef_, axis=0)
 

@@ -14,7 +14,7 @@ from attnwidget.corpus import Estimate
 from attnwidget.progress import counted
 from attnwidget.record import Floats
 
-from .annotated import Annotated
+from .annotated import Annotated, dependencies
 from .directions import DIRECTIONS, Direction, as_metric, best, of_better_direction
 from .shares import Share, Shares
 from .source import Null, Pairs, divided, opened
@@ -261,7 +261,7 @@ class _Tallies:
     def add(self, read: WordAttention) -> None:
         """Add the words of a text."""
         self.num_texts += 1
-        words, heads, places = _related(read.text, read.index)
+        words, heads, places = _related(read.text)
         if not len(words):
             return
         rows = np.stack(list(places.values()))
@@ -289,23 +289,17 @@ def _repeats(name: str, tallies: Mapping[str, _Tally]) -> bool:
 
 
 def _related(
-    text: Annotated, index: int
+    text: Annotated,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, Floats]]:
     """The words of a text that have a relation, their head words, and by relation 1 for each."""
-    if text.heads is None or text.relations is None:
-        raise ValueError(f"text {index} has no heads or no relations: {' '.join(text.words)!r:.80}")
-    words = [
-        word
-        for word, (head, relation) in enumerate(zip(text.heads, text.relations, strict=True))
-        if head is not None and head != word and relation.split(":")[0] not in _UNNAMED
-    ]
+    found = [d for d in dependencies(text) if d.relation.split(":")[0] not in _UNNAMED]
     places: dict[str, Floats] = {}
-    for number, word in enumerate(words):
-        relation = text.relations[word]
+    for number, (_, _, relation) in enumerate(found):
         for name in (relation, f"{relation.split(':')[0]}{SUBTYPES}", ALL):
-            places.setdefault(name, np.zeros(len(words), np.float32))[number] = 1
-    heads = [text.heads[word] for word in words]
-    return np.array(words, np.int64), np.array(heads, np.int64), places
+            places.setdefault(name, np.zeros(len(found), np.float32))[number] = 1
+    words = np.array([dependency.word for dependency in found], np.int64)
+    heads = np.array([dependency.head for dependency in found], np.int64)
+    return words, heads, places
 
 
 def _hits(weights: Floats, words: NDArray[np.int64], heads: NDArray[np.int64]) -> Floats:

@@ -16,6 +16,9 @@ from attnwidget.corpus.accumulators import (
     bootstrap_interval,
 )
 
+# The texts whose decisions are added at once.
+_TOGETHER = 64
+
 
 @dataclass(frozen=True)
 class Share:
@@ -45,6 +48,8 @@ class Shares:
         self._sums = np.zeros((size, *shape))
         self._counts = np.zeros(size)
         self._texts = 0
+        # (copies of a text, hits, count) that are not in the sums yet.
+        self._waiting: list[tuple[Numbers, Numbers, int]] = []
 
     def add(self, index: int, hits: ArrayLike, count: int) -> None:
         """Add the decisions of a text.
@@ -55,18 +60,30 @@ class Shares:
             count: the decisions, the same for all kinds.
         """
         copies = np.ones(1) if self._seed is None else bootstrap_copies(self._seed, index)
-        self._sums += np.multiply.outer(copies, np.asarray(hits, np.float64))
-        self._counts += copies * count
+        self._waiting.append((copies, np.asarray(hits, np.float64), count))
         self._texts += 1
+        if len(self._waiting) == _TOGETHER:
+            self._sum()
+
+    def _sum(self) -> None:
+        """Add what is waiting: together, because each text alone would write all sums anew."""
+        if not self._waiting:
+            return
+        copies, hits, counts = map(np.array, zip(*self._waiting, strict=True))
+        self._sums += np.tensordot(copies, hits, axes=(0, 0))
+        self._counts += counts @ copies
+        self._waiting.clear()
 
     @property
     def count(self) -> int:
         """The number of decisions."""
+        self._sum()
         return int(self._counts[0])
 
     @property
     def values(self) -> Numbers:
         """The shares; NaN if there are no decisions."""
+        self._sum()
         values: Numbers = self._sums[0] / (self._counts[0] or np.nan)
         return values
 
@@ -75,6 +92,7 @@ class Shares:
 
         The ends are NaN if there are less than two texts.
         """
+        self._sum()
         index = (slice(None), *at)
         sums = self._sums[index]
         counts = self._counts.reshape(-1, *[1] * (sums.ndim - 1))

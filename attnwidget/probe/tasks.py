@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .annotated import Annotated
+from .annotated import Annotated, dependencies
 
 
 class Example(NamedTuple):
@@ -31,11 +31,10 @@ def _tags(text: Annotated, _: np.random.Generator) -> Iterator[Example]:
 
 
 def _relations(text: Annotated, _: np.random.Generator) -> Iterator[Example]:
-    for word, (head, relation) in enumerate(
-        zip(text.heads or (), text.relations or (), strict=True)
-    ):
-        if head is not None:
-            yield Example(((word, word + 1), (head, head + 1)), relation.split(":")[0])
+    if text.heads is None or text.relations is None:
+        return
+    for word, head, relation in dependencies(text):
+        yield Example(((word, word + 1), (head, head + 1)), relation.split(":")[0])
 
 
 def _entities(text: Annotated, _: np.random.Generator) -> Iterator[Example]:

@@ -28,6 +28,11 @@ def strongest(widget):
     return {names[key] for key in np.argsort(-widget.selection.weights)[:3]}
 assert "river" in strongest(river) and "loan" in strongest(money)
 """,
+    "clark_syntax": """
+assert (score.layer, score.head, score.direction) == (7, 10, "attends")
+assert score.accuracy.value > score.offset_accuracy.value
+assert smaller.scores["det"].accuracy.value > 2 * smaller.scores["det"].null_accuracy.value
+""",
     "decoder": """
 assert "Paris" in labels[start:] and labels[last_is + 1] == "Paris"
 assert sink > 0.5

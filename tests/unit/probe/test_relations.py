@@ -113,7 +113,7 @@ def test_wrong_input_says_what_is_wrong(minilm: Loaded) -> None:
         aw.probe.relations([(weights, text)] * 4)
     with pytest.raises(ValueError, match=r"text 0 has the shape \[1, 1, 3, 3\]"):
         aw.probe.relations([(np.ones((1, 1, 3, 3)), text)] * 2)
-    with pytest.raises(ValueError, match="text 0 has no heads"):
+    with pytest.raises(ValueError, match="a text has no heads or no relations: 'a b'"):
         aw.probe.relations([(weights, Annotated(["a", "b"]))] * 2)
     with pytest.raises(TypeError, match="read only once"):
         aw.probe.relations(iter([(weights, text)]))
