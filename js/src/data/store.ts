@@ -29,7 +29,11 @@ export interface Source {
   /** Fetches all heads of all layers as one; only a kernel computes that. */
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
   /** Runs the model without some heads; only a kernel can. */
-  readonly effect?: ((off: OffHeads, signal: AbortSignal) => Promise<Effect>) | null;
+  readonly effect?:
+    | ((off: OffHeads, query: number | null, signal: AbortSignal) => Promise<Effect>)
+    | null;
+  /** Captures the attention without some heads, likewise. */
+  readonly changed?: ((off: OffHeads, signal: AbortSignal) => Promise<Store>) | null;
 }
 
 /** The largest change of a weight by rounding it to float16. */
@@ -92,6 +96,11 @@ export class Store {
   /** Run the model without some heads; null if nothing here can. */
   get effect(): Source["effect"] {
     return this.source.effect ?? null;
+  }
+
+  /** Capture the attention without some heads; null if nothing here can. */
+  get changed(): Source["changed"] {
+    return this.source.changed ?? null;
   }
 
   stack(name: string): StackInfo {
