@@ -6,8 +6,13 @@ import weakref
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from attnwidget.capture import capture
+from attnwidget.progress import on_step
+from attnwidget.record import AttentionRecord
+
+from .edits import Ablate
 from .effect import Effect
-from .intervene import ablate
+from .intervene import ablate, intervene
 
 if TYPE_CHECKING:
     import torch
@@ -22,6 +27,7 @@ class Rerun:
 
     Args:
         model, tokenizer, text, text_pair, target, batch_index: as for `attnwidget.ablate`.
+        values: True if `record` has values, as in `attnwidget.capture`.
     """
 
     def __init__(
@@ -33,10 +39,11 @@ class Rerun:
         *,
         target: str | None,
         batch_index: int,
+        values: bool = False,
     ) -> None:
         self._model = weakref.ref(model)
         self._inputs = tokenizer, text, text_pair
-        self._target, self._batch_index = target, batch_index
+        self._target, self._batch_index, self._values = target, batch_index, values
 
     def effect(self, stack: str, heads: Iterable[tuple[int, int]]) -> tuple[Effect, Predicts]:
         """Switch heads off, and measure the difference.
@@ -53,11 +60,7 @@ class Rerun:
             ReferenceError: the model was deleted.
             TypeError, ValueError: see `attnwidget.ablate`.
         """
-        model = self._model()
-        if model is None:
-            raise ReferenceError(
-                "The model was deleted: keep it in a variable, and run the cell again."
-            )
+        model = self._present()
         effect = ablate(
             model,
             *self._inputs,
@@ -68,6 +71,29 @@ class Rerun:
             record=False,
         )
         return effect, _predicts(model, effect)
+
+    def record(self, stack: str, heads: Iterable[tuple[int, int]]) -> AttentionRecord:
+        """Capture the attention without these heads; the arguments and errors are those above."""
+        model = self._present()
+        edits = [Ablate(layer, head, stack) for layer, head in heads]
+        # The steps are not those of a cell, which could show a bar.
+        with on_step(lambda: None), intervene(model, *edits):
+            return capture(
+                model,
+                *self._inputs,
+                target=self._target,
+                batch_index=self._batch_index,
+                values=self._values,
+                image=False,
+            )
+
+    def _present(self) -> torch.nn.Module:
+        model = self._model()
+        if model is None:
+            raise ReferenceError(
+                "The model was deleted: keep it in a variable, and run the cell again."
+            )
+        return model
 
 
 def _predicts(model: torch.nn.Module, effect: Effect) -> Predicts:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from attnwidget.interventions import Effect, Predicts, Rerun
+from attnwidget.record import AttentionRecord
 
 from .columns import Reply
+from .manifest import encode_overview
 from .text import sendable
 
 # As many predictions before, and after, are sent.
@@ -26,21 +28,37 @@ NO_MODEL = (
 )
 
 
+Off = tuple[str, tuple[tuple[int, int], ...]]
+
+
 @dataclass(frozen=True)
 class EffectRequest:
-    """The heads that a view has switched off, and the position that it looks at.
+    """A request about the heads that a view has switched off.
 
     Attributes:
+        op: "effect" for the change of the model's output, "changed" for its attention without them.
         stack: the name of their stack.
         heads: (layer, head) of each.
         query: the locked query of the stack, of which the predictions are shown; None for any.
         labels: the labels of the stack's queries.
     """
 
+    op: Literal["effect", "changed"]
     stack: str
     heads: tuple[tuple[int, int], ...]
     query: int | None
     labels: tuple[str, ...]
+
+    def outdates(self, other: EffectRequest) -> bool:
+        """True if nobody needs the reply to another request that came before this one."""
+        if self.off == other.off:
+            return self.op == other.op and self != other
+        return True
+
+    @property
+    def off(self) -> Off:
+        """The heads with the name of their stack."""
+        return self.stack, self.heads
 
 
 class Effects:
@@ -56,6 +74,18 @@ class Effects:
         self._waiting: dict[str, EffectRequest] = {}
         self._lock = Lock()
         self._working = False
+        # The attention without some heads, of which the view asks for layers.
+        self._changed: tuple[Off, AttentionRecord] | None = None
+
+    def changed(self, off: Off) -> AttentionRecord:
+        """The attention without these heads, after a request for it.
+
+        Raises:
+            ValueError: others have been switched off since.
+        """
+        if self._changed is None or self._changed[0] != off:
+            raise ValueError("Other heads have been switched off since.")
+        return self._changed[1]
 
     def request(self, id_: str, request: EffectRequest) -> None:
         """Reply to a request later, or now if there is no model."""
@@ -63,8 +93,7 @@ class Effects:
             self._reply({"id": id_, "error": NO_MODEL, "absent": True}, [])
             return
         with self._lock:
-            # Several views of a widget ask the same.
-            outdated = [each for each, other in self._waiting.items() if other != request]
+            outdated = [each for each, other in self._waiting.items() if request.outdates(other)]
         self.abort(outdated)
         with self._lock:
             self._waiting[id_] = request
@@ -86,6 +115,7 @@ class Effects:
         with self._lock:
             self._waiting.clear()
         self.rerun = None
+        self._changed = None
 
     def _work(self) -> None:
         try:
@@ -104,30 +134,35 @@ class Effects:
                     return
                 request = next(reversed(self._waiting.values()))
                 rerun = self.rerun
-            answer = _measured(rerun, request)
+            answer, buffers = self._measured(rerun, request)
             with self._lock:
+                # Several views of a widget ask the same.
                 ids = [each for each, other in self._waiting.items() if other == request]
             for id_ in ids:
-                self._answer(id_, answer)
+                self._answer(id_, answer, buffers)
 
-    def _answer(self, id_: str, content: dict[str, Any]) -> None:
+    def _measured(self, rerun: Rerun, request: EffectRequest) -> tuple[dict[str, Any], list[bytes]]:
+        """The reply and its buffers, or the error that the view shows."""
+        try:
+            if request.op == "effect":
+                effect, predicts = rerun.effect(request.stack, request.heads)
+                return {"effect": encode_effect(effect, predicts, request)}, []
+            record = rerun.record(request.stack, request.heads)
+            manifest, overview = encode_overview(record)
+            self._changed = request.off, record
+            return {"manifest": manifest}, [overview]
+        except ReferenceError as error:
+            return {"error": str(error), "absent": True}, []
+        except (TypeError, ValueError) as error:
+            return {"error": sendable(str(error))}, []
+        except Exception as error:
+            return {"error": sendable(f"{type(error).__name__}: {error}")}, []
+
+    def _answer(self, id_: str, content: dict[str, Any], buffers: Sequence[bytes] = ()) -> None:
         with self._lock:
             wanted = self._waiting.pop(id_, None)
         if wanted:
-            self._reply({"id": id_} | content, [])
-
-
-def _measured(rerun: Rerun, request: EffectRequest) -> dict[str, Any]:
-    """The effect, or the error that the view shows."""
-    try:
-        effect, predicts = rerun.effect(request.stack, request.heads)
-        return {"effect": encode_effect(effect, predicts, request)}
-    except ReferenceError as error:
-        return {"error": str(error), "absent": True}
-    except (TypeError, ValueError) as error:
-        return {"error": sendable(str(error))}
-    except Exception as error:
-        return {"error": sendable(f"{type(error).__name__}: {error}")}
+            self._reply({"id": id_} | content, list(buffers))
 
 
 def encode_effect(effect: Effect, predicts: Predicts, request: EffectRequest) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from attnwidget.record import AttentionRecord, Layer
 
 from .block import Block, encode_block, encode_combined, encode_rollout, rollout_fits
 from .columns import Columns, Reply, block_of
-from .effects import EffectRequest, Effects
+from .effects import EffectRequest, Effects, Off
 
 # In bytes; larger blocks that combine all layers are refused before they fill the memory.
 _LARGEST_COMBINED = 1 << 28
@@ -35,6 +35,9 @@ class Replies:
     - to {id, op: "effect", stack, heads, query}, with heads a list of [layer, head], and query the
       position of the locked query or null: {id, effect}, what the model does without these heads.
       It takes two forward passes, and is sent later.
+    - to {id, op: "changed", stack, heads}: the attention without these heads as {id, manifest} and
+      the overview as a buffer, later, too. The first three requests with `without`,
+      {stack, heads}, are then for layers of that.
 
     {op: "abort", of: [id, ...]} cancels requests; those not yet answered get {id, aborted}.
 
@@ -86,16 +89,20 @@ class Replies:
     def _block(self, record: AttentionRecord, request: dict[str, Any], id_: str) -> Block | None:
         """The block of the reply; None if it is sent later."""
         op, stack, layer = request.get("op"), request.get("stack"), request.get("layer")
-        if op not in ("block", "combined", "rollout", "row", "effect"):
+        if op not in ("block", "combined", "rollout", "row", "effect", "changed"):
             raise ValueError(
                 f"the kernel does not know the request {op!r:.100}; its attnwidget is older than "
                 "the page: restart the kernel and run the cell again"
             )
+        without = request.get("without")
+        off = _off(record, without) if isinstance(without, dict) else None
+        if off is not None:
+            record = self._effects.changed(off)
         if op == "combined":
             return _combined(record, stack)
         if op == "rollout":
             return _rollout(record, stack)
-        if op == "effect":
+        if op in ("effect", "changed"):
             self._effects.request(id_, _effect_request(record, request))
             return None
         if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
@@ -112,7 +119,7 @@ class Replies:
         if recorded.program is None:
             assert recorded.weights is not None
             return block_of("weights", recorded.weights[:, :, position])
-        self._columns.request(id_, (stack, layer), recorded, position)
+        self._columns.request(id_, (off, stack, layer), recorded, position)
         return None
 
 
@@ -141,23 +148,28 @@ def _rollout(record: AttentionRecord, name: Any) -> Block:
     return encode_rollout(stack)
 
 
-def _effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRequest:
-    name, heads, query = request.get("stack"), request.get("heads"), request.get("query")
+def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:
+    """The heads that are switched off, by `stack` and `heads`."""
+    name, heads = request.get("stack"), request.get("heads")
     if not isinstance(name, str) or not isinstance(heads, list) or not heads:
         raise ValueError(f"heads are switched off by stack and [layer, head], not {heads!r:.100}")
-    stack = record.stack(name)
+    for layer, head in heads:
+        if not 0 <= head < record.layer(layer, name).num_heads:
+            raise ValueError(f"layer {layer} has no head {head!r:.100}")
+    return name, tuple((layer, head) for layer, head in heads)
+
+
+def _effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRequest:
+    name, heads = _off(record, request)
     if any(record.stack(each).queries.generated is not None for each in record.stacks):
         raise ValueError(
             "Effects are measured on one forward pass, and this text was generated: show the model "
             "with a text (or, for an encoder-decoder, with target=...) instead."
         )
-    for layer, head in heads:
-        if not 0 <= head < stack.layer(layer).num_heads:
-            raise ValueError(f"layer {layer} has no head {head!r:.100}")
+    queries, query = record.stack(name).queries, request.get("query")
     if query is not None:
-        _in_text("query", query, len(stack.queries))
-    off = tuple((layer, head) for layer, head in heads)
-    return EffectRequest(name, off, query, stack.queries.labels)
+        _in_text("query", query, len(queries))
+    return EffectRequest(request["op"], name, heads, query, queries.labels)
 
 
 def _place(layer: Layer, request: dict[str, Any]) -> tuple[str, int]:

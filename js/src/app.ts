@@ -1,11 +1,12 @@
 /** The whole app in one element: header, current view and footer. It knows nothing of notebooks. */
 
-import { computed, signal, untracked } from "@preact/signals-core";
+import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { Store } from "./data/store.ts";
 import { canvasFigure, type FigureOptions, figure } from "./painting/figure.ts";
 import { alertBar } from "./parts/alert.ts";
 import { copyMenu } from "./parts/copy.ts";
 import { el } from "./parts/dom.ts";
+import { changedStore } from "./parts/effects/changed.ts";
 import { effectsPanel } from "./parts/effects/panel.ts";
 import { findBox } from "./parts/find.ts";
 import { findHead } from "./parts/find-head.ts";
@@ -16,6 +17,7 @@ import { notes } from "./parts/notes.ts";
 import { printAsFigure } from "./parts/print.ts";
 import { saveMenu } from "./parts/save.ts";
 import { bindKeys } from "./parts/shortcuts.ts";
+import { strong } from "./parts/text.ts";
 import { themeMenu } from "./parts/theme-menu.ts";
 import { tour } from "./parts/tour.ts";
 import type { Scope } from "./scheduling/scope.ts";
@@ -104,6 +106,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   }, scope.signal);
 
   const view = signal<View | null>(null);
+  /** The record's, or that of the attention without some heads. */
+  const shownStore = signal(store);
   const tools = el("div", { class: "tools" });
   const body = el("div", { class: "body", id: "view", role: "tabpanel" });
   // Focusable, so that keys work after a click on something that is not focusable. Left to right
@@ -113,7 +117,11 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
 
   const message = signal<string | null>(null);
   const status = computed(() => view.value?.status.value ?? []);
-  const legend = computed(() => view.value?.legend.value ?? []);
+  const legend = computed(() => {
+    const shown = view.value?.legend.value ?? [];
+    if (shownStore.value === store) return shown;
+    return [strong("attention without the heads that are off"), "   ", ...shown];
+  });
   const effects = effectsPanel(scope, state, store, () => leave());
   const tables = computed(() => [...(view.value?.tables.value ?? []), ...effects.tables.value]);
 
@@ -141,7 +149,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     onPaper.value = true;
     try {
       const { model } = store.manifest;
-      const notes = [shown.status.value, shown.legend.value, [details.note]];
+      const notes = [shown.status.value, legend.value, [details.note]];
       return use({
         root,
         body,
@@ -206,8 +214,23 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     }
   });
   let viewScope = scope.child();
+  const changed = changedStore(scope, state, store);
+  scope.effect(() => {
+    const next = changed.value ?? store;
+    untracked(() => {
+      if (next === shownStore.peek()) return;
+      // A view must not meet layers of another manifest.
+      viewScope.end();
+      view.value = null;
+      batch(() => {
+        state.manifest.value = next.manifest;
+        shownStore.value = next;
+      });
+    });
+  });
   scope.effect(() => {
     const name = state.view.value;
+    const source = shownStore.value;
     // Canvases are rebuilt for another resolution.
     resolution.value;
     // The tour restores the reader's view as it ends.
@@ -219,7 +242,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
       const focused = body.contains(active) || tools.contains(active);
       viewScope.end();
       viewScope = scope.child();
-      const next = VIEWS[name]({ scope: viewScope, store, state, palette, width, height });
+      const next = VIEWS[name]({ scope: viewScope, store: source, state, palette, width, height });
       body.replaceChildren(next.element);
       tools.replaceChildren(...next.tools);
       body.setAttribute("aria-labelledby", `tab-${name}`);

@@ -1,7 +1,5 @@
 """Heads that are switched off in a real notebook, where the kernel runs the model again."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -30,11 +28,10 @@ expected = [first.label, *numbers.split()]
 
 
 @pytest.fixture
-def view(lab: Lab) -> Iterator[View]:
+def view(lab: Lab) -> View:
     view = View(lab.run(SHOW).output)
     expect_lines(view)
-    yield view
-    lab.run("w.close()")
+    return view
 
 
 def _panel(view: View) -> Locator:
@@ -50,6 +47,10 @@ def test_switched_off_shown_and_on_again(lab: Lab, view: View) -> None:
     rows = [row.get_by_role("cell").all_text_contents() for row in table.get_by_role("row").all()]
     assert lab.evaluate("expected") in rows
     assert lab.evaluate("w.off") == [[1, 2]]
+    # The attention of the layers above.
+    panel.get_by_role("button", name="Show the attention without them").click()
+    expect(view.within.get_by_text("attention without the heads that are off")).to_be_visible()
+    expect_lines(view)
     # From Python.
     lab.run("w.off = [(0, 0), (0, 1), (0, 2), (0, 3)]")
     expect(panel.get_by_role("button", name="Switch layer 0 on again")).to_be_visible()

@@ -14,7 +14,7 @@ import attnwidget as aw
 from attnwidget import AttentionRecord
 from attnwidget.interventions import Effect, Predicts, Rerun
 from attnwidget.widget import StaticView
-from attnwidget.wire import Replies
+from attnwidget.wire import Replies, encode_block, encode_overview
 from tests.support import PATIENCE_SECONDS
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.tiny import Model, bert, gpt2, llama, tiny, token_ids
@@ -28,21 +28,25 @@ class Conversation:
     def __init__(self, record: AttentionRecord, rerun: Rerun | None = None) -> None:
         self._arrived = threading.Condition()
         self._by_id: dict[str, Any] = {}
+        self.buffers: dict[str, list[bytes]] = {}
         self._record = record
         self.replies = Replies(self._receive)
         if rerun is not None:
             self.replies.measure_with(rerun)
 
-    def _receive(self, content: dict[str, Any], _buffers: list[bytes]) -> None:
+    def _receive(self, content: dict[str, Any], buffers: list[bytes]) -> None:
         with self._arrived:
             assert content["id"] not in self._by_id
             self._by_id[content["id"]] = json.loads(json.dumps(content, allow_nan=False))
+            self.buffers[content["id"]] = buffers
             self._arrived.notify_all()
+
+    def send(self, **request: Any) -> None:
+        self.replies.to(self._record, request)
 
     def ask(self, id_: str, *heads: Sequence[int], query: int | None = None) -> None:
         off = [list(head) for head in heads]
-        request = {"id": id_, "op": "effect", "stack": "self", "heads": off, "query": query}
-        self.replies.to(self._record, request)
+        self.send(id=id_, op="effect", stack="self", heads=off, query=query)
 
     def reply(self, id_: str) -> Any:
         """The one reply to a request, as soon as it is there."""
@@ -101,6 +105,30 @@ def test_hidden_states_of_a_bare_encoder() -> None:
     assert [each["position"] for each in effect["moved"]] == list(range(7))
     assert [each["moved"] for each in effect["moved"]] == pytest.approx(expected)
     assert effect["mean"] == pytest.approx(expected.mean())
+
+
+def test_the_attention_without_heads() -> None:
+    model = llama()
+    view = shown(model)
+    off = {"stack": "self", "heads": [[0, 1], [0, 3]]}
+    block = {"op": "block", "stack": "self", "layer": 1, "without": off}
+    view.send(id="early", **block)
+    assert "have been switched off since" in view.reply("early")["error"]
+    view.send(id="a", op="changed", **off)
+    # A request for the effect of the same heads drops none for their attention.
+    view.ask("b", (0, 1), (0, 3))
+    effect = aw.ablate(model, None, INPUTS, heads=[(0, 1), (0, 3)])
+    assert effect.record is not None
+    _, after = effect.record
+    manifest, overview = encode_overview(after)
+    assert view.reply("a")["manifest"] == json.loads(json.dumps(manifest))
+    assert view.buffers["a"] == [overview]
+    assert "effect" in view.reply("b")
+    view.send(id="c", **block)
+    assert view.reply("c")["parts"]
+    assert view.buffers["c"] == encode_block(after.layer(1)).buffers
+    view.send(id="d", **(block | {"without": {"stack": "self", "heads": [[0, 2]]}}))
+    assert "have been switched off since" in view.reply("d")["error"]
 
 
 def test_the_model_is_as_it_was() -> None:

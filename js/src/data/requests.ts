@@ -22,13 +22,19 @@ interface Reply {
   parts?: Part[];
   rounding?: BlockError | null;
   effect?: unknown;
+  manifest?: unknown;
 }
 
-/** The heads of a stack that are switched off, and the locked query. */
+/** The heads of a stack that are switched off. */
 export interface OffHeads {
   readonly stack: string;
   readonly heads: readonly (readonly [layer: number, head: number])[];
-  readonly query: number | null;
+}
+
+/** A record's manifest, not yet checked, and its overview. */
+export interface SentRecord {
+  readonly manifest: unknown;
+  readonly overview: Uint8Array;
 }
 
 /** Bytes in any form that a host delivers: DataView, typed array or ArrayBuffer. */
@@ -81,29 +87,49 @@ export class Requests {
     });
   }
 
-  /** Request the block of a layer. The kernel cannot abort it. */
-  block(stack: string, layer: number, signal: AbortSignal): Promise<Block> {
-    const ask = () => this.#ask({ op: "block", stack, layer }, `layer ${layer}`, readBlock);
+  /**
+   * Request the block of a layer. The kernel cannot abort it.
+   *
+   * @param without heads that were off when the attention was recorded
+   */
+  block(stack: string, layer: number, signal: AbortSignal, without?: OffHeads): Promise<Block> {
+    const content = { op: "block", stack, layer, without };
+    const ask = () => this.#ask(content, `layer ${layer}`, readBlock);
     return this.#blocks.take(ask, signal);
   }
 
   /** Request the mean and the maximum over all heads of all layers. */
-  combined(stack: string, signal: AbortSignal): Promise<Block> {
+  combined(stack: string, signal: AbortSignal, without?: OffHeads): Promise<Block> {
     const what = "the combination of all layers";
-    const ask = () => this.#ask({ op: "combined", stack }, what, readBlock);
+    const ask = () => this.#ask({ op: "combined", stack, without }, what, readBlock);
     return this.#blocks.take(ask, signal);
   }
 
   /** Request the rollout of all layers. */
-  rollout(stack: string, signal: AbortSignal): Promise<Block> {
-    const ask = () => this.#ask({ op: "rollout", stack }, "the rollout", readBlock);
+  rollout(stack: string, signal: AbortSignal, without?: OffHeads): Promise<Block> {
+    const ask = () => this.#ask({ op: "rollout", stack, without }, "the rollout", readBlock);
     return this.#blocks.take(ask, signal);
   }
 
-  /** Request what the model does without some heads. */
-  effect(off: OffHeads, signal: AbortSignal): Promise<Effect> {
+  /**
+   * Request what the model does without some heads.
+   *
+   * @param query the locked query
+   */
+  effect(off: OffHeads, query: number | null, signal: AbortSignal): Promise<Effect> {
     const read = (reply: Reply) => readEffect(reply.effect);
-    const ask = () => this.#ask({ op: "effect", ...off }, "the effect", read, signal);
+    const ask = () => this.#ask({ op: "effect", ...off, query }, "the effect", read, signal);
+    return this.#effects.take(ask, signal);
+  }
+
+  /** Request the attention without some heads. */
+  changed(off: OffHeads, signal: AbortSignal): Promise<SentRecord> {
+    const read = ({ manifest }: Reply, [overview]: Iterable<unknown>) => ({
+      manifest,
+      overview: bytesOf(overview),
+    });
+    const what = "the attention without these heads";
+    const ask = () => this.#ask({ op: "changed", ...off }, what, read, signal);
     return this.#effects.take(ask, signal);
   }
 
@@ -114,9 +140,10 @@ export class Requests {
     side: Side,
     position: number,
     signal: AbortSignal,
+    without?: OffHeads,
   ): Promise<Block> {
     const ask = () => {
-      const content = { op: "row", stack, layer, side, position };
+      const content = { op: "row", stack, layer, side, position, without };
       return this.#ask(content, `this row of layer ${layer}`, readBlock, signal);
     };
     return this.#rows.take(ask, signal);

@@ -37,7 +37,11 @@ export interface Source {
   /** Fetches the rollout of all layers; null if it cannot be had. */
   rollout?(stack: string): ((signal: AbortSignal) => Promise<Block | PackedBlock>) | null;
   /** Runs the model without some heads; only a kernel can. */
-  readonly effect?: ((off: OffHeads, signal: AbortSignal) => Promise<Effect>) | null;
+  readonly effect?:
+    | ((off: OffHeads, query: number | null, signal: AbortSignal) => Promise<Effect>)
+    | null;
+  /** Captures the attention without some heads, likewise. */
+  readonly changed?: ((off: OffHeads, signal: AbortSignal) => Promise<Store>) | null;
 }
 
 /** The rollout of each layer, [T, T] row by row, by the layer's number. */
@@ -107,6 +111,11 @@ export class Store {
   /** Run the model without some heads; null if nothing here can. */
   get effect(): Source["effect"] {
     return this.source.effect ?? null;
+  }
+
+  /** Capture the attention without some heads; null if nothing here can. */
+  get changed(): Source["changed"] {
+    return this.source.changed ?? null;
   }
 
   stack(name: string): StackInfo {

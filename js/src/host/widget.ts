@@ -4,7 +4,7 @@ import { focusView, mount } from "../app.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
 import { readExamples, readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
-import { bytesOf, type Channel, Requests } from "../data/requests.ts";
+import { bytesOf, type Channel, type OffHeads, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
 import { notSaved } from "../parts/absent.ts";
 import { watchErrors } from "../parts/alert.ts";
@@ -133,6 +133,11 @@ function sourceOf(
     get effect() {
       return connected() ? requests.effect.bind(requests) : null;
     },
+    get changed() {
+      return connected()
+        ? (off: OffHeads, abort: AbortSignal) => changedStore(requests, off, abort)
+        : null;
+    },
     block(stack, layer, abort) {
       const block = embedded(stack, layer);
       if (block) return Promise.resolve({ ...block, data: bytesOf(block.data) });
@@ -158,6 +163,22 @@ function sourceOf(
       return (side, position, abort) => requests.row(stack, layer, side, position, abort);
     },
   };
+}
+
+/** The attention without some heads, whose layers come from the kernel. */
+async function changedStore(
+  requests: Requests,
+  off: OffHeads,
+  signal: AbortSignal,
+): Promise<Store> {
+  const { manifest, overview } = await requests.changed(off, signal);
+  return new Store(readManifest(manifest), overview, {
+    combined: (stack, abort) => requests.combined(stack, abort, off),
+    block: (stack, layer, abort) => requests.block(stack, layer, abort, off),
+    rollout: (stack) => (abort) => requests.rollout(stack, abort, off),
+    rows: (stack, layer) => (side, position, abort) =>
+      requests.row(stack, layer, side, position, abort, off),
+  });
 }
 
 /** Bind signals and traits to each other. */

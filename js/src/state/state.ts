@@ -65,6 +65,10 @@ export interface State extends ChoiceSignals {
   readonly find: Signal<string>;
   /** The message of an error outside of the view, as in the kernel, until the reader closes it. */
   readonly error: Signal<string | null>;
+  /** True to show the attention without the heads that are off, in place of the record. */
+  readonly withoutOff: Signal<boolean>;
+  /** That of the record, or of the attention that is shown in its place. */
+  readonly manifest: Signal<Manifest>;
   /** The metrics that the user computed. */
   readonly ownMetrics: Signal<readonly Metric[]>;
   /** The similarity of heads; null if it is not known. */
@@ -85,18 +89,21 @@ export function createState(
   choices: Partial<Choices>,
   views: readonly ViewName[] = VIEWS,
 ): State {
-  const { stacks } = manifest;
-  const values = defaults(stacks[0].name);
+  const shownManifest = signal(manifest);
+  const stacks = computed(() => shownManifest.value.stacks);
+  const values = defaults(manifest.stacks[0].name);
   const signals = Object.fromEntries(
     CHOICES.map((name) => [name, signal(values[name])]),
   ) as unknown as ChoiceSignals;
-  const stack = computed(() => stacks.find((s) => s.name === signals.stack.value) ?? stacks[0]);
+  const stack = computed(
+    () => stacks.value.find((s) => s.name === signals.stack.value) ?? stacks.value[0],
+  );
   const layer = computed(() => layerOf(stack.value, signals.layer.value));
   const head = computed(() => within(signals.head.value, layer.value.heads));
-  const texts = computed(() => textsOf(stack.value, stacks));
+  const texts = computed(() => textsOf(stack.value, stacks.value));
   const ownMetrics = signal<readonly Metric[]>([]);
   const metrics = computed(() =>
-    [...manifest.metrics, ...ownMetrics.value].filter(({ values }) =>
+    [...shownManifest.value.metrics, ...ownMetrics.value].filter(({ values }) =>
       values.has(stack.value.layers[0]),
     ),
   );
@@ -120,6 +127,8 @@ export function createState(
     sought: signal(null),
     find: signal(""),
     error: signal(null),
+    withoutOff: signal(false),
+    manifest: shownManifest,
     ownMetrics,
     similarity: signal(null),
     examples: signal(null),

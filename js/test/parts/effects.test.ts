@@ -5,10 +5,13 @@ import { page, userEvent } from "vitest/browser";
 import type { Effect, PredictionEffect } from "../../src/data/effect.ts";
 import type { OffHeads } from "../../src/data/requests.ts";
 import { Absent } from "../../src/data/resource-cache.ts";
+import type { Source } from "../../src/data/store.ts";
 import type { Choices } from "../../src/state/choices.ts";
+import { storeOf } from "../support/choices.ts";
 import { parts } from "../support/locators.ts";
 import { drawn, mountApp, sourceOf } from "../support/mounted.ts";
 import { expectNoProblems } from "../support/problems.ts";
+import { OVERVIEW } from "../support/vectors.ts";
 
 expectNoProblems();
 
@@ -37,14 +40,14 @@ const MAT: PredictionEffect = {
 };
 
 /** An app whose kernel replies when the test says so. */
-async function mounted(choices: Partial<Choices> = {}) {
-  const asked: (OffHeads & { signal: AbortSignal })[] = [];
+async function mounted(choices: Partial<Choices> = {}, others: Partial<Source> = {}) {
+  const asked: (OffHeads & { query: number | null; signal: AbortSignal })[] = [];
   const replies: { resolve(effect: Effect): void; reject(error: Error): void }[] = [];
-  const effect = vi.fn((off: OffHeads, signal: AbortSignal) => {
-    asked.push({ ...off, signal });
+  const effect = vi.fn((off: OffHeads, query: number | null, signal: AbortSignal) => {
+    asked.push({ ...off, query, signal });
     return new Promise<Effect>((resolve, reject) => replies.push({ resolve, reject }));
   });
-  const app = await mountApp({ choices, source: { ...sourceOf(), effect } });
+  const app = await mountApp({ choices, source: { ...sourceOf(), effect, ...others } });
   await drawn(app);
   return { ...app, asked, replies };
 }
@@ -136,7 +139,7 @@ describe("chips", () => {
     (chips.nth(0).element() as HTMLElement).focus();
     await userEvent.keyboard("{Backspace}");
     expect(state.off.value).toEqual([[1, 0]]);
-    await expect.element(chips).toHaveFocus();
+    expect(shadow.activeElement).toBe(chips.element());
     await userEvent.keyboard("{Delete}");
     expect(state.off.value).toEqual([]);
     await expect.element(panel).not.toBeInTheDocument();
@@ -172,6 +175,31 @@ test("the button, and Alt with a click on a swatch or a cell, switch heads off",
   expect(cell.element().getAttribute("aria-description")).toMatch(/, switched off$/);
   await cell.click({ modifiers: ["Alt"] });
   expect(cell.element().getAttribute("aria-description")).not.toContain("off");
+});
+
+test("the views show the attention without the heads, and with all of them again", async () => {
+  const changed = vi.fn(async () => storeOf(OVERVIEW, sourceOf(OVERVIEW)));
+  const { state, root } = await mounted({ off: [[0, 1]], view: "model" }, { changed });
+  const button = panel.getByRole("button", { name: "Show the attention without them" });
+  const columns = () => page.getByRole("columnheader").elements().length;
+  const before = columns();
+  await userEvent.click(button);
+  expect(changed).toHaveBeenCalledWith({ stack: "self", heads: [[0, 1]] }, expect.any(AbortSignal));
+  await expect.element(button).toHaveAttribute("aria-pressed", "true");
+  await expect.element(page.getByText("attention without the heads that are off")).toBeVisible();
+  expect(columns()).not.toBe(before);
+  root.focus();
+  await userEvent.keyboard("{Escape}");
+  expect([state.off.value, state.withoutOff.value]).toEqual([[], false]);
+  expect(columns()).toBe(before);
+});
+
+test("attention that cannot be had is said, and the views show the record", async () => {
+  const changed = () => Promise.reject(new Error("out of memory"));
+  const { state } = await mounted({ off: [[0, 1]] }, { changed });
+  state.withoutOff.value = true;
+  await expect.element(page.getByText("out of memory")).toBeVisible();
+  expect(state.withoutOff.value).toBe(false);
 });
 
 describe("what is missing is said", () => {

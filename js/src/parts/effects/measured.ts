@@ -2,7 +2,6 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Effect } from "../../data/effect.ts";
-import type { OffHeads } from "../../data/requests.ts";
 import { Absent } from "../../data/resource-cache.ts";
 import type { Store } from "../../data/store.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -43,7 +42,7 @@ export function measured(
       result.value = null;
       return;
     }
-    const off: OffHeads = JSON.parse(wanted.value);
+    const { query, ...off } = JSON.parse(wanted.value);
     const ask = store.effect;
     if (!ask) {
       result.value = { status: "failed", message: NO_KERNEL, absent: true };
@@ -53,7 +52,7 @@ export function measured(
     const settle = (settled: Measured) => {
       if (!own.signal.aborted) result.value = settled;
     };
-    ask(off, own.signal).then(
+    ask(off, query, own.signal).then(
       (effect) => settle({ status: "ready", effect }),
       (error: Error) =>
         settle({ status: "failed", message: error.message, absent: error instanceof Absent }),

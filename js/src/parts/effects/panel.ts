@@ -37,17 +37,24 @@ export function effectsPanel(
     switchAllOn(state);
   });
   allOn.title = "Switch all heads on again (Esc)";
+  const attention = button(
+    { class: "some shown-attention" },
+    "Show the attention without them",
+    () => {
+      state.withoutOff.value = !state.withoutOff.peek();
+    },
+  );
+  // Only a kernel captures it.
+  attention.hidden = !store.changed;
+  const remark = el("p", { class: "remark" });
   const content = el("div", { class: "effect" });
   const summary = el("div", { class: "unseen", "aria-live": "polite" });
   const element = el(
     "section",
     { class: "effects", "aria-label": "Effect of the heads that are off" },
     el("div", { class: "off-row" }, el("span", {}, "Without"), chips, allOn),
-    el(
-      "p",
-      { class: "remark" },
-      "Zeros replace their outputs. The views show the attention of the whole model.",
-    ),
+    remark,
+    attention,
     content,
     summary,
   );
@@ -67,18 +74,24 @@ export function effectsPanel(
   });
   scope.effect(() => {
     const now = result.value;
-    setAttributes(content, { "aria-busy": now?.status === "waiting" });
+    const waiting = now?.status === "waiting";
+    setAttributes(content, { "aria-busy": waiting });
+    remark.textContent = waiting
+      ? "Waiting for the kernel, which runs the model …"
+      : "Zeros replace their outputs.";
+    // Until the new numbers are here, those before stay, faded.
+    if (waiting) return;
     if (now === null) content.replaceChildren();
     else if (now.status === "ready") {
       content.replaceChildren(...contentOf(now.effect));
       summary.textContent = summaryOf(now.effect);
-    } else if (now.status === "failed") {
+    } else {
       const absent = now.absent ? "absent" : "";
       content.replaceChildren(el("p", { class: `notice ${absent}`, role: "alert" }, now.message));
-    } else if (!content.querySelector(".predictions, .states")) {
-      // The numbers before stay, faded, until the new ones are here.
-      content.replaceChildren(el("p", { class: "remark" }, "The model runs …"));
     }
+  });
+  scope.effect(() => {
+    setAttributes(attention, { "aria-pressed": `${state.withoutOff.value}` });
   });
   const tables = computed(() => {
     const now = result.value;

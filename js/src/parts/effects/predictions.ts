@@ -103,12 +103,14 @@ function hiddenTable(changes: readonly Change[]): HTMLElement {
     [label, probability(before), rank_before, probability(after), rank_after].map((value) =>
       el("td", {}, `${value}`),
     );
-  return el(
+  const table = el(
     "table",
-    { class: "unseen", "aria-label": "Predictions before and after" },
+    { "aria-label": "Predictions before and after" },
     el("thead", {}, el("tr", {}, ...HEADER.map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, ...changes.map((change) => el("tr", {}, ...cells(change)))),
   );
+  // A table of its own would be as large as its content.
+  return el("div", { class: "unseen" }, table);
 }
 
 const HEADER = ["prediction", "p before", "rank before", "p after", "rank after"];

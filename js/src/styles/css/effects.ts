@@ -17,8 +17,10 @@ export const EFFECTS = `
 .off-chip:hover { border-color: var(--muted) }
 .off-chip:hover span { color: var(--text) }
 .off-row .some { margin-right: -8px }
-.effects .unseen { overflow: hidden; white-space: nowrap; height: 1px }
-.effects .remark { margin: 6px 0 14px; color: var(--muted); font-size: 12px }
+.effects .unseen { height: 1px; overflow: hidden; white-space: nowrap; pointer-events: none }
+.effects .remark { margin: 6px 0 4px; color: var(--muted); font-size: 12px }
+.shown-attention { margin: 0 0 14px -8px }
+.shown-attention[aria-pressed=true] { background: var(--highlight); color: var(--text) }
 .effects h3 { margin: 0 0 6px; font-size: 13px; font-weight: 500; overflow-wrap: anywhere }
 .effects .notice { margin: 0; text-align: left }
 .effect[aria-busy] > * { opacity: .5 }

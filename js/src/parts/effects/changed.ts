@@ -1,0 +1,43 @@
+/** The attention without the heads that are off, which the views can show in place of the record. */
+
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import type { Store } from "../../data/store.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { State } from "../../state/state.ts";
+
+/**
+ * The store of that attention; null while the views show the record.
+ *
+ * While other heads are switched off, it stays that of the heads before until the new one is here.
+ */
+export function changedStore(
+  scope: Scope,
+  state: State,
+  store: Store,
+): ReadonlySignal<Store | null> {
+  const result = signal<Store | null>(null);
+  const wanted = computed(() => {
+    const heads = state.off.value;
+    if (!state.withoutOff.value || !heads.length) return "";
+    return JSON.stringify({ stack: state.shown.stack.value.name, heads });
+  });
+  scope.scopedEffect((own) => {
+    const ask = store.changed;
+    if (!wanted.value || !ask) {
+      result.value = null;
+      state.withoutOff.value = false;
+      return;
+    }
+    ask(JSON.parse(wanted.value), own.signal).then(
+      (changed) => {
+        if (!own.signal.aborted) result.value = changed;
+      },
+      (error: Error) => {
+        if (own.signal.aborted) return;
+        state.error.value = error.message;
+        state.withoutOff.value = false;
+      },
+    );
+  });
+  return result;
+}
