@@ -179,7 +179,8 @@ test("the button, and Alt with a click on a swatch or a cell, switch heads off",
 
 test("the views show the attention without the heads, and with all of them again", async () => {
   const changed = vi.fn(async () => storeOf(OVERVIEW, sourceOf(OVERVIEW)));
-  const { state, root } = await mounted({ off: [[0, 1]], view: "model" }, { changed });
+  const { state, root } = await mounted({ off: [[0, 1]] }, { changed });
+  state.view.value = "model";
   const button = panel.getByRole("button", { name: "Show the attention without them" });
   const columns = () => page.getByRole("columnheader").elements().length;
   const before = columns();
