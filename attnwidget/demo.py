@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 from attnwidget.default_model import default_model
 from attnwidget.show import show
 from attnwidget.view_state import View
@@ -13,6 +16,12 @@ PAIR = "Then it slept in the warm sun."
 HEADS = [0, 3, 6, 8, 9]
 
 
+@functools.cache
+def _kept_model() -> tuple[Any, Any]:
+    """The embedded model and its tokenizer, kept so that heads can be switched off in the view."""
+    return default_model()
+
+
 def demo(*, view: View = "head") -> AttentionWidget | StaticView:
     """Show the attention of the embedded model, all-MiniLM-L6-v2, over two short sentences.
 
@@ -22,4 +31,4 @@ def demo(*, view: View = "head") -> AttentionWidget | StaticView:
     Raises:
         ModuleNotFoundError: the model is not installed: `pip install 'attnwidget[demo]'`.
     """
-    return show(*default_model(), TEXT, PAIR, view=view, layer=2, head=9, heads=HEADS, query=11)
+    return show(*_kept_model(), TEXT, PAIR, view=view, layer=2, head=9, heads=HEADS, query=11)

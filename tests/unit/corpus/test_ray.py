@@ -14,7 +14,7 @@ import attnwidget as aw
 from attnwidget.record import Floats, Tokens
 from tests.support import PATIENCE_SECONDS
 from tests.unit.corpus.same import assert_same
-from tests.unit.tiny import Model, llama, token_ids
+from tests.unit.tiny import Model, gpt2, llama, token_ids
 
 LENGTHS = [5 + n % 9 for n in range(150)]
 OPTIONS: dict[str, Any] = {
@@ -70,4 +70,4 @@ def test_a_killed_worker_is_replaced_and_nothing_counted_twice(tmp_path: Path) -
 def test_errors_of_workers_are_those_of_the_process() -> None:
     long = [{"input_ids": token_ids(65)}]
     with pytest.raises(ValueError, match="takes at most 64: give max_tokens=64"):
-        aw.profile(llama(), None, long, **WORKERS)
+        aw.profile(gpt2(), None, long, **WORKERS)
