@@ -48,7 +48,8 @@ def test_from_the_map_to_the_lines_of_an_example(
     assert box
     view.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(view.status).to_contain_text("Layer 0 · Head 2  looks at the previous token")
-    expect(view.body).to_contain_text(re.compile(r"previous \.\d\d > \.5 \(null \.\d\d\)"))
+    reasons = re.compile(r"previous 1?\.\d\d > \.5 \(random weights \.\d\d\)")
+    expect(view.body).to_contain_text(reasons)
     measures = view.within.get_by_role("table", name=re.compile("range of random weights"))
     mean = profile.values("previous").mean[0, 2]
     expect(measures.get_by_role("row", name=re.compile("previous"))).to_contain_text(f"{mean:.3f}")

@@ -17,8 +17,10 @@ WIDTH, HEIGHT = 1100, 1000
 ESCAPE = "\ue00c"
 
 # The nth element of the view that a CSS selector finds.
-FIND = """const find = (selector, n) =>
-  document.querySelector("[data-attnwidget] > div").shadowRoot.querySelectorAll(selector)[n];"""
+FIND = """const find = (selector, n) => {
+  const { shadowRoot } = document.querySelector("[data-attnwidget] > div > div");
+  return shadowRoot.querySelectorAll(selector)[n];
+};"""
 
 BOX = """(selector, n) => {
   const node = find(selector, n);

@@ -43,7 +43,7 @@ def test_its_rows_and_columns_are_the_records(lab: Lab) -> None:
     lab.run(RECORD)
     view = View(lab.run("w = aw.AttentionWidget(large); w").output)
     expect(view.query(20)).to_be_visible()
-    expect(view.body.locator("xpath=..")).to_contain_text("drawn from the overview")
+    expect(view.body.locator("xpath=../..")).to_contain_text("drawn from the overview")
     lab.run(COUNT)
     labels = [f"w{n}" for n in range(600)]
     # Before the pointer is where it should stay: a cell that runs scrolls the notebook.
