@@ -70,14 +70,6 @@ def of_eager(model: Model) -> list[list[Reference]]:
     return [eager_attentions(model, alone(row)) for row in range(len(LENGTHS))]
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
-def test_heads_of_random_networks_have_no_words(name: str) -> None:
-    twist = ARCHITECTURES[name]
-    options = {**twist.options, "initializer_range": 0.02}
-    found = aw.profile(tiny(twist.name, twist.attention, **options), None, encoded())
-    assert {head.words for layer in found.patterns() for head in layer} == {"mixed"}
-
-
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 def test_padding_on_the_left(attention: str) -> None:
     found = aw.profile(llama(attention), None, encoded("left"), null=None)

@@ -1,0 +1,44 @@
+"""Networks with random weights of many architectures: no head of theirs gets words."""
+
+import pytest
+import torch
+
+import attnwidget as aw
+from attnwidget.corpus.nulls import with_random_weights
+from benchmarks import zoo
+from tests.unit.test_coverage_sample import EXACT
+
+# Those that read text alone.
+KINDS = (
+    "encoders",
+    "encoders with relative positions",
+    "decoders",
+    "decoders with shared keys",
+    "latent attention",
+    "selected keys",
+    "linear biases",
+    "softcaps",
+    "sinks",
+    "windows of text",
+    "mixtures of experts",
+    "hybrids",
+    "encoders and decoders",
+)
+
+
+@pytest.mark.parametrize("name", [name for kind in KINDS for name in EXACT[kind]])
+def test_heads_of_random_networks_have_no_words(name: str) -> None:
+    """The weights of the zoo are larger than those that a model begins with."""
+    built = zoo.build(name)
+    model = with_random_weights(built.model, 0).eval()
+    texts = []
+    for seed in range(8):
+        order = torch.Generator().manual_seed(seed)
+        text = dict(built.inputs)
+        for side in {"input_ids", "decoder_input_ids"} & set(text):
+            ids = text[side]
+            text[side] = ids[:, torch.randperm(ids.shape[1], generator=order)]
+        texts.append(text)
+    found = aw.profile(model, None, texts, null=None)
+    patterns = [layer for stack in found.stacks for layer in found.patterns(stack)]
+    assert {head.words for layer in patterns for head in layer} == {"mixed"}
