@@ -20,7 +20,11 @@ from .output import say
 from .progress import Progress
 from .text import loaded_model
 
-_NULLS: dict[str, Any] = {"random": "random weights", "shuffled": "shuffled", "none": None}
+_NULLS: dict[str, Any] = {
+    "random": ("random weights", "position"),
+    "shuffled": ("shuffled", "position"),
+    "none": None,
+}
 
 
 class _Interrupt:

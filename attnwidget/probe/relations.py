@@ -42,7 +42,7 @@ class RelationScore:
     """The head that finds a relation best.
 
     Attributes:
-        relation: the relation as the texts have it, such as "nmod" or "nmod:poss"; "nmod:*" for
+        relation: the relation as the texts have it, such as "nmod" or "nmod:poss"; ``nmod:*`` for
             one with its subtypes; "all" for all but punctuation.
         count: the words with this relation in the held-out texts.
         layer: its number in the model.
@@ -160,7 +160,7 @@ def relations(
     For each word, a head's prediction is the other word to which it has the largest weight, or
     from which it has. The head, its direction, and the offset that it is compared with are chosen
     on some texts, and scored on others. Weights are those between words; see `WordAttention`.
-    Relations and subtypes, such as "nmod" and "nmod:poss", have a row each, and "nmod:*" has both;
+    Relations and subtypes, such as "nmod" and "nmod:poss", have a row each, and ``nmod:*`` has both;
     "punct" and "root" have none, and are not in "all".
 
     Args:

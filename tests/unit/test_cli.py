@@ -63,17 +63,18 @@ def test_a_profile_of_a_file_of_texts(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_an_interrupted_profile_keeps_what_was_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from attnwidget.corpus import run
+    from attnwidget.corpus.profiler import Profiler
 
     texts, page = tmp_path / "texts.txt", tmp_path / "atlas.html"
     texts.write_text("The dog slept.\n" * 40, encoding="utf-8")
-    read = run._Reader.read
+    read = Profiler._read
 
-    def interrupted(self: Any, batch: Any) -> None:
-        read(self, batch)
+    def interrupted(*args: Any) -> None:
+        read(*args)
+        monkeypatch.setattr(Profiler, "_read", read)
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(run._Reader, "read", interrupted)
+    monkeypatch.setattr(Profiler, "_read", interrupted)
     files = ["--texts", str(texts), "-o", str(page)]
     assert main(["profile", *files, "--null", "none"]) == 130
     assert "texts: 16 of 40 were read" in capsys.readouterr().err

@@ -264,6 +264,10 @@ def test_every_field_of_the_file_is_named(file_reader: Reader, tmp_path: Path) -
     assert _named("format.md") | rotary == found | {"rotary"} | rotary
 
 
+# The reply to a request for an effect.
+EFFECT = ("predicts", "positions", "mean", "position", "divergence", "changes", "moved")
+
+
 def test_every_field_of_the_protocol_is_named() -> None:
     text = (DOCS / "protocol.md").read_text(encoding="utf-8")
     found = {field for r in _records() for field in _fields(encode_overview(r)[0])}
@@ -277,4 +281,5 @@ def test_every_field_of_the_protocol_is_named() -> None:
         "widgets",
         "null",
         "interval",
+        *EFFECT,
     }

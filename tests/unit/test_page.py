@@ -189,6 +189,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "query": 3,
         "key": None,
         "also": [5, 0],
+        "off": [],
         "segments": "all",
         "combine": "layers_max",
         "lens": "rollout",

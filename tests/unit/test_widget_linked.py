@@ -33,6 +33,7 @@ CHOICES: dict[str, Any] = {
     "layer": 11,
     "head": 5,
     "heads": [0, 5],
+    "off": [(3, 1), (11, 5)],
     "query": 6,
     "key": 0,
     "picture": False,
