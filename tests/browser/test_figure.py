@@ -70,7 +70,7 @@ def test_the_menu_saves_the_view(
     record: aw.AttentionRecord, open_page: OpenPage, name: Any
 ) -> None:
     widget = aw.AttentionWidget(record, view=name, **CHOICES[name])
-    view = View(open_page(widget.to_html(quality="exact"), height=1100))
+    view = View(open_page(widget.to_html(quality="exact"), height=1000))
     if name == "model":
         expect(view.grid).to_be_visible()
     else:

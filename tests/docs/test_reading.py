@@ -17,6 +17,7 @@ LIVE = {
     "guide/model.html": ["Model", "Model", "Model"],
     "guide/neuron.html": ["Neuron", "Neuron"],
     "guide/map.html": ["Map", "Map"],
+    "guide/lenses.html": ["Head", "Head"],
 }
 # Of a page of the site, and of an exported page.
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 18, 20)"}

@@ -1,7 +1,7 @@
 /** Styles while a figure is painted, which the reader never sees. */
 
 export const FIGURE = `
-.figure .body { overflow: visible }
+.figure .main > .body { flex: none; overflow: visible }
 .figure.cropped .body { overflow: auto }
 .figure .pairs { max-width: none; overflow: visible }
 .figure :focus-visible { outline: none }
