@@ -82,9 +82,9 @@ class RayEngine:
         actor = ray.remote(num_gpus=gpus_per_worker, max_restarts=-1, max_task_retries=_RETRIES)(
             _Worker
         )
-        # The model is stored once, not once for each worker.
-        loader = ray.put(load)
-        self._workers = [actor.remote(loader, tokenizer, settings) for _ in range(num_workers)]
+        # The model is stored once, not once for each worker, and kept for those that start again.
+        self._load = ray.put(load)
+        self._workers = [actor.remote(self._load, tokenizer, settings) for _ in range(num_workers)]
 
     def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:
         """The measurements of all shards, as they are done."""

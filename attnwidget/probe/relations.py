@@ -160,8 +160,8 @@ def relations(
     For each word, a head's prediction is the other word to which it has the largest weight, or
     from which it has. The head, its direction, and the offset that it is compared with are chosen
     on some texts, and scored on others. Weights are those between words; see `WordAttention`.
-    Relations and subtypes, such as "nmod" and "nmod:poss", have a row each, and ``nmod:*`` has both;
-    "punct" and "root" have none, and are not in "all".
+    Relations and subtypes, such as "nmod" and "nmod:poss", have a row each, and ``nmod:*`` has
+    both; "punct" and "root" have none, and are not in "all".
 
     Args:
         model: a model, as for `attnwidget.profile`; or pairs of weights [layers, heads, words,
