@@ -6,9 +6,9 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnwidget.analysis.words import words
 from attnwidget.record import Tokens
 from attnwidget.wire.text import sendable
-from attnwidget.wire.words import words
 from tests.fuzz.campaign import campaign
 from tests.hostile import TEXTS
 
@@ -46,10 +46,10 @@ def test_words_of_any_labels() -> None:
             return False
         found = words(tokens)
         assert found
-        json.dumps(found, ensure_ascii=False).encode()
-        assert len(found["of"]) == len(labels)
+        json.dumps([sendable(label) for label in found.labels], ensure_ascii=False).encode()
+        assert len(found.of) == len(labels)
         # As the view takes them: in order, each with a token.
-        assert sorted(set(found["of"])) == list(range(len(found["labels"])))
+        assert sorted(set(found.of)) == list(range(len(found.labels)))
         return True
 
     campaign("words", 2000, make, check)
