@@ -15,7 +15,7 @@ _CELLS = 1 << 19
 
 
 class Difference(NamedTuple):
-    """How far the weights of two heads differ.
+    """The difference between the weights of two heads.
 
     Attributes:
         moved: the share of attention that lies elsewhere: half the sum of |b - a| of a row, the

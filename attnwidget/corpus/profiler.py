@@ -64,7 +64,7 @@ class Measured:
 
     @property
     def own(self) -> Measurement:
-        """That of the model itself."""
+        """The measurements of the model itself."""
         return self.by_reading[None]
 
     def merge(self, other: Measured) -> None:

@@ -29,7 +29,7 @@ _FURTHER: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What a profile measures, and how.
+    """The settings of a profile, checked.
 
     Attributes:
         names: the metrics, in order.

@@ -53,7 +53,7 @@ class LogitAttribution:
 
     @property
     def repair(self) -> Numbers:
-        """What later layers make up for without each head: float64 [layers, heads].
+        """The part of each head's effect that later layers make up for: float64 [layers, heads].
 
         The direct part less the total effect.
 

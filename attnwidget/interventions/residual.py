@@ -1,4 +1,4 @@
-"""What each part of a decoder adds to its residual stream, found by following a forward pass."""
+"""The parts that a decoder adds to its residual stream, found by following a forward pass."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _APART = 1e-4
 
 @dataclass(frozen=True)
 class LayerParts:
-    """What one layer adds to the residual stream.
+    """The parts that one layer adds to the residual stream.
 
     Attributes:
         site: its attention call.
@@ -150,7 +150,7 @@ class _Follower(BlockFinder):
         self.made: list[tuple[torch.nn.Module, torch.Tensor, torch.Tensor]] = []
 
     def within(self, block: Block) -> list[torch.Tensor]:
-        """What the modules within a layer returned."""
+        """The tensors that the modules within a layer returned."""
         return [
             self.returned[id(module)]
             for module in block.module.modules()

@@ -111,7 +111,7 @@ class _Seen:
     editable: bool
 
     def group(self, rows: int) -> tuple[object, ...]:
-        """What the calls of one stack have in common."""
+        """A key that is equal for the calls of one stack."""
         leading, _, num_queries, num_keys = self.shape
         windows = 1 if leading % rows else leading // rows
         lengths = windows * num_queries, windows * num_keys

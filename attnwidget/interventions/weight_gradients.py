@@ -57,7 +57,7 @@ def gradients_of_weights(
 
 @dataclass(frozen=True)
 class _Factors:
-    """What the gradient by weights follows from, beside that by head outputs.
+    """The factors of the gradient by weights, beside the gradient by head outputs.
 
     Attributes:
         item: the text.

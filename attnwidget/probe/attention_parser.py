@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Numbers, data_frame
+from attnwidget.analysis import Numbers
 from attnwidget.progress import counted
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
-from .shares import Share, Shares
+from .shares import Share, Shares, shares_table
 from .source import Null, Pairs, divided, opened
 from .word_attention import Heads, WordAttention
 
@@ -28,7 +28,7 @@ _FARTHEST = 10
 
 @dataclass(frozen=True)
 class ParserScores:
-    """How many head words a parser finds; see `attention_parser`. All of held-out texts.
+    """The scores of an attention parser on held-out texts; see `attention_parser`.
 
     Attributes:
         count: the words that have a head word, without punctuation.
@@ -71,15 +71,7 @@ class ParserScores:
             "distance": self.distance,
             "attention of random weights": self.null_accuracy,
         }
-        known = {name: share for name, share in rows.items() if share is not None}
-        return data_frame(
-            {
-                "parser": list(known),
-                "accuracy": [share.value for share in known.values()],
-                "low": [share.low for share in known.values()],
-                "high": [share.high for share in known.values()],
-            }
-        )
+        return shares_table("parser", rows)
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The coefficients of every head, as `metrics` of `attnwidget.show`."""

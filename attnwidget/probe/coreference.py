@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import data_frame
 from attnwidget.corpus import Estimate
 from attnwidget.progress import counted
 from attnwidget.record import Floats
 
 from .annotated import Annotated
 from .directions import DIRECTIONS, Direction, as_metric, best, of_better_direction
-from .shares import Share, Shares
+from .shares import Share, Shares, shares_table
 from .source import Null, Pairs, divided, opened
 from .word_attention import WordAttention
 
@@ -29,7 +28,7 @@ _PRONOUN = "PRON"
 
 @dataclass(frozen=True)
 class CoreferenceScores:
-    """How well the best head finds antecedents; see `coreference`. All of held-out texts.
+    """The scores of the head that finds antecedents best, on held-out texts; see `coreference`.
 
     Attributes:
         count: the mentions with an antecedent.
@@ -82,15 +81,7 @@ class CoreferenceScores:
             "nearest with the same head word": self.same_word,
             "best head of random weights": self.null_accuracy,
         }
-        known = {name: share for name, share in rows.items() if share is not None}
-        return data_frame(
-            {
-                "chosen by": list(known),
-                "accuracy": [share.value for share in known.values()],
-                "low": [share.low for share in known.values()],
-                "high": [share.high for share in known.values()],
-            }
-        )
+        return shares_table("chosen by", rows)
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The accuracy of every head, as `metrics` of `attnwidget.show`.

@@ -14,7 +14,7 @@ from .shares import Shares
 from .word_attention import Heads
 
 Direction: TypeAlias = Literal["attends", "is attended to"]
-"""Of the word for which something is looked for: it attends to that, or is attended to by it."""
+"""The direction of a weight: the word attends to what is looked for, or is attended to by it."""
 
 DIRECTIONS: tuple[Direction, Direction] = ("attends", "is attended to")
 

@@ -106,7 +106,7 @@ class EdgeScores:
         return data_frame(columns)
 
     def metrics(self) -> dict[str, dict[str, Any]]:
-        """How much each head counts in both classifiers, as `metrics` of `attnwidget.show`."""
+        """The lengths of each head's coefficients, as `metrics` of `attnwidget.show`."""
         metrics: dict[str, dict[str, Any]] = {}
         for task, sizes in self.sizes.items():
             metrics[f"counts for {task}"] = {"values": sizes}

@@ -33,7 +33,7 @@ _FEWEST = 20
 
 @dataclass(frozen=True)
 class LayerScore:
-    """What the layers know of one task; see `layers`.
+    """The scores of the layers for one task; see `layers`.
 
     Attributes:
         task: "tags", "relations", "entities" or "coreference".
@@ -57,7 +57,7 @@ class LayerScore:
 
     @property
     def gains(self) -> Numbers:
-        """What each layer adds to the accuracy, float64 [layers]."""
+        """The accuracy that each layer adds, float64 [layers]."""
         return np.diff(self.cumulative)
 
     @property
@@ -80,7 +80,7 @@ class LayerScore:
 
 @dataclass(frozen=True)
 class LayerScores:
-    """What the layers know of each task; see `layers`.
+    """The scores of the layers for each task; see `layers`.
 
     Attributes:
         scores: by task.
@@ -122,7 +122,7 @@ class LayerScores:
         return data_frame(columns)
 
     def metrics(self, heads: int) -> dict[str, dict[str, Any]]:
-        """What each layer adds to each task, as `metrics` of `attnwidget.show`.
+        """The accuracy that each layer adds to each task, as `metrics` of `attnwidget.show`.
 
         Args:
             heads: the number of heads of a layer; all of a layer have its number.

@@ -38,7 +38,7 @@ class Mixture(torch.nn.Module):
 
     @property
     def mixing(self) -> Numbers:
-        """How much each layer counts, float64 [layers]."""
+        """The weight of each layer in the mixture, float64 [layers]; they sum to 1."""
         found: Numbers = torch.softmax(self.scales.detach().double(), dim=0).numpy()
         return found
 

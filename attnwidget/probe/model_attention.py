@@ -100,7 +100,7 @@ class ModelAttention:
     def _word_weights(
         self, model: torch.nn.Module, batch: TextBatch, members: Sequence[Floats]
     ) -> list[Floats]:
-        """Of each text, float32 [layers, heads, words, words]; see `WordAttention`.
+        """The weights between the words of each text; see `WordAttention`.
 
         Raises:
             ValueError: the model has no attention that can be read.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SegmentScores:
-    """How much more each head attends to marked words than to others; see `segments`.
+    """The attention of each head to marked words, less that to others; see `segments`.
 
     Attributes:
         values: the mean weight on a word of a segment, minus that on another word: arrays

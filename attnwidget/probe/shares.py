@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnwidget.analysis import Numbers
+from attnwidget.analysis import Numbers, data_frame
 from attnwidget.corpus.accumulators import (
     REPLICATES,
     Estimate,
     bootstrap_copies,
     bootstrap_interval,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The texts whose decisions are added at once.
 _TOGETHER = 64
@@ -30,6 +34,23 @@ class Share:
 
     def __str__(self) -> str:
         return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})"
+
+
+def shares_table(column: str, rows: Mapping[str, Share | None]) -> pd.DataFrame:
+    """A table of shares: their names in a column, accuracy, low and high; None is left out.
+
+    Raises:
+        ModuleNotFoundError: pandas is not installed.
+    """
+    known = {name: share for name, share in rows.items() if share is not None}
+    return data_frame(
+        {
+            column: list(known),
+            "accuracy": [share.value for share in known.values()],
+            "low": [share.low for share in known.values()],
+            "high": [share.high for share in known.values()],
+        }
+    )
 
 
 class Shares:

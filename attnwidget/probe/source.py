@@ -31,7 +31,7 @@ def opened(
     batch_size: int,
     max_tokens: int | None,
 ) -> tuple[Source, Iterable[Any]]:
-    """What reads the texts, and the texts.
+    """Open a model, or arrays: (the source of attention, the texts that it reads).
 
     Args:
         model: a model; or pairs of attention and a text, without tokenizer and texts.

@@ -65,4 +65,4 @@ TASKS: Mapping[str, _Task] = {
     "entities": _entities,
     "coreference": _coreference,
 }
-"""What tells the examples of a text, by the name of the task."""
+"""The function that finds the examples of a text, by the name of the task."""

@@ -6,11 +6,8 @@ they are computed once, in a thread beside the kernel's other work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from contextvars import copy_context
+from collections.abc import Hashable
 from itertools import product
-from threading import Lock, Thread
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +15,7 @@ from numpy.typing import NDArray
 from attnwidget.record import Floats, Layer
 
 from .block import Block
-
-Reply = Callable[[dict[str, Any], list[bytes]], None]
+from .later import LaterReplies, Reply
 
 # The scores that are computed at a time: 16 MB.
 _STEP = 1 << 22
@@ -67,11 +63,8 @@ class Columns:
     """Replies to requests for columns, as soon as their layer's normalizers are computed."""
 
     def __init__(self, reply: Reply) -> None:
-        self._reply = reply
         self._normalizers: dict[Hashable, Normalizers] = {}
-        self._waiting: dict[str, tuple[Normalizers, int]] = {}
-        self._lock = Lock()
-        self._working = False
+        self.replies = LaterReplies(reply, self._work)
 
     def request(self, id_: str, name: Hashable, layer: Layer, position: int) -> None:
         """Reply to a request, now or later.
@@ -82,64 +75,24 @@ class Columns:
         Raises:
             ValueError: too many requests are waiting.
         """
-        with self._lock:
-            if len(self._waiting) >= _MAX_WAITING:
-                raise ValueError(f"{_MAX_WAITING} columns are being computed; wait for them first")
-            normalizers = self._normalizers.get(name) or Normalizers(layer)
-            self._normalizers[name] = normalizers
-            self._waiting[id_] = normalizers, position
-            busy, self._working = self._working, True
-        if not busy:
-            try:
-                # The thread has the request's context: ipykernel 7.0.0 sends nothing without one.
-                Thread(target=copy_context().run, args=(self._work,), daemon=True).start()
-            except RuntimeError:  # Python in a browser has no threads.
-                self._work()
+        if len(self.replies.waiting) >= _MAX_WAITING:
+            raise ValueError(f"{_MAX_WAITING} columns are being computed; wait for them first")
+        normalizers = self._normalizers.get(name) or Normalizers(layer)
+        self._normalizers[name] = normalizers
+        self.replies.add(id_, (name, normalizers, position))
 
-    def abort(self, ids: Iterable[str]) -> None:
-        """Drop these requests, and reply that they are aborted."""
-        for id_ in ids:
-            self._answer(id_, {"aborted": True}, [])
-
-    def close(self) -> None:
-        """Drop all requests."""
-        with self._lock:
-            self._waiting.clear()
-
-    def _work(self) -> None:
+    def _work(self, id_: str, wanted: tuple[Hashable, Normalizers, int]) -> None:
+        name, normalizers, position = wanted
         try:
-            self._reply_to_all()
-        except BaseException:
-            # Sending failed, or the thread was interrupted; the next request starts a new one.
-            with self._lock:
-                self._working = False
-            raise
-
-    def _reply_to_all(self) -> None:
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    self._working = False
-                    return
-                # The latest request is for what the reader looks at.
-                id_, (normalizers, position) = next(reversed(self._waiting.items()))
-            try:
-                if normalizers.done:
-                    block = normalizers.column(position)
-                    self._answer(id_, {"parts": block.parts}, block.buffers)
-                else:
-                    normalizers.step()
-            except Exception as error:  # the view shows it
-                with self._lock:
-                    others = self._normalizers.items()
-                    self._normalizers = {name: n for name, n in others if n is not normalizers}
-                self._answer(id_, {"error": f"{type(error).__name__}: {error}"}, [])
-
-    def _answer(self, id_: str, content: dict[str, Any], buffers: list[bytes]) -> None:
-        with self._lock:
-            wanted = self._waiting.pop(id_, None)
-        if wanted:
-            self._reply({"id": id_} | content, buffers)
+            if normalizers.done:
+                block = normalizers.column(position)
+                self.replies.answer(id_, {"parts": block.parts}, block.buffers)
+            else:
+                normalizers.step()
+        except Exception as error:  # the view shows it
+            # The next request for the layer begins anew.
+            self._normalizers.pop(name, None)
+            self.replies.answer(id_, {"error": f"{type(error).__name__}: {error}"})
 
 
 def block_of(name: str, array: Floats) -> Block:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextvars import copy_context
 from dataclasses import dataclass
-from threading import Lock, Thread
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +10,7 @@ import numpy as np
 from attnwidget.interventions import Effect, Predicts, Rerun
 from attnwidget.record import AttentionRecord
 
-from .columns import Reply
+from .later import LaterReplies, Reply
 from .manifest import encode_overview
 from .text import sendable
 
@@ -70,10 +67,8 @@ class Effects:
 
     def __init__(self, reply: Reply) -> None:
         self.rerun: Rerun | None = None
+        self.replies = LaterReplies(reply, self._work)
         self._reply = reply
-        self._waiting: dict[str, EffectRequest] = {}
-        self._lock = Lock()
-        self._working = False
         # The attention without some heads, of which the view asks for layers.
         self._changed: tuple[Off, AttentionRecord] | None = None
 
@@ -92,54 +87,26 @@ class Effects:
         if self.rerun is None:
             self._reply({"id": id_, "error": NO_MODEL, "absent": True}, [])
             return
-        with self._lock:
-            outdated = [each for each, other in self._waiting.items() if request.outdates(other)]
-        self.abort(outdated)
-        with self._lock:
-            self._waiting[id_] = request
-            busy, self._working = self._working, True
-        if not busy:
-            try:
-                # The thread has the request's context: ipykernel 7.0.0 sends nothing without one.
-                Thread(target=copy_context().run, args=(self._work,), daemon=True).start()
-            except RuntimeError:  # Python in a browser has no threads.
-                self._work()
-
-    def abort(self, ids: Iterable[str]) -> None:
-        """Drop these requests, and reply that they are aborted."""
-        for id_ in ids:
-            self._answer(id_, {"aborted": True})
+        waiting = self.replies.waiting
+        self.replies.abort(each for each, other in waiting.items() if request.outdates(other))
+        self.replies.add(id_, request)
 
     def close(self) -> None:
         """Drop all requests, and the model."""
-        with self._lock:
-            self._waiting.clear()
+        self.replies.clear()
         self.rerun = None
         self._changed = None
 
-    def _work(self) -> None:
-        try:
-            self._reply_to_all()
-        except BaseException:
-            # Sending failed, or the thread was interrupted; the next request starts a new one.
-            with self._lock:
-                self._working = False
-            raise
-
-    def _reply_to_all(self) -> None:
-        while True:
-            with self._lock:
-                if not self._waiting or self.rerun is None:
-                    self._working = False
-                    return
-                request = next(reversed(self._waiting.values()))
-                rerun = self.rerun
-            answer, buffers = self._measured(rerun, request)
-            with self._lock:
-                # Several views of a widget ask the same.
-                ids = [each for each, other in self._waiting.items() if other == request]
-            for id_ in ids:
-                self._answer(id_, answer, buffers)
+    def _work(self, id_: str, request: EffectRequest) -> None:
+        rerun = self.rerun
+        if rerun is None:  # closed meanwhile
+            self.replies.abort([id_])
+            return
+        answer, buffers = self._measured(rerun, request)
+        # Several views of a widget ask the same.
+        for each, other in self.replies.waiting.items():
+            if other == request:
+                self.replies.answer(each, answer, buffers)
 
     def _measured(self, rerun: Rerun, request: EffectRequest) -> tuple[dict[str, Any], list[bytes]]:
         """The reply and its buffers, or the error that the view shows."""
@@ -157,12 +124,6 @@ class Effects:
             return {"error": sendable(str(error))}, []
         except Exception as error:
             return {"error": sendable(f"{type(error).__name__}: {error}")}, []
-
-    def _answer(self, id_: str, content: dict[str, Any], buffers: Sequence[bytes] = ()) -> None:
-        with self._lock:
-            wanted = self._waiting.pop(id_, None)
-        if wanted:
-            self._reply({"id": id_} | content, list(buffers))
 
 
 def encode_effect(effect: Effect, predicts: Predicts, request: EffectRequest) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from attnwidget.interventions import Rerun
 from attnwidget.record import AttentionRecord, Layer
 
 from .block import Block, encode_block, encode_combined, encode_rollout, rollout_fits
-from .columns import Columns, Reply, block_of
+from .columns import Columns, block_of
 from .effects import EffectRequest, Effects, Off
+from .later import Reply
 
 # In bytes; larger blocks that combine all layers are refused before they fill the memory.
 _LARGEST_COMBINED = 1 << 28
@@ -63,8 +64,8 @@ class Replies:
             return
         if request.get("op") == "abort" and isinstance(request.get("of"), list):
             ids = [id_ for id_ in request["of"] if isinstance(id_, str)]
-            self._columns.abort(ids)
-            self._effects.abort(ids)
+            self._columns.replies.abort(ids)
+            self._effects.replies.abort(ids)
             return
         id_ = request.get("id")
         # Views send short printable ids; others could not always be sent back.
@@ -83,7 +84,7 @@ class Replies:
 
     def close(self) -> None:
         """Drop all requests."""
-        self._columns.close()
+        self._columns.replies.clear()
         self._effects.close()
 
     def _block(self, record: AttentionRecord, request: dict[str, Any], id_: str) -> Block | None:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 import attnwidget as aw
 from attnwidget.default_model import default_model
-from tests.browser.view import View, expect_lines
+from tests.browser.view import View, expect_lines, middle
 from tests.support import OpenPage
 
 TEXTS = [
@@ -44,9 +44,7 @@ def test_from_the_map_to_the_lines_of_an_example(
     view = View(open_page(atlas, width=width, height=1000))
     expect(view.tab("Map")).to_have_attribute("aria-selected", "true")
     heads = view.within.get_by_role("listbox", name="Heads", exact=True)
-    box = heads.get_by_role("option", name="Layer 0, head 2:").bounding_box()
-    assert box
-    view.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    view.page.mouse.click(*middle(heads.get_by_role("option", name="Layer 0, head 2:")))
     expect(view.status).to_contain_text("Layer 0 · Head 2  looks at the previous token")
     reasons = re.compile(r"previous 1?\.\d\d > \.5 \(random weights \.\d\d\)")
     expect(view.body).to_contain_text(reasons)

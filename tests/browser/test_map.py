@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import attnwidget as aw
-from tests.browser.view import View, names
+from tests.browser.view import View, middle, names
 from tests.support import OpenPage
 
 
@@ -30,12 +30,6 @@ def map_page(record: aw.AttentionRecord, tmp_path_factory: pytest.TempPathFactor
 def option(view: View, layer: int, head: int) -> Locator:
     listbox = view.within.get_by_role("listbox", name="Heads", exact=True)
     return listbox.get_by_role("option", name=f"Layer {layer}, head {head}:")
-
-
-def middle(place: Locator) -> tuple[float, float]:
-    box = place.bounding_box()
-    assert box
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def test_heads_stand_where_their_numbers_say(open_page: OpenPage, map_page: Path) -> None:

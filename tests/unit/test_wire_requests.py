@@ -168,7 +168,7 @@ def test_columns_that_nobody_takes_back_are_not_all_computed(record: AttentionRe
     sent: list[Any] = []
     columns = Columns(lambda *reply: sent.append(reply))
     # Held, so that nothing is answered in between.
-    columns._working = True
+    columns.replies._working = True
     for n in range(256):
         columns.request(f"{n}", ("self", 0), record.layer(0), 0)
     with pytest.raises(ValueError, match="256 columns are being computed"):

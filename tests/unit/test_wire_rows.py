@@ -123,7 +123,7 @@ def test_what_is_called_off_is_not_worked_for(held: Held) -> None:
     aborted = {id_: ({"id": id_, "aborted": True}, []) for id_ in "012"}
     assert reader.heard == aborted
     held.go.release()
-    eventually(lambda: not reader.replies._columns._working)
+    eventually(lambda: not reader.replies._columns.replies.working)
     assert held.steps == 3
     # It goes on from there when it is wanted again, and does nothing twice.
     held.go.release(1000)
@@ -194,7 +194,7 @@ def test_replies_are_sent_in_the_context_of_the_request() -> None:
     message.set("the request")
     request = {"id": "1", "op": "row", "stack": "self", "layer": 0, "side": "key", "position": 2}
     replies.to(record_of(layer_of(PROGRAMS["causal"])), request)
-    eventually(lambda: not replies._columns._working)
+    eventually(lambda: not replies._columns.replies.working)
     assert seen == ["the request"]
 
 
@@ -214,10 +214,10 @@ def test_a_closed_widget_stops_working(held: Held) -> None:
     content = {"method": "custom", "content": request}
     widget._handle_msg({"content": {"data": content}, "buffers": []})
     columns_ = widget._replies._columns
-    assert columns_._working
+    assert columns_.replies.working
     widget.close()
     held.go.release()
-    eventually(lambda: not columns_._working)
+    eventually(lambda: not columns_.replies.working)
     assert held.steps <= 1
 
 

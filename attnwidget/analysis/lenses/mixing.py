@@ -17,7 +17,7 @@ from .values import head_outputs, value_refusal
 def mixing_ratio(
     layer: Layer, residual: ArrayLike | None = None, gain: ArrayLike | None = None
 ) -> Numbers:
-    """How much of each token's new vector comes from other tokens: float64 [T], from 0 to 1.
+    """The share of each token's new vector that comes from other tokens: float64 [T], 0 to 1.
 
     ‖c_i‖ / (‖c_i‖ + ‖s_i‖), with c_i = Σj≠i Σh w_h[i, j] f_h(x_j) from the other tokens, and
     s_i = Σh w_h[i, i] f_h(x_i) from the token itself. NaN if both are zero. Biases, which come from

@@ -35,7 +35,7 @@ type Joined = Pick<Units, "tokens">;
 
 export interface AttentionMatrix {
   readonly name: string;
-  /** What its numbers are: weights, or shares of a row by another weighting. */
+  /** The kind of its numbers: weights, or shares of a row by another weighting. */
   readonly measure: "weight" | "share";
   /** The head that gives the colour; null for several heads. */
   readonly head: number | null;

@@ -1,4 +1,4 @@
-/** What a model does without some heads: a kernel's reply. See docs/protocol.md. */
+/** The effect of heads that are off: a kernel's reply. See docs/protocol.md. */
 
 import * as check from "./check.ts";
 

@@ -100,7 +100,7 @@ interface AllLayers {
   readonly matrix: (axes: Axes) => AttentionMatrix;
   /** The largest difference of a weight from the record's. */
   readonly rounding: number;
-  /** What it is, in the name of a figure. */
+  /** Its part of the name of a figure's file. */
   readonly name: string;
 }
 

@@ -96,7 +96,7 @@ export function lensNotice(data: Layer, lens: Lens): ViewContent | null {
   );
 }
 
-/** What the thumbnails of these layers are, if they are not all of attention; else "". */
+/** A remark on thumbnails that are not of attention; "" if all of these layers' are. */
 export function weightedText(layers: readonly LayerInfo[], lens: Lens): string {
   if (lens !== "values") return "";
   const others = layers.filter((layer) => !hasNorms(layer));
