@@ -21,6 +21,7 @@ from .lenses import (
     value_weighted,
     value_weighted_layer,
 )
+from .levels import Segment, by_segments, by_words
 from .metrics import METRICS, HeadMetrics, Metric, Numbers
 from .patterns import (
     PATTERNS,
@@ -58,8 +59,11 @@ __all__ = [
     "Pattern",
     "RowBatches",
     "Rule",
+    "Segment",
     "align",
     "batch_of_weights",
+    "by_segments",
+    "by_words",
     "combined_heads",
     "compare",
     "data_frame",

@@ -1,8 +1,13 @@
-/** The model view: grid, means, the head that is opened, the preview. */
+/**
+ * The model view: grid, means, the head that is opened, the preview.
+ *
+ * The canvases of all rows lie below everything else of the grid. Browsers keep a layer for each
+ * canvas, and would need another one for what lies above it in every row.
+ */
 
 export const MODEL = `
 .grid-stage { position: relative }
-[role=grid] { border-radius: 6px; font-size: 12px; color: var(--muted); font-variant-numeric: tabular-nums }
+[role=grid] { isolation: isolate; border-radius: 6px; font-size: 12px; color: var(--muted); font-variant-numeric: tabular-nums }
 [role=grid] [role=row] { position: relative; display: flex; height: var(--rowPitch) }
 [role=grid] [role=row].column-names { position: sticky; top: -16px; z-index: 2; height: calc(var(--top) - 6px); margin-bottom: 6px; background: var(--background); box-shadow: 0 0 0 100vmax var(--background); clip-path: inset(0 -100vmax) }
 [role=columnheader], .column-means > .mean { flex: none; width: calc(var(--across) + var(--gap)); text-align: center; line-height: calc(var(--top) - 6px) }
@@ -18,7 +23,7 @@ export const MODEL = `
   white-space: pre; background: var(--background);
 }
 .warning { color: var(--negative) }
-[role=grid] canvas { position: absolute; top: 0; left: var(--left) }
+[role=grid] canvas { position: absolute; z-index: -1; top: 0; left: var(--left) }
 [role=gridcell] { position: relative; flex: none; width: var(--across); height: var(--down); margin: 0 calc(var(--gap) / 2); border-radius: 7px; cursor: pointer }
 [role=gridcell]::after { content: ""; position: absolute; inset: 0 0 calc(-1 * var(--below)); border-radius: 6px; outline-offset: 1.5px; pointer-events: none }
 [role=gridcell]:hover::after { outline: 1.5px solid var(--muted) }

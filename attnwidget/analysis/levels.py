@@ -1,0 +1,183 @@
+"""Attention between words or segments in place of tokens, as records of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from attnwidget.record import AttentionRecord, Floats, Layer, Stack, Tokens
+
+from .words import words
+
+Segment: TypeAlias = "tuple[int, int, str]"
+"""The positions [start, end) of tokens, and the name of what they are."""
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """Consecutive tokens that count as one, and their label."""
+
+    start: int
+    end: int
+    label: str
+
+
+def by_words(record: AttentionRecord) -> AttentionRecord:
+    """Sum a record's attention over the tokens of words.
+
+    The attention to a word is the sum over its tokens, that from a word the mean over its tokens
+    (Clark et al. 2019, section 4.1), so that rows still sum to 1. A token of no word, such as
+    [CLS], counts as a word of its own.
+
+    Returns:
+        A record of weights alone, in which the words are tokens: for every view, metric and plot.
+
+    Raises:
+        ValueError: the words of a stack are not known.
+    """
+    stacks = {}
+    for name in record.stacks:
+        stack = record.stack(name)
+        stacks[name] = _grouped(stack, _words(stack.queries, name), _words(stack.keys, name))
+    return AttentionRecord(stacks, model=record.model, missing=record.missing)
+
+
+def by_segments(
+    record: AttentionRecord,
+    segments: Iterable[Segment],
+    *,
+    key_segments: Iterable[Segment] | None = None,
+    stack: str | None = None,
+) -> AttentionRecord:
+    """Sum a record's attention over the tokens of segments, as those of a subject or a question.
+
+    The attention to a segment is the sum over its tokens, that from a segment the mean over its
+    tokens. Tokens of no segment stay as they are.
+
+    Args:
+        segments: (start, end, name) of the queries' tokens: positions from `start` up to, but not
+            with, `end`.
+        key_segments: the same of the keys; None for those of the queries if queries and keys are
+            the same tokens, and for no segment otherwise.
+        stack: the stack's name; the first one if None.
+
+    Returns:
+        A record of this stack with weights alone, in which the segments are tokens.
+
+    Raises:
+        KeyError: there is no such stack.
+        ValueError: a segment is empty, lies outside the tokens, or overlaps another.
+    """
+    shown = record.stack(stack)
+    name = record.stacks[0] if stack is None else stack
+    of_queries = list(segments)
+    if key_segments is not None:
+        of_keys = list(key_segments)
+    else:
+        of_keys = of_queries if shown.queries == shown.keys else []
+    grouped = _grouped(shown, _units(shown.queries, of_queries), _units(shown.keys, of_keys))
+    return AttentionRecord({name: grouped}, model=record.model, missing=record.missing)
+
+
+def _words(tokens: Tokens, stack: str) -> list[_Unit]:
+    found = words(tokens)
+    if found is None:
+        raise ValueError(
+            f"the words of the tokens of stack {stack!r} are not known; give their positions to "
+            "by_segments"
+        )
+    starts = np.searchsorted(found.of, range(len(found.labels))).tolist()
+    ends = [*starts[1:], len(tokens)]
+    return [_Unit(*unit) for unit in zip(starts, ends, found.labels, strict=True)]
+
+
+def _units(tokens: Tokens, segments: Sequence[Any]) -> list[_Unit]:
+    """The segments, and the tokens between them, in order."""
+    units: list[_Unit] = []
+    for start, end, label in sorted(_checked(segment, tokens) for segment in segments):
+        last = units[-1].end if units else 0
+        if start < last:
+            raise ValueError(f"segment {label!r:.100} overlaps {units[-1].label!r:.100}")
+        units += _alone(tokens, last, start)
+        units.append(_Unit(start, end, label))
+    return [*units, *_alone(tokens, units[-1].end if units else 0, len(tokens))]
+
+
+def _alone(tokens: Tokens, start: int, end: int) -> list[_Unit]:
+    return [_Unit(n, n + 1, tokens.labels[n]) for n in range(start, end)]
+
+
+def _checked(segment: Any, tokens: Tokens) -> Segment:
+    try:
+        start, end, label = segment
+    except (TypeError, ValueError):
+        raise ValueError(f"{segment!r:.100} is no segment; expected (start, end, name)") from None
+    if not (type(start) is int and type(end) is int and 0 <= start < end <= len(tokens)):
+        raise ValueError(
+            f"segment {label!r:.100} has the positions {start!r:.20} to {end!r:.20}; expected "
+            f"0 <= start < end <= {len(tokens)}, the number of tokens"
+        )
+    if not isinstance(label, str):
+        raise ValueError(f"the name of a segment is {label!r:.100}; expected a string")
+    return start, end, label
+
+
+def _grouped(stack: Stack, queries: Sequence[_Unit], keys: Sequence[_Unit]) -> Stack:
+    return Stack(
+        _tokens(stack.queries, queries),
+        _tokens(stack.keys, keys),
+        tuple(_layer(layer, queries, keys) for layer in stack.layers),
+    )
+
+
+def _layer(layer: Layer, queries: Sequence[_Unit], keys: Sequence[_Unit]) -> Layer:
+    # An error of each token's weight, in the same direction, adds up in a sum over keys.
+    most = max(unit.end - unit.start for unit in keys)
+    fidelity, error = layer.fidelity, layer.fidelity.weights_error
+    fidelity = replace(
+        fidelity,
+        kept="weights",
+        weights_error=None if error is None else error * most,
+        output_error=None,
+        tolerance=fidelity.tolerance * most,
+    )
+    heads = [_summed(layer.head_weights(n), queries, keys) for n in range(layer.num_heads)]
+    return Layer(None, None, None, np.stack(heads), fidelity, layer.number)
+
+
+def _summed(weights: Floats, queries: Sequence[_Unit], keys: Sequence[_Unit]) -> Floats:
+    """Sums over keys and means over queries, float32 [query units, key units]."""
+    to_keys = np.add.reduceat(weights, [u.start for u in keys], axis=1, dtype=np.float64)
+    sums = np.add.reduceat(to_keys, [u.start for u in queries], axis=0)
+    counts = np.array([u.end - u.start for u in queries])
+    means: Floats = (sums / counts[:, None]).astype(np.float32)
+    return means
+
+
+def _tokens(tokens: Tokens, units: Sequence[_Unit]) -> Tokens:
+    """The units as tokens; their words and places on an image are no longer known."""
+    offsets = tokens.offsets
+    generated = tokens.generated
+    later = [n for n, u in enumerate(units) if generated is not None and u.start >= generated]
+    return Tokens(
+        tuple(unit.label for unit in units),
+        segments=tokens.segments and tuple(tokens.segments[unit.start] for unit in units),
+        special=tuple(
+            n
+            for n, unit in enumerate(units)
+            if set(range(unit.start, unit.end)) <= set(tokens.special)
+        ),
+        offsets=offsets and tuple(_span(offsets[u.start : u.end]) for u in units),
+        generated=later[0] if later else None,
+    )
+
+
+def _span(offsets: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None:
+    """The characters from the first to the last of some tokens."""
+    known = [offset for offset in offsets if offset is not None]
+    if not known:
+        return None
+    return min(start for start, _ in known), max(end for _, end in known)
