@@ -16,7 +16,7 @@ from tests.support import PATIENCE_SECONDS
 from tests.unit.corpus.same import assert_same
 from tests.unit.tiny import Model, gpt2, llama, token_ids
 
-LENGTHS = [5 + n % 9 for n in range(150)]
+LENGTHS = [5 + n % 9 for n in range(20)]
 OPTIONS: dict[str, Any] = {
     "batch_size": 1,
     "null": ["random weights", "shuffled", "position", "best offset"],
@@ -25,7 +25,7 @@ WORKERS: dict[str, Any] = {"engine": "ray", "num_workers": 2}
 
 
 def texts() -> Iterator[dict[str, torch.Tensor]]:
-    """Three shards, of which the last one is short."""
+    """Three shards of eight texts, of which the last one is short."""
     return ({"input_ids": token_ids(length, seed=n)} for n, length in enumerate(LENGTHS))
 
 
@@ -43,8 +43,11 @@ def cluster() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("cluster")
-def test_a_killed_worker_is_replaced_and_nothing_counted_twice(tmp_path: Path) -> None:
+def test_a_killed_worker_is_replaced_and_nothing_counted_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Beside it, the model is loaded by a function, and metrics are functions of ours."""
+    monkeypatch.setattr("attnwidget.corpus.run._BATCHES_PER_SHARD", 8)
     killed = tmp_path / "killed"
 
     def longest(weights: Floats, tokens: Tokens) -> float:
