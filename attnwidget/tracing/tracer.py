@@ -24,7 +24,7 @@ from .modules import ModuleStack
 _one_at_a_time = threading.RLock()
 
 _active: list[Trace] = []
-# Those of them that change the model.
+# The active traces that change the model.
 _changing: list[Trace] = []
 
 
