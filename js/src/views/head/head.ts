@@ -14,6 +14,7 @@ import { combination } from "../../state/choices.ts";
 import { lensRefusal, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
+import { shownArcs } from "../shared/arcs.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
@@ -136,6 +137,7 @@ function headContent(
     return first.head === null ? first : shownMatrix(state, data, axes, headIn(state, data));
   });
   const layerLabel = allLayers ? "" : `Layer ${number}`;
+  const arcs = shownArcs(state, data.stack.name, axes, matrix);
   const weighted = shownLens(state) === "values" ? data.whole : null;
   const rounding = combined?.rounding ?? weighted?.shareRounding ?? data.rounding;
   const detail = combined?.name ?? `layer-${number}${weighted ? "-value-weighted" : ""}`;
@@ -190,6 +192,7 @@ function headContent(
     horizontal,
     matrices,
     colors,
+    arcs,
   });
   const picture = matrixView(scope, {
     ...attention,
@@ -211,7 +214,7 @@ function headContent(
   );
 
   const { strips, share } = lines;
-  const content = { state, data, axes, layerLabel, focused, matrices, matrix, strips };
+  const content = { state, data, axes, layerLabel, focused, matrices, matrix, arcs, strips };
   return {
     element,
     status: computed(() => headStatus(content)),

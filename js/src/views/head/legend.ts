@@ -18,7 +18,7 @@ import type { Context } from "../shared/view.ts";
  */
 export function headLegend(
   { state, store }: Context,
-  { data, axes, focused }: HeadContent,
+  { data, axes, focused, arcs }: HeadContent,
   rounding: number,
   share: number | null,
 ): Phrase {
@@ -30,6 +30,7 @@ export function headLegend(
   const together = Math.max(1, focused.value.query.length || focused.value.key.length);
   const error = rounding * longest * together;
   const parts = [
+    arcs.value.length ? "annotated links: solid found, dashed missed" : "",
     !whole && !data.whole ? "drawn from the overview" : "",
     share === null ? "not all lines are drawn yet" : "",
     // Rounded down, so that "100%" means all of it.

@@ -6,6 +6,7 @@ import { el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { headLens } from "../../state/lens.ts";
 import { headColors } from "../../styles/head-colors.ts";
+import { shownArcs } from "../shared/arcs.ts";
 import { axesOf, focusedUnits } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
@@ -58,6 +59,7 @@ function detailContent(
   // The background of the panel.
   const onPanel = computed(() => ({ ...palette.value, background: palette.value.panel }));
   const attention = { state, palette: onPanel, axes, focused };
+  const arcs = shownArcs(state, data.stack.name, axes, matrix);
   const lines = pairs(scope, {
     ...attention,
     width: sideBySide ? width - matrixWidth - GAP : width,
@@ -66,6 +68,7 @@ function detailContent(
     horizontal: false,
     matrices,
     colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
+    arcs,
   });
   const picture = matrixView(scope, {
     ...attention,
@@ -77,7 +80,7 @@ function detailContent(
   });
   const layerLabel = `Layer ${data.info.number}`;
   const { strips } = lines;
-  const content = { state, data, axes, layerLabel, focused, matrices, matrix, strips };
+  const content = { state, data, axes, layerLabel, focused, matrices, matrix, arcs, strips };
   return {
     element: el(
       "div",
