@@ -76,7 +76,7 @@ def skipped(blocks: Sequence[Block]) -> Iterator[None]:
 
 
 def _returning(output: Any) -> Any:
-    # What follows may change a tensor in place.
+    # Later modules may change a tensor in place.
     return lambda *_args, **_kwargs: tree_map_only(torch.Tensor, torch.clone, output)
 
 

@@ -1,4 +1,4 @@
-"""What the kernel replies to a view that switches heads off."""
+"""Replies of the kernel to a view that switches heads off."""
 
 import gc
 import json

@@ -117,7 +117,7 @@ export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
 
 export interface Overview {
   readonly attention: Thumbnails;
-  /** Those of value-weighted shares; none of a layer without norms of values, or of a profile. */
+  /** Bounds of value-weighted shares; none of a layer without norms of values, or of a profile. */
   readonly weighted: Thumbnails;
 }
 

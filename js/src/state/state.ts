@@ -68,7 +68,7 @@ export interface State extends ChoiceSignals {
   readonly error: Signal<string | null>;
   /** True to show the attention without the heads that are off, in place of the record. */
   readonly withoutOff: Signal<boolean>;
-  /** That of the record, or of the attention that is shown in its place. */
+  /** The manifest of the record, or of the attention that is shown in its place. */
   readonly manifest: Signal<Manifest>;
   /** The metrics that the user computed. */
   readonly ownMetrics: Signal<readonly Metric[]>;
