@@ -1,5 +1,6 @@
 """The wire format: a record's manifest, overview, blocks and replies. `js/src/data` reads them."""
 
+from .arcs import Arc, SentArc, encode_arcs
 from .block import (
     Block,
     add_program,
@@ -20,10 +21,12 @@ from .rounding import BlockError
 from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
+    "Arc",
     "Block",
     "BlockError",
     "Metrics",
     "Replies",
+    "SentArc",
     "SentExamples",
     "SentMetric",
     "SentSimilarity",
@@ -32,6 +35,7 @@ __all__ = [
     "compared_metrics",
     "decode_floats",
     "decode_overview",
+    "encode_arcs",
     "encode_block",
     "encode_combined",
     "encode_comparison",
