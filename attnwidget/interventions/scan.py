@@ -21,7 +21,7 @@ from .head_scores import HeadScores
 from .one_text import one_text
 from .row_edits import RowEdit, RowEditor
 from .sites import Site, named_sites, stack_heads
-from .skipping import Block, BlockFinder, blocks_before, skipped
+from .skipping import BlockFinder, blocks_before, can_skip, skipped
 
 OnScore = Callable[[str, int, int, float], object]
 """Called with (stack, layer, head, number) as soon as a head's number is known."""
@@ -63,7 +63,7 @@ def scan_heads(
         sites = named_sites(model, finder, rows)
         chosen = _chosen(sites.found, stack, layers)
         difference = Difference(model, given, plain, rows, metric)
-        blocks = finder.blocks if _can_skip(model, batch, finder.blocks, plain) else []
+        blocks = finder.blocks if can_skip(model, batch, finder.blocks, plain) else []
         heads = stack_heads(chosen)
         values = {name: of_stack.empty() for name, of_stack in heads.items()}
         nulls = {name: of_stack.empty() for name, of_stack in heads.items()}
@@ -129,23 +129,6 @@ def _chosen(sites: Iterable[Site], stack: str | None, layers: Iterable[int] | No
     if absent:
         raise ValueError(f"no layer {absent[0]}; there are {spans(tuple(sorted(present)))}")
     return [site for site in found if site.layer in numbers]
-
-
-def _can_skip(model: torch.nn.Module, batch: TextBatch, blocks: list[Block], plain: Any) -> bool:
-    """True if the model's output follows exactly from what its layers returned."""
-    if not blocks:
-        return False
-    with skipped(blocks):
-        again = run_model(model, batch, all_logits=True)
-    pairs = list(zip(_tensors(plain), _tensors(again), strict=False))
-    return bool(pairs) and all(torch.equal(a, b) for a, b in pairs)
-
-
-def _tensors(output: Any) -> Iterator[torch.Tensor]:
-    for name in ("logits", "last_hidden_state"):
-        found = getattr(output, name, None)
-        if isinstance(found, torch.Tensor):
-            yield found
 
 
 def _edits(sites: Iterable[Site], *, null: bool, seed: int) -> Iterator[RowEdit]:

@@ -35,7 +35,7 @@ class Replies:
 
     - to {id, op: "effect", stack, heads, query}, with heads a list of [layer, head], and query the
       position of the locked query or null: {id, effect}, what the model does without these heads.
-      It takes two forward passes, and is sent later.
+      It takes a forward pass, the first one two, and is sent later.
     - to {id, op: "changed", stack, heads}: the attention without these heads as {id, manifest} and
       the overview as a buffer, later, too. The first three requests with `without`,
       {stack, heads}, are then for layers of that.
