@@ -11,7 +11,7 @@ from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Layer
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
-from attnwidget.wire import SentMetric, SentSimilarity
+from attnwidget.wire import SavedEffect, SentMetric, SentSimilarity
 from attnwidget.wire.compression import LIMITS, Limits, Quality, check_quality
 
 from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer, packed_rollouts
@@ -33,6 +33,7 @@ class ShownRecord:
         choices: the value of every choice, see `attnwidget.view_state`.
         metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
         similarity: as `attnwidget.wire.encode_similarity` returns it.
+        effects: as `attnwidget.wire.encode_effects` returns them.
     """
 
     record: AttentionRecord
@@ -41,6 +42,7 @@ class ShownRecord:
     choices: Mapping[str, Any]
     metrics: Sequence[SentMetric] = ()
     similarity: SentSimilarity | None = None
+    effects: Sequence[SavedEffect] = ()
 
 
 def page_html(
@@ -77,6 +79,7 @@ def page_html(
             ),
             widget.metrics,
             widget.similarity,
+            effects=widget.effects,
         )
         for widget in shown
     ]

@@ -16,13 +16,16 @@ from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import heads_alone, profile_similarity
 from .requests import Replies
 from .rounding import BlockError
+from .saved_effects import OffSet, SavedEffect, encode_effects
 from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
     "Block",
     "BlockError",
     "Metrics",
+    "OffSet",
     "Replies",
+    "SavedEffect",
     "SentExamples",
     "SentMetric",
     "SentSimilarity",
@@ -32,6 +35,7 @@ __all__ = [
     "decode_overview",
     "encode_block",
     "encode_combined",
+    "encode_effects",
     "encode_examples",
     "encode_overview",
     "encode_own_metrics",

@@ -104,7 +104,7 @@ class Replies:
         if op == "rollout":
             return _rollout(record, stack)
         if op in ("effect", "changed"):
-            self._effects.request(id_, _effect_request(record, request))
+            self._effects.request(id_, effect_request(record, request))
             return None
         if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
             raise ValueError(
@@ -160,7 +160,12 @@ def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:
     return name, tuple((layer, head) for layer, head in heads)
 
 
-def _effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRequest:
+def effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRequest:
+    """Check a request for an effect.
+
+    Raises:
+        ValueError: its heads or query do not exist, or the text was generated.
+    """
     name, heads = _off(record, request)
     if any(record.stack(each).queries.generated is not None for each in record.stacks):
         raise ValueError(

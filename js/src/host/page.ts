@@ -16,6 +16,7 @@ import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices, VIEWS, type ViewName } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
 import { followFrame, isFramed } from "./frame.ts";
+import { savedEffects } from "./saved-effects.ts";
 
 interface Content {
   views: readonly ViewName[];
@@ -30,6 +31,7 @@ interface Content {
     similarity?: unknown;
     /** Examples, and the record of each of their texts; null without any. */
     examples?: { records: readonly number[] } | null;
+    effects?: unknown;
     note: string;
   }[];
 }
@@ -144,7 +146,11 @@ function showRecord(
   // An example has the numbers of the profile, which are in the page once.
   const manifest = readManifest({ ...(own.manifest as object), ...(recorded.manifest as object) });
   const thumbnails = own.overview === null ? null : bytes(own.overview);
-  const store = new Store(manifest, thumbnails, sourceOf(content, place, manifest));
+  const store = new Store(manifest, thumbnails, {
+    ...sourceOf(content, place, manifest),
+    // Of an example, the page has none.
+    effect: place === widget.record ? savedEffects(widget.effects) : null,
+  });
   const state = createState(manifest, choices, content.views);
   state.ownMetrics.value = readMetrics(widget.metrics, manifest);
   state.similarity.value = readSimilarity(widget.similarity, manifest);
