@@ -11,7 +11,7 @@ from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Layer
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
-from attnwidget.wire import SentArc, SentMetric, SentSimilarity
+from attnwidget.wire import SavedEffect, SentArc, SentMetric, SentSimilarity
 from attnwidget.wire.compression import (
     FINE,
     FINE_DIFFERENCES,
@@ -41,6 +41,7 @@ class ShownRecord:
         metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
         similarity: as `attnwidget.wire.encode_similarity` returns it.
         arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
+        effects: as `attnwidget.wire.encode_effects` returns them.
     """
 
     record: AttentionRecord
@@ -50,6 +51,7 @@ class ShownRecord:
     metrics: Sequence[SentMetric] = ()
     similarity: SentSimilarity | None = None
     arcs: Sequence[SentArc] = ()
+    effects: Sequence[SavedEffect] = ()
 
 
 def page_html(
@@ -87,6 +89,7 @@ def page_html(
             widget.metrics,
             widget.similarity,
             arcs=widget.arcs,
+            effects=widget.effects,
         )
         for widget in shown
     ]

@@ -168,6 +168,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     def _measure_with(self, rerun: Rerun) -> None:
         """Let readers of the view switch heads of this model off."""
+        super()._measure_with(rerun)
         self._replies.measure_with(rerun)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import heads_alone, profile_similarity
 from .requests import Replies
 from .rounding import BlockError
+from .saved_effects import OffSet, SavedEffect, encode_effects
 from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
@@ -25,7 +26,9 @@ __all__ = [
     "Block",
     "BlockError",
     "Metrics",
+    "OffSet",
     "Replies",
+    "SavedEffect",
     "SentArc",
     "SentExamples",
     "SentMetric",
@@ -39,6 +42,7 @@ __all__ = [
     "encode_block",
     "encode_combined",
     "encode_comparison",
+    "encode_effects",
     "encode_examples",
     "encode_overview",
     "encode_own_metrics",
