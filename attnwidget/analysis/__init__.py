@@ -34,6 +34,7 @@ from .patterns import (
     head_pattern,
     pattern_of,
 )
+from .positions import positions
 from .row_batches import SINGLE_THREADED, RowBatches, batch_of_weights
 from .table import data_frame, metrics_table
 from .token_metrics import ALL_METRICS
@@ -74,6 +75,7 @@ __all__ = [
     "mixing_ratio",
     "norms_need",
     "pattern_of",
+    "positions",
     "rollout",
     "rollout_refusal",
     "row_shares",

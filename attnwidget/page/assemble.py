@@ -12,7 +12,14 @@ from attnwidget.record import AttentionRecord, Layer
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
 from attnwidget.wire import SavedEffect, SentMetric, SentSimilarity
-from attnwidget.wire.compression import LIMITS, Limits, Quality, check_quality
+from attnwidget.wire.compression import (
+    FINE,
+    FINE_DIFFERENCES,
+    LIMITS,
+    Limits,
+    Quality,
+    check_quality,
+)
 
 from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer, packed_rollouts
 from .document import PageRecord, PageWidget, document
@@ -100,7 +107,9 @@ def page_html(
     layers_of_all = [layer for own in included for _, layer in own]
     with counted("Packing", "layers", len(layers_of_all)):
         room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
-        packed = iter(_packed(layers_of_all, names, quality, room * 3 / 4))
+        compared = any("compared" in widget.manifest for widget in distinct)
+        finest = FINE_DIFFERENCES if compared else FINE
+        packed = iter(_packed(layers_of_all, names, quality, room * 3 / 4, finest))
         return page(
             [{(name, layer.number): next(packed) for name, layer in own} for own in included]
         )
@@ -150,14 +159,14 @@ def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tu
 
 
 def _packed(
-    layers: Sequence[Layer], views: Sequence[View], quality: Quality, room: float
+    layers: Sequence[Layer], views: Sequence[View], quality: Quality, room: float, finest: Limits
 ) -> list[PackedLayer]:
     """Pack layers, at quality "default" with the finest limits that fit into `room` bytes."""
 
     def pack(layer: Layer, limits: Limits | None) -> PackedLayer:
         return packed_layer(layer, limits, vectors="neuron" in views)
 
-    fine = packed_fine(layers, room, pack) if quality == "default" else None
+    fine = packed_fine(layers, room, pack, finest) if quality == "default" else None
     if fine is not None:
         return fine
     packed = []

@@ -331,16 +331,18 @@ class AttentionMode(TorchFunctionMode):
                 if mask is not None:
                     mask = layout.apply(mask.expand(*query.shape[:-2], *size))
 
-            def rerun(mask: torch.Tensor) -> tuple[Any, torch.Tensor]:
+            def rerun(
+                query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor
+            ) -> tuple[Any, torch.Tensor]:
                 heads = F.scaled_dot_product_attention(
-                    layout.apply(query),
-                    layout.apply(key),
-                    layout.apply(value),
+                    query,
+                    key,
+                    value,
                     attn_mask=mask.to(query.dtype),
                     scale=arguments.get("scale"),
                     enable_gqa=bool(kwargs.get("enable_gqa")),
                 )
-                return layout.restore(heads, out.shape), heads
+                return layout.restore(heads, torch.Size((*out.shape[:-1], heads.shape[-1]))), heads
 
             return FunctionCall(
                 module,

@@ -121,18 +121,20 @@ class Trace:
         self._calls[address.module, address.step] += 1
         read = functools.cache(read)
         read, result = self._with_bias(address, read, result)
-        outputs = self.handler.attention(address, read)
-        if outputs is None:
+        changed = self.handler.attention(address, read)
+        if changed is None:
             return read, result
         call = read()
         if call.passed_on is None or call.rebuild is None:
             raise ValueError(f"the head outputs of {address} cannot be changed")
-        if outputs.shape != call.passed_on.shape:
+        edited = replace(call, edited=changed) if isinstance(changed, torch.Tensor) else changed
+        outputs = edited.passed_on
+        if outputs is None or outputs.shape != call.passed_on.shape:
+            given = None if outputs is None else list(outputs.shape)
             raise ValueError(
                 f"the head outputs of {address} have shape {list(call.passed_on.shape)}, "
-                f"not {list(outputs.shape)}"
+                f"not {given}"
             )
-        edited = replace(call, edited=outputs)
         return lambda: edited, call.rebuild(outputs)
 
     def _with_bias(self, address: Address, read: Read, result: Any) -> tuple[Read, Any]:

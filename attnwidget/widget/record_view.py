@@ -171,8 +171,18 @@ class RecordView(Choices):
 
     @property
     def selection(self) -> Selection:
-        """The head shown, at its locked query and key: weights, scores, q and k as arrays."""
-        return select(self._record, self.stack, self.layer, self.head, self.query, self.key)
+        """The head shown, at its locked query and key: weights, scores, q and k as arrays.
+
+        Raises:
+            ValueError: a difference of two records is shown, which has no scores, q and k.
+        """
+        if self.compared == "difference":
+            raise ValueError(
+                "a difference has no scores, queries and keys: set compared to 'a' or 'b', or use "
+                "widget.comparison.difference(layer, head)"
+            )
+        stack = self._partners[self.stack] if self.compared == "b" else self.stack
+        return select(self._record, stack, self.layer, self.head, self.query, self.key)
 
     def to_html(
         self,

@@ -34,6 +34,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     Attributes:
         view: "head", "model", "neuron" or "map".
         stack: the stack shown.
+        compared: of a comparison (`attnwidget.compare(a, b).widget()`), what is shown: "a", "b", or
+            the "difference" b - a; "a" of a single record.
         layer, head: the layer and head shown, counted from 0 as the model counts them.
         heads: the heads whose lines the head view draws; None for all.
         query, key: the locked query or key position (of several, the last), or None.

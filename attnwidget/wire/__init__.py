@@ -10,6 +10,7 @@ from .block import (
     encode_rollout,
     rollout_fits,
 )
+from .comparison import compared_metrics, encode_comparison, joined_record
 from .examples import SentExamples, encode_examples
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
@@ -31,10 +32,12 @@ __all__ = [
     "SentSimilarity",
     "add_program",
     "block_size",
+    "compared_metrics",
     "decode_floats",
     "decode_overview",
     "encode_block",
     "encode_combined",
+    "encode_comparison",
     "encode_effects",
     "encode_examples",
     "encode_overview",
@@ -43,6 +46,7 @@ __all__ = [
     "encode_rollout",
     "encode_similarity",
     "heads_alone",
+    "joined_record",
     "profile_similarity",
     "rollout_fits",
 ]

@@ -153,6 +153,7 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
 
 /** The heads of the strips, from left to right. */
 function headsIn(matrices: readonly AttentionMatrix[]): string {
+  if (matrices[0].measure === "difference") return "more · less in B";
   const heads = matrices.map(({ head }) => head).filter((head) => head !== null);
   return heads.length > 1 ? `heads ${ranges(heads)}` : matrices[0].name;
 }
