@@ -183,6 +183,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
     choices: dict[str, Any] = {
         "view": "neuron",
         "stack": "self",
+        "compared": "a",
         "layer": 1,
         "head": 2,
         "heads": [1, 2],
