@@ -133,7 +133,8 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   scope.effect(() => {
     const picture = { arcs: arcs.value, axes, tracks, across, horizontal };
     const [shown, palette] = [focused.value, options.palette.value];
-    links.hidden = !arcs.value.length;
+    // Written only when it changes: hovering changes no attribute.
+    if (links.hidden !== !arcs.value.length) links.hidden = !links.hidden;
     if (links.hidden) return;
     paintCanvas(
       links,
