@@ -96,6 +96,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     _esm = Path(__file__).parents[1] / "static" / "widget.js"
 
+    _replies: Replies | None = None
+
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
 
@@ -108,10 +110,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         metrics: Metrics | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
-        # Set first, because close() runs even if the constructor fails.
-        self._replies = Replies(self.send)
+        replies = self._replies = Replies(self.send)
         super().__init__(record, view=view, metrics=metrics, **choices)
-        self.on_msg(lambda _widget, request, _buffers: self._replies.to(self._record, request))
+        self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 
     def embed(
@@ -163,6 +164,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     def _measure_with(self, rerun: Rerun) -> None:
         """Let readers of the view switch heads of this model off."""
+        assert self._replies
         self._replies.measure_with(rerun)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
@@ -208,7 +210,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the widget from the page, and stop its work in the kernel."""
-        self._replies.close()
+        # It runs even if a constructor fails.
+        if self._replies:
+            self._replies.close()
         super().close()
 
 
