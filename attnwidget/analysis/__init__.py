@@ -37,6 +37,7 @@ from .patterns import (
 from .row_batches import SINGLE_THREADED, RowBatches, batch_of_weights
 from .table import data_frame, metrics_table
 from .token_metrics import ALL_METRICS
+from .token_positions import positions
 
 __all__ = [
     "ALL_METRICS",
@@ -74,6 +75,7 @@ __all__ = [
     "mixing_ratio",
     "norms_need",
     "pattern_of",
+    "positions",
     "rollout",
     "rollout_refusal",
     "row_shares",

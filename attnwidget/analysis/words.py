@@ -54,8 +54,13 @@ def _joined(labels: list[str]) -> str:
     if len(labels) == 1:
         return labels[0]
     first, *rest = labels
-    text = _whole(first) + "".join(_whole(_INSIDE.sub("", label, count=1)) for label in rest)
+    text = _whole(first) + "".join(map(label_text, rest))
     return text.lstrip(_SPACE) or text
+
+
+def label_text(label: str) -> str:
+    """The text that a token adds to a word, without the sign of a token inside one."""
+    return _whole(_INSIDE.sub("", label, count=1))
 
 
 def _whole(label: str) -> str:

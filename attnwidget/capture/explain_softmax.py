@@ -10,7 +10,7 @@ import torch
 
 from attnwidget.record import Fidelity, Floats, Layer
 from attnwidget.record.scores import MASKED, Bools
-from attnwidget.tracing import SoftmaxCall
+from attnwidget.tracing import SoftmaxCall, softmax_values
 
 from .items import Item, joined, shared_heads
 from .terms import terms
@@ -130,9 +130,9 @@ class _ItemSoftmax:
         if vectors is not None:
             queries, keys = (t.detach().to("cpu", torch.float32) for t in vectors)
             arrays = {"queries": joined(queries[:, :, rows]), "keys": joined(keys[:, :, columns])}
-        if values and self.call.value is not None:
-            with suppress(ValueError):  # of an unknown layout
-                value = self.call.layout.apply(self.call.value)
+        if values:
+            with suppress(ValueError):  # they are not known
+                value = softmax_values(self.call)
                 arrays["values"] = joined(self.selection.cut(value, columns))
         sharing = [shared_heads(arrays[name]) for name in ("keys", "values") if name in arrays]
         for name in ("keys", "values"):

@@ -10,12 +10,14 @@ from typing import get_args
 import torch
 
 from attnwidget.capture.stacks import is_cross, tower
-from attnwidget.tracing import Address, Handler, Read, trace
+from attnwidget.tracing import Address, Call, Handler, Read, trace
 
-from .edits import Intervention, KnockOut, Numbers, Patch, Scale, listed
+from .edits import Ablate, Intervention, KnockOut, Numbers, Scale, listed
+from .head_outputs import HeadOutputs
 from .places import Place, places
 from .replacements import patched, replacement
 from .sites import Site
+from .substitution import substituted
 
 
 @contextmanager
@@ -23,12 +25,15 @@ def editing(
     model: torch.nn.Module,
     interventions: Sequence[Intervention],
     sites: Sequence[Site] | None = None,
+    *,
+    interface_only: bool = False,
 ) -> Iterator[None]:
     """See `attnwidget.intervene`.
 
     Args:
         sites: the model's attention calls, if they are known from a pass; None to tell them by the
             names of modules.
+        interface_only: see `attnwidget.tracing.trace`.
     """
     checkpointed = any(
         module.training and getattr(module, "gradient_checkpointing", False)
@@ -44,7 +49,7 @@ def editing(
     else:
         found = [Place(site.stack, site.layer, site.module, site.call) for site in sites]
     edits = [_Edit(each, _chosen(model, found, each)) for each in interventions]
-    with trace(model, _Editor(edits), None, changes=True):
+    with trace(model, _Editor(edits), None, changes=True, interface_only=interface_only):
         yield
     for edit in edits:
         edit.check_called()
@@ -173,8 +178,8 @@ class _Editor(Handler):
                 total = hidden if total is None else total + hidden
         return total
 
-    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
-        outputs: torch.Tensor | None = None
+    def attention(self, address: Address, read: Read) -> Call | None:
+        call: Call | None = None
         for edit in self._edits:
             edit.check_lengths(address, read)
             intervention = edit.intervention
@@ -183,19 +188,25 @@ class _Editor(Handler):
             place = edit.place(address)
             if place is None:
                 continue
-            call = read()
-            before = call.passed_on if outputs is None else outputs
+            call = call or read()
+            before = call.passed_on
             if before is None:
                 raise ValueError(f"the head outputs of {address.module} are not known")
+            count = before.shape[1]
+            heads = _mask(listed(intervention.heads, list(range(count))), count)
             if isinstance(intervention, Scale):
                 changed = before * intervention.factor
-            elif isinstance(intervention, Patch):
+            elif isinstance(intervention, Ablate):
+                changed = replacement(intervention.mode, call)
+            elif isinstance(intervention.source, HeadOutputs):
                 changed = patched(intervention.source, place.stack, place.layer, before)
             else:
-                changed = replacement(intervention.mode, call)
-            off = _mask(listed(intervention.heads, list(range(before.shape[1]))), before.shape[1])
-            outputs = torch.where(off[:, None, None].to(before.device), changed, before)
-        return outputs
+                call = substituted(call, intervention, place.stack, place.layer, heads)
+                assert call.output is not None
+                changed = call.output
+            edited = torch.where(heads[:, None, None].to(before.device), changed, before)
+            call = replace(call, edited=edited)
+        return call
 
 
 def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tensor:
@@ -211,8 +222,9 @@ def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tens
     return torch.zeros(edges.shape).masked_fill(edges, -torch.inf)[None]
 
 
-def _within(positions: Numbers, present: range) -> torch.Tensor:
+def _within(positions: Numbers | str, present: range) -> torch.Tensor:
     """True at the chosen positions among those present in a call."""
+    assert not isinstance(positions, str)  # `KnockOut` has found its positions
     chosen = listed(positions, list(present))
     return torch.tensor([position in chosen for position in present])
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Literal, get_args
+
+from attnwidget.analysis import positions
+from attnwidget.record import AttentionRecord, Tokens
 
 from .head_outputs import HeadOutputs
 
 Mode = Literal["zero", "mean", "uniform", "self"]
+
+Patched = Literal["output", "query", "key", "value", "weights"]
 
 # One number, several, or None for all.
 Numbers = int | Sequence[int] | None
@@ -68,34 +73,83 @@ class KnockOut:
     Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language
     Models", section 5.1.
 
-    Attributes:
-        queries, keys: positions of tokens; None for all.
+    Args:
+        queries, keys: positions of tokens; None for all. With a record, also a part of its text, as
+            "the judges"; `attnwidget.analysis.positions` has the positions of characters and of the
+            segments of a pair.
         layers, heads, stack: as for `Ablate`.
+        record: a record of the same tokens.
+
+    Raises:
+        ValueError: a text without a record, or one that does not occur in it, or not once.
     """
 
-    queries: Numbers
-    keys: Numbers
+    queries: Numbers | str
+    keys: Numbers | str
     layers: Numbers = None
     heads: Numbers = None
     stack: str | None = None
+    record: InitVar[AttentionRecord | None] = None
+
+    def __post_init__(self, record: AttentionRecord | None) -> None:
+        shown = None if record is None else record.stack(self.stack)
+        for side, tokens in (
+            ("queries", None if shown is None else shown.queries),
+            ("keys", None if shown is None else shown.keys),
+        ):
+            object.__setattr__(self, side, _positions(getattr(self, side), tokens, side))
 
 
 @dataclass(frozen=True)
 class Patch:
     """Replaces the outputs of heads before the output projection by those of another run.
 
-    Of a run on another text, this is what some call "resample ablation".
+    Of a run on another text, this is what some call "resample ablation". With a record, the
+    queries, keys, values or weights of heads are replaced, and their outputs follow.
 
     Attributes:
         source: the outputs, see `attnwidget.head_outputs`. They are of as many tokens; of one
-            text, for every text of a batch, or of as many.
+            text, for every text of a batch, or of as many. Or a record of as many tokens, for
+            every text of a batch.
         layers, heads, stack: as for `Ablate`.
+        what: "output"; or, of a record, "query" or "key", as they enter the dot product, "value"
+            (`capture` records them with values=True) or "weights". Heads that share keys and
+            values are replaced together. Models that write their softmax out keep their queries
+            and keys.
     """
 
-    source: HeadOutputs
+    source: HeadOutputs | AttentionRecord
     layers: Numbers = None
     heads: Numbers = None
     stack: str | None = None
+    what: Patched = "output"
+
+    def __post_init__(self) -> None:
+        if self.what not in get_args(Patched):
+            raise ValueError(
+                f"what is {self.what!r}; expected one of {', '.join(map(repr, get_args(Patched)))}"
+            )
+        if isinstance(self.source, AttentionRecord) == (self.what == "output"):
+            raise TypeError(
+                f"what={self.what!r} is patched from "
+                + (
+                    "the outputs of another run: give attnwidget.head_outputs(...)"
+                    if self.what == "output"
+                    else "a record: give attnwidget.capture(...)"
+                )
+            )
 
 
 Intervention = Ablate | Scale | KnockOut | Patch
+
+
+def _positions(named: Numbers | str, tokens: Tokens | None, side: str) -> Numbers:
+    """The positions of tokens that may be given by their text."""
+    if not isinstance(named, str):
+        return named
+    if tokens is None:
+        raise ValueError(
+            f"{side} is the text {named!r:.100}: give record=, a record of the tokens in which to "
+            "find it"
+        )
+    return positions(tokens, named)

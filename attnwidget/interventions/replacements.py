@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from attnwidget.tracing import Call, FunctionCall, SoftmaxCall
-from attnwidget.tracing.layout import Layout
+from attnwidget.tracing import Call, FunctionCall, head_values
 from attnwidget.tracing.masks import additive
 
 from .edits import Mode
@@ -54,29 +53,6 @@ def patched(source: HeadOutputs, stack: str, layer: int, before: torch.Tensor) -
             "as many tokens, of one text or of as many texts"
         )
     return torch.from_numpy(outputs).to(before).expand(shape)
-
-
-def head_values(call: Call) -> torch.Tensor:
-    """The values of each query head, [M, heads, Tk, d_v].
-
-    Raises:
-        ValueError: they are not known.
-    """
-    if call.value is None:
-        raise ValueError("the values of this attention are not known")
-    value = call.value if isinstance(call, FunctionCall) else _softmax_values(call, call.value)
-    return value.repeat_interleave(call.shape[1] // value.shape[1], dim=1)
-
-
-def _softmax_values(call: SoftmaxCall, value: torch.Tensor) -> torch.Tensor:
-    """The values by head; batch and heads may be folded into one dimension here alone."""
-    if value.ndim == call.layout.ndim:
-        return call.layout.apply(value)
-    found = Layout.of(value.shape, call.module, call.shape[0]).apply(value)
-    weights = call.layout.apply(call.weights)
-    if call.output is None or not torch.allclose(weights @ found, call.output, atol=1e-4):
-        raise ValueError("the layout of the values is not known")
-    return found
 
 
 def _seen(call: Call) -> torch.Tensor:

@@ -13,13 +13,12 @@ from attnwidget.capture.model import is_encoder_decoder, traceable
 from attnwidget.capture.stacks import Group, is_cross, tower
 from attnwidget.corpus.weights import text_weights
 from attnwidget.record import Floats, Tokens
-from attnwidget.tracing import Call
+from attnwidget.tracing import Call, head_values
 
 from .attention_gradients import AttentionGradients, LayerGradients
 from .gradients import output_gradients
 from .losses import Loss
 from .one_text import OneText, one_text
-from .replacements import head_values
 
 
 def gradients_of_weights(

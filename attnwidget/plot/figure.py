@@ -143,7 +143,7 @@ def figure_bytes(
     model = shown.record.model
     fonts, missing = _fonts(shown)
     if missing and kind != "svg":
-        # Of the caller of `save_figure` or `figure`.
+        # The frame of the caller of `save_figure` or `figure`.
         warnings.warn(advice(missing), stacklevel=4)
     with _style(shown, fonts):
         figure = draw_figure(shown, panel, size)

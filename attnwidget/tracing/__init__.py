@@ -9,6 +9,7 @@ from .handler import Handler
 from .modules import can_generate, is_attention
 from .receivers import Receiver, Receivers
 from .tracer import Trace, trace, undisturbed
+from .values import head_values, softmax_values
 
 __all__ = [
     "Address",
@@ -21,7 +22,9 @@ __all__ = [
     "SoftmaxCall",
     "Trace",
     "can_generate",
+    "head_values",
     "is_attention",
+    "softmax_values",
     "trace",
     "undisturbed",
 ]

@@ -25,9 +25,11 @@ Replay: TypeAlias = Callable[
 Rebuild: TypeAlias = Callable[[torch.Tensor], Any]
 
 
-# Additive mask [1 or M, 1 or heads, Tq, Tk] -> (the result of the model's attention function with
-# this mask in place of its own, its head outputs).
-Rerun: TypeAlias = Callable[[torch.Tensor], "tuple[Any, torch.Tensor | None]"]
+# (query, key, value, additive mask [1 or M, 1 or heads, Tq, Tk]) -> (the result of the model's
+# attention function with these in place of its own, its head outputs).
+Rerun: TypeAlias = Callable[
+    [torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], "tuple[Any, torch.Tensor | None]"
+]
 
 
 class Address(NamedTuple):
@@ -63,7 +65,7 @@ class FunctionCall:
             softmaxes within it.
         output: the head outputs [M, heads, Tq, d_v], or None if the function returned none.
         rebuild: makes the function's result from other head outputs.
-        rerun: runs the function that computes weights explicitly, if known, with another mask.
+        rerun: runs the function that computes weights explicitly, if known, on other tensors.
         edited: the head outputs that the model goes on with, if a handler replaced them.
     """
 
@@ -89,7 +91,7 @@ class FunctionCall:
 
     @property
     def shape(self) -> torch.Size:
-        """That of the scores: [M, heads, Tq, Tk]."""
+        """Shape of the scores: [M, heads, Tq, Tk]."""
         return torch.Size((*self.query.shape[:3], self.key.shape[2]))
 
 
@@ -126,7 +128,7 @@ class SoftmaxCall:
 
     @property
     def shape(self) -> torch.Size:
-        """That of the scores: [M, heads, Tq, Tk]."""
+        """Shape of the scores: [M, heads, Tq, Tk]."""
         return self.layout.apply(self.weights).shape
 
 

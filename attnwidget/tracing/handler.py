@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .calls import Address, Read
+from .calls import Address, Call, Read
 
 
 class Handler:
@@ -29,7 +29,7 @@ class Handler:
             hides a key from a query), or None to keep them.
         """
 
-    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
+    def attention(self, address: Address, read: Read) -> torch.Tensor | Call | None:
         """Called after an attention call.
 
         Args:
@@ -37,7 +37,8 @@ class Handler:
             read: returns the call's tensors; raises ValueError if their layout is not known.
 
         Returns:
-            Head outputs [M, heads, Tq, d_v] to replace those of the call, or None to keep these.
+            Head outputs [M, heads, Tq, d_v] to replace those of the call; a call to stand in its
+            place, for this model and for traces within this one; or None to keep the call.
         """
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:

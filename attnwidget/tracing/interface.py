@@ -103,7 +103,9 @@ def _call(
     # In flash attention, a mask of two dimensions only marks the keys that are padding.
     no_mask = mask is None or (flash and getattr(mask, "ndim", 0) == 2)
 
-    def rerun(mask: torch.Tensor) -> tuple[Any, torch.Tensor | None]:
+    def rerun(
+        query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor
+    ) -> tuple[Any, torch.Tensor | None]:
         assert eager is not None
         others = _without(options, "is_causal", "flash")
         explicit = eager(module, query, key, value, mask, **others)

@@ -92,7 +92,7 @@ def biased(call: FunctionCall, bias: torch.Tensor) -> tuple[FunctionCall, Any]:
     size = (call.query.shape[-2], call.key.shape[-2])
     mask = mask.expand(*mask.shape[:2], *size)
     check_seen(torch.zeros_like(mask) if own is None else own.to(mask), mask)
-    result, output = call.rerun(mask)
+    result, output = call.rerun(call.query, call.key, call.value, mask)
     return replace(call, mask=mask, causal=False, output=output, edited=None), result
 
 

@@ -45,7 +45,7 @@ const VIEWS: Record<ViewName, (context: Context) => View> = {
   map: mapView,
 };
 
-/** What else is in the page. */
+/** The surroundings of a view in its page. */
 export interface Around {
   /** The height of what is in sight beside the view, as a notebook's toolbar, in CSS pixels. */
   readonly height: number;

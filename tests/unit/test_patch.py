@@ -1,6 +1,7 @@
 """Head outputs of another run in place of a run's own."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 import torch
 
 import attnwidget as aw
-from tests.unit.test_intervene import by_hand, plain, run
+from attnwidget.interventions import Intervention
+from tests.unit.test_intervene import BY_NAME, by_hand, layer_of, plain, run
 from tests.unit.test_tracing_outputs import HEADS
-from tests.unit.tiny import llama, t5, tiny, token_ids
+from tests.unit.tiny import Model, llama, t5, tiny, token_ids
 
 OTHER = torch.cat([token_ids(9, seed=5), token_ids(9, seed=6)])
 
@@ -91,3 +93,86 @@ def test_what_does_not_fit() -> None:
         short.layer(7)
     with pytest.raises(KeyError, match="no stack 'cross'; there are self"):
         short.layer(0, "cross")
+
+
+def captured(model: Model, ids: torch.Tensor) -> aw.AttentionRecord:
+    return aw.capture(model, None, {"input_ids": ids}, values=True)
+
+
+def projected(model: Model, projection: str, *interventions: Intervention) -> np.ndarray:
+    """What the output projection of a layer receives, [heads, Tq, d_v]."""
+    received = []
+    hook = model.get_submodule(projection).register_forward_pre_hook(
+        lambda _module, args: received.append(args[0])
+    )
+    run(model, *interventions, ids=OWN)
+    hook.remove()
+    heads: np.ndarray = received[0][0].unflatten(-1, (HEADS, -1)).transpose(0, 1).numpy()
+    return heads
+
+
+OWN = token_ids(9)
+
+
+@BY_NAME
+@pytest.mark.parametrize("what", ["query", "key", "value", "weights"])
+def test_queries_keys_values_and_weights_of_another_text(case: Any, what: Any) -> None:
+    build, module, projection = case
+    model, number = build(), layer_of(module)
+    own, other = captured(model, OWN).layer(number), captured(model, token_ids(9, seed=5))
+    # Heads 2 and 3 share a key head in the Llama, all four in the Falcon.
+    heads = list(range(HEADS)) if len(own.keys) == 1 else [2, 3]
+    patch = aw.Patch(other, number, heads, what=what)
+    if own.fidelity.route == "softmax" and what in ("query", "key"):
+        with pytest.raises(ValueError, match="computes scores by code of its own"):
+            run(model, patch, ids=OWN)
+        return
+    source = other.layer(number)
+    field = {"query": "queries", "key": "keys", "value": "values"}.get(what)
+    mixed = own if field is None else replace(own, **{field: getattr(source, field)})
+    weights = (source if what == "weights" else mixed).all_weights(np.arange(9))
+    values = np.repeat(mixed.values, HEADS // len(mixed.values), axis=0)
+    before = projected(model, projection)
+    after = projected(model, projection, patch)
+    expected = before.copy()
+    expected[heads] = (weights @ values)[heads]
+    np.testing.assert_allclose(after, expected, rtol=0, atol=2e-5)
+    assert not np.allclose(after, before, atol=1e-3)
+    rest = [head for head in range(HEADS) if head not in heads]
+    assert np.array_equal(after[rest], before[rest])
+    # A record within has what the model now computes.
+    with aw.intervene(model, patch):
+        within = captured(model, OWN).layer(number)
+    assert within.fidelity.exact is not False
+    np.testing.assert_allclose(within.all_weights(np.arange(9))[heads], weights[heads], atol=2e-5)
+    snapshot = captured(model, OWN).layer(number)
+    assert np.array_equal(snapshot.all_weights(np.arange(9)), own.all_weights(np.arange(9)))
+
+
+def test_keys_of_half_a_group_and_what_a_record_lacks() -> None:
+    model = llama()
+    other = captured(model, token_ids(9, seed=5))
+    with pytest.raises(ValueError, match=r"heads 2 to 3 of layer 1 .* share their keys: patch all"):
+        run(model, aw.Patch(other, 1, 3, what="key"))
+    plain_record = aw.capture(model, None, {"input_ids": OWN})
+    with pytest.raises(ValueError, match=r"no values of layer 0 .* capture it with values=True"):
+        run(model, aw.Patch(plain_record, 0, what="value"))
+    short = captured(model, token_ids(6))
+    with pytest.raises(ValueError, match=r"queries of shape \[4, 9, 8\] here .* \[4, 6, 8\] in"):
+        run(model, aw.Patch(short, 0, what="query"))
+    with pytest.raises(TypeError, match="patched from the outputs of another run"):
+        aw.Patch(other, 0)
+    with pytest.raises(TypeError, match="patched from a record"):
+        aw.Patch(aw.head_outputs(model, None, {"input_ids": OWN}), what="query")
+    with pytest.raises(ValueError, match="what is 'score'; expected one of 'output', 'query'"):
+        aw.Patch(other, what="score")  # type: ignore[arg-type]
+
+
+def test_a_patch_and_a_head_off_in_order() -> None:
+    model = llama()
+    other = captured(model, token_ids(9, seed=5))
+    patch = aw.Patch(other, 1, [2, 3], what="value")
+    both = projected(model, "layers.1.self_attn.o_proj", patch, aw.Ablate(1, 2))
+    assert np.array_equal(both[2], np.zeros_like(both[2]))
+    alone = projected(model, "layers.1.self_attn.o_proj", patch)
+    assert np.array_equal(both[3], alone[3])

@@ -1,4 +1,4 @@
-"""What can be chosen, and what a widget says to everything else."""
+"""Choices of a widget, and the errors for everything else."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ from tests.unit.records import (
     some_weights,
 )
 
-# Of each choice, what a widget starts with and something else.
+# The initial value of each choice, and another one.
 CHOICES: dict[str, tuple[Any, Any]] = {
     "view": ("head", "neuron"),
     "stack": ("self", "self"),
@@ -42,6 +42,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "combine": ("none", "layers_mean"),
     "lens": ("attention", "rollout"),
     "words": (False, True),
+    "arcs_shown": (True, False),
     "orientation": ("vertical", "horizontal"),
     "picture": (True, False),
     "thumbnails": ("matrix", "lines"),

@@ -130,7 +130,7 @@ export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
 
 export interface Overview {
   readonly attention: Thumbnails;
-  /** Those of value-weighted shares; none of a layer without norms of values, or of a profile. */
+  /** Bounds of value-weighted shares; none of a layer without norms of values, or of a profile. */
   readonly weighted: Thumbnails;
   /** Those of differences, whose levels are 0 to 7, as a share of each head's peak. */
   readonly differences: ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>;
