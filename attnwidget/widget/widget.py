@@ -100,6 +100,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     _esm = Path(__file__).parents[1] / "static" / "widget.js"
 
+    _replies: Replies | None = None
+
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
 
@@ -113,10 +115,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         arcs: Iterable[Arc] | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
-        # Set first, because close() runs even if the constructor fails.
-        self._replies = Replies(self.send)
+        replies = self._replies = Replies(self.send)
         super().__init__(record, view=view, metrics=metrics, arcs=arcs, **choices)
-        self.on_msg(lambda _widget, request, _buffers: self._replies.to(self._record, request))
+        self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 
     def embed(
@@ -169,6 +170,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     def _measure_with(self, rerun: Rerun) -> None:
         """Let readers of the view switch heads of this model off."""
         super()._measure_with(rerun)
+        assert self._replies
         self._replies.measure_with(rerun)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
@@ -214,7 +216,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the widget from the page, and stop its work in the kernel."""
-        self._replies.close()
+        # It runs even if a constructor fails.
+        if self._replies:
+            self._replies.close()
         super().close()
 
 

@@ -3,6 +3,8 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { largestOf } from "../../../data/extremes.ts";
+import type { StackInfo } from "../../../data/manifest.ts";
+import { colored, type Phrase, weight } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";
 
 export interface Drawn {
@@ -40,6 +42,20 @@ export function drawnMatrices(
 /** The largest |B − A| of some matrices; 1 if all are zero. */
 export const peakOf = (matrices: readonly AttentionMatrix[]): number =>
   largestOf(matrices.map(({ peak = 1 }) => peak)) || 1;
+
+/** The colours of thumbnails of differences, which have one scale; nothing for a record's own. */
+export function differenceLegend({ difference, layers }: StackInfo, palette: Palette): Phrase {
+  if (!difference) return [];
+  const peak = weight(largestOf(layers.flatMap(({ peaks }) => peaks ?? [])));
+  return [
+    "   pictures: √|B − A| up to ",
+    `${peak}, `,
+    colored(palette.positive, "■"),
+    " more in B ",
+    colored(palette.negative, "■"),
+    " less",
+  ];
+}
 
 /** The numbers of one sign, times a factor. */
 function part(matrix: AttentionMatrix, name: string, factor: number): AttentionMatrix {
