@@ -1,6 +1,6 @@
 """The wire format: a record's manifest, overview, blocks and replies. `js/src/data` reads them."""
 
-from .arcs import Arc, SentArc, encode_arcs
+from .arcs import SentArc, encode_arcs
 from .block import (
     Block,
     add_program,
@@ -12,6 +12,7 @@ from .block import (
     rollout_fits,
 )
 from .examples import SentExamples, encode_examples
+from .head_names import HeadNames, with_head_names
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import heads_alone, profile_similarity
@@ -20,9 +21,9 @@ from .rounding import BlockError
 from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
-    "Arc",
     "Block",
     "BlockError",
+    "HeadNames",
     "Metrics",
     "Replies",
     "SentArc",
@@ -45,4 +46,5 @@ __all__ = [
     "heads_alone",
     "profile_similarity",
     "rollout_fits",
+    "with_head_names",
 ]
