@@ -26,10 +26,9 @@ from .interventions import (
     prune_curve,
 )
 from .magic import load_ipython_extension as load_ipython_extension
-from .record import AttentionRecord
+from .record import Arc, AttentionRecord
 from .show import head_view, model_view, neuron_view, show
 from .widget import AttentionWidget, save_html, to_html
-from .wire import Arc
 
 __version__ = version("attnwidget")
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from attnwidget.capture import capture
 from attnwidget.interventions import Rerun
-from attnwidget.record import AttentionRecord
+from attnwidget.record import Arc, AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View, check_names
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.widget import AttentionWidget, StaticView, static_by_default
-from attnwidget.wire import Arc, Metrics
+from attnwidget.wire import HeadNames, Metrics
 
 if TYPE_CHECKING:
     import torch
@@ -37,6 +37,7 @@ class Options(CaptureOptions, ChoiceOptions, total=False):
 
     metrics: Metrics | None
     arcs: Iterable[Arc] | None
+    head_names: HeadNames | None
     static: bool | None
 
 
@@ -46,6 +47,7 @@ _DEFAULTS: dict[str, Any] = {
     **CHOICE_DEFAULTS,
     "metrics": None,
     "arcs": None,
+    "head_names": None,
     "static": None,
 }
 _named = with_options(Options, _DEFAULTS)
@@ -101,7 +103,7 @@ def show(
                 "attnwidget.capture"
             )
         return displayed(model, view=view, **choices)
-    check_names(set(choices) - {"metrics", "arcs"})  # a capture may take long
+    check_names(set(choices) - {"metrics", "arcs", "head_names"})  # a capture may take long
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")

@@ -9,7 +9,8 @@ from .conllu_files import read_conllu
 from .coreference import CoreferenceScores, coreference
 from .edge_classifier import EdgeScore, EdgeScores, edge_classifier
 from .layers import LayerScore, LayerScores, layers
-from .relations import RelationScore, RelationScores, relations
+from .relation_score import RelationScore
+from .relations import Miss, RelationScores, relations
 from .segments import SegmentScores, segments
 from .shares import Share
 from .word_attention import WordAttention
@@ -22,6 +23,7 @@ __all__ = [
     "LayerScore",
     "LayerScores",
     "Mention",
+    "Miss",
     "ParserScores",
     "RelationScore",
     "RelationScores",

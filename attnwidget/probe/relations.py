@@ -15,14 +15,19 @@ from attnwidget.progress import counted
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
-from .directions import DIRECTIONS, Direction, as_metric, best, of_better_direction
-from .shares import Share, Shares
+from .directions import DIRECTIONS, as_metric, best, of_better_direction
+from .head_names import head_names
+from .relation_score import RelationScore
+from .shares import Shares
 from .source import Null, Pairs, divided, opened
+from .word_arcs import word_arcs
 from .word_attention import Heads, WordAttention
 
 if TYPE_CHECKING:
     import pandas as pd
     import torch
+
+    from attnwidget.widget import AttentionWidget, StaticView
 
 ALL = "all"
 """The row of all relations but punctuation."""
@@ -33,37 +38,31 @@ SUBTYPES = ":*"
 # Relations without a row of their own.
 _UNNAMED = ("punct", "root")
 
+_MOST_MISSES = 20
+
 OFFSETS = tuple(offset for offset in range(-5, 6) if offset)
 """The fixed offsets, from a word to its head word, that a head is compared with."""
 
 
 @dataclass(frozen=True)
-class RelationScore:
-    """The head that finds a relation best.
+class Miss:
+    """A word whose head word the best head of its relation does not find.
 
     Attributes:
-        relation: the relation as the texts have it, such as "nmod" or "nmod:poss"; ``nmod:*`` for
-            one with its subtypes; "all" for all but punctuation.
-        count: the words with this relation in the held-out texts.
-        layer: its number in the model.
-        head: the head of that layer.
-        direction: "attends" if words attend to their head words, "is attended to" if head words
-            attend to them.
-        accuracy: the share of words whose head word has the largest weight of all other words.
-        offset: the best fixed offset from a word to its head word.
-        offset_accuracy: the share of words whose head word is there.
-        null_accuracy: that of the best head of a network with random weights, or None.
+        text: the sentence.
+        word, head: the index of the word, and of its head word.
+        found: the index of the word that the head finds in its place; None for none.
     """
 
-    relation: str
-    count: int
-    layer: int
+    text: Annotated
+    word: int
     head: int
-    direction: Direction
-    accuracy: Share
-    offset: int
-    offset_accuracy: Share
-    null_accuracy: Share | None
+    found: int | None
+
+    def __str__(self) -> str:
+        words = self.text.words
+        other = "nothing" if self.found is None else words[self.found]
+        return f"{words[self.word]} → {words[self.head]}, found {other}: {' '.join(words)}"
 
 
 @dataclass(frozen=True)
@@ -81,6 +80,7 @@ class RelationScores:
         lost: the number of words without tokens, because a tokenizer cut them off or dropped them;
             nothing finds them.
         missing: attention that could not be read, as "module: reason".
+        misses: by relation, the first 20 held-out words whose head word the best head misses.
     """
 
     scores: Mapping[str, RelationScore]
@@ -90,6 +90,7 @@ class RelationScores:
     num_texts: tuple[int, int]
     lost: int
     missing: tuple[str, ...]
+    misses: Mapping[str, Sequence[Miss]]
 
     def table(self) -> pd.DataFrame:
         """The scores as a table of pandas, one row per relation.
@@ -130,8 +131,7 @@ class RelationScores:
         """
         metrics = {}
         for relation in self.scores if relations is None else relations:
-            if relation not in self.scores:
-                raise KeyError(f"no relation {relation!r:.200}; there are {', '.join(self.scores)}")
+            self._known(relation)
             values = self.values[relation]
             if self.null_values is not None:
                 null, label = self.null_values[relation].mean, "random weights"
@@ -141,6 +141,60 @@ class RelationScores:
                 label = f"offset {score.offset:+d}"
             metrics[f"finds {relation}"] = as_metric(values, null, label)
         return metrics
+
+    def head_names(self) -> dict[tuple[int, int], str]:
+        """Words for the heads that find relations, as `head_names` of `attnwidget.show`.
+
+        Beside each accuracy stand the best offset and random weights. A head is named if it finds a
+        relation best of all heads, and its interval is above both of theirs.
+        """
+        return head_names(score for name, score in self.scores.items() if name != ALL)
+
+    def show(
+        self,
+        relation: str,
+        model: torch.nn.Module,
+        tokenizer: Any,
+        text: Annotated | None = None,
+        **options: Any,
+    ) -> AttentionWidget | StaticView:
+        """Show the head that finds a relation, with the relation's links in a text.
+
+        A link is solid if the head finds it. The view joins the tokens of a word, as the probe
+        does, by the tokenizer's own words: where these differ from the annotated ones, a link can
+        be found here that the probe counts as missed, and the other way round.
+
+        Args:
+            relation: one of `scores`.
+            model, tokenizer: those that were probed.
+            text: a text with heads and relations; None for the first of `misses`.
+            options: those of `attnwidget.show`.
+
+        Raises:
+            KeyError: the relation is not among the scores.
+            ValueError: the text has no such relation; or no text is given, and none is missed.
+        """
+        from attnwidget.capture import capture
+        from attnwidget.show import show
+
+        score = self._known(relation)
+        if text is None:
+            if not self.misses[relation]:
+                raise ValueError(f"no {relation} was missed: give a text to show")
+            text = self.misses[relation][0].text
+        record = capture(model, tokenizer, text.text or "")
+        tokens = record.stack().queries
+        arcs = word_arcs(tokenizer, text, tokens, relation, score.direction)
+        if not arcs:
+            raise ValueError(f"the text has no {relation}: {' '.join(text.words)!r:.80}")
+        place: dict[str, Any] = {"layer": score.layer, "head": score.head, "heads": [score.head]}
+        shown = place | {"words": True, "arcs": arcs, "head_names": self.head_names()}
+        return show(record, **{**shown, **options})
+
+    def _known(self, relation: str) -> RelationScore:
+        if relation not in self.scores:
+            raise KeyError(f"no relation {relation!r:.200}; there are {', '.join(self.scores)}")
+        return self.scores[relation]
 
 
 def relations(
@@ -194,11 +248,14 @@ def relations(
     )
     choosing, scoring = divided(source, texts, held_out)
     chosen, scored = _Tallies(None), _Tallies(seed)
+    misses: dict[str, list[Miss]] = {}
     with counted("Probing", "texts"):
         for read in source.read(choosing):
             chosen.add(read)
+        best_heads = {name: best(tally.own) for name, tally in chosen.by_relation.items()}
         for read in source.read(scoring):
             scored.add(read)
+            _add_misses(misses, read, best_heads)
     names = [
         name
         for name, tally in scored.by_relation.items()
@@ -228,6 +285,7 @@ def relations(
         (chosen.num_texts, scored.num_texts),
         source.heads.lost,
         tuple(source.heads.missing),
+        {name: misses.get(name, []) for name in names},
     )
 
 
@@ -280,6 +338,26 @@ class _Tallies:
             tally.offsets.add(read.index, offsets[:, number], count)
             if tally.null is not None and null is not None:
                 tally.null.add(read.index, null[..., number], count)
+
+
+def _add_misses(
+    misses: dict[str, list[Miss]], read: WordAttention, best_heads: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Add the words of a text whose head word the best head of their relation misses."""
+    words, heads, places = _related(read.text)
+    for relation, row in places.items():
+        listed = misses.setdefault(relation, [])
+        if relation not in best_heads or len(listed) >= _MOST_MISSES:
+            continue
+        direction, layer, head = best_heads[relation]
+        weights = read.weights[layer, head].copy()
+        np.fill_diagonal(weights, 0)
+        weights = weights.T if direction else weights
+        for at in np.flatnonzero(row):
+            own = weights[words[at]]
+            found = int(own.argmax()) if own.max() > 0 else None
+            if found != heads[at] and len(listed) < _MOST_MISSES:
+                listed.append(Miss(read.text, int(words[at]), int(heads[at]), found))
 
 
 def _repeats(name: str, tallies: Mapping[str, _Tally]) -> bool:

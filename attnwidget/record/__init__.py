@@ -1,5 +1,6 @@
 """AttentionRecord and its parts: stacks, layers, tokens, score programs. Imports numpy only."""
 
+from .arcs import Arc
 from .layer import Fidelity, Layer
 from .picture import Picture
 from .record import AttentionRecord
@@ -10,6 +11,7 @@ from .stack import Stack, runs, spans
 from .tokens import Patches, Tokens
 
 __all__ = [
+    "Arc",
     "AttentionRecord",
     "Fidelity",
     "Floats",

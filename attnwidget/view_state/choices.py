@@ -98,7 +98,7 @@ def check_names(choices: Iterable[str]) -> None:
 
 def no_choice(owner: str, name: str) -> str:
     """The message for the name of no choice."""
-    meant = get_close_matches(name, (*CHOICES, "metrics", "arcs"), 1)
+    meant = get_close_matches(name, (*CHOICES, "metrics", "arcs", "head_names"), 1)
     end = f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}"
     return f"{owner} has no choice {name}{end}"
 

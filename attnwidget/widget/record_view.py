@@ -13,7 +13,7 @@ from attnwidget.interventions import Rerun
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import counted
-from attnwidget.record import AttentionRecord
+from attnwidget.record import Arc, AttentionRecord
 from attnwidget.record.files import writable, write_whole
 from attnwidget.record.printable import printable
 from attnwidget.view_state import (
@@ -27,7 +27,7 @@ from attnwidget.view_state import (
 from attnwidget.view_state.following import default_metric
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import (
-    Arc,
+    HeadNames,
     Metrics,
     OffSet,
     SentMetric,
@@ -36,6 +36,7 @@ from attnwidget.wire import (
     encode_overview,
     encode_own_metrics,
     encode_similarity,
+    with_head_names,
 )
 from attnwidget.wire.compression import Quality
 
@@ -77,6 +78,7 @@ class RecordView(Choices):
         view: View = "head",
         metrics: Metrics | None = None,
         arcs: Iterable[Arc] | None = None,
+        head_names: HeadNames | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
         if not isinstance(record, AttentionRecord):
@@ -96,6 +98,8 @@ class RecordView(Choices):
         first = "cross" if "cross" in record.stacks else record.stacks[0]
         chosen = choices.get("stack")
         stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
+        if head_names is not None:
+            manifest = with_head_names(manifest, stack, head_names)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
         # A profile may lack the usual metrics.

@@ -11,10 +11,10 @@ import traitlets
 
 from attnwidget.interventions import Rerun
 from attnwidget.page import layers_within, rollouts_within
-from attnwidget.record import AttentionRecord
+from attnwidget.record import Arc, AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import Arc, Metrics, Replies
+from attnwidget.wire import HeadNames, Metrics, Replies
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
@@ -93,6 +93,10 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             `attnwidget.Arc`. The head view draws them over its lines, solid where the current head
             finds them and dashed where it does not, and counts both.
 
+    Args:
+        head_names: by (layer, head) of the stack shown, words for the head, which stand in the
+            model view and the map in place of those for its pattern.
+
     Raises:
         TypeError: `record` is no record, or no such choice exists.
         traitlets.TraitError: a value that this record does not have, or metrics of another shape.
@@ -113,10 +117,14 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         view: View = "head",
         metrics: Metrics | None = None,
         arcs: Iterable[Arc] | None = None,
+        head_names: HeadNames | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
+        # Set first, because close() runs even if the constructor fails.
         replies = self._replies = Replies(self.send)
-        super().__init__(record, view=view, metrics=metrics, arcs=arcs, **choices)
+        super().__init__(
+            record, view=view, metrics=metrics, arcs=arcs, head_names=head_names, **choices
+        )
         self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 

@@ -1,6 +1,6 @@
 """The wire format: a record's manifest, overview, blocks and replies. `js/src/data` reads them."""
 
-from .arcs import Arc, SentArc, encode_arcs
+from .arcs import SentArc, encode_arcs
 from .block import (
     Block,
     add_program,
@@ -13,6 +13,7 @@ from .block import (
 )
 from .comparison import compared_metrics, encode_comparison, joined_record
 from .examples import SentExamples, encode_examples
+from .head_names import HeadNames, with_head_names
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import heads_alone, profile_similarity
@@ -22,9 +23,9 @@ from .saved_effects import OffSet, SavedEffect, encode_effects
 from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
-    "Arc",
     "Block",
     "BlockError",
+    "HeadNames",
     "Metrics",
     "OffSet",
     "Replies",
@@ -53,4 +54,5 @@ __all__ = [
     "joined_record",
     "profile_similarity",
     "rollout_fits",
+    "with_head_names",
 ]

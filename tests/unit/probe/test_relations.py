@@ -119,3 +119,63 @@ def test_wrong_input_says_what_is_wrong(minilm: Loaded) -> None:
         aw.probe.relations(iter([(weights, text)]))
     with pytest.raises(TypeError, match=r"list of words is Annotated\(words\)"):
         aw.probe.relations(*minilm, [["a", "b"]])
+
+
+def test_misses_are_those_of_the_best_head() -> None:
+    texts = trees(60)
+    pairs = list(zip(planted(texts), texts, strict=True))
+    weights, text = pairs[1]
+    word = next(w for w, head in enumerate(text.heads or ()) if head is not None)
+    head = (text.heads or ())[word]
+    wrong = next(w for w in range(len(text)) if w not in (word, head))
+    for place in (GOLD, REVERSED):
+        weights[place][word, wrong] = weights[place][wrong, word] = 0.9
+    found = aw.probe.relations(pairs, min_count=20)
+    miss = found.misses["all"][0]
+    assert (miss.word, miss.head, miss.found) == (
+        word, head, wrong,
+    )  # fmt: skip
+    assert found.misses["all"][0].text is text
+    assert len(found.misses["all"]) <= 2
+
+
+def test_heads_are_named_with_what_they_are_compared_with() -> None:
+    texts = trees(60)
+    found = aw.probe.relations(list(zip(planted(texts), texts, strict=True)), min_count=20)
+    names = " ".join(found.head_names().values())
+    score = found.scores["obj"]
+    offset = f"{score.offset_accuracy.value:.2f}"
+    assert f"finds objects (obj): 1.00 of {score.count}, best offset {offset}" in names
+    assert set(found.head_names()) <= {GOLD, REVERSED}
+    wrong = trees(200, shuffled=True)
+    chance = aw.probe.relations(list(zip(planted(trees(200)), wrong, strict=True)), min_count=20)
+    assert chance.head_names() == {}
+
+
+def test_a_relation_is_shown_in_the_head_that_finds_it(minilm: Loaded) -> None:
+    text = Annotated(
+        ["the", "old", "dog", "saw", "unbelievable", "cats"],
+        [2, 2, 3, None, 5, 3],
+        ["det", "amod", "nsubj", "root", "amod", "obj"],
+    )
+    found = aw.probe.relations(*minilm, [text] * 2, min_count=1, null=None)
+    widget = found.show("amod", *minilm, text=text, view="model")
+    score = found.scores["amod"]
+    assert (widget.layer, widget.head) == (score.layer, score.head)
+    tokens = widget.record.tokens()[0]
+    ends = [
+        {" ".join(tokens[slice(*span)]) for span in (arc["query"], arc["key"])}
+        for arc in widget._arcs
+    ]
+    assert {"old", "dog"} in ends
+    assert len(ends) == 2
+    assert {arc["by"] for arc in widget._arcs} == {
+        "query" if score.direction == "attends" else "key"
+    }
+    words = widget._manifest["patterns"]["words"]["self"]
+    for (layer, head), name in found.head_names().items():
+        assert words[layer][head] == name
+    with pytest.raises(KeyError, match="no relation 'iobj'"):
+        found.show("iobj", *minilm)
+    with pytest.raises(ValueError, match="the text has no amod"):
+        found.show("amod", *minilm, text=Annotated(["a", "dog"], [1, None], ["det", "root"]))

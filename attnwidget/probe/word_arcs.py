@@ -1,0 +1,46 @@
+"""Relations between words as arcs between the tokens of a record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attnwidget.record import Arc, Tokens
+
+from .alignment import tokens_of_words
+from .annotated import Annotated, dependencies
+from .directions import Direction
+
+
+def word_arcs(
+    tokenizer: Any, text: Annotated, tokens: Tokens, relation: str, direction: Direction
+) -> list[Arc]:
+    """The arcs of a relation in a text, decided by the dependent word.
+
+    Args:
+        relation: "obj"; ``nmod:*`` for one with its subtypes; "all" for all but punctuation.
+        direction: "attends" if the dependent word is the query.
+    """
+    members = tokens_of_words(tokenizer, text, tokens, None)
+    spans = [
+        (int(positions[0]), int(positions[-1]) + 1) if len(positions) else None
+        for positions in map(np.flatnonzero, members)
+    ]
+    arcs = []
+    for word, head, name in dependencies(text):
+        own, other = spans[word], spans[head]
+        if own is None or other is None or not is_of(name, relation):
+            continue
+        arcs.append(
+            Arc(own, other, name) if direction == "attends" else Arc(other, own, name, by="key")
+        )
+    return arcs
+
+
+def is_of(name: str, relation: str) -> bool:
+    """True if a relation of the texts belongs to a row of the scores."""
+    base = name.split(":")[0]
+    if relation == "all":
+        return base not in ("punct", "root")
+    return name == relation or relation == f"{base}:*"
