@@ -18,8 +18,8 @@ _POINTS = "weights of sampling points (deformable attention), not of positions"
 
 _BEFORE_SINK = "from before the sink takes its part of each row"
 
-# What transformers returns as attention although it is not what the model multiplies its values
-# with. Part of a field's name -> why.
+# Outputs that transformers returns as attention although the model does not multiply its values
+# with them. Part of a field's name -> why.
 _NOT_THE_ATTENTION: dict[str, dict[str, str]] = {
     "cpmant": {"attentions": "the positions of the prompt are cut off"},
     "d_fine": {"cross": _POINTS},

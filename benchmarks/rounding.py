@@ -54,7 +54,7 @@ def measure(name: str) -> Errors | None:
     eager = zoo.build(name, "eager")
     single = references(name, eager)
     exact = references(name, _double(eager))
-    # As `references` does: some models draw random numbers in a forward pass.
+    # Seeded as in `references`: some models draw random numbers in a forward pass.
     model = zoo.build(name)
     torch.manual_seed(0)
     record = capture(*_called(model))

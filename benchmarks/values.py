@@ -112,7 +112,7 @@ class _Run:
 
     @property
     def bias(self) -> torch.Tensor:
-        """What the module returns for zeros."""
+        """Output of the module for zeros."""
         lead = (1,) * (self.received.ndim - 1)
         with torch.no_grad():
             zeros = torch.zeros(*lead, self.received.shape[-1])

@@ -1,4 +1,4 @@
-"""How Sphinx makes the site of these documents: `make docs`."""
+"""Sphinx's configuration for the site of these documents (`make docs`)."""
 
 import sys
 from pathlib import Path
@@ -57,7 +57,7 @@ html_theme_options = {
         "color-brand-visited": "#1f5fbf",
     },
     "dark_css_variables": {
-        # As an exported page has it, so that a live view has no edges.
+        # The colour of an exported page, so that a live view has no edges.
         "color-background-primary": "#111214",
         "color-brand-primary": "#7db0ff",
         "color-brand-content": "#7db0ff",

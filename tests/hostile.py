@@ -286,7 +286,7 @@ TEXTS: list[str] = list(
 )
 assert len(TEXTS) >= 150
 
-# What a stack may be called, and what a file may.
+# Names that a stack may have, and names that a file may have.
 NAMES = [text for text in TEXTS if text.isprintable() and 1 <= len(text) <= 200]
 FILES = [
     text

@@ -89,7 +89,7 @@ class Rule:
 # as well.
 _ABOVE_NULL = 0.2
 
-# What is left of a head that rests must be more than rounding.
+# The attention that a resting head leaves for other tokens must be more than rounding.
 _LEAST_REST = 0.01
 
 RESTING_RULES: tuple[Rule, ...] = (

@@ -106,7 +106,7 @@ class Generation:
         functions = JoinedFunctions(values=values)
         calls = []
         with undisturbed(self.model), without_autocast(device_of(self.model)):
-            # What was joined is freed.
+            # Free the steps that were joined.
             while steps.passes:
                 module, number = key = next(iter(steps.passes))
                 joined = self._joined(module, number, steps.passes.pop(key), functions)

@@ -25,8 +25,8 @@ from .recorder import Check, RecordedCall, RecordedCalls, record_pass
 from .sequences import PlacedTokens, Sequences
 from .stacks import is_cross, tower
 
-# Of the largest query component. An unchanged token has the same query to the last bit on most
-# processors; a changed one is far above.
+# Relative to the largest query component. An unchanged token has the same query to the last bit
+# on most processors; a changed one is far above.
 _UNCHANGED, _CHANGED = 1e-5, 1e-3
 
 # Models of which every image token is a patch of the vision tower, in the same order.

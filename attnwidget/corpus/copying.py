@@ -39,7 +39,7 @@ def copying(model: torch.nn.Module, batch: TextBatch, projections: Projections) 
     if unembedding is None:
         return {}
     ids = batch.tensors["input_ids"].cpu().numpy()
-    # Of the tokens in the batch alone: [texts, tokens, d_model].
+    # Only the tokens in the batch: [texts, tokens, d_model].
     raised_by = unembedding[ids] - unembedding.mean(axis=0)
     reader = _CopyReader(model, batch, projections, raised_by)
     with undisturbed(model), trace(model, reader, len(batch.texts), once=True):

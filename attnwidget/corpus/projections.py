@@ -80,7 +80,7 @@ class _Finder(Handler):
     def __init__(self) -> None:
         self.receivers = Receivers()
         self.makers: dict[Address, tuple[torch.nn.Module, torch.Tensor, np.ndarray]] = {}
-        # What each running module received, and the modules that have run since the last call.
+        # The input of each running module, and the modules that have run since the last call.
         self._received: dict[int, torch.Tensor] = {}
         self._recent: list[tuple[torch.nn.Module, torch.Tensor, torch.Tensor]] = []
 

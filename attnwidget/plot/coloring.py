@@ -150,7 +150,7 @@ def _metric_inks(
     if metric["signed"]:
         highest = max(abs(lowest), abs(highest))
         lowest = -highest
-    # Where all values are zero, a signed one has the middle colour.
+    # If all values are zero, a signed metric has the middle colour.
     if metric["signed"] and highest == 0:
         scale = Normalize(-1, 1)
     else:

@@ -23,7 +23,7 @@ from .shown import Shown, Side, other_side
 from .text import clean, weight
 from .weights import locked_weights
 
-# As in the front end.
+# The same value as in the front end.
 _DENSEST = 0.88
 _FRAMED = 3
 

@@ -308,7 +308,7 @@ def _hits(weights: Floats, words: NDArray[np.int64], heads: NDArray[np.int64]) -
     hits = np.empty((2, *weights.shape[:2], len(words)), np.float32)
     for direction, axis in enumerate((3, 2)):
         found = others.argmax(axis=axis)[..., words] == heads
-        # Where all weights are 0, as with words without tokens, nothing is found.
+        # If all weights are 0, as for words without tokens, nothing is found.
         hits[direction] = found & (others.max(axis=axis)[..., words] > 0)
     return hits
 

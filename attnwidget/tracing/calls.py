@@ -91,7 +91,7 @@ class FunctionCall:
 
     @property
     def shape(self) -> torch.Size:
-        """That of the scores: [M, heads, Tq, Tk]."""
+        """Shape of the scores: [M, heads, Tq, Tk]."""
         return torch.Size((*self.query.shape[:3], self.key.shape[2]))
 
 
@@ -128,7 +128,7 @@ class SoftmaxCall:
 
     @property
     def shape(self) -> torch.Size:
-        """That of the scores: [M, heads, Tq, Tk]."""
+        """Shape of the scores: [M, heads, Tq, Tk]."""
         return self.layout.apply(self.weights).shape
 
 

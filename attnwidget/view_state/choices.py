@@ -18,6 +18,7 @@ from .following import NO_SIZE, PAIR, SIMILARITY, following, following_metrics, 
 from .integers import Integer, Integers, Pairs
 
 View = Literal["head", "model", "neuron", "map"]
+Compared = Literal["a", "b", "difference"]
 Segments = Literal["all", "aa", "ab", "ba", "bb"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
@@ -53,6 +54,7 @@ class ChoiceOptions(TypedDict, total=False):
     """The choices as keyword arguments; `AttentionWidget` says what each means."""
 
     stack: str | None
+    compared: Compared
     layer: SupportsIndex | None
     head: SupportsIndex
     heads: Iterable[SupportsIndex] | None
@@ -63,6 +65,7 @@ class ChoiceOptions(TypedDict, total=False):
     combine: Combine
     lens: Lens
     words: bool
+    arcs_shown: bool
     orientation: Orientation
     picture: bool
     thumbnails: Thumbnails
@@ -95,7 +98,7 @@ def check_names(choices: Iterable[str]) -> None:
 
 def no_choice(owner: str, name: str) -> str:
     """The message for the name of no choice."""
-    meant = get_close_matches(name, (*CHOICES, "metrics"), 1)
+    meant = get_close_matches(name, (*CHOICES, "metrics", "arcs"), 1)
     end = f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}"
     return f"{owner} has no choice {name}{end}"
 
@@ -133,6 +136,7 @@ class Choices(traitlets.HasTraits):
 
     view = _choice(View, "head")
     stack = traitlets.Unicode().tag(sync=True, choice=True)
+    compared = _choice(Compared, "a")
     layer = _number(0)
     head = _number(0)
     heads = _numbers(None)
@@ -143,6 +147,7 @@ class Choices(traitlets.HasTraits):
     combine = _choice(Combine, "none")
     lens = _choice(Lens, "attention")
     words = _flag(False)
+    arcs_shown = _flag(True)
     orientation = _choice(Orientation, "vertical")
     picture = _flag(True)
     thumbnails = _choice(Thumbnails, "matrix")
@@ -188,6 +193,15 @@ class Choices(traitlets.HasTraits):
     @traitlets.validate("stack")
     def _valid_stack(self, proposal: Any) -> Any:
         return self._known_stack(proposal.value)
+
+    @traitlets.validate("compared")
+    def _valid_compared(self, proposal: Any) -> Any:
+        if proposal.value != "a" and not self._partners:
+            raise TraitError(
+                f"compared is {proposal.value!r}, but there is one record: "
+                "attnwidget.compare(a, b).widget() shows two"
+            )
+        return proposal.value
 
     @traitlets.validate("layer")
     def _valid_layer(self, proposal: Any) -> Any:
@@ -330,9 +344,16 @@ class Choices(traitlets.HasTraits):
     def _locked_side(self) -> Side:
         return "key" if self.query is None else "query"
 
+    @property
+    def _partners(self) -> dict[str, str]:
+        """The names of b's stacks by those of a, of a comparison."""
+        compared = self._manifest.get("compared")
+        return {each["a"]: each["b"] for each in compared["stacks"]} if compared else {}
+
     def _known_stack(self, name: str) -> str:
-        if name not in self._record.stacks:
-            raise TraitError(f"no stack {name!r}; this record has {', '.join(self._record.stacks)}")
+        names = [name for name in self._record.stacks if name not in self._partners.values()]
+        if name not in names:
+            raise TraitError(f"no stack {name!r}; this record has {', '.join(names)}")
         return name
 
     def _known_layer(self, number: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import traitlets
 from traitlets import TraitError
 
+from attnwidget.interventions import Rerun
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import counted
@@ -26,8 +27,12 @@ from attnwidget.view_state import (
 from attnwidget.view_state.following import default_metric
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import (
+    Arc,
     Metrics,
+    OffSet,
     SentMetric,
+    encode_arcs,
+    encode_effects,
     encode_overview,
     encode_own_metrics,
     encode_similarity,
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
 class RecordView(Choices):
     """A record with the choices of a view, which can be saved as a page and drawn as a figure.
 
-    See `AttentionWidget` for the choices and `metrics`.
+    See `AttentionWidget` for the choices, `metrics` and `arcs`.
 
     Raises:
         TypeError: `record` is no record, or no such choice exists.
@@ -56,10 +61,12 @@ class RecordView(Choices):
     """
 
     metrics = traitlets.Any()
+    arcs = traitlets.Any()
 
     _manifest = traitlets.Dict().tag(sync=True)
     _overview = traitlets.Bytes().tag(sync=True)
     _metrics: Any = traitlets.List().tag(sync=True)
+    _arcs: Any = traitlets.List().tag(sync=True)
     _similarity: Any = traitlets.Any(None, allow_none=True).tag(sync=True)
 
     @with_options(ChoiceOptions, CHOICE_DEFAULTS)
@@ -69,6 +76,7 @@ class RecordView(Choices):
         *,
         view: View = "head",
         metrics: Metrics | None = None,
+        arcs: Iterable[Arc] | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
         if not isinstance(record, AttentionRecord):
@@ -79,6 +87,8 @@ class RecordView(Choices):
             )
         check_names(choices)
         self._record = record
+        # The model of the record, if it was shown from one.
+        self._rerun: Rerun | None = None
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with counted("Summarizing heads", "layers", count):
             manifest, overview = self._encode_overview(record)
@@ -100,6 +110,7 @@ class RecordView(Choices):
             view=view,
             metrics={} if metrics is None else metrics,
             _metrics=self._encoded(metrics),
+            arcs=() if arcs is None else arcs,
             _manifest=manifest,
             _overview=overview,
             **choices,
@@ -142,11 +153,22 @@ class RecordView(Choices):
         self._metrics = self._encoded(proposal.value)
         return dict(proposal.value)
 
-    @traitlets.observe("metrics")
-    def _remove_metrics(self, change: Any) -> None:
+    @traitlets.observe("metrics", "arcs")
+    def _remove(self, change: Any) -> None:
         # None is not validated.
         if change.new is None:
-            self._metrics = []
+            setattr(self, f"_{change.name}", [])
+
+    @traitlets.validate("arcs")
+    def _valid_arcs(self, proposal: Any) -> tuple[Arc, ...]:
+        try:
+            # Read once: it may be an iterator.
+            is_listed = isinstance(proposal.value, Iterable) and not isinstance(proposal.value, str)
+            arcs = tuple(proposal.value) if is_listed else proposal.value
+            self._arcs = encode_arcs(self._record, arcs)
+        except (TypeError, ValueError) as error:
+            raise TraitError(str(error)) from error
+        return arcs
 
     @traitlets.validate("_similarity")
     def _valid_similarity(self, proposal: Any) -> Any:
@@ -155,6 +177,10 @@ class RecordView(Choices):
         except (TypeError, ValueError) as error:
             raise TraitError(str(error)) from error
 
+    def _measure_with(self, rerun: Rerun) -> None:
+        """Measure effects of heads that are off with this model."""
+        self._rerun = rerun
+
     @property
     def record(self) -> AttentionRecord:
         """The record shown."""
@@ -162,8 +188,18 @@ class RecordView(Choices):
 
     @property
     def selection(self) -> Selection:
-        """The head shown, at its locked query and key: weights, scores, q and k as arrays."""
-        return select(self._record, self.stack, self.layer, self.head, self.query, self.key)
+        """The head shown, at its locked query and key: weights, scores, q and k as arrays.
+
+        Raises:
+            ValueError: a difference of two records is shown, which has no scores, q and k.
+        """
+        if self.compared == "difference":
+            raise ValueError(
+                "a difference has no scores, queries and keys: set compared to 'a' or 'b', or use "
+                "widget.comparison.difference(layer, head)"
+            )
+        stack = self._partners[self.stack] if self.compared == "b" else self.stack
+        return select(self._record, stack, self.layer, self.head, self.query, self.key)
 
     def to_html(
         self,
@@ -171,12 +207,14 @@ class RecordView(Choices):
         views: Iterable[View] | None = None,
         layers: Iterable[SupportsIndex] | None = None,
         quality: Quality = "default",
+        effects: Iterable[OffSet] = (),
     ) -> str:
         """One self-contained HTML page: no kernel, no network.
 
         See `attnwidget.to_html` for the arguments; it makes a page of several widgets.
         """
-        return page_html([self.shown_record()], views=views, layers=layers, quality=quality)
+        shown = self.shown_record(effects)
+        return page_html([shown], views=views, layers=layers, quality=quality)
 
     def save_html(
         self,
@@ -185,9 +223,11 @@ class RecordView(Choices):
         views: Iterable[View] | None = None,
         layers: Iterable[SupportsIndex] | None = None,
         quality: Quality = "default",
+        effects: Iterable[OffSet] = (),
     ) -> None:
         """Write `to_html(…)` to a file, whole or not at all."""
-        save_page(path, [self.shown_record()], views=views, layers=layers, quality=quality)
+        shown = self.shown_record(effects)
+        save_page(path, [shown], views=views, layers=layers, quality=quality)
 
     def static(
         self,
@@ -214,18 +254,28 @@ class RecordView(Choices):
             self.shown_record(), height, layers=layers, quality=quality, budget=budget
         )
 
-    def shown_record(self) -> ShownRecord:
+    def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:
         """The record, and the current choices with which a page shows it.
 
-        All heads are on, since a page cannot run the model without some.
+        A page cannot run the model. Those heads are off that are off now, if `effects` has them,
+        else the first of `effects`; without any, all are on.
+
+        Args:
+            effects: sets of heads whose effect the page has, see `attnwidget.to_html`.
         """
+        saved = encode_effects(self._record, self._rerun, self.stack, effects, self.query)
+        sets = [each["heads"] for each in saved]
+        now = [list(head) for head in self.off]
+        off = now if now in sets else next(iter(sets), [])
         return ShownRecord(
             self._record,
             self._manifest,
             self._overview,
-            choice_values(self) | {"off": []},
+            choice_values(self) | {"off": off},
             self._metrics,
             self._similarity,
+            self._arcs,
+            saved,
         )
 
     def figure(
@@ -310,4 +360,5 @@ class RecordView(Choices):
             overview=overview,
             metrics=self._metrics,
             similarity=self._similarity,
+            arcs=self._arcs,
         )

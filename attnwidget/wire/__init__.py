@@ -1,5 +1,6 @@
 """The wire format: a record's manifest, overview, blocks and replies. `js/src/data` reads them."""
 
+from .arcs import Arc, SentArc, encode_arcs
 from .block import (
     Block,
     add_program,
@@ -10,28 +11,38 @@ from .block import (
     encode_rollout,
     rollout_fits,
 )
+from .comparison import compared_metrics, encode_comparison, joined_record
 from .examples import SentExamples, encode_examples
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import heads_alone, profile_similarity
 from .requests import Replies
 from .rounding import BlockError
+from .saved_effects import OffSet, SavedEffect, encode_effects
 from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
+    "Arc",
     "Block",
     "BlockError",
     "Metrics",
+    "OffSet",
     "Replies",
+    "SavedEffect",
+    "SentArc",
     "SentExamples",
     "SentMetric",
     "SentSimilarity",
     "add_program",
     "block_size",
+    "compared_metrics",
     "decode_floats",
     "decode_overview",
+    "encode_arcs",
     "encode_block",
     "encode_combined",
+    "encode_comparison",
+    "encode_effects",
     "encode_examples",
     "encode_overview",
     "encode_own_metrics",
@@ -39,6 +50,7 @@ __all__ = [
     "encode_rollout",
     "encode_similarity",
     "heads_alone",
+    "joined_record",
     "profile_similarity",
     "rollout_fits",
 ]

@@ -48,7 +48,7 @@ _NUMBERS = {"f16": "<f2", "f32": "<f4", "i8": "i1", "i16": "<i2"}
 # The part with the steps of an array of integers.
 _STEPS = {"queries": "query_steps", "keys": "key_steps"}
 
-# Of larger ones, not every integer is a float16.
+# Above this, not every integer is a float16.
 _LARGEST_FLOAT16_INTEGER = 2048
 
 

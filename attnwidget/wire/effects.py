@@ -14,9 +14,9 @@ from .later import LaterReplies, Reply
 from .manifest import encode_overview
 from .text import sendable
 
-# As many predictions before, and after, are sent.
+# Number of predictions sent before and after.
 _PREDICTIONS = 8
-# As many tokens, those whose states turned most.
+# Number of tokens sent, those whose states turned most.
 _TOKENS = 24
 
 NO_MODEL = (

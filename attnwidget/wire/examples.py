@@ -64,7 +64,7 @@ def encode_examples(profile: HeadProfile, texts: Sequence[int]) -> SentExamples:
     return {
         "texts": [_beginning(profile.text(index)) for index in texts],
         "num_texts": profile.num_texts,
-        # Those of repeated tokens have none.
+        # Examples of repeated tokens have none.
         "metrics": {
             metric: stacks
             for metric, stacks in metrics.items()

@@ -24,11 +24,11 @@ class Results:
     limit: float = LIMIT
     """Seconds that a page could take."""
     pages: list[Row] = field(default_factory=list)
-    """What making each page took, and how large it is; and what BertViz's data would take."""
+    """Cost and size of each page, and the size of BertViz's data."""
     runs: list[Row] = field(default_factory=list)
-    """What each page showed in each round."""
+    """Measurements of each page in each round."""
     capture: list[str] = field(default_factory=list)
-    """What `benchmarks.capture` printed."""
+    """Output of `benchmarks.capture`."""
 
     def add_run(self, case: Case, subject: str, number: int, run: Run, seconds: float) -> None:
         hover = sorted(run.hover)

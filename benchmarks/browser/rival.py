@@ -9,8 +9,8 @@ from typing import Any
 
 VERSION = "1.4.1"
 
-# What its page loads from cdnjs, taken from the npm packages of the same versions. npm has no
-# jQuery 2.0.0, the nearest is 2.1.0; and RequireJS there is not minified.
+# Scripts that its page loads from cdnjs, taken from the npm packages of the same versions. npm has
+# no jQuery 2.0.0, the nearest is 2.1.0; and RequireJS there is not minified.
 _NPM = Path(__file__).with_name("node_modules")
 SERVED: Mapping[str, Path] = {
     "https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js": _NPM

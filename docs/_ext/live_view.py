@@ -23,7 +23,7 @@ from attnwidget import AttentionWidget
 
 FOLDER = "_live"
 
-# What the views of a text of 15 tokens take in a column of the site, in CSS pixels.
+# Height of the views of a text of 15 tokens in a column of the site, in CSS pixels.
 HEIGHTS = {"head": 732, "model": 704, "neuron": 712, "map": 880}
 
 

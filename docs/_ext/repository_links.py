@@ -20,7 +20,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 ROOT = Path(__file__).parents[2]
 
-# What the anchors of a source's lines begin with.
+# Prefix of the anchors of a source's lines.
 LINE = "line"
 
 # Files at the root that are documents of the site.

@@ -1,4 +1,4 @@
-"""What axe-core, which knows what keeps people out, finds in every view."""
+"""Accessibility rules of axe-core, checked in every view."""
 
 from collections.abc import Callable
 from pathlib import Path

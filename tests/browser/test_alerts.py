@@ -1,4 +1,4 @@
-"""What goes wrong is said in the view, and not only in a log."""
+"""Errors are shown in the view, and not only in a log."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -16,7 +16,7 @@ Return = Callable[..., str]
 
 @pytest.fixture
 def returned(record: AttentionRecord) -> Return:
-    """What a function of BertViz's returns for MiniLM's weights over a pair of sentences."""
+    """Result of a function of BertViz's for MiniLM's weights over a pair of sentences."""
     layers = record.stack().layers
     weights = [[record.weights(n, head) for head in range(12)] for n in range(len(layers))]
 
@@ -76,7 +76,7 @@ def test_several_in_another_page(open_page: OpenPage, returned: Return) -> None:
 
 
 def test_put_into_a_page_by_its_script(open_page: OpenPage, returned: Return) -> None:
-    """As demo servers do with HTML that they are given; scripts in it would not run."""
+    """Insert HTML as demo servers do; scripts in it would not run."""
     page = open_page("<!doctype html><div id=place></div>")
     page.evaluate(
         "html => { document.getElementById('place').innerHTML = html }", returned(head_view)

@@ -1,4 +1,4 @@
-"""What a page may take: what `make bench` measures, as far as it does not depend on a clock."""
+"""Limits of a page's cost: the figures of `make bench` that do not depend on a clock."""
 
 from pathlib import Path
 

@@ -26,7 +26,7 @@ FILES = {
     "neuron": "attention-neuron-layer-0-head-2",
 }
 
-# How high the heading of a figure may be, and what the frame of the view takes, in pixels.
+# Largest height of a figure's heading, and the size of the view's frame, in pixels.
 HEADING = 60
 FRAME = 16
 

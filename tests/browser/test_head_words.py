@@ -84,7 +84,7 @@ def test_the_numbers_of_rows_and_columns(
 
 def test_the_numbers_of_cells(view: View, worded: aw.AttentionRecord) -> None:
     weights = between_words(worded, 0, 0)
-    # Of a word of one token, that token's own score.
+    # A word of one token has that token's own score.
     score = worded.scores(0, 0)[belongs(worded).argmax(axis=1)[1], 0]
     named = names(WORDS)
     for row, column in (2, 4), (4, 2), (9, 9), (0, 15), (1, 0):

@@ -89,7 +89,7 @@ def test_copied_they_compute_nothing(visit: Visit, html: str) -> None:
         visit.page.get_by_role("menuitem", name=table).first.click()
         expect(view.status).to_contain_text("copied")
         copied = visit.page.evaluate("window.copied")
-        # As a spreadsheet parts it.
+        # Split as a spreadsheet does.
         lines = csv.reader(io.StringIO(copied.replace("\x00", ""), newline=""), delimiter="\t")
         cells = [cell for line in lines for cell in line]
         assert "'=1+1" in cells

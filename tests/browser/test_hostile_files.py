@@ -20,10 +20,10 @@ from tests.hosts.hostile_texts import expect_text_alone
 # A figure names the 40 queries around the one that is locked at least.
 LOCKED = range(20, len(TEXTS) + 20, 40)
 
-# Of what a figure is made.
+# Elements that a figure consists of.
 ELEMENTS = {"svg", "title", "rect", "path", "image", "text", "g", "clipPath"}
 ELEMENTS |= {"linearGradient", "stop"}
-# Of what one of matplotlib is made besides.
+# Further elements of a figure by matplotlib.
 MATPLOTLIB = {"defs", "style", "polygon", "use", "tspan", "pattern", "metadata"}
 MATPLOTLIB |= {"RDF", "Work", "type", "format", "creator", "Agent"}
 

@@ -10,7 +10,7 @@ import attnwidget as aw
 from tests.browser.test_keyboard import tab_to
 from tests.browser.view import View, names
 
-# What has the focus inside the view, and whether a reader can see that it has.
+# The focused element inside the view, and if its focus is visible.
 FOCUS = """() => {
   let active = document.activeElement;
   while (active?.shadowRoot) active = active.shadowRoot.activeElement;

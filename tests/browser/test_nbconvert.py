@@ -31,7 +31,7 @@ EARLIER = "earlier.ipynb"
 
 MODULES = Path(__file__).parents[2] / "js" / "node_modules"
 
-# What such a page asks the network for, answered from the same packages on disk.
+# Network requests of such a page, answered from the same packages on disk.
 NETWORK = {
     "https://cdnjs.cloudflare.com/ajax/libs/require.js/2.1.10/": "requirejs/require.js",
     "https://unpkg.com/@jupyter-widgets/html-manager@": (

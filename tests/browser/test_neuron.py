@@ -44,7 +44,7 @@ def test_the_numbers_of_a_pair(
 
 
 def test_the_neuron_that_matters_most_may_pull_down(view: View, record: aw.AttentionRecord) -> None:
-    """Of the pair whose largest product, by size, is most clearly a negative one."""
+    """The pair whose largest product, by size, is most clearly a negative one."""
     queries, keys = record.queries(0, 0), record.keys(0, 0)
     products = queries[:, None, :] * keys[None, :, :]
     lead = -products.min(axis=2) - products.max(axis=2)
@@ -138,7 +138,7 @@ def drag(view: View, first: int, last: int) -> None:
 def expect_alone(
     view: View, record: aw.AttentionRecord, place: tuple[int, int, int], n: int
 ) -> None:
-    """Of every key of a row: the model's own numbers, and those of one neuron alone."""
+    """The model's own numbers of every key of a row, and those of one neuron alone."""
     layer, head, query = place
     q, keys = record.queries(layer, head)[query], record.keys(layer, head)
     seen = np.isfinite(record.scores(layer, head)[query])
@@ -314,7 +314,7 @@ def test_nothing_above_the_columns_is_cut(
     note = view.body.get_by_text(re.compile(r"^▾ \d+ of \d+"))
     expect(note).to_be_visible()
     assert view.body.locator(".column-headers").evaluate(CUT) == []
-    # What is short here is said in full where one points at it.
+    # A shortened text is given in full on hover.
     full = re.compile(r"\d+ of \d+ neurons makes? 80% of the difference to the other keys")
     expect(view.body.get_by_title(full)).to_have_count(1)
     strip = view.within.get_by_role("listbox", name="Neurons", exact=True)

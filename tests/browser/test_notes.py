@@ -1,4 +1,4 @@
-"""What is not as it should be is said, and where."""
+"""Notes name everything that is not exact, and its place."""
 
 import pytest
 from playwright.sync_api import Locator, expect

@@ -16,7 +16,7 @@ def test_lines_are_painted(view: View) -> None:
 
 
 def test_a_line_runs_where_the_weight_is(view: View, record: aw.AttentionRecord) -> None:
-    """Of the head with the largest weight between different rows, drawn alone."""
+    """The head with the largest weight between different rows, drawn alone."""
     weights = np.stack([record.weights(0, head) for head in range(record.num_heads(0))])
     rows = weights.shape[1]
     weights[:, range(rows), range(rows)] = 0

@@ -89,7 +89,7 @@ def test_weights_are_those_of_the_record_without_vectors_too(
     first.swatch(2).dblclick()
     weights = {2: record.weights(0, 2)[4]}
     expect_strongest(first, "Layer 0 · Head 2 fox →", weights, labels)
-    # That is said of layers for which no score program holds.
+    # "kept as weights" is said only of layers that no score program reproduces.
     expect(first.within.get_by_text("weights within ±")).to_be_visible()
     expect(first.within.get_by_text("kept as weights")).to_have_count(0)
 
@@ -165,7 +165,7 @@ def test_a_page_of_many_widgets_has_one_program(
 ) -> None:
     widgets = [aw.AttentionWidget(record, layer=layer) for layer in range(6)]
     one, six = widgets[0].to_html(), aw.to_html(*widgets)
-    # What is added is what is chosen.
+    # Further widgets add only their choices.
     assert len(six) - len(one) < 5 * 1000
     page = open_page(six)
     expect(page.get_by_role("tablist", name="View")).to_have_count(6)

@@ -75,7 +75,7 @@ def _expect_image(page: Page) -> None:
 
 
 def _brightness(page: Page, name: str, column: int) -> float:
-    """Of the middle of a patch in the first row, 0 to 255."""
+    """Colour of the middle of a patch in the first row, 0 to 255."""
     seen = look(page.get_by_role("grid", name=name, exact=True))
     height, width, _ = seen.shape
     return float(seen[height // 8, int((column + 0.5) * width / 4)].mean())

@@ -8,7 +8,7 @@ import attnwidget as aw
 from tests.browser.view import View, numbers
 from tests.support import OpenPage
 
-# Where each weight in the status line begins on the screen, in the order of the text.
+# Left edge of each weight in the status line, in the order of the text.
 PLACES = r"""status => {
   const places = [];
   const walker = document.createTreeWalker(status, NodeFilter.SHOW_TEXT);

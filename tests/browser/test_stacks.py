@@ -32,7 +32,7 @@ def view(open_page: OpenPage, page_of_stacks: Path) -> View:
 
 def test_the_stacks_are_listed_by_name(view: View) -> None:
     expect(view.filter.get_by_role("option")).to_have_text(["Encoder", "Decoder", "Cross"])
-    # What a translation is looked at for.
+    # The stack that one looks at in a translation.
     expect(view.filter).to_have_value("cross")
 
 

@@ -1,4 +1,4 @@
-"""Where a policy allows neither compiled code nor workers, a page draws the same all the same."""
+"""A page draws the same under a policy that allows neither compiled code nor workers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.support import OpenPage, Watch
 LONG = " ".join([TEXT] * 6)
 LONGER = " ".join([TEXT] * 15)
 
-# What Chromium says when it holds to the policy.
+# Chromium's messages when it enforces the policy.
 REFUSALS = [r"Content Security Policy"]
 
 

@@ -1,4 +1,4 @@
-"""As a reader's system is set: forced colours, reduced motion, touch, another writing direction."""
+"""Settings of a reader's system: forced colours, reduced motion, touch, writing direction."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -93,7 +93,7 @@ def test_there_is_room_for_a_finger(open_as: OpenAs, touch: bool, least: int) ->
 
 
 def test_everything_is_reached_by_touch(open_as: OpenAs) -> None:
-    """What hovering shows, a tap shows too."""
+    """A tap shows the same as hovering."""
     view = open_as(has_touch=True, is_mobile=True)
     view.query(4).tap()
     expect(view.query(4)).to_have_attribute("aria-selected", "true")

@@ -19,7 +19,7 @@ def test_a_click_takes_a_head_out_and_back_in(view: View) -> None:
     expect_on(view, everyone - {3}, 12)
     view.swatch(3).click()
     expect_on(view, everyone, 12)
-    # What a reader has just switched on is also what the numbers are about.
+    # The head that was just switched on is also the head of the numbers.
     expect(view.head).to_have_text("3")
 
 

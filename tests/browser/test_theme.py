@@ -36,7 +36,7 @@ def test_the_page_turns_with_the_system(view: View) -> None:
 
 @pytest.mark.parametrize("element", ["html", "body"])
 def test_the_view_turns_with_what_is_around_it(view: View, element: str) -> None:
-    """As in a host that switches its own theme, by an attribute or a class."""
+    """A host switches its own theme by an attribute or a class."""
 
     def bright() -> None:
         assert brightness(look(view.body)) > 230

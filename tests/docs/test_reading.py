@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.docs.pages import Html
 from tests.support import OpenPage
 
-# As the documents name them.
+# Named as in the documents.
 LIVE = {
     "index.html": ["Head"],
     "guide/head.html": ["Head", "Head"],
@@ -19,7 +19,7 @@ LIVE = {
     "guide/map.html": ["Map", "Map"],
     "guide/lenses.html": ["Head", "Head"],
 }
-# Of a page of the site, and of an exported page.
+# Selectors of a page of the site, and of an exported page.
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 18, 20)"}
 
 

@@ -48,7 +48,7 @@ def test_words_of_any_labels() -> None:
         assert found
         json.dumps([sendable(label) for label in found.labels], ensure_ascii=False).encode()
         assert len(found.of) == len(labels)
-        # As the view takes them: in order, each with a token.
+        # The form that the view takes: in order, each with a token.
         assert sorted(set(found.of)) == list(range(len(found.labels)))
         return True
 

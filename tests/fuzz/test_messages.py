@@ -36,7 +36,7 @@ def test_requests(record: aw.AttentionRecord) -> None:
     def check(data: bytes) -> bool:
         sent: list[Any] = []
         replies = Replies(lambda *reply: sent.append(reply))
-        # What takes a thread has an end that nobody would wait for.
+        # Replies that need a thread are cancelled, because nothing would wait for them.
         replies.close()
         for request in json.loads(data):
             replies.to(record, request)

@@ -88,7 +88,7 @@ class Colab:
 
     def evaluate(self, expression: str) -> Any:
         """The value of a Python expression in the kernel, by way of JSON."""
-        # What is printed comes in as many messages as it likes.
+        # Printed text comes in any number of messages.
         printed = self._run(f"import json as _json; print(_json.dumps({expression}))")
         return json.loads("".join(message["text"] for message in printed))
 

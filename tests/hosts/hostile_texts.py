@@ -20,7 +20,7 @@ WALK = """async (list, key, count) => {
   for (let n = 0; n < count; n++) {
     const before = list.getAttribute("aria-activedescendant");
     list.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-    // What is out of sight is there only when it has come into it.
+    // Cells out of sight are created only when they are scrolled into view.
     for (let frames = 0; frames < 300; frames++) {
       const now = list.getAttribute("aria-activedescendant");
       if (now && now !== before) break;
@@ -36,7 +36,7 @@ WALK = """async (list, key, count) => {
 # shown; tests/browser and tests/lab read each.
 PAGES = [shown(text) for text in (*TEXTS[19::20], TEXTS[-1])]
 
-# What runs now says so; before, it is an error that there is nothing to call.
+# Defines the function that hostile scripts call; without it they raise an error.
 LISTEN = f"() => {{ {TELL}; }}"
 
 # Runs, or is blocked, at once, so that no later test hears of it.

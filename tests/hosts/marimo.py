@@ -77,14 +77,14 @@ theme = "system"
 auto_instantiate = true
 """
 
-# What a page that marimo exports loads from the network, which is in its package too.
+# Files that a page exported by marimo loads from the network, which are in its package too.
 NETWORK = {
     f"https://cdn.jsdelivr.net/npm/@marimo-team/frontend@{marimo.__version__}/dist/": (
         Path(marimo.__file__).parent / "_static"
     )
 }
 
-# Of marimo itself, whatever its notebook holds: it asks for pictures before it needs them.
+# Marimo's own, whatever its notebook holds: it asks for pictures before it needs them.
 NOISE = [r"^console warning: The resource \S+ was preloaded using link preload but not used "]
 
 

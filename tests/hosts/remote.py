@@ -11,7 +11,7 @@ from PIL import Image
 
 from tests.support import PATIENCE_SECONDS
 
-# Of the page, in CSS pixels.
+# Size of the page in CSS pixels.
 WIDTH, HEIGHT = 1100, 1000
 
 ESCAPE = "\ue00c"
@@ -55,7 +55,7 @@ class Remote(ABC):
     def problems(self) -> list[str]:
         """The page's errors and network requests since the last call."""
 
-    # What a reader does.
+    # Actions of a reader.
 
     def point(self, selector: str, n: int = 0) -> None:
         self._pointer(selector, n)
@@ -73,7 +73,7 @@ class Remote(ABC):
         actions = [{"type": each, "value": key} for key in keys for each in ("keyDown", "keyUp")]
         self.act({"type": "key", "id": "keyboard", "actions": actions})
 
-    # What a reader sees.
+    # Things that a reader sees.
 
     def text(self, selector: str, n: int = 0) -> str:
         return " ".join(self.of(selector, n, "textContent").split())

@@ -50,7 +50,7 @@ def write_notebooks(browser: Browser, server: Server, record: aw.AttentionRecord
     for name in ("trusted", "trusted-bare"):
         command = [sys.executable, "-m", "nbformat.sign", f"{name}.ipynb"]
         subprocess.run(command, cwd=server.root, env=environment(server.root.parent), check=True)
-    # What another person sent: signatures are of the whole content.
+    # A notebook that another person sent: signatures are of the whole content.
     for notebook in (saved, bare):
         notebook["metadata"]["title"] = "From somewhere else"
     _write(server, "untrusted", saved)

@@ -87,7 +87,7 @@ if __name__ == "__main__":
     app.run()
 """
 
-# How VS Code's renderer puts HTML into its page, and the policy of that page, which holds for
+# The way that VS Code's renderer puts HTML into its page, and the policy of that page, for
 # frames without an address too.
 VS_CODE = """<!doctype html>
 <html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="

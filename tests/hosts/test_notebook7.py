@@ -19,7 +19,7 @@ from tests.hosts.shown import (
 from tests.lab.lab import CELLS, Lab
 from tests.lab.server import serve
 
-# Of Notebook 7 itself, whatever a notebook does.
+# Notebook 7's own messages, whatever a notebook does.
 NOISE = [
     # Two plugins put the same command into its menu.
     r"^console warning: Menu entry for command '[\w:-]+' is duplicated\.$",
@@ -191,6 +191,6 @@ def test_keys_pressed_in_the_view_are_for_the_view(notebook: Lab, view: View) ->
     for key in ("b", "a", "m", "y", "1", ",", "]", "."):
         notebook.page.keyboard.press(key)
         assert notebook.cells() == before, key
-    # Those that the view knows, it followed.
+    # The view followed the keys that it knows.
     expect(view.layer).to_have_text("1")
     expect(view.head).to_have_text("1")

@@ -132,7 +132,7 @@ def test_what_was_not_embedded_says_so(trusted: Lab) -> None:
 
 @pytest.mark.parametrize("name", ["trusted", "test"])
 def test_hostile_texts_stay_text(open_: Callable[[str], Lab], name: str) -> None:
-    """As they were saved, and from a kernel that still runs."""
+    """Choices come back as they were saved, and from a kernel that still runs."""
     lab = open_(name)
     expect_text_alone(View(results(lab).nth(3)), lab.watch)
 

@@ -20,14 +20,14 @@ from tests.hosts.shown import (
 )
 from tests.support import Watch
 
-# What pages of these hosts ask the network for without any widget. It is refused here.
+# Network requests of these hosts' pages without any widget. They are refused here.
 ASKED_BY_HOSTS = (
     "https://cdnjs.cloudflare.com/ajax/libs/",
     "https://cdn.jsdelivr.net/npm/mathjax",
     voila.ICONS,
 )
 
-# What hosts log with any notebook.
+# Messages that hosts log with any notebook.
 LOGGED_BY_HOSTS = [
     *voila.NOISE,
     *marimo.NOISE,

@@ -98,7 +98,7 @@ def test_what_is_shown_and_chosen(
     expect(known).to_have_text("head 3.6 fox None")
     expect_head_view(view, record, layer=3)
 
-    # Where there is a kernel, no layer has to come with the page.
+    # With a kernel, no layer has to come with the page.
     expect(page.get_by_text("0 layers are embedded")).to_be_visible()
     # The other widget is another's.
     expect(other.layer).to_have_text("0")

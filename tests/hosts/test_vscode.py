@@ -90,7 +90,7 @@ def test_it_is_as_light_as_what_is_behind_it(vscode: VSCode) -> None:
     view = View(vscode.run("aw.show(record)"))
     expect_lines(view)
     expect_brightness(view.body, dark=False)
-    # Where its user has undone that.
+    # With a style sheet of the user that undoes it.
     vscode.page.add_style_tag(
         content="main .cell-output-ipywidget-background { background: transparent !important }"
     )

@@ -40,7 +40,7 @@ go.on_click(choose)
     LOAD_HOSTILE + "; aw.show(hostile)",
 ]
 
-# What Voila's own page asks the network for: icons. Answered with nothing.
+# Network requests of Voila's own page: icons. Answered with nothing.
 ICONS = "https://cdn.jsdelivr.net/npm/@fortawesome/fontawesome-free@"
 
 # Messages of Voila itself, with any notebook.

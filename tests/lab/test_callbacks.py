@@ -1,4 +1,4 @@
-"""What the notebook's own code makes of a choice, and what the reader sees where it fails."""
+"""Callbacks of the notebook's own code, and the messages if they fail."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the reader does is known in Python, and what Python sets is seen."""
+"""Python knows the reader's choices, and the reader sees Python's."""
 
 import re
 from typing import Any

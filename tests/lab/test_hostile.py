@@ -20,7 +20,7 @@ bad = hostile.record()
 
 @pytest.fixture(autouse=True)
 def _told(lab: Lab) -> None:
-    """What runs is an error in the console, with which a test fails."""
+    """A script that runs logs an error in the console, which fails the test."""
     lab.page.evaluate(f"() => {{ {hostile.TELL}; }}")
     lab.run(SETUP)
 

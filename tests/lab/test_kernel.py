@@ -52,7 +52,7 @@ def test_a_failure_in_the_kernel_is_shown(lab: Lab) -> None:
     expect(view.alert).to_contain_text("the disk is on fire")
     # Not again and again: the kernel has other things to do.
     assert lab.evaluate("asked") == 1
-    # What is already there stays usable.
+    # Layers that have arrived stay usable.
     view.layer.press("Home")
     expect(view.alert).to_have_count(0)
     view.query(4).hover()

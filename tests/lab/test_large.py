@@ -51,7 +51,7 @@ def test_its_rows_and_columns_are_the_records(lab: Lab) -> None:
     view.query(20).hover()
     expect_strongest(view, "Layer 0 w20 →", row, labels)
     view.key(3).hover()
-    # Of the first column, the kernel works out every row.
+    # The kernel computes every row of the first column.
     expect(view.status).to_contain_text("Layer 0 w3 ←")
     expect_strongest(view, "Layer 0 w3 ←", column, labels)
     head = max(row, key=lambda head: float(row[head][3]))

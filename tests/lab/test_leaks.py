@@ -19,7 +19,7 @@ class Empty(anywidget.AnyWidget):
 
 
 def growth(lab: Lab, cell: Cell, *, used: bool) -> dict[str, float]:
-    """How much every further run of a cell typically adds, after garbage collection.
+    """Median growth per further run of a cell, after garbage collection.
 
     The median over the runs: now and then JupyterLab itself adds some 140 listeners at once.
     """

@@ -33,7 +33,7 @@ def test_no_cell_is_made_or_changed(lab: Lab, view: View, part: str) -> None:
     for key in ("b", "a", "m", "y", "1", ",", "]", "."):
         lab.page.keyboard.press(key)
         assert lab.cells() == before, key
-    # Those that the view knows, it followed.
+    # The view followed the keys that it knows.
     expect(view.layer).to_have_text("1")
     expect(view.head).to_have_text("1")
 

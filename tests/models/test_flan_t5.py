@@ -32,7 +32,7 @@ def test_every_weight_of_a_generation(flan_t5: Trained, agree: Agree, beams: int
     inputs = flan_t5.processor(TEXT, return_tensors="pt")
     with torch.no_grad():
         ids = flan_t5.model.generate(**inputs, **options)
-    # What was generated last has not been read.
+    # The last generated token has not been read.
     agree(record, **references_by_stack(flan_t5.eager, **inputs, decoder_input_ids=ids[:, :-1]))
 
 

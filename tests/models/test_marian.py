@@ -63,7 +63,7 @@ def test_every_weight_is_the_models_own(
 
 
 def test_without_a_target_it_translates(marian: Trained) -> None:
-    """As the model's own settings say: with beams."""
+    """Generate with the model's own settings, which use beams."""
     record, expected = _captured(marian), _captured(marian, generate=BEAM)
     assert record.tokens("cross") == expected.tokens("cross")
     assert np.array_equal(record.weights(5, 0, "cross"), expected.weights(5, 0, "cross"))

@@ -11,7 +11,7 @@ from tests.unit.tiny import references_by_stack
 TEXT = "The quick brown fox jumped over the lazy dog because it was tired."
 PAIR = "Then it slept in the warm sun."
 
-# Which noun is meant depends on the pronoun alone, not on where the nouns stand.
+# The noun that is meant depends on the pronoun alone, not on the nouns' places.
 PRONOUNS = [
     ("The king thanked the queen because {} was kind.", {"he": "king", "she": "queen"}),
     ("The mother called the boy because {} was worried.", {"she": "mother", "he": "boy"}),

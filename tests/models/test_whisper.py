@@ -70,7 +70,7 @@ def test_every_weight_of_a_generation(whisper: Trained, agree: Agree, speech: np
     record = capture(whisper.model, whisper.processor, features, generate=GENERATE)
     with torch.no_grad():
         result = whisper.model.generate(**features, **GENERATE, return_dict_in_generate=True)
-    # What was generated last has not been read.
+    # The last generated token has not been read.
     ids = result["sequences"][:, : len(record.tokens("decoder")[0])]
     agree(record, **references_by_stack(whisper.eager, **features, decoder_input_ids=ids))
 
@@ -78,7 +78,7 @@ def test_every_weight_of_a_generation(whisper: Trained, agree: Agree, speech: np
 def test_head_2_4_of_the_cross_attention_follows_the_speech(
     whisper: Trained, speech: np.ndarray
 ) -> None:
-    """Where each of the ten tokens after the first two was spoken, in seconds."""
+    """Times at which the ten tokens after the first two were spoken, in seconds."""
     features = _features(whisper, speech)
     record = capture(whisper.model, whisper.processor, features, generate=GENERATE)
     heard = record.weights(2, 4, "cross").argmax(axis=1)[2:11] * 0.02

@@ -8,7 +8,7 @@ import pytest
 
 MODELS = os.environ.get("ATTNWIDGET_MODELS")
 
-# What the texts say in words, about names that the cells leave behind.
+# Claims of the texts, about variables that the cells define.
 CLAIMS = {
     "clark_surface": """
 assert set(bert.index[bert["previous"] > 0.5]) == {(1, 4), (3, 5)}
@@ -90,7 +90,7 @@ def scripts() -> Any:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory, scripts: Any, smollm2: Any) -> Path:
-    """Where the models lie by the names that the notebooks load them by."""
+    """A folder with the models under the names that the notebooks use."""
     from tests.notebooks import standins
 
     folder = tmp_path_factory.mktemp("notebooks")
@@ -116,7 +116,7 @@ def test_it_runs(name: str, folder: Path, scripts: Any) -> None:
 
 @pytest.mark.parametrize("name", sorted(CLAIMS))
 def test_what_is_committed_can_be_read_without_scripts(name: str, scripts: Any) -> None:
-    """As GitHub reads it: a picture for every view, and no widget state, which would hide it."""
+    """A picture for every view on GitHub, and no widget state, which would hide it."""
     import nbformat
 
     path = scripts.FOLDER / f"{name}.ipynb"

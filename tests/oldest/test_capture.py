@@ -115,7 +115,7 @@ def test_every_weight_of_a_generation(name: str, options: dict[str, Any]) -> Non
     inputs = {"input_ids": _ids(7)}
     record = capture(model, None, inputs, generate=options)
     with torch.no_grad():
-        # What was generated last has not been read.
+        # The last generated token has not been read.
         generated = model.generate(**inputs, **options)[:, :-1]
     if model.config.is_encoder_decoder:
         own = references_by_stack(eager, **inputs, decoder_input_ids=generated)

@@ -1,4 +1,4 @@
-"""What is published is the package, its bundles and its licence, and nothing else."""
+"""Published archives hold the package, its bundles and its licence, and nothing else."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What hosted notebooks have installed is all that attnwidget asks for: pip changes none of it."""
+"""Hosted notebooks have all that attnwidget requires: pip changes none of it."""
 
 import re
 from email.message import Message

@@ -12,7 +12,7 @@ from tests.unit.tiny import Model
 
 # Before transformers 4.50 a plain dict.
 _INTERFACE = type(modeling_utils.ALL_ATTENTION_FUNCTIONS)
-# As it was before any capture of this process: this module is imported before the first test.
+# The state before any capture of this process: this module is imported before the first test.
 _BEFORE = dict(vars(_INTERFACE))
 _FUNCTIONAL = dict(vars(torch.nn.functional))
 

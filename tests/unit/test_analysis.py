@@ -87,7 +87,7 @@ def test_a_metric_of_every_name_for_every_head() -> None:
 
 @pytest.mark.parametrize(("name", "offset"), [("previous", -1), ("same", 0), ("next", 1)])
 def test_a_head_that_attends_to_a_neighbour(name: str, offset: int) -> None:
-    """Where there is no such neighbour, it attends to the far end, which must not count."""
+    """Rows without such a neighbour attend to the far end, which must not count."""
     length = 6
     target = [
         i + offset if 0 <= i + offset < length else (length - 1 if offset < 0 else 0)

@@ -1,4 +1,4 @@
-"""What `make bench` counts and reports, without a browser and without BertViz."""
+"""Counts and reports of `make bench`, without a browser and without BertViz."""
 
 import json
 
@@ -24,7 +24,7 @@ def some_layers(length: int) -> np.ndarray:
 
 
 def bertviz_json(layers: np.ndarray, labels: list[str]) -> str:
-    """As `bertviz.head_view` writes it."""
+    """Data as `bertviz.head_view` writes it."""
     data = {"name": None, "attn": layers.tolist(), "left_text": labels, "right_text": labels}
     return json.dumps(
         {

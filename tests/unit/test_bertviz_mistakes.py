@@ -1,4 +1,4 @@
-"""What goes wrong with BertViz's functions, said so that it can be put right."""
+"""Errors of BertViz's functions say what to do."""
 
 from typing import Any
 

@@ -22,14 +22,14 @@ from attnwidget.interop.bertviz import neuron_view
 from tests.unit.hub import put_models
 
 UP_TO_DATE = {
-    # Of BERT and GPT-2, this is the cross-attention that they do not have.
+    # BERT and GPT-2 have no cross-attention.
     "outputs[-1]": "outputs.attentions",
     "token_type_ids)[-1]": "token_type_ids).attentions",
     "tokenizer.encode_plus(": "tokenizer(",
     "with tokenizer.as_target_tokenizer():\n    ": "",
 }
 
-# What BertViz's notebooks call, each in a few lines.
+# Calls of BertViz's notebooks, each in a few lines.
 NOTEBOOKS = {
     "head view, DistilBERT": """
         from transformers import AutoModel, AutoTokenizer
@@ -97,7 +97,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shown(hub: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What a notebook in the folder of models would display."""
+    """The output that a notebook in the folder of models would display."""
     displayed: list[Any] = []
     monkeypatch.setattr(IPython.display, "display", displayed.append)
     monkeypatch.chdir(hub)
@@ -135,7 +135,7 @@ def test_notebooks(name: str, shown: list[Any]) -> None:
 
 @pytest.fixture(scope="module")
 def programs() -> list[str]:
-    """Of BertViz's README, as the installed package carries it."""
+    """Code blocks of BertViz's README, from the installed package."""
     try:
         text = str(metadata("bertviz").get_payload())
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""What the arguments of BertViz's functions do."""
+"""Arguments of BertViz's functions."""
 
 import html
 import re
@@ -17,7 +17,7 @@ from tests.unit.tiny import Loaded
 
 @pytest.fixture(autouse=True)
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[AttentionWidget]:
-    """What would be displayed in a notebook."""
+    """The output that a notebook would display."""
     displayed: list[AttentionWidget] = []
     monkeypatch.setattr(IPython.display, "display", displayed.append)
     return displayed
@@ -99,7 +99,7 @@ def test_neuron_view(minilm: Loaded, shown: list[AttentionWidget]) -> None:
 
 @pytest.mark.parametrize("view", ["head", "model", "neuron"])
 def test_html(view: str, minilm: Loaded, shown: list[AttentionWidget]) -> None:
-    """What comes back is HTML for a notebook, a file, or another page, and nothing is displayed."""
+    """The function returns HTML for a notebook, a file, or another page, and displays nothing."""
     if view == "neuron":
         found = neuron_view.show(minilm[0], "bert", minilm[1], "One</script>", html_action="return")
     else:
@@ -108,7 +108,7 @@ def test_html(view: str, minilm: Loaded, shown: list[AttentionWidget]) -> None:
     assert isinstance(found, IPython.display.HTML)
     assert shown == []
     assert found.data.isascii()
-    # Of the page in the frame, the host's parser sees one attribute.
+    # The host's parser sees the page in the frame as one attribute.
     [page] = re.findall(r'srcdoc="([^"]*)"', found.data)
     assert html.unescape(page).startswith("<!doctype html>")
     assert f'"view":"{view}"' in html.unescape(page)

@@ -1,4 +1,4 @@
-"""What cannot be captured is said in words that help."""
+"""Errors about inputs that cannot be captured say what to do."""
 
 from collections.abc import Callable
 from typing import Any
@@ -73,7 +73,7 @@ def test_an_empty_text_for_a_decoder(smollm2: Loaded) -> None:
 
 @pytest.mark.parametrize("text", ["🦜", "[MASK]", "[UNK] [UNK]"])
 def test_a_text_of_special_tokens_is_a_text(minilm: Loaded, text: str) -> None:
-    """What the vocabulary does not know becomes [UNK], which is a token like any other."""
+    """An unknown word becomes [UNK], which is a token like any other."""
     record = capture(*minilm, text)
     labels, _ = record.tokens()
     assert labels[0] == "[CLS]"

@@ -1,4 +1,4 @@
-"""What is captured from trained models is what the same models, loaded eager, say themselves."""
+"""Captures of trained models equal the attention that the same models, loaded eager, return."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Where the score program is not what a model computes, the record says so."""
+"""The record says so if the score program is not what the model computes."""
 
 import re
 from collections.abc import Callable

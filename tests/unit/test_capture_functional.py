@@ -168,7 +168,7 @@ def test_a_padded_batch() -> None:
 def test_lengths_and_batches_as_long_as_there_are_heads(
     written: Written, batch: int, length: int
 ) -> None:
-    """Which dimension is which cannot be told by its size then. ConvBERT has two heads."""
+    """Sizes alone do not tell such dimensions apart. ConvBERT has two heads."""
     inputs = {"input_ids": torch.cat([token_ids(length, seed=n) for n in range(batch)])}
     reference = eager_attentions(_model(written, "eager"), inputs)
     record = capture(_model(written), None, inputs, batch_index=batch - 1)

@@ -93,7 +93,7 @@ def _captured(
 
 
 def _positions(model: Model, mask: torch.Tensor) -> dict[str, torch.Tensor]:
-    """As `generate` counts them; BLOOM counts by itself."""
+    """Positions as `generate` counts them; BLOOM counts by itself."""
     if "position_ids" not in inspect.signature(model.forward).parameters:
         return {}
     return {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)}
@@ -176,7 +176,7 @@ def test_generated_tokens_are_causal() -> None:
 
 
 def test_an_item_that_ends_before_the_others() -> None:
-    """What the batch pads it with was not generated."""
+    """The batch's padding was not generated."""
     model = DECODERS["Llama"]("sdpa")
     inputs = {"input_ids": torch.cat([token_ids(6), token_ids(6, seed=1)])}
     free = model.generate(**inputs, max_new_tokens=6, do_sample=False, eos_token_id=None)

@@ -31,7 +31,7 @@ def _bloom() -> Model:
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> list[Steps]:
-    """What a generation has kept at its end, before its passes are joined."""
+    """Arrays that a generation has kept at its end, before its passes are joined."""
     ends: list[Steps] = []
     original = Generation.calls
 
@@ -148,7 +148,7 @@ def test_a_single_pass_that_is_not_what_the_record_says_is_found_out(
     monkeypatch.setitem(AttentionMaskInterface._global_mapping, "ours", sdpa_mask)
     model = _llama("ours")
     fidelities = _generated(model, 20).fidelity["self"]
-    # Of a token that sees one key alone, whatever the scale, the first layer stays exact.
+    # A token that sees one key alone is exact in the first layer, whatever the scale.
     assert fidelities[1].exact is False
     assert fidelities[1].output_error is not None
     assert fidelities[1].output_error > 1e-3

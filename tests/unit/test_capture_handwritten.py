@@ -124,7 +124,7 @@ def multi_query_of_tokens_first(q: T, k: T, v: T) -> Pair:
 
 
 def a_scale_of_each_head(q: T, k: T, v: T) -> Pair:
-    """Of cosines, as in Swin v2."""
+    """Attention of cosines, as in Swin v2."""
     cosines = F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT
     return _mixed(cosines * torch.tensor([1.0, 5, 10, 20])[:, None, None] + BIAS, v)
 
@@ -225,7 +225,7 @@ def test_what_no_program_expresses_is_kept_as_weights(attention: Attention) -> N
 
 
 def of_a_router(q: T, k: T, v: T) -> tuple[T, None]:
-    """Which of three experts: no keys, and no values that are weighed."""
+    """A softmax over three experts: no keys, and no weighted values."""
     gates = (q.mean(1) @ k.mean(1)[:, :3].mT).softmax(-1)
     return sum(gates[..., n : n + 1] * v.mean(1) for n in range(3)), None  # type: ignore[return-value]
 

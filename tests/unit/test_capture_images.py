@@ -268,7 +268,7 @@ def _count_calls(model: Model, failing: int = 0) -> list[int]:
     return calls
 
 
-# Of 16 patches, 6 passes change some, one none, and one is recorded.
+# Capturing 16 patches takes 8 passes: 6 that change some, one that changes none, one recorded.
 @pytest.mark.parametrize("failing", [0, 1, 3, 8])
 def test_the_model_is_left_as_it_was(failing: int) -> None:
     """Nothing shows that the image was changed: no weight, hook, mode or random number."""

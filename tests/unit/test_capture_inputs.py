@@ -1,4 +1,4 @@
-"""What may be given: texts, targets, pixels, sound, and batches of them."""
+"""Inputs of a capture: texts, targets, pixels, sound, and batches of them."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -109,7 +109,7 @@ def test_a_capture_that_is_stopped_leaves_no_trace(
     before = Snapshot(model)
     undo = point(model, monkeypatch, error)
     if point is while_a_call_is_explained and isinstance(error, RuntimeError):
-        # That is why a layer is missing, and no reason to stop.
+        # The failure explains the missing layer and does not stop the capture.
         with pytest.raises(ValueError, match="stop"):
             capture(model, None, text)
     else:
@@ -195,7 +195,7 @@ def test_another_thread_is_not_locked_out_afterwards(default_stance: None) -> No
 
 
 def test_a_module_that_catches_its_own_error() -> None:
-    """What failed within it is over; what comes later is named rightly."""
+    """A call that failed is closed; later calls have the right names."""
 
     class Forgiving(torch.nn.Module):
         def __init__(self) -> None:

@@ -36,7 +36,7 @@ def test_a_mask_per_query_and_key_is_kept_explicitly() -> None:
 
 
 def test_numbers_in_a_mask_are_a_bias() -> None:
-    """What is added to the scores need not be all or nothing."""
+    """A bias that is added to the scores may have any value."""
     numbers = torch.randn(1, 1, LENGTH, LENGTH, generator=torch.Generator().manual_seed(0))
     mask = torch.where(CAUSAL, numbers, torch.finfo(torch.float32).min)
     inputs = {"input_ids": token_ids(LENGTH), "attention_mask": mask}
@@ -55,7 +55,7 @@ def test_numbers_in_a_mask_are_a_bias() -> None:
 def eager_attention_forward(
     module: Any, query: Any, key: Any, value: Any, mask: Any, **_: Any
 ) -> tuple[Any, Any]:
-    """As in every modeling file: causality is in the mask, or nowhere."""
+    """Causality is in the mask or nowhere, as in every modeling file."""
     scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
     weights = (scores if mask is None else scores + mask).softmax(dim=-1)
     return (weights @ value).transpose(1, 2), weights
@@ -116,7 +116,7 @@ def test_what_a_missing_mask_and_scale_mean(
 
 @newer("5.3", "the model looks its function up with get_interface")
 def test_a_mask_that_is_wider_than_the_keys() -> None:
-    """As of a static cache that is not full: its last columns belong to no key."""
+    """The last columns of a static cache that is not full belong to no key."""
 
     class Wide(SparingAttention):
         def forward(self, input_ids: torch.Tensor) -> torch.Tensor:

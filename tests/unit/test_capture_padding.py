@@ -1,4 +1,4 @@
-"""Of a batch, one item is recorded, without its padding."""
+"""One item of a batch is recorded, without its padding."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def _alone(model: Model, item: int) -> AttentionRecord:
 
 
 def _assert_alone(recorded: AttentionRecord, eager: Model, item: int) -> None:
-    """What was recorded of a batch is what the text gives alone."""
+    """The record of a batch's item equals the record of the text alone."""
     positions = [str(n) for n in range(LENGTHS[item])]
     assert recorded.tokens() == (positions, positions)
     own = eager_attentions(eager, {"input_ids": token_ids(LENGTHS[item], seed=item)})

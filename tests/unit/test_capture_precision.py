@@ -21,7 +21,7 @@ def test_other_precisions(dtype: torch.dtype, tolerance: float) -> None:
     for fidelity in record.fidelity["self"]:
         assert fidelity.exact is True
         assert fidelity.tolerance == tolerance
-    # Of the first layer only: in lower precision, two runs drift apart from layer to layer.
+    # Only the first layer: in lower precision, two runs drift apart from layer to layer.
     for head, own in enumerate(returned(eager, **text)["attentions"][0][0]):
         np.testing.assert_allclose(record.weights(0, head), own, rtol=0, atol=tolerance)
         np.testing.assert_allclose(record.weights(0, head).sum(axis=1), 1, atol=1e-5)

@@ -21,7 +21,7 @@ def _chunks(size: int) -> np.ndarray:
 
 
 def _fields(found: Terms) -> dict[str, Any]:
-    """Those that say anything."""
+    """The fields that are set."""
     fields = {name: getattr(found, name) for name in Terms.__dataclass_fields__}
     return {name: value for name, value in fields.items() if value is not None}
 

@@ -1,4 +1,4 @@
-"""Which components a rotary embedding turned together is said only where the numbers confirm it."""
+"""Pairs of components of a rotary embedding are recorded only if the numbers confirm them."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def _case(name: str, rotary: Rotary, *marks: Any, attention: str = "sdpa", **opt
     return pytest.param(name, attention, options, rotary, marks=marks, id=name)
 
 
-# As each model's own file says: rotate_half takes x[: dims / 2] and x[dims / 2 :], or x[::2] and
+# From each model's own file: rotate_half takes x[: dims / 2] and x[dims / 2 :], or x[::2] and
 # x[1::2]; complex numbers are made of neighbours.
 TURNED = [
     _case("Llama", Rotary("halves", 8), **GROUPED),
@@ -142,7 +142,7 @@ def test_a_generation() -> None:
 
 
 def test_the_pairs_are_those_that_turned() -> None:
-    """Of one word said again and again, by as much from each token to the next."""
+    """The turn of a repeated word is the same from each token to the next."""
     record = capture(llama(), None, {"input_ids": torch.full((1, 5), 7)})
     queries = record.queries(0, 1).astype(float)
     turned = queries[:, :4] + 1j * queries[:, 4:]

@@ -1,4 +1,4 @@
-"""Which layers belong together, under what name, and by what numbers."""
+"""Grouping of layers into stacks, their names and numbers."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -149,7 +149,7 @@ def _jamba(attention: str) -> Model:
 
 
 def test_a_hybrid_keeps_the_numbers_of_its_attention() -> None:
-    """Of six layers, two attend."""
+    """Two of six layers attend."""
     record = capture(_jamba("sdpa"), None, {"input_ids": token_ids(9)})
     assert record.stack().numbers == (1, 4)
     own = eager_attentions(_jamba("eager"), {"input_ids": token_ids(9)})
@@ -173,7 +173,7 @@ SWIN = {"image_size": 32, "patch_size": 2, "embed_dim": 16, "depths": [2, 2], "n
 
 @pytest.mark.parametrize("name", ["Swin", "Swinv2"])
 def test_windows_are_blocks_and_stages_are_stacks(name: str) -> None:
-    """Of the second of two images."""
+    """The patches of the second of two images."""
     config = getattr(transformers, f"{name}Config")(**SWIN)
     model_class = getattr(transformers, f"{name}Model")
     pixels = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))

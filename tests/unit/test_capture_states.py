@@ -125,7 +125,7 @@ def test_a_model_with_flex_attention() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
 def test_a_written_out_softmax_in_other_precisions(dtype: torch.dtype) -> None:
-    """Of the first layer: in lower precision, two runs drift apart from layer to layer."""
+    """Compare the first layer: in lower precision, two runs drift apart from layer to layer."""
     model = bloom().to(dtype)
     record = capture(model, None, TEXT)
     tolerance = {torch.bfloat16: 3e-2, torch.float16: 5e-3}.get(dtype, 1e-5)
@@ -177,7 +177,7 @@ def test_a_model_with_an_adapter(merged: bool) -> None:
 
 
 def test_training_goes_on_with_checkpoints() -> None:
-    """What is computed again for the gradients is not what a capture left there."""
+    """The pass that is repeated for the gradients leaves no trace in a capture."""
     model = with_checkpoints(llama(), Path())
     expected = copy.deepcopy(model)
     capture(model, None, TEXT)

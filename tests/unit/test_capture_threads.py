@@ -1,4 +1,4 @@
-"""What other models and other threads do during a capture is not recorded."""
+"""Other models and other threads are not recorded during a capture."""
 
 import threading
 from collections.abc import Callable

@@ -102,5 +102,5 @@ def tiny_causal() -> Model:
 
 
 def record_ids(model: Model) -> torch.Tensor:
-    """What the model has read when it has generated three tokens."""
+    """The tokens that the model has read when it has generated three tokens."""
     return model.generate(**TEXT, max_new_tokens=3)[:, :-1]

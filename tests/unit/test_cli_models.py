@@ -88,7 +88,7 @@ def test_the_directory_that_one_is_in(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_model_of_no_named_class_without_its_pooler(whole: Path, tmp_path: Path) -> None:
-    """As many are published: what pools takes no part in attention."""
+    """Many checkpoints lack the pooler, which takes no part in attention."""
     folder, pages = tmp_path / "model", [tmp_path / "whole.html", tmp_path / "part.html"]
     shutil.copytree(whole, folder)
     assert main([TEXT, "--model", str(folder), "-o", str(pages[0])]) == 0
@@ -114,7 +114,7 @@ def test_weights_in_a_gguf_file(smollm2_files: tuple[Path, str], tmp_path: Path)
     [stack] = content["manifest"]["stacks"]
     labels = stack["queries"]["labels"]
     assert labels[:4] == text.split()
-    # What was generated last has not been read.
+    # The last generated token has not been read.
     assert len(labels) == 4 + 3 - 1
     assert len(stack["layers"]) == 30
     assert content["choices"]["query"] == 1

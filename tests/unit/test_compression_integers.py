@@ -14,7 +14,7 @@ RNG = np.random.default_rng(3)
 
 
 def _channels(count: int, length: int) -> np.ndarray:
-    """Of unequal centres and spreads."""
+    """Channels of unequal centres and spreads."""
     centres, spreads = RNG.integers(-900, 900, (count, 1)), RNG.uniform(0, 90, (count, 1))
     return np.rint(RNG.normal(size=(count, length)) * spreads + centres).astype(np.int64)
 
@@ -50,7 +50,7 @@ def test_come_back(name: str) -> None:
 
 
 def test_near_their_entropy() -> None:
-    """That of each channel's distribution, which is known here."""
+    """The size is close to the entropy of the channels' distributions, which is known here."""
     spreads = np.repeat([4.0, 20.0, 60.0, 2000.0], 40)[:, None]
     values = np.rint(RNG.normal(size=(160, 1000)) * spreads).astype(np.int64)
     entropy = 1000 * np.log2(spreads * np.sqrt(2 * np.pi * np.e)).sum() / 8

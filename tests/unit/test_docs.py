@@ -1,4 +1,4 @@
-"""What the documents point at exists."""
+"""Links of the documents lead somewhere."""
 
 import ast
 import re

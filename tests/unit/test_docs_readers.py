@@ -248,7 +248,7 @@ def _fields(value: Any) -> Iterator[str]:
 
 
 def _named(document: str) -> set[str]:
-    """What the first column of any table names."""
+    """Names in the first column of any table."""
     text = (DOCS / document).read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`[^|]*) \|", text, re.MULTILINE)
     return {name for row in rows for name in re.findall("`(.*?)`", row)}

@@ -1,4 +1,4 @@
-"""Which layers are saved with a notebook, where there is no room for all."""
+"""Layers that are saved with a notebook without room for all."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def _layer(seed: int) -> Layer:
 
 
 def _size(widget: AttentionWidget) -> int:
-    """What the layers add to the notebook, in base64."""
+    """Size of the layers in the notebook, in base64."""
     return sum(-(-len(block["data"]) // 3) * 4 for block in widget._blocks.values())
 
 

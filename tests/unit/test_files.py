@@ -82,7 +82,7 @@ def test_what_fails_leaves_everything_as_it_was(
 def test_what_cannot_be_replaced_is_written_in_place(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a file that is mounted by itself, and one of others in a folder such as /tmp."""
+    """EBUSY: a file that is mounted by itself; EPERM: another user's in a folder such as /tmp."""
     path = tmp_path / "page.html"
     path.write_bytes(b"before")
 

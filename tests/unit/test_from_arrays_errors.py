@@ -52,7 +52,7 @@ def test_attentions(attentions: Any, message: str) -> None:
 
 
 def test_no_attentions_at_all() -> None:
-    """What a model without output_attentions=True returns."""
+    """Outputs of a model without output_attentions=True."""
     with pytest.raises((TypeError, ValueError), match=r"attentions.*None"):
         AttentionRecord.from_arrays(None, labels())
 

@@ -79,7 +79,7 @@ def test_of_a_sliding_window() -> None:
 def test_layers_over_one_token_are_no_steps() -> None:
     weights = torch.ones(1, 2, 1, 1)
     assert AttentionRecord.from_arrays([(weights,)] * 3, ["only"]).num_layers() == 3
-    # As many tokens as steps.
+    # The same number of tokens as steps.
     cross = AttentionRecord.from_arrays([(weights,)] * 3, labels(3), key_tokens=["only"])
     assert weights_of(cross).shape == (1, 2, 3, 1)
 

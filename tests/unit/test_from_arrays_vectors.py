@@ -92,7 +92,7 @@ def test_vectors_may_come_one_by_one() -> None:
 
 
 def cache_of(layer: Layer, hidden: float) -> dict[str, Floats]:
-    """As TransformerLens has it, with this number where a query sees no key."""
+    """Scores as in TransformerLens, with this number where a query sees no key."""
     scores = np.stack([layer.head_scores(head) for head in range(HEADS)])
     return {
         "blocks.0.attn.hook_pattern": np.stack([layer.head_weights(h) for h in range(HEADS)]),
@@ -102,7 +102,7 @@ def cache_of(layer: Layer, hidden: float) -> dict[str, Floats]:
     }
 
 
-# Where no row sees nothing: of that, only -inf gives no weights.
+# In this program every row sees a key; a row without one has no weights only with -inf.
 WINDOW = layer_of(PROGRAMS["window to the left"])
 
 

@@ -35,7 +35,7 @@ TEXTS = [
 
 
 def text_of(labels: Sequence[str]) -> str:
-    """What a reader makes of labels, without the spaces."""
+    """The text that a reader sees in the labels, without the spaces."""
     text = ""
     for label in labels:
         share = re.fullmatch(r"(.+) (\d)/\d", label)

@@ -25,7 +25,7 @@ def _sent(tokens: Tokens) -> Any:
 
 
 def _words(tokenizer: Any, *texts: str) -> Any:
-    """As a capture of these texts has them."""
+    """Labels as in a capture of these texts."""
     encoding = tokenizer(*texts, return_tensors="pt")
     positions = list(range(encoding["input_ids"].shape[1]))
     labels = token_labels(tokenizer, encoding["input_ids"][0].tolist())
@@ -86,7 +86,7 @@ def test_a_token_of_no_word_stands_alone() -> None:
         "labels": ["[CLS]", "ab", "[X]", "[X]"],
         "of": [0, 1, 1, 2, 3],
     }
-    # What parts a word is not in it.
+    # Separators are not part of a word.
     assert _tokens(("a", 0), ("[X]", None), ("b", 0))["labels"] == ["a", "[X]", "b"]
 
 

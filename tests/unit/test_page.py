@@ -87,7 +87,7 @@ def test_nothing_is_loaded_from_anywhere(page: str) -> None:
 
 
 def _scripts(elements: Elements) -> tuple[str, str]:
-    """What starts the program, and the program, which is compressed."""
+    """The loader, and the program, which is compressed."""
     [(attributes, start)] = [(a, t) for a, t in elements.all("script") if "type" not in a]
     assert attributes == {}
     [(_, packed)] = elements.all("script", "data-program")
@@ -134,7 +134,7 @@ def test_every_layer_is_in_it(quality: Quality) -> None:
 
 
 def test_the_default_quality(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As exact as its size allows, in whole: right to three decimals, or less, or "compact"."""
+    """A page is as exact as its size allows: right to three decimals, less, or "compact"."""
     widget = AttentionWidget(record_of(*(_long_layer(seed) for seed in range(8))))
     fine, compact = widget.to_html(), widget.to_html(quality="compact")
     assert fine == widget.to_html(quality="default")
@@ -183,6 +183,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
     choices: dict[str, Any] = {
         "view": "neuron",
         "stack": "self",
+        "compared": "a",
         "layer": 1,
         "head": 2,
         "heads": [1, 2],
@@ -194,6 +195,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "combine": "layers_max",
         "lens": "rollout",
         "words": True,
+        "arcs_shown": False,
         "orientation": "horizontal",
         "picture": False,
         "thumbnails": "lines",
@@ -217,7 +219,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
     manifest, overview = encode_overview(record)
     assert content["widgets"] == [
         {"record": 0, "choices": choices, "metrics": [], "similarity": None, "note": ""}
-        | {"examples": None}
+        | {"examples": None, "arcs": [], "effects": []}
     ]
     [recorded] = content["records"]
     assert recorded["manifest"] == manifest

@@ -1,4 +1,4 @@
-"""What is displayed beside a widget, for where no widget can run."""
+"""The picture beside a widget, for hosts where no widget can run."""
 
 import base64
 import builtins
@@ -32,7 +32,7 @@ def _shell(tmp_path: Path) -> Iterator[None]:
 
 
 def _displayed(widget: AttentionWidget) -> dict[str, Any]:
-    """What a notebook gets of a cell's last expression."""
+    """The output of a cell's last expression in a notebook."""
     with capture_output() as captured:
         display(widget)
     [output] = captured.outputs
@@ -69,7 +69,7 @@ def test_the_picture_is_of_what_is_chosen(widget: AttentionWidget) -> None:
 
 @pytest.mark.usefixtures("matplotlib")
 def test_where_no_widget_runs_it_is_what_is_shown(widget: AttentionWidget) -> None:
-    """As on GitHub, which converts a notebook and drops its scripts, and in a PDF."""
+    """GitHub, which converts a notebook and drops its scripts, and PDF show the picture."""
     nbconvert = pytest.importorskip("nbconvert")
     nbformat = pytest.importorskip("nbformat")
     data = _displayed(widget)

@@ -1,4 +1,4 @@
-"""Who hears of long work, and of how much of it."""
+"""Progress of long work reaches callbacks and bars."""
 
 import io
 import sys
@@ -64,7 +64,7 @@ def test_scripts_without_a_terminal_are_quiet(
 def test_a_notebook_has_a_bar_where_somebody_reads_it(
     record: AttentionRecord, tmp_path: Path, reader: bool
 ) -> None:
-    """Which leaves an output without content: an executed notebook would keep it."""
+    """Without a reader there is none: an executed notebook would keep the empty output of a bar."""
     widget = AttentionWidget(record)
     with running(tmp_path) as shell, capture_output() as captured:
         shell.kernel = object()

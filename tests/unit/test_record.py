@@ -1,4 +1,4 @@
-"""What a record refuses, and how it says so."""
+"""Inputs that a record refuses, with its errors."""
 
 import contextlib
 from dataclasses import replace
@@ -172,7 +172,7 @@ def test_tokens_make_sense(parts: dict[str, Any]) -> None:
 @pytest.mark.parametrize("layer", [0, 1])
 @pytest.mark.parametrize("method", ["queries", "keys", "weights"])
 def test_what_was_recorded_cannot_be_overwritten(method: str, layer: int) -> None:
-    """Whether what is returned is the record's own memory or computed, the record stays."""
+    """The record stays the same if a returned array is changed, computed or not."""
     vectors = floats(HEADS, LENGTH, 8), floats(2, LENGTH, 8)
     record = record_of(
         layer_of(PROGRAMS["causal"]), Layer(*vectors, None, some_weights(), FIDELITY)

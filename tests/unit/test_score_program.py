@@ -34,7 +34,7 @@ def _sees(program: ScoreProgram, head: int, i: int, j: int) -> bool:
 
 
 def _cell(array: np.ndarray, head: int, i: int, j: int) -> float:
-    """Of an array over heads, rows and columns, any of which may repeat."""
+    """An entry of an array over heads, rows and columns, any of which may repeat."""
     heads, rows, columns = array.shape
     value: float = array[head % heads, i % rows, j % columns]
     return value

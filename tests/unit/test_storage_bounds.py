@@ -62,13 +62,13 @@ def write(path: Path, text: str, shapes: dict[str, list[int]], size: int | None 
         at += count
     data = json.dumps(header, separators=(",", ":")).encode()
     path.write_bytes(struct.pack("<Q", len(data)) + data)
-    # Of zeros that take no room on the disk.
+    # The zeros take no room on the disk.
     os.truncate(path, 8 + len(data) + (at if size is None else size))
     return path
 
 
 def refusal(path: Path) -> str:
-    """What loading the file says within little memory."""
+    """Message of loading the file within little memory."""
     if sys.platform != "linux":
         pytest.skip("memory is limited as on Linux")
     done = subprocess.run(

@@ -147,7 +147,7 @@ def test_a_description_that_describes_no_record(name: str, rewrite: Any) -> None
         AttentionRecord.load(path)
 
 
-# What replaces a part of {"pairs": "halves", "dims": 4, "start": 2}, of eight components.
+# Replacements of a part of {"pairs": "halves", "dims": 4, "start": 2}, of eight components.
 ROTATIONS: dict[str, Any] = {
     "unknown pairs": {"pairs": "thirds"},
     "pairs in a list": {"pairs": ["halves"]},

@@ -169,7 +169,7 @@ def test_what_is_locked_together_stays_in_range() -> None:
 
 @pytest.mark.parametrize("name", ["stack", "layer", "head", "heads", "muted"])
 def test_whoever_hears_of_one_finds_the_others_there(cross: AttentionRecord, name: str) -> None:
-    """What a callback reads of the widget is never of two places at once."""
+    """A callback never reads a mixture of two places."""
     widget = AttentionWidget(cross, stack="encoder", layer=1, head=3, heads=[0, 3], muted=[5])
     seen: list[Any] = []
 

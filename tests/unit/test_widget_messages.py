@@ -42,7 +42,7 @@ def _receive(widget: AttentionWidget, data: dict[str, Any]) -> None:
 
 
 def _embedded(record: AttentionRecord, quality: Quality = "default") -> dict[str, Any]:
-    """What `embed()` puts into the state."""
+    """The state's part that `embed()` adds."""
     found = {}
     for layer in record.stack().layers:
         packed, data = pack_layer(layer, FINE if quality == "default" else LIMITS[quality])
@@ -122,7 +122,7 @@ def test_embed_puts_layers_into_the_state(record: AttentionRecord) -> None:
 
 
 def test_embed_takes_a_quality() -> None:
-    """Of a layer that is long enough to be rounded."""
+    """A block of a layer that is long enough to be rounded."""
     queries, keys = floats(2, 90, 8), floats(2, 90, 8, seed=1)
     record = record_of(Layer(queries, keys, program(), None, FIDELITY))
     sizes = []
@@ -189,7 +189,7 @@ def _errors(sent: list[tuple[Any, Any]]) -> list[str]:
 
 
 def _choose(widget: AttentionWidget, **state: Any) -> None:
-    """As the view does; the kernel logs what fails, and goes on."""
+    """Send a message as the view does; the kernel logs failures and goes on."""
     _receive(widget, {"method": "update", "state": state})
 
 

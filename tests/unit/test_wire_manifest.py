@@ -30,7 +30,7 @@ from tests.unit.records import (
 
 
 def _manifest(record: AttentionRecord) -> dict[str, Any]:
-    """As it arrives: JSON, which has neither NaN nor infinity."""
+    """The manifest as it arrives: JSON, which has neither NaN nor infinity."""
     return json.loads(json.dumps(encode_overview(record)[0], allow_nan=False))
 
 

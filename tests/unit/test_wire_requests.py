@@ -152,7 +152,7 @@ def test_a_request_of_anything_is_answered_or_ignored(record: AttentionRecord, f
     for value in STRANGE:
         for request in requests:
             reply = reply_to(record, request | {field: value})
-            # What a notebook's messages can carry, and no more than the answer.
+            # The reply fits a notebook's messages and holds nothing else.
             text = json.dumps(reply and reply[0], ensure_ascii=False, allow_nan=False)
             assert len(text.encode()) < 3000
             if field != "id" and "id" in request:

@@ -32,7 +32,7 @@ class Reader:
         self.replies.to(record, request)
 
     def array(self, id_: str, name: str) -> Floats:
-        """What came, once it has come."""
+        """The reply, once it has arrived."""
         eventually(lambda: id_ in self.heard)
         content, [data] = self.heard[id_]
         [part] = content["parts"]
@@ -150,7 +150,7 @@ def test_a_failure_is_said_and_is_not_for_ever(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_large_scores_give_no_weight_beyond_one() -> None:
-    """Of one key alone, products may be rounded otherwise than beside the others."""
+    """Products with one key alone may be rounded otherwise than beside the others."""
     layer = layer_of(program(scale=1e7, mask="causal"))
     reader = Reader()
     for at in range(LENGTH):
@@ -160,7 +160,7 @@ def test_large_scores_give_no_weight_beyond_one() -> None:
 
 
 class Interrupted(BaseException):
-    """As a KeyboardInterrupt is."""
+    """An exception that is no `Exception`, like KeyboardInterrupt."""
 
 
 def test_an_interruption_is_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,7 @@ def test_words_that_the_tokenizer_does_not_know_need_the_text(byte_fallback: Any
 def test_a_text_given_in_words_has_no_offsets(
     smollm2: Loaded, minilm: Loaded, given: list[str]
 ) -> None:
-    """Those of the tokenizer count from the start of each word."""
+    """The tokenizer's offsets count from the start of each word."""
     for tokenizer in (smollm2[1], minilm[1]):
         encoding = tokenizer(given, is_split_into_words=True, return_tensors="pt")
         words, offsets = word_spans(encoding, 0, list(range(len(encoding[0]))))
@@ -148,7 +148,7 @@ def test_padding_and_other_items_are_told_apart(minilm: Loaded) -> None:
 
 
 def test_truncated_words_count_from_zero(minilm: Loaded) -> None:
-    """Of a text cut at its start, the first word that is left is word 0."""
+    """The first remaining word of a text that is cut at its start is word 0."""
     tokenizer = Tokenizer.from_str(minilm[1].backend_tokenizer.to_str())
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, truncation_side="left")
     encoding = fast("one two three", truncation=True, max_length=4, return_tensors="pt")

@@ -13,7 +13,7 @@ Matrix = Sequence[Sequence[float]]
 
 
 def sees(program: Json, i: int, j: int, visible: int) -> bool:
-    """Whether query i sees key j; `visible` is what an explicit mask says of them."""
+    """True if query i sees key j; `visible` is the explicit mask's entry."""
     if program["blocks"] is not None:
         queries, keys = program["blocks"]
         if i // queries != j // keys:
@@ -27,7 +27,7 @@ def sees(program: Json, i: int, j: int, visible: int) -> bool:
 
 
 def scores(case: Json, head: int) -> list[list[float]]:
-    """What goes into the softmax of one head, [Tq][Tk]."""
+    """Scores of one head before the softmax, [Tq][Tk]."""
     program, dim = case["program"], case["dim"]
     rows, columns = case["num_queries"], case["num_keys"]
     key_head = head // (case["heads"] // case["key_heads"])
@@ -56,7 +56,7 @@ def scores(case: Json, head: int) -> list[list[float]]:
 
 
 def cell(case: Json, name: str, head: int, i: int, j: int) -> Any:
-    """What an array over heads, rows of queries and keys of a block has for query i and key j."""
+    """Entry for query i and key j of a block's array over heads, rows of queries and keys."""
     heads, rows, columns = case["shapes"][name]
     return case[name][((head % heads) * rows + i % rows) * columns + j % columns]
 
@@ -75,7 +75,7 @@ def softmax(row: Sequence[float], sink: float = -math.inf) -> list[float]:
 def weights(case: Json, head: int) -> list[list[float]]:
     """One head's attention, [Tq][Tk]."""
     sinks = case["program"]["sinks"]
-    # Of a head whose sink is switched off, it is null.
+    # Null for a head whose sink is switched off.
     sink = None if sinks is None else sinks[head]
     return [softmax(row, -math.inf if sink is None else sink) for row in scores(case, head)]
 

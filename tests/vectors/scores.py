@@ -36,7 +36,7 @@ def cases() -> list[Json]:
         _case("bias shared by the heads", bias=[1, 4, 5]),
         _case("bias per head", bias=[2, 4, 5]),
         _case("bias of one row", bias=[1, 1, 5]),
-        # As many numbers as one row per head would have.
+        # The same number of entries as one row per head.
         _case("bias of one row per head", heads=4, bias=[4, 1, 5]),
         _case("relative bias", relative=[1, 8]),
         _case("relative bias per head", num_queries=3, relative=[2, 7]),

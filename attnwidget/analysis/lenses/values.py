@@ -17,7 +17,7 @@ import numpy as np
 from attnwidget.analysis.metrics import Numbers
 from attnwidget.record import Floats, Layer
 
-# Of the arrays of a batch: eight megabytes.
+# The size of the arrays of a batch: eight megabytes.
 _NUMBERS = 1 << 20
 
 

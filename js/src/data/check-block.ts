@@ -107,7 +107,7 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
   }
   if (!program) {
     addIntegers("weights", heads * columns, rows);
-    // What one key receives from all queries is coded together.
+    // The weights that one key receives from all queries are coded together.
     const axes = parts.has(`weights${CHANNELS}`) ? [columns, rows] : [rows, columns];
     return add("weights", [heads], ...axes.map((size) => [size]));
   }

@@ -15,8 +15,10 @@ import {
 } from "./check.ts";
 import type { SentExamples } from "./examples.ts";
 import type {
+  Arc,
   LayerInfo,
   Patches,
+  SentCompared,
   SentMetric,
   SentPatterns,
   SentSimilarity,
@@ -37,6 +39,9 @@ const LARGEST_IMAGE = 1.5 * 2 ** 20;
 const LARGEST_SIDE = 512;
 
 const MOST_DIGITS = 20;
+/** All of them are drawn. */
+const MOST_ARCS = 4096;
+const LONGEST_LABEL = 60;
 /** The nearest heads are listed. */
 const MOST_NEAREST = 64;
 
@@ -230,6 +235,32 @@ export const similarity = (stacks: readonly StackInfo[]): Check => {
   };
 };
 
+/** Annotated links. @param stacks the checked stacks of the record */
+export const arcs = (stacks: readonly StackInfo[]): Check => {
+  const shape = list(
+    fields({
+      stack: oneOf(stacks.map(({ name }) => name)),
+      query: pair(0),
+      key: pair(0),
+      label: text(0, LONGEST_LABEL),
+      by: oneOf(["query", "key"]),
+    }),
+    integer(0, MOST_ARCS),
+  );
+  return (value) => {
+    const wrong = shape(value);
+    if (wrong !== null) return wrong;
+    const outside = (value as readonly Arc[]).findIndex(({ stack, query, key }) => {
+      const of = stacks.find(({ name }) => name === stack) as StackInfo;
+      const within = ([start, end]: Arc["query"], { labels }: Tokens) =>
+        start < end && end <= labels.length;
+      // Null keys are the queries' own.
+      return !within(query, of.queries) || !within(key, of.keys ?? of.queries);
+    });
+    return outside < 0 ? null : `[${outside}]`;
+  };
+};
+
 /** The examples of heads. @param stacks the checked stacks of the record */
 export const examples = (stacks: readonly StackInfo[]): Check => {
   const shape = fields({ texts: list(text()), num_texts: count, metrics: fields({}) });
@@ -265,6 +296,33 @@ const patterns =
     })(value);
   };
 
+/** Two records that are compared: their stacks have the same tokens, layers and heads. */
+const compared =
+  (stacks: readonly StackInfo[]): Check =>
+  (value) => {
+    const wrong = fields({
+      stacks: list(fields({ a: text(), b: text() }), count),
+      names: list(text(), exactly(2)),
+      remark: text(),
+    })(value);
+    if (wrong !== null) return wrong;
+    const pairs = (value as SentCompared).stacks;
+    const sizes = ({ queries, keys, layers }: StackInfo) =>
+      JSON.stringify([
+        queries.labels.length,
+        keys?.labels.length ?? null,
+        layers.map(({ number, heads }) => [number, heads]),
+      ]);
+    for (const [at, { a, b, peaks }] of pairs.entries()) {
+      const [own, other] = [a, b].map((name) => stacks.find((stack) => stack.name === name));
+      if (!own || !other || own === other || sizes(own) !== sizes(other)) return `.stacks[${at}]`;
+      const place = byHead(number, [own], true)({ [a]: peaks });
+      if (place !== null) return `.stacks[${at}].peaks`;
+    }
+    const names = pairs.flatMap(({ a, b }) => [a, b]);
+    return new Set(names).size === names.length ? null : ".stacks";
+  };
+
 export const manifest: Check = (value) => {
   const wrong = fields({
     model: text(),
@@ -276,7 +334,11 @@ export const manifest: Check = (value) => {
   if (wrong !== null) return wrong;
   const { stacks } = value as { stacks: readonly StackInfo[] };
   if (new Set(stacks.map(({ name }) => name)).size < stacks.length) return ".stacks";
-  const numbers = fields({ metrics: metrics(stacks), patterns: patterns(stacks) })(value);
+  const numbers = fields({
+    metrics: metrics(stacks),
+    patterns: patterns(stacks),
+    compared: optional(orNull(compared(stacks))),
+  })(value);
   if (numbers !== null) return numbers;
   const { metrics: found } = value as { metrics: readonly SentMetric[] };
   // Every stack needs a metric, the default of the model view.

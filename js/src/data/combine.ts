@@ -60,6 +60,6 @@ export async function combine(
   }
   for (let at = 0; at < mean.length; at++) mean[at] /= heads;
   for (let query = 0; query < rows; query++) rowRounding.mean[query] /= heads;
-  // That of a maximum is at most the largest of its values.
+  // The error of a maximum is at most the largest error of its values.
   return { mean, max, head: strongest, rounding: largestOf(rowRounding.max), rowRounding };
 }

@@ -32,7 +32,7 @@ export interface StateEffect {
   readonly positions: number;
   /** One minus the cosine of the states before and after: the mean of all positions. */
   readonly mean: number;
-  /** Those of the positions that turned most, in the order of the text. */
+  /** The positions that turned most, in the order of the text. */
   readonly moved: readonly {
     readonly position: number;
     readonly label: string;

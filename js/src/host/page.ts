@@ -5,7 +5,13 @@ import { focusView, mount } from "../app.ts";
 import { fields, flag, integer, list, oneOf, optional, orNull, text } from "../data/check.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedBlock, PackedHeader } from "../data/packed.ts";
-import { readExamples, readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
+import {
+  readArcs,
+  readExamples,
+  readManifest,
+  readMetrics,
+  readSimilarity,
+} from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
 import { leftOut } from "../parts/absent.ts";
 import { isInUse, watchErrors } from "../parts/alert.ts";
@@ -16,6 +22,7 @@ import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices, VIEWS, type ViewName } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
 import { followFrame, isFramed } from "./frame.ts";
+import { savedEffects } from "./saved-effects.ts";
 
 interface Content {
   views: readonly ViewName[];
@@ -27,9 +34,11 @@ interface Content {
     record: number;
     choices: Choices;
     metrics: unknown;
+    arcs?: unknown;
     similarity?: unknown;
     /** Examples, and the record of each of their texts; null without any. */
     examples?: { records: readonly number[] } | null;
+    effects?: unknown;
     note: string;
   }[];
 }
@@ -144,9 +153,15 @@ function showRecord(
   // An example has the numbers of the profile, which are in the page once.
   const manifest = readManifest({ ...(own.manifest as object), ...(recorded.manifest as object) });
   const thumbnails = own.overview === null ? null : bytes(own.overview);
-  const store = new Store(manifest, thumbnails, sourceOf(content, place, manifest));
+  const store = new Store(manifest, thumbnails, {
+    ...sourceOf(content, place, manifest),
+    // Of an example, the page has none.
+    effect: place === widget.record ? savedEffects(widget.effects) : null,
+  });
   const state = createState(manifest, choices, content.views);
   state.ownMetrics.value = readMetrics(widget.metrics, manifest);
+  // They are of the widget's own text.
+  if (place === widget.record) state.arcs.value = readArcs(widget.arcs, manifest);
   state.similarity.value = readSimilarity(widget.similarity, manifest);
   state.examples.value = readExamples(widget.examples, manifest);
   state.note.value = widget.note;

@@ -116,7 +116,7 @@ function arranged<Result>(
   root.classList.toggle("cropped", cropped);
   root.append(heading, caption);
   try {
-    // As wide as before without the scroll bar.
+    // The width without the scroll bar.
     const across = cropped ? offsetWidth + body.scrollWidth - clientWidth : clientWidth;
     body.style.width = `${across}px`;
     body.style.height = `${offsetHeight}px`;

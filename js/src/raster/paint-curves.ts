@@ -64,7 +64,7 @@ function drawRow(mixer: Mixer, job: LinesJob, at: number, draw: Draw): number {
     if (most < faintest) continue;
     drawn += mixer.weightAt(key);
     const ink = [mixed[n], mixed[n + 1], mixed[n + 2]] as const;
-    // As opaque as the largest weight of any head.
+    // The opacity is that of the largest weight of any head.
     draw(from[at], to[key], thickness(most, ratio), ink, Math.min(1, most));
   }
   return drawn;

@@ -41,6 +41,8 @@ export const SCHEMA = {
   view: oneOf("head", "model", "neuron", "map"),
   /** The record's first, until another is chosen. */
   stack: text(""),
+  /** The record of a comparison that is shown, or B − A. */
+  compared: oneOf("a", "b", "difference"),
   layer: index(0),
   head: index(0),
   heads: indicesOrNull,
@@ -52,6 +54,7 @@ export const SCHEMA = {
   combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
   lens: oneOf("attention", "values", "rollout"),
   words: flag(false),
+  arcs_shown: flag(true),
   orientation: oneOf("vertical", "horizontal"),
   picture: flag(true),
   thumbnails: oneOf("matrix", "lines"),

@@ -64,7 +64,7 @@ test("labels stand where they do on the screen, as bold and as strong", async ()
     const x = (text.getAttribute("text-anchor") ?? "start") === leftward ? left : right;
     return [x - Number(text.getAttribute("x")), top - Number(text.getAttribute("y"))];
   });
-  // As a whole it is moved, but nothing in it is.
+  // The scene moves as a whole, but nothing in it does.
   for (const [x, y] of offsets) {
     expect(x).toBeCloseTo(offsets[0][0], 1);
     expect(y).toBeCloseTo(offsets[0][1], 1);

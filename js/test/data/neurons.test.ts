@@ -1,4 +1,4 @@
-/** How the terms of q · k are weighed against each other. */
+/** Ranking of the terms of q · k. */
 
 import { describe, expect, test } from "vitest";
 import {

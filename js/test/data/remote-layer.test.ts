@@ -15,7 +15,7 @@ import { watch } from "../support/watch.ts";
 const [STACK] = readManifest(RECORD.manifest).stacks;
 const COUNT = STACK.queries.labels.length;
 
-/** What the kernel would send of a layer of the record. */
+/** The kernel's reply for a layer of the record. */
 function answerOf(layer: number, side: Side, position: number): Block {
   const { heads, program } = STACK.layers[layer];
   const name = side === "query" && program ? "scores" : "weights";

@@ -6,10 +6,10 @@ import { twoFrames } from "../support/place.ts";
 
 const PARTS = [{ name: "weights", dtype: "f16", shape: [1, 1, 2] }];
 const BYTES = [1, 2, 3, 4];
-/** Of who goes on waiting. */
+/** The signal of a caller that keeps waiting. */
 const WANTED = new AbortController().signal;
 
-/** So many requests went out: one at a time, each with a frame. */
+/** Waits until this number of requests has been sent: one at a time, each with a frame. */
 const sent = (model: FakeModel, count: number) =>
   eventually(() => expect(model.sent.length).toBe(count));
 
@@ -19,7 +19,7 @@ function conversation() {
   return { model, controller, requests: new Requests(model, controller.signal) };
 }
 
-/** Whether a promise is still waiting when everything due has run. */
+/** True if a promise is still pending when everything due has run. */
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   const later = new Promise((resolve) => setTimeout(resolve, 0, "later"));
   return (await Promise.race([promise, later])) === "later";

@@ -1,4 +1,4 @@
-/** What is watched is there; of the rest, as much as there is room for. */
+/** Tests of the cache: resources in use stay, others as long as there is room. */
 
 import { effect, type ReadonlySignal } from "@preact/signals-core";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -73,7 +73,7 @@ describe("room", () => {
     for (const { give } of asked) await give(8);
     expect(statuses(...held)).toEqual(["ready", "ready", "ready"]);
     expect(made.held).toBe(24);
-    // What comes now finds no room once it is let go of, when something else comes.
+    // The cache has no room for d once it is released and e arrives.
     const d = await visit("d");
     const e = await visit("e");
     expect(statuses(...held, d, e)).toEqual(["ready", "ready", "ready", "loading", "ready"]);

@@ -180,7 +180,7 @@ describe("the combination of all layers", () => {
     if (value.status !== "ready") throw new Error(value.status);
     everyHead.forEach((weights, at) => {
       const mean = weights.reduce((sum, weight) => sum + weight, 0) / weights.length;
-      // As float16.
+      // Rounded to float16.
       expect(Math.abs(value.data.mean[at] - mean)).toBeLessThan(2 ** -12);
       expect(Math.abs(value.data.max[at] - Math.max(...weights))).toBeLessThan(2 ** -12);
     });

@@ -1,4 +1,4 @@
-/** What a layer is made of: from a page, a notebook's state, or a kernel. */
+/** Damaged blocks of a layer, from a page, a notebook's state, or a kernel. */
 
 import { test } from "vitest";
 import { checkNumbers, checkParts, layerShapes } from "../../src/data/check-block.ts";
@@ -40,7 +40,7 @@ function damaged({ parts, buffers }: Block, random: Random): Block {
   };
 }
 
-/** As many bytes, most of the time. */
+/** A damaged copy, most of the time of the same length. */
 function noisy(own: Uint8Array, random: Random): Uint8Array {
   const changed = bytesOf(own, [own], random);
   if (below(random, 4) === 0) return changed;

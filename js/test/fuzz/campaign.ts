@@ -41,6 +41,6 @@ export async function campaign(
     `${name}: ${last - SEED} inputs (seeds ${SEED} to ${last - 1}) and ${again.length} past ones, ` +
       `${accepted} accepted, ${refused} refused, 0 crashes, 0 hangs`,
   );
-  // Where all are refused, or none, damage is not what is tried.
+  // If all inputs are refused, or none, the test does not try damage.
   expect(Math.min(accepted, refused)).toBeGreaterThan(0);
 }

@@ -1,4 +1,4 @@
-/** What a page or a notebook holds: a manifest, thumbnails and choices. */
+/** Damaged content of a page or a notebook: a manifest, thumbnails and choices. */
 
 import { test } from "vitest";
 import { readManifest } from "../../src/data/read-manifest.ts";

@@ -18,7 +18,7 @@ expectNoProblems();
 
 const GIVEN = { layer: 2, heads: [1], query: 3, also: [4], muted: [0], include_heads: [0, 1] };
 
-/** What says something, but for the line that nothing has come yet. */
+/** Messages in the view, except the one that nothing has arrived yet. */
 const SAID = "[role=listbox], [role=grid], [role=alert], .notice";
 
 /** Unlike a message for the reader, never forgiven. */

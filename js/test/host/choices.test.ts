@@ -1,4 +1,4 @@
-/** What is chosen is the same in the view and in the kernel. */
+/** Choices are the same in the view and in the kernel. */
 
 import { describe, expect, test } from "vitest";
 import { userEvent } from "vitest/browser";

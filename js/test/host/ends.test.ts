@@ -1,4 +1,4 @@
-/** How a widget ends, and what it says where it cannot begin. */
+/** The end of a widget's life, and its messages if it cannot start. */
 
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";

@@ -1,4 +1,4 @@
-/** What goes wrong in the kernel is said in the view. */
+/** Errors of the kernel are shown in the view. */
 
 import { expect, test } from "vitest";
 import { userEvent } from "vitest/browser";

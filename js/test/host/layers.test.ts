@@ -1,4 +1,4 @@
-/** Where a widget's layers come from: its own state, else the kernel. */
+/** A widget's layers come from its own state, else from the kernel. */
 
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { page } from "vitest/browser";

@@ -60,7 +60,7 @@ test("5,000 interactions from both sides end in the same place", async () => {
   const expected = strongest([...Array(10).keys()], (head, key) => weightAt(2, head, 3, key));
   await expect.poll(status).toContain(`Layer 2  ${NAMES[3]} → ${expected}`);
   for (const name of ["layer", "head", "heads"] as const) {
-    // What the kernel heard last, on top of how it began.
+    // The messages to the kernel, merged into the initial state.
     const heard = () => Object.assign({}, began, ...model.saved)[name];
     await expect.poll(heard).toEqual(model.get(name));
   }

@@ -12,7 +12,7 @@ function column({ data, width, height }: ImageData, x: number): number[] {
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-/** Where a column's opacity lies, in pixels from the top. */
+/** Centre of a column's opacity, in pixels from the top. */
 const middle = (values: readonly number[]) =>
   sum(values.map((value, y) => value * (y + 0.5))) / sum(values);
 
@@ -182,7 +182,7 @@ test("lines that cover each other are dimmed alike", () => {
   field.add(0.5, 0.5, 1, BLACK, 3);
   field.add(1.5, 1.5, 1, BLACK, 1);
   const [above, below] = column(field.image(), 0);
-  // Of a mean of 2, 0.45 are left, and the one stays three times the other.
+  // The mean of 2 falls to 0.45, and one line stays three times as opaque as the other.
   expect(Math.abs(above - 0.45 * 1.5)).toBeLessThan(0.01);
   expect(Math.abs(below - 0.45 * 0.5)).toBeLessThan(0.01);
 });

@@ -1,4 +1,4 @@
-/** What pictures are made with: compiled, it does the same as written. */
+/** Compiled kernels of pictures give the same results as their TypeScript source. */
 
 import { expect, test } from "vitest";
 import { LineField } from "../../src/kernels/lines.ts";

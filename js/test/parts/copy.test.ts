@@ -71,7 +71,7 @@ test("where that is refused, the old way", async () => {
   await choose("Row");
   await expect.poll(() => said).toEqual(["Row copied: 2 lines"]);
   expect(copied).toBe(TEXT);
-  // As if nothing had been.
+  // Focus is back on the button, and the helper text field is gone.
   await expect.element(page.getByRole("button", { name: "Copy" })).toHaveFocus();
   expect(page.getByRole("textbox").elements()).toEqual([]);
 });

@@ -11,7 +11,7 @@ import {
 } from "../../src/parts/fidelity.ts";
 import { RECORD } from "../support/vectors.ts";
 
-// Of the record's layers, 1 is kept as weights, and 2 is not confirmed.
+// Layer 1 of the record is kept as weights, and layer 2 is not confirmed.
 const [{ layers }] = readManifest(RECORD.manifest).stacks;
 const numbered = (...numbers: number[]) => numbers.map((number) => ({ ...layers[0], number }));
 

@@ -39,7 +39,7 @@ function mounted(choices: Partial<Choices> = {}, record?: SentRecord) {
 const box = page.getByRole("searchbox", { name: "Find token" });
 const said = () => box.element().parentElement?.textContent;
 
-/** Where a letter stands among the tokens of the record. */
+/** Position of a letter among the tokens of the record. */
 const E = matches(LABELS, "e");
 
 describe("the box", () => {

@@ -143,6 +143,6 @@ test("the theme is one of three", async () => {
   await userEvent.click(theme);
   await expect.element(radio("Dark")).toHaveAttribute("aria-checked", "true");
   await expect.element(radio("Auto")).toHaveAttribute("aria-checked", "false");
-  // Where the choice is.
+  // The place of the chosen item.
   await expect.element(radio("Dark")).toHaveFocus();
 });

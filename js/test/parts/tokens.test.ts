@@ -201,11 +201,11 @@ test("a part of the tokens keeps their own positions", async () => {
 
 test("emphasis makes tokens stand out, by position", () => {
   const { list, state, emphasis } = mounted("key", { positions: [5, 6, 7, 8] });
-  // As the style sheet has it everywhere.
+  // The value that the style sheet has everywhere.
   list.style.position = "relative";
   const veil = list.querySelector("canvas") as HTMLCanvasElement;
   veil.style.cssText += "; position: absolute; left: 0";
-  /** How much of its colour each keeps. */
+  /** Opacity of each token's colour. */
   const kept = () =>
     rowsOf(list).map((row) => {
       const box = row.getBoundingClientRect();
@@ -256,7 +256,7 @@ describe("a part of a long list", () => {
       },
       toggle: (position) => toggleLock(state, { query: position, key: null }),
     });
-    // As the style sheet has it everywhere.
+    // The value that the style sheet has everywhere.
     list.style.boxSizing = "border-box";
     place(list);
     return { state, range, list };

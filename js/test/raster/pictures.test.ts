@@ -19,7 +19,7 @@ import { noise, noisyLayer } from "../support/layers.ts";
 
 const TOKENS = 240; // too many to be quick
 const all = Array.from({ length: TOKENS }, (_, n) => n);
-/** As many words of two tokens. */
+/** A number of words of two tokens each. */
 const pairs = all.map((n) => [2 * n, 2 * n + 1]);
 
 const real = () => new Worker(new URL("./worker-entry.ts", import.meta.url), { type: "module" });

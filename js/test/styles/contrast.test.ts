@@ -17,7 +17,7 @@ const TEXT: readonly Pair[] = [
 ];
 
 const MARKS: readonly Pair[] = [
-  // What has the focus, or is selected.
+  // Focused or selected elements.
   ["accent", "background"],
   ["accent", "panel"],
   ["accent", "highlight"],

@@ -1,4 +1,4 @@
-/** Which head is which can be told by colour, as far as colours go. */
+/** Colours of heads can be told apart, as far as colours go. */
 
 import { describe, expect, test } from "vitest";
 import { headColors, textOn } from "../../src/styles/head-colors.ts";
@@ -9,7 +9,7 @@ const contrast = (a: string, b: string) => {
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 };
 
-/** Where people see a colour (Ottosson 2020): distances in it are as large as they look. */
+/** Oklab (Ottosson 2020), a colour space in which distances are as large as they look. */
 function oklab(color: RGB): RGB {
   const linear = color.map((c) => luminance([c, c, c]));
   const mix = (matrix: readonly RGB[], [x, y, z]: readonly number[]) =>

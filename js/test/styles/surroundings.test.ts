@@ -32,7 +32,7 @@ describe("isDark", () => {
     ["#16181c", true],
     ["black", true],
     ["navy", true],
-    // As hosts' style sheets come to write colours.
+    // Notations of colours in hosts' style sheets.
     ["hsl(0 0% 98%)", false],
     ["oklch(1 0 0)", false],
     ["oklch(0.2 0.02 260)", true],
@@ -73,7 +73,7 @@ describe("isDark", () => {
     const inner = nested("transparent");
     inner.style.color = "#e8eaed";
     const host = document.createElement("div");
-    // As the view's own place, which takes over no colour.
+    // Like the view's own element, it inherits no colour.
     host.style.color = "black";
     inner.append(host);
     expect(isDark(host)).toBe(true);

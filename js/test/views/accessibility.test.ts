@@ -96,7 +96,7 @@ describe("the model view", () => {
     await expect.element(selected).toHaveAttribute("aria-label", "Layer 2, head 9");
     state.head.value = 4;
     await expect.element(selected).toHaveAttribute("aria-label", "Layer 2, head 4");
-    // What the grid points to is there.
+    // The element that the grid points to exists.
     const active = named("grid", "Heads of every layer")
       .element()
       .getAttribute("aria-activedescendant");

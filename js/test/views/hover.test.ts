@@ -37,7 +37,7 @@ test.for<Partial<Choices>>([
   await drawn(app);
   await twoFrames();
   for (const side of ["Queries", "Keys"] as const) {
-    // As after a click on a token.
+    // A click on a token leaves the focus in its list.
     focus(parts().list(side));
     const [first, ...others] = parts().list(side).getByRole("option").elements();
     const found = await changes(app, ".status", first, others);

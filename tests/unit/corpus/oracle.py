@@ -104,7 +104,7 @@ def _own_text(
 
 
 def variability(texts: Sequence[np.ndarray]) -> list[float]:
-    """Of each text's weights [T, T] of one head, over the first ten tokens."""
+    """Variability of one head's weights [T, T] of each text, over the first ten tokens."""
     found = []
     for text in texts:
         distance = total = 0.0

@@ -77,7 +77,7 @@ def test_the_null_of_position(build: type[Model]) -> None:
 
 @pytest.mark.parametrize("build", [bert, llama])
 def test_the_best_offset(build: type[Model]) -> None:
-    """Of a decoder, among the offsets that it sees."""
+    """The best offset of a decoder is among those that it sees."""
     found = aw.profile(build(), None, TEXTS, metrics=METRICS, null="best offset")
     offsets = range(-5, 1 if build is llama else 6)
     for name in METRICS:

@@ -8,7 +8,7 @@ from attnwidget.corpus.nulls import with_random_weights
 from benchmarks import zoo
 from tests.unit.test_coverage_sample import EXACT
 
-# Those that read text alone.
+# Architectures that read text alone.
 KINDS = (
     "encoders",
     "encoders with relative positions",

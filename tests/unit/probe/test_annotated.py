@@ -98,7 +98,7 @@ def test_wrong_annotations_say_what_is_wrong(fields: dict[str, object], message:
 
 @dataclass
 class Token:
-    """What is used of spaCy's Token."""
+    """The attributes of spaCy's Token that are used."""
 
     i: int
     idx: int
@@ -117,7 +117,7 @@ class Span:
 
 
 class Doc(list[Token]):
-    """What is used of spaCy's Doc."""
+    """The attributes of spaCy's Doc that are used."""
 
     text = "The  dog barks"
     ents = (Span(0, 3, "The  dog", "ANIMAL"),)

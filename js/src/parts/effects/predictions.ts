@@ -79,7 +79,7 @@ function links(before: readonly Change[], after: readonly Change[]): SVGSVGEleme
   const middle = BETWEEN / 2;
   before.forEach((change, from) => {
     const to = after.indexOf(change);
-    // What leaves the list goes to its end.
+    // Rows that leave the list go to its end.
     const [start, end] = [(from + 0.5) * ROW, to < 0 ? height + ROW / 4 : (to + 0.5) * ROW];
     const path = document.createElementNS(SVG, "path");
     path.setAttribute("d", `M2 ${start}C${middle} ${start} ${middle} ${end} ${BETWEEN - 2} ${end}`);

@@ -14,9 +14,11 @@ import { combination } from "../../state/choices.ts";
 import { lensRefusal, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
+import { shownArcs } from "../shared/arcs.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
+import { drawnMatrices } from "../shared/heads/difference.ts";
 import {
   rolloutMatrix,
   shownMatrices,
@@ -31,6 +33,7 @@ import { matrixView } from "../shared/matrix/matrix.ts";
 import { MINIMAP_WIDTH } from "../shared/minimap.ts";
 import { NORMS_WIDTH, normsColumn } from "../shared/norms.ts";
 import { pairs } from "../shared/pairs.ts";
+import { stripsOf } from "../shared/strips.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
 import { jump, type ShownMatrix } from "./jump.ts";
 import { headLegend } from "./legend.ts";
@@ -66,7 +69,11 @@ export function headView(context: Context): View {
     return chosen ? store.rollout(stack.name) : null;
   });
   const view = layerView(context, (data, inner) => {
-    const absent = lensNotice(data, shownLens(state));
+    const maximum = combination(state.combine.value)?.how === "max";
+    const absent =
+      data.stack.difference && maximum
+        ? notice("Maxima of A and B may be of different heads: choose A or B, or a mean.")
+        : lensNotice(data, shownLens(state));
     if (absent) {
       shown.value = null;
       return absent;
@@ -136,6 +143,7 @@ function headContent(
     return first.head === null ? first : shownMatrix(state, data, axes, headIn(state, data));
   });
   const layerLabel = allLayers ? "" : `Layer ${number}`;
+  const arcs = shownArcs(state, data.stack.name, axes, matrix);
   const weighted = shownLens(state) === "values" ? data.whole : null;
   const rounding = combined?.rounding ?? weighted?.shareRounding ?? data.rounding;
   const detail = combined?.name ?? `layer-${number}${weighted ? "-value-weighted" : ""}`;
@@ -188,8 +196,8 @@ function headContent(
       : LONG,
     rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length), LOWEST_ROW),
     horizontal,
-    matrices,
-    colors,
+    ...drawnMatrices(matrices, colors, palette),
+    arcs,
   });
   const picture = matrixView(scope, {
     ...attention,
@@ -210,8 +218,9 @@ function headContent(
     picture,
   );
 
-  const { strips, share } = lines;
-  const content = { state, data, axes, layerLabel, focused, matrices, matrix, strips };
+  const { share } = lines;
+  const strips = stripsOf(matrices, focused);
+  const content = { state, data, axes, layerLabel, focused, matrices, matrix, arcs, strips };
   return {
     element,
     status: computed(() => headStatus(content)),

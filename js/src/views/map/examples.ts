@@ -14,7 +14,7 @@ import type { Context } from "../shared/view.ts";
 export interface ExamplesOptions {
   readonly context: Context;
   readonly focused: ReadonlySignal<Head>;
-  /** Those in use first. */
+  /** The examples in use come first. */
   readonly metrics: readonly Metric[];
   readonly examples: Examples;
 }

@@ -82,7 +82,7 @@ export function assembleColumns(options: ColumnsOptions, content: ColumnsContent
     (range: Range): Paint =>
     (painter) => {
       painter.translate(0, -range[0] * rows.height);
-      // Of a short text, curves also lead to rows out of sight.
+      // For a short text, curves also lead to rows out of sight.
       const reached = rows.long ? range : all;
       content.paint({ painter, rowHeight: rows.height, range, reached, palette: palette.value });
     };

@@ -12,7 +12,7 @@ import type { Palette } from "../../styles/palette.ts";
 
 export interface Axis {
   readonly side: Side;
-  /** What the units are, as "decoder queries". */
+  /** The name of the units, such as "decoder queries". */
   readonly title: string;
   readonly units: Units;
   /** The units shown, in order. */

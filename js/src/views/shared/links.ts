@@ -7,6 +7,7 @@ import { type Axes, sameText } from "./axes.ts";
 export interface Link {
   readonly query: number;
   readonly key: number;
+  /** Its weight, or the magnitude of a difference. */
   readonly weight: number;
 }
 
@@ -37,7 +38,7 @@ export function strongestLinks(
     const query = rows[at];
     const weights = matrix.row(query);
     for (const key of columns) {
-      const weight = weights[key];
+      const weight = Math.abs(weights[key]);
       const least = links.length < LIMIT ? 0 : links[LIMIT - 1].weight;
       if (weight <= least || (same && key === query)) continue;
       let place = links.length;

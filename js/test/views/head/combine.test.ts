@@ -24,7 +24,7 @@ const HEADS = [4, 2, 10].flatMap((count, layer) =>
 );
 const TITLE = ".title strong";
 
-/** What the status line says of a key: its number. */
+/** The number that the status line gives for a key. */
 const said = (name: string) => {
   const [, keys] = status()?.split(" →") ?? [];
   return Number(keys?.split(` ${name} `)[1]?.match(/^\d\.\d{3}/)?.[0] ?? Number.NaN);
@@ -91,7 +91,7 @@ describe("all layers", () => {
     expect(status()).not.toContain("Layer");
     const keys = LABELS.map((_, key) => ({ key, weight: how(headsAt([0, 1, 2], 2, key)) }));
     for (const { key, weight } of keys.sort((a, b) => b.weight - a.weight).slice(0, 3)) {
-      // As float16, with three decimals.
+      // Rounded to float16, with three decimals.
       expect(Math.abs(said(NAMES[key]) - weight)).toBeLessThanOrEqual(0.00075);
     }
     const [first] = keys;

@@ -14,7 +14,7 @@ import { OVERVIEW, RECORD, withStacks } from "../../support/vectors.ts";
 expectNoProblems();
 
 const { option, status, labels, filter, alert } = parts();
-/** Of layer 0, 1 and 2. */
+/** All heads of each of the layers 0, 1 and 2. */
 const HEADS = [4, 2, 10].map((count) => Array.from({ length: count }, (_, head) => head));
 const legend = (app: App) => find(app, ".about").textContent;
 
@@ -118,7 +118,7 @@ describe("a text pair", () => {
     await expect.poll(() => labels("Queries")).toEqual(LABELS.slice(0, 5));
     expect(labels("Keys")).toEqual(LABELS.slice(5));
     await drawn(app);
-    // What the queries of A attend to outside of B is not shown.
+    // Attention from queries of A to keys outside of B is hidden.
     const weights = [0, 1, 2, 3, 4].flatMap((query) =>
       [5, 6, 7, 8].flatMap((key) => [0, 1, 2, 3].map((head) => weightAt(0, head, query, key))),
     );

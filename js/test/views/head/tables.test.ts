@@ -1,4 +1,4 @@
-/** What can be copied from the head view is the record's. */
+/** Tables copied from the head view hold the record's numbers. */
 
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";

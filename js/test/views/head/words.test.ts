@@ -24,7 +24,7 @@ const between = (head: number, from: number, to: number) =>
     tokensOf(from).map((query) => sum(tokensOf(to).map((key) => weightAt(0, head, query, key)))),
   );
 
-/** Of words that stand once, in the order of the weights. */
+/** Words that occur once, in the order of the weights. */
 const expectSaid = (weights: readonly number[]) => {
   const largest = [...weights].sort((a, b) => b - a).slice(0, 3);
   const found = status()

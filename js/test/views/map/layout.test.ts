@@ -83,7 +83,7 @@ test("a head names those that share its keys", () => {
 test("the null's range holds 95% of its numbers", () => {
   const { layer, heads, metrics } = madeUp([0, 0, 0, 0, 0]);
   const random = { label: "random weights", values: new Map([[layer, [4, 0, null, 1, 2]]]) };
-  // As numpy.percentile([0, 1, 2, 4], [2.5, 97.5]).
+  // The result of numpy.percentile([0, 1, 2, 4], [2.5, 97.5]).
   const [low, high] = nullRange({ ...metrics[0], null: random }, heads) ?? [];
   expect(low).toBeCloseTo(0.075, 12);
   expect(high).toBeCloseTo(3.85, 12);

@@ -240,7 +240,7 @@ describe("a metric of the user's own", () => {
     await choose("Colour by", "My score");
     await choose("Sort heads", "My score");
     expect([app.state.color.value, app.state.sort.value]).toEqual(["my score", "my score"]);
-    // Those without a value come last.
+    // Heads without a value come last.
     expect(names().slice(0, 4)).toEqual([3, 2, 0, 1].map((head) => `Layer 0, head ${head}`));
     const colors = palette(false);
     expect(about(app)).toMatch(/^my score \u22128\.50 ■+ 8\.50 {3}■ no value/);

@@ -26,7 +26,7 @@ describe("a click", () => {
     await twoFrames();
     expect(boxOf(panel()).top).toBeGreaterThanOrEqual(boxOf(cell(1, 0)).bottom);
     expect(boxOf(panel()).bottom).toBeLessThanOrEqual(boxOf(cell(2, 0)).top);
-    // As wide as the view.
+    // The picture is as wide as the view.
     const { clientWidth } = find(app, ".body");
     expect(boxOf(panel()).width).toBeGreaterThan(clientWidth - 60);
   });

@@ -48,7 +48,7 @@ describe("vectors", () => {
     await expect.element(vectors).toHaveAttribute("aria-pressed", "false");
     await expect.element(panel.getByText("Query q", { exact: true })).not.toBeInTheDocument();
     expect(list.elements()).toEqual([]);
-    // What is left explains the same.
+    // The remaining columns explain the same pair.
     await expect.element(panel.getByText("Softmax", { exact: true })).toBeVisible();
     await userEvent.hover(option("Queries", 4));
     await expect.poll(status).toContain(`${NAMES[4]} → `);

@@ -50,7 +50,7 @@ test.for([true, false])("vectors shown: %s", async (expanded) => {
     }
   });
   expect(found.filter((change) => !isClass(change))).toEqual([]);
-  // Of the token that is left, the one that is come to, and the queries explained before and now.
+  // Changes of the token that is left, of the one that is entered, and of both explained queries.
   expect(found.length).toBeLessThanOrEqual(5 * 4);
 });
 

@@ -1,4 +1,4 @@
-/** Where the columns stand: beside each other, as many as there is room for. */
+/** Columns stand beside each other, as many as there is room for. */
 
 import { expect, test } from "vitest";
 import { layoutFor } from "../../../src/views/neuron/layout.ts";

@@ -75,7 +75,7 @@ const strip = (app: App) => find<HTMLCanvasElement>(app, ".softmax-strip canvas"
 const body = (app: App) => find(app, ".body");
 const labels = () => list("Keys").getByRole("option").elements();
 
-/** Whether a key can be read, below the names of the columns. */
+/** True if a key is visible below the names of the columns. */
 function inSight(app: App, label: string): boolean {
   const option = labels().find((one) => one.textContent === label);
   if (!option) return false;

@@ -150,7 +150,7 @@ describe("the picture", () => {
     await expect.element(option("Queries", 0)).toBeInTheDocument();
     const canvas = find<HTMLCanvasElement>(app, ".neurons canvas");
     const row = rowOf(app);
-    // Of the query that is explained, the picture has a frame around it, and curves beside it.
+    // The explained query has a frame around it and curves beside it.
     for (let query = 3; query < LABELS.length; query++) {
       const components = vector(0, "queries", 2, query).filter((value) => value !== 0);
       const expected = components

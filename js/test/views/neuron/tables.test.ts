@@ -1,4 +1,4 @@
-/** What of the neuron view can be copied. */
+/** Tables that can be copied from the neuron view. */
 
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What the legend says of a picture that takes long, while there is more of it to draw. */
+/** The legend's text while a slow picture is still being drawn. */
 
 import { expect, test, vi } from "vitest";
 import type { LinesJob } from "../../../src/raster/lines-job.ts";

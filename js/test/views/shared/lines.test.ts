@@ -24,7 +24,7 @@ function ends(canvas: HTMLCanvasElement, at: number): number[][] {
 }
 
 test("begin and end at their tokens, in the colour of their head", async () => {
-  // Where each query has one key of its own, a token's ends are that one line's.
+  // If each query has one key of its own, a token has the ends of that one line.
   const app = await mountApp({ choices: { heads: [2] } });
   await drawn(app);
   const canvas = find<HTMLCanvasElement>(app, "canvas.base");
@@ -92,7 +92,7 @@ test("of the token looked at lie on top, with a strip of weights at the far end"
   expect(painted(overlay)).toBe(0);
   const { width, height } = overlay.getBoundingClientRect();
   const row = height / LABELS.length;
-  /** Whether the opacities down a strip at x are these weights, on an even ground. */
+  /** True if the opacities down a strip at x are these weights, on an even ground. */
   const expectStrip = (x: number, weights: number[]) => {
     const shown = weights.map((_, at) => pixel(overlay, x, (at + 0.25) * row)[3] / 255);
     // Small weights can still be seen.

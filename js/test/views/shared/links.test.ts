@@ -7,7 +7,7 @@ import { type Link, strongestLinks } from "../../../src/views/shared/links.ts";
 import { stateOf } from "../../support/choices.ts";
 import { noisyLayer, positions } from "../../support/layers.ts";
 
-/** Those of the first head of a layer with so many tokens, and how much was said to be done. */
+/** Links of the first head of a layer with so many tokens, and the reported progress. */
 function linksOf(tokens: number, special: readonly number[]) {
   const layer = noisyLayer(tokens);
   const text = { ...positions(tokens), special };

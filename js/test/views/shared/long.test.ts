@@ -30,7 +30,7 @@ async function scroll(app: App, side: Side, to: number): Promise<void> {
   await twoFrames();
 }
 
-/** Where on the strip of a side a part of the text is, 0 to 1. */
+/** Position of a part of the text on the strip of a side, 0 to 1. */
 function onStrip(app: App, side: Side, part: number) {
   const strip = find(app, `.minimap.${side} .strip`);
   const { width, height } = strip.getBoundingClientRect();

@@ -1,4 +1,4 @@
-/** What the views show of a layer that is too large to be sent: what is known, and no other number. */
+/** Views of a layer that is too large to be sent show the numbers that are known and no others. */
 
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";

@@ -13,7 +13,7 @@ const THREE_DECIMALS = 0.0005;
 /** A patch and its neighbours. */
 const AROUND = 9;
 
-/** Those that only a patch has come last. */
+/** The names of the numbers, those that only a patch has last. */
 const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + 8 neighbours"];
 
 /** @param title the matrix that is shown, as "Layer 3 · Head 4" */

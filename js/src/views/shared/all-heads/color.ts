@@ -58,7 +58,7 @@ function metricColoring(metric: Metric, rows: readonly Row[], palette: Palette):
     colorOf: (head) => {
       const value = metricValue(metric, head);
       if (value === null) return palette.border;
-      // Where all values are zero, a signed one has the middle colour.
+      // If all values are zero, a signed metric has the middle colour.
       const range = highest - lowest;
       return colors(range ? (value - lowest) / range : metric.signed ? 0.5 : 0, palette);
     },

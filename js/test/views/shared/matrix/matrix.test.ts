@@ -95,7 +95,7 @@ test("stands beside the lines, or below them where it is narrow", async () => {
 });
 
 describe("the cross-hair", () => {
-  /** Whether the middle of the frame's upper edge of a row is drawn, and of a column's left edge. */
+  /** True if the upper edge of a row's frame is drawn in its middle, and a column's left edge. */
   const framed = (app: App) => {
     const overlay = find<HTMLCanvasElement>(app, ".stage canvas.overlay");
     const at = (x: number, y: number) => pixel(overlay, x, y)[3] > 0;

@@ -24,7 +24,7 @@ async function shown(choices = {}, tokens = 400): Promise<App> {
   return app;
 }
 
-/** Where the middle of a cell is, in CSS pixels from the stage, while all of it is shown. */
+/** Middle of a cell in CSS pixels from the stage, while the whole matrix is shown. */
 function middle(app: App, row: number, column: number, tokens = 400) {
   const cell = (picture(app).getBoundingClientRect().width - ROOM - 2) / tokens;
   return { x: ROOM + 1 + (column + 0.5) * cell, y: ROOM + 1 + (row + 0.5) * cell };
