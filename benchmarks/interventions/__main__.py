@@ -1,4 +1,4 @@
-"""python -m benchmarks.interventions [NAME ...] [--json PATH] [--jobs N]"""
+"""python -m benchmarks.interventions [NAME ...] [--json PATH] [--jobs N] [--write]"""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 from benchmarks import zoo
+from benchmarks.coverage.__main__ import PAGE
 from benchmarks.coverage.isolated import apart
+from benchmarks.coverage.report import parts
 from benchmarks.interventions.examine import examine
+from benchmarks.interventions.report import markdown
 from benchmarks.interventions.result import Result, Verdict
 
 
@@ -35,6 +38,9 @@ def main() -> None:
                 json.dumps([asdict(each) for each in results.values()], indent=1)
             )
     _print_counts(results.values())
+    if options.write:
+        captures, _ = parts(PAGE.read_text(encoding="utf-8"))
+        PAGE.write_text(captures + markdown(results.values()), encoding="utf-8")
 
 
 def read(path: Path) -> dict[str, Result]:
@@ -66,6 +72,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--json", type=Path, metavar="PATH", help="results; those that it has are not made again"
     )
+    parser.add_argument("--write", action="store_true", help=f"write its part of docs/{PAGE.name}")
     return parser.parse_args()
 
 

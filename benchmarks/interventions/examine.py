@@ -194,7 +194,7 @@ def _gradients(built: zoo.Built, finder: _Finder, errors: dict[str, float]) -> s
         (address.module, address.call): receiver.module
         for address, receivers in finder.receivers.by_call.items()
         for receiver in receivers
-        if isinstance(receiver.module, torch.nn.Linear)
+        if linear_weight(receiver.module) is not None
     }
     try:
         found = gradient_errors(built, projections, _loss)
@@ -236,9 +236,9 @@ def _values(name: str) -> str:
 
 
 def _loss(output: Any, _inputs: Any) -> torch.Tensor:
-    """A number near 1 that depends on all of the first output."""
-    first = next(t for t in _tensors(output) if t.is_floating_point())
-    return 1 + first.double().sin().mean()
+    """A number near 1 that depends on all outputs."""
+    found = [t for t in _tensors(output) if t.is_floating_point() and bool(t.isfinite().all())]
+    return 1 + torch.stack([t.double().sin().mean() for t in found]).mean()
 
 
 def _tensors(output: Any) -> Iterator[torch.Tensor]:

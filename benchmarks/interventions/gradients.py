@@ -57,7 +57,8 @@ def gradient_errors(
     errors = []
     for each in first.values():
         slopes = (each.output.double() * each.gradient.double()).sum(dim=(0, 2, 3))
-        largest = float(slopes.abs().max().clamp(min=1e-6))
+        # Before a norm of all heads, gradients by their factors are zero up to rounding.
+        largest = float(slopes.abs().max().clamp(min=1e-4))
         products = torch.tensor(gradients.layer(each.site.layer, each.site.stack).products)
         sums = products.double().sum(dim=(1, 2))
         of_layer = {"sums": float((slopes - sums).abs().max()) / largest}
@@ -101,7 +102,8 @@ def _by_projection(
         weight.requires_grad_(asked)
     if len(calls) != 1 or shared != 1:
         return None
-    columns: torch.Tensor = (weight.detach().double() * gradient.double()).sum(dim=0)
+    inputs = 0 if isinstance(projection, torch.nn.Linear) else 1  # Conv1D has [in, out]
+    columns: torch.Tensor = (weight.detach().double() * gradient.double()).sum(dim=inputs)
     heads = each.output.shape[1]
     return columns.reshape(heads, -1).sum(dim=1) if len(columns) % heads == 0 else None
 

@@ -27,6 +27,7 @@ def strongest(widget):
     names, _ = widget.record.tokens()
     return {names[key] for key in np.argsort(-widget.selection.weights)[:3]}
 assert "river" in strongest(river) and "loan" in strongest(money)
+assert turned.pop("loan") > 3 * max(turned.values())
 """,
     "clark_syntax": """
 assert (score.layer, score.head, score.direction) == (7, 10, "attends")
