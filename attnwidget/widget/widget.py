@@ -78,6 +78,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         map_size: the metric whose magnitude is the size of the map's points, or "none".
         theme: "auto" (as the notebook), "light" or "dark".
 
+        head_names: words for heads by (layer, head) of the stack shown. They stand in the model view
+            and the map in place of those for its pattern. No trait.
+
     Two more traits are set from Python alone:
 
     Attributes:
@@ -92,10 +95,6 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         arcs: links between tokens that somebody has annotated, such as a parse: a list of
             `attnwidget.Arc`. The head view draws them over its lines, solid where the current head
             finds them and dashed where it does not, and counts both.
-
-    Args:
-        head_names: by (layer, head) of the stack shown, words for the head, which stand in the
-            model view and the map in place of those for its pattern.
 
     Raises:
         TypeError: `record` is no record, or no such choice exists.
