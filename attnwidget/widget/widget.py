@@ -77,9 +77,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".
         theme: "auto" (as the notebook), "light" or "dark".
-
-        head_names: words for heads by (layer, head) of the stack shown. They stand in the model view
-            and the map in place of those for its pattern. No trait.
+        head_names: words for heads by (layer, head) of the stack shown. They stand in the model
+            view and the map in place of those for its pattern. No trait.
 
     Two more traits are set from Python alone:
 
