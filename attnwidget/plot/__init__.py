@@ -12,7 +12,8 @@ The first plot imports matplotlib: `pip install 'attnwidget[figures]'`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-__all__ = ["head", "map", "matrix", "model", "neuron", "ranking"]
+_PANELS_IN_A_ROW = 4
+
+__all__ = ["head", "map", "matrices", "matrix", "model", "neuron", "ranking"]
 
 
 def head(
@@ -120,6 +123,59 @@ def matrix(
     attention = matrix_beside_lines(shown)
     draw_matrix(ax, shown, attention, attention_title(shown, attention.name))
     return ax
+
+
+def matrices(
+    records: Mapping[str, AttentionRecord],
+    layer: int,
+    head: int,
+    *,
+    lens: Lens = "attention",
+    stack: str | None = None,
+) -> list[Axes]:
+    """Draw a head over several texts, checkpoints or models: a matrix each, with one scale.
+
+        attnwidget.plot.matrices({"step 0": start, "step 1000": later, "step 2000": end}, 2, 8)
+
+    Args:
+        records: the records by the titles of their panels.
+        lens, stack: as in `head`. A rollout is of all heads.
+
+    Returns:
+        The Axes of a new figure, in the order of the records.
+
+    Raises:
+        ValueError: there are no records; or as in `head`.
+        IndexError, KeyError, ImportError: as in `head`.
+    """
+    require_matplotlib()
+    import matplotlib.pyplot as plt
+
+    from .head_plot import matrix_beside_lines
+    from .matrix_plot import draw_matrix
+    from .sizes import matrix_size
+
+    if not records:
+        raise ValueError("records is empty; expected records by the titles of their panels")
+    panels = {
+        title: Shown(record, layer=layer, head=head, lens=lens, stack=stack)
+        for title, record in records.items()
+    }
+    for shown in panels.values():
+        shown.check()
+    drawn = {title: matrix_beside_lines(shown) for title, shown in panels.items()}
+    most = max(float(matrix.weights().max()) for matrix in drawn.values())
+    columns = min(len(panels), _PANELS_IN_A_ROW)
+    rows = math.ceil(len(panels) / columns)
+    sizes = [matrix_size(shown) for shown in panels.values()]
+    width, height = (max(sides) for sides in zip(*sizes, strict=True))
+    figure = plt.figure(figsize=(columns * width, rows * height), layout="constrained")
+    axes = []
+    for number, (title, shown) in enumerate(panels.items(), 1):
+        ax = figure.add_subplot(rows, columns, number)
+        draw_matrix(ax, shown, drawn[title], title, most=most)
+        axes.append(ax)
+    return axes
 
 
 def model(

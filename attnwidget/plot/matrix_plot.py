@@ -39,10 +39,15 @@ def _signed_square(values: Floats) -> Floats:
     return squares
 
 
-def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -> None:
+def draw_matrix(
+    axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str, *, most: float | None = None
+) -> None:
     """Draw a matrix with queries as rows; the shade is √(weight ÷ largest weight).
 
     A difference is blue where B has more, and orange where it has less.
+
+    Args:
+        most: the number that has the full shade; the matrix's largest if None.
     """
     palette, tokens = palette_of(axes), shown.token_axes
     weights = matrix.weights()[np.ix_(tokens.query.shown, tokens.key.shown)]
@@ -56,7 +61,7 @@ def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -
         for reduce in (np.maximum, np.minimum)
     )
     signed = matrix.measure == "difference"
-    most = float(np.abs(weights).max()) or 1.0
+    most = most or float(np.abs(weights).max()) or 1.0
     colors = [palette.background, palette.ink]
     norm: Normalize = PowerNorm(0.5, 0, most)
     if signed:

@@ -386,3 +386,17 @@ def test_lenses_are_drawn_and_named() -> None:
     ):
         with pytest.raises(ValueError, match=r"lens 'values' is not known: layer \d has no values"):
             draw()
+
+
+def test_matrices_of_several_records_share_their_scale() -> None:
+    program = PROGRAMS["causal"]
+    records = {name: record_of(layer_of(program, seed)) for seed, name in enumerate("abcde")}
+    axes = plot.matrices(records, 0, 1)
+    assert [ax.get_title() for ax in axes] == list(records)
+    most = max(float(each.weights(0, 1).max()) for each in records.values())
+    for ax, record in zip(axes, records.values(), strict=True):
+        [image] = ax.images
+        assert (np.asarray(image.get_array()) == record.weights(0, 1)).all()
+        assert image.get_clim() == (0, most)
+    with pytest.raises(ValueError, match="records is empty"):
+        plot.matrices({}, 0, 1)
