@@ -111,10 +111,9 @@ def show(
         capture_options.setdefault("values", True)
     record = capture(model, tokenizer, text, text_pair, **capture_options)
     widget = displayed(record, view=view, **choices)
-    if isinstance(widget, AttentionWidget):
-        names = ("target", "batch_index", "values")
-        inputs = {name: capture_options.get(name, _CAPTURE[name].default) for name in names}
-        widget._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
+    names = ("target", "batch_index", "values")
+    inputs = {name: capture_options.get(name, _CAPTURE[name].default) for name in names}
+    widget._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
     return widget
 
 

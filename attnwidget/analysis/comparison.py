@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
 
 from attnwidget.record import AttentionRecord, Floats, Stack
 
 from .alignment import Alignment, Level, align
+from .common_axes import Common, on_common_axes
 from .head_difference import Difference, Side, head_difference, paired_weights
-from .head_pairs import HeadPairs, Layers, Matched, pair_heads
+from .head_pairs import Layers, Matched, pair_heads
 from .table import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from attnwidget.view_state import View
+    from attnwidget.widget import ComparisonWidget
+    from attnwidget.wire.compression import Quality
 
 _NULL = "the next head of the layer"
 
@@ -56,7 +62,7 @@ def compare(
         heads: pairs of heads of one stack, as `match_heads` finds them, instead of `layers`.
 
     Returns:
-        The comparison, with `weights`, `difference`, `changes`, `metrics` and `table`.
+        The comparison, with `widget`, `weights`, `difference`, `changes`, `metrics` and `table`.
 
     Raises:
         TypeError: `a` or `b` is no record.
@@ -82,14 +88,8 @@ def compare(
 
 
 @dataclass(frozen=True)
-class _Sides:
+class _Sides(Common):
     """The stacks of one name in both records, and what belongs together in them."""
-
-    a: Stack
-    b: Stack
-    queries: Alignment
-    keys: Alignment
-    heads: HeadPairs
 
     def of(self, head: tuple[int, int], other: tuple[int, int]) -> tuple[Side, Side]:
         """A head of a and a head of b, on the tokens that belong together."""
@@ -187,6 +187,56 @@ class Comparison:
             numbers = float(a[place]), float(b[place]), float(difference[place])
             found.append(PairChange(*labels, *numbers))
         return found
+
+    @cached_property
+    def records(self) -> tuple[AttentionRecord, AttentionRecord]:
+        """a and b with the same tokens, layers and heads, those that belong together.
+
+        A replaced token is named by both texts, as "big → small". Layers have the numbers of a.
+
+        Raises:
+            ValueError: some heads of a layer have a partner, and others none.
+        """
+        pairs = {name: on_common_axes(sides) for name, sides in self._sides.items()}
+        a = {name: stacks[0] for name, stacks in pairs.items()}
+        b = {name: stacks[1] for name, stacks in pairs.items()}
+        return (
+            AttentionRecord(a, model=self.a.model, missing=self.a.missing),
+            AttentionRecord(b, model=self.b.model, missing=self.b.missing),
+        )
+
+    def widget(self, **choices: Any) -> ComparisonWidget:
+        """Show the comparison in a notebook: a, b, and b - a in the same place.
+
+        Args:
+            choices: the traits with which the widget opens, see `AttentionWidget`; by default
+                compared="difference", and color="moved" in the model view.
+
+        Raises:
+            TypeError: no such choice exists.
+            ValueError: some heads of a layer have a partner, and others none.
+        """
+        # Imported here, because widgets are above the analysis of records.
+        from attnwidget.widget import ComparisonWidget
+
+        return ComparisonWidget(self, **choices)
+
+    def save_html(
+        self,
+        path: str | PathLike[str],
+        *,
+        views: Iterable[View] | None = None,
+        layers: Iterable[SupportsIndex] | None = None,
+        quality: Quality = "default",
+        **choices: Any,
+    ) -> None:
+        """Write the widget as one self-contained HTML page: no kernel, no network.
+
+        Args:
+            views, layers, quality: see `attnwidget.to_html`.
+            choices: see `widget`.
+        """
+        self.widget(**choices).save_html(path, views=views, layers=layers, quality=quality)
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The differences of all heads of a, as `attnwidget.show` takes metrics.

@@ -51,13 +51,18 @@ def paired_weights(a: Side, b: Side) -> Iterator[tuple[Floats, Floats]]:
     size = max(1, _CELLS // max(a.layer.shape[1], b.layer.shape[1]))
     for start in range(0, len(a.queries), size):
         some = slice(start, start + size)
-        yield _joined(a, a.queries[some]), _joined(b, b.queries[some])
+        yield (
+            joined_weights(a.layer, a.head, a.queries[some], a.keys),
+            joined_weights(b.layer, b.head, b.queries[some], b.keys),
+        )
 
 
-def _joined(side: Side, queries: Sequence[range]) -> Floats:
-    """The weights of some queries, summed and averaged over ranges."""
+def joined_weights(
+    layer: Layer, head: int, queries: Sequence[range], keys: Sequence[range]
+) -> Floats:
+    """The weights of a head, averaged over ranges of queries and summed over ranges of keys."""
     rows = np.concatenate([np.arange(each.start, each.stop) for each in queries])
-    summed = _sums(side.layer.head_weights(side.head, rows), side.keys)
+    summed = _sums(layer.head_weights(head, rows), keys)
     counts = np.array([len(each) for each in queries])
     if (counts == 1).all():
         return summed

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from attnwidget.record import AttentionRecord, Floats, Layer, Stack, Tokens
+from attnwidget.record import AttentionRecord, Fidelity, Floats, Layer, Stack, Tokens
 
 from .words import words
 
@@ -134,18 +134,22 @@ def _grouped(stack: Stack, queries: Sequence[_Unit], keys: Sequence[_Unit]) -> S
 
 
 def _layer(layer: Layer, queries: Sequence[_Unit], keys: Sequence[_Unit]) -> Layer:
+    fidelity = summed_fidelity(layer.fidelity, max(unit.end - unit.start for unit in keys))
+    heads = [_summed(layer.head_weights(n), queries, keys) for n in range(layer.num_heads)]
+    return Layer(None, None, None, np.stack(heads), fidelity, layer.number)
+
+
+def summed_fidelity(fidelity: Fidelity, most: int) -> Fidelity:
+    """The fidelity of weights that are sums over up to `most` keys."""
     # An error of each token's weight, in the same direction, adds up in a sum over keys.
-    most = max(unit.end - unit.start for unit in keys)
-    fidelity, error = layer.fidelity, layer.fidelity.weights_error
-    fidelity = replace(
+    error = fidelity.weights_error
+    return replace(
         fidelity,
         kept="weights",
         weights_error=None if error is None else error * most,
         output_error=None,
         tolerance=fidelity.tolerance * most,
     )
-    heads = [_summed(layer.head_weights(n), queries, keys) for n in range(layer.num_heads)]
-    return Layer(None, None, None, np.stack(heads), fidelity, layer.number)
 
 
 def _summed(weights: Floats, queries: Sequence[_Unit], keys: Sequence[_Unit]) -> Floats:

@@ -13,6 +13,15 @@ from .recorder import RecordedCall
 _IS_ATTENTION = re.compile(r"(attention|attn)(?!.*output$)", re.I)
 
 
+# Why attention of a class has no softmax over keys, or none that belongs to single keys.
+_WHY = (
+    (r"deformable", "it averages values at points between the keys"),
+    (r"linear|delta|lightning", "it is linear attention, which sums over keys before the queries"),
+    (r"longformer|^led", "its columns are distances in a band, and global keys beside these"),
+    (r"reformer|lsh", "it sorts keys into chunks by their hashes"),
+)
+
+
 def missing_attention(
     model: torch.nn.Module, calls: Sequence[RecordedCall], called: Set[str]
 ) -> list[str]:
@@ -31,8 +40,13 @@ def missing_attention(
             and _IS_ATTENTION.search(type(module).__name__)
             and not any(_related(name, other) for other in (*modules, *reasons))
         ):
-            reasons[name] = f"{type(module).__name__} has no softmax that could be followed"
+            reasons[name] = _reason(type(module).__name__)
     return [f"{module or type(model).__name__}: {reason}" for module, reason in reasons.items()]
+
+
+def _reason(name: str) -> str:
+    why = next((why for part, why in _WHY if re.search(part, name, re.I)), None)
+    return f"{name} has no softmax that could be followed" + (f": {why}" if why else "")
 
 
 def _related(a: str, b: str) -> bool:

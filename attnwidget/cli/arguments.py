@@ -12,6 +12,7 @@ from attnwidget.view_state import View
 from attnwidget.wire.compression import Quality
 
 VIEW = "view"
+COMPARE = "compare"
 PROFILE = "profile"
 DOCTOR = "doctor"
 
@@ -28,6 +29,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """
     if argv[:1] == [VIEW]:
         return _record_parser().parse_args(argv[1:])
+    if argv[:1] == [COMPARE]:
+        return _compare_parser().parse_args(argv[1:])
     if argv[:1] == [PROFILE]:
         return _profile_parser().parse_args(argv[1:])
     return _text_parser().parse_args(argv)
@@ -38,7 +41,9 @@ def _text_parser() -> argparse.ArgumentParser:
         prog="attnwidget",
         allow_abbrev=False,
         description="Write a page that shows a model's attention over a text. "
-        f'"attnwidget {VIEW} RECORD -o FILE" shows a record that was saved; "attnwidget {PROFILE} '
+        f'"attnwidget {VIEW} RECORD -o FILE" shows a record that was saved; '
+        f'"attnwidget {COMPARE} A B -o FILE" shows two of them and their difference; '
+        f'"attnwidget {PROFILE} '
         '--texts FILE -o FILE" shows what every head does over many texts; '
         f'"attnwidget {DOCTOR}" '
         "says what is installed, what is wrong with it, and what to do.",
@@ -47,7 +52,9 @@ def _text_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", action="version", version=f"attnwidget {version('attnwidget')}"
     )
-    parser.add_argument("text", help=f'the text ("{VIEW}" or "{PROFILE}" alone has to come last)')
+    parser.add_argument(
+        "text", help=f'the text ("{VIEW}", "{COMPARE}" or "{PROFILE}" alone has to come last)'
+    )
     parser.add_argument("--pair", metavar="TEXT", help="a second text, for models that take a pair")
     parser.add_argument(
         "--target",
@@ -61,7 +68,7 @@ def _text_parser() -> argparse.ArgumentParser:
         help="generate up to N tokens, always the likeliest, and show these as well",
     )
     _add_model(parser)
-    parser.set_defaults(command="text", record=None)
+    parser.set_defaults(command="text", records=[])
     _add_shared(parser)
     return parser
 
@@ -73,8 +80,26 @@ def _record_parser() -> argparse.ArgumentParser:
         description="Write a page that shows a saved record. Needs neither torch nor a model.",
         epilog=_EXIT_CODES,
     )
-    parser.add_argument("record", help="a file written by AttentionRecord.save")
+    parser.add_argument(
+        "records", nargs=1, metavar="record", help="a file written by AttentionRecord.save"
+    )
     parser.set_defaults(command=VIEW)
+    _add_shared(parser)
+    return parser
+
+
+def _compare_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"attnwidget {COMPARE}",
+        allow_abbrev=False,
+        description="Write a page that shows two saved records and their difference in the same "
+        "place. Needs neither torch nor a model.",
+        epilog=_EXIT_CODES,
+    )
+    parser.add_argument(
+        "records", nargs=2, metavar=("A", "B"), help="files written by AttentionRecord.save"
+    )
+    parser.set_defaults(command=COMPARE)
     _add_shared(parser)
     return parser
 
@@ -103,7 +128,7 @@ def _profile_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--table", metavar="FILE", help="write the numbers as CSV, too")
     _add_output(parser)
-    parser.set_defaults(command=PROFILE, record=None)
+    parser.set_defaults(command=PROFILE, records=[])
     return parser
 
 

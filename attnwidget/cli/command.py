@@ -10,11 +10,12 @@ from contextlib import redirect_stdout
 
 from traitlets import TraitError
 
+from attnwidget.analysis import compare
 from attnwidget.record import AttentionRecord
 from attnwidget.record.printable import printable
 from attnwidget.widget import AttentionWidget
 
-from .arguments import DOCTOR, PROFILE, parse
+from .arguments import COMPARE, DOCTOR, PROFILE, parse
 from .output import STDOUT, check_output, close_stdout, say, write
 from .profile import profile_page
 from .progress import Progress
@@ -38,7 +39,7 @@ _BAD_INPUT = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the HTML page of a text, a saved record or a profile, or report what is installed.
+    """Write the HTML page of a text, of saved records or a profile, or report what is installed.
 
     Returns:
         The exit code: 0, 1 for bad input or a report of what is wrong, 130 if interrupted, 141 if
@@ -55,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             return doctor()
         args = parse(arguments)
-        check_output(args.output, args.record)
+        check_output(args.output, args.records)
         interrupted = False
         # Libraries must not write to the standard output, which may be the page.
         with redirect_stdout(sys.stderr), warnings.catch_warnings():
@@ -85,13 +86,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:
     """(the page, the reasons for missing attention)."""
     progress = Progress(shown=not args.quiet)
-    if args.record is not None:
-        record = AttentionRecord.load(args.record)
-    else:
-        record = record_of_text(args, progress)
-    count = sum(len(record.stack(name).layers) for name in record.stacks)
+    records = [AttentionRecord.load(path) for path in args.records]
+    if not records:
+        records = [record_of_text(args, progress)]
+    count = sum(len(each.stack(name).layers) for each in records for name in each.stacks)
     with progress.counted("Summarizing heads", "layers", count):
-        widget = AttentionWidget(record, view=args.view, layer=args.layer, head=args.head)
+        choices = {"view": args.view, "layer": args.layer, "head": args.head}
+        if args.command == COMPARE:
+            widget: AttentionWidget = compare(*records).widget(**choices)
+        else:
+            widget = AttentionWidget(*records, **choices)
+    record = widget.record
     if args.query is not None:
         widget.query = position_of(args.query, record.stack(widget.stack).queries)
     with progress.counted("Packing", "layers", count):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 from attnwidget.record.files import writable, write_whole
@@ -11,18 +12,19 @@ from attnwidget.record.files import writable, write_whole
 STDOUT = "-"
 
 
-def check_output(path: str, record: str | None = None) -> None:
+def check_output(path: str, records: Sequence[str] = ()) -> None:
     """Check the page's path before a model runs.
 
     Raises:
         OSError: no file can be written there.
-        ValueError: it is the path of the input record.
+        ValueError: it is the path of an input record.
     """
     if path == STDOUT:
         return
     writable(path)
-    if record is not None and os.path.exists(path) and os.path.samefile(path, record):
-        raise ValueError(f"{path} is the record itself; give the page another name")
+    for record in records:
+        if os.path.exists(path) and os.path.samefile(path, record):
+            raise ValueError(f"{path} is the record itself; give the page another name")
 
 
 def write(path: str, page: str) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .edits import Mode
     from .importance import Per
     from .losses import Loss
-    from .scan import OnScore
+    from .scan import By, OnScore
 
 
 def head_importance(
@@ -127,6 +127,7 @@ def ablation_scan(
     batch_index: int = 0,
     stack: str | None = None,
     layers: Iterable[int] | None = None,
+    by: By = "head",
     mode: Mode = "zero",
     source: HeadOutputs | None = None,
     metric: Callable[[Any], float] | None = None,
@@ -145,6 +146,8 @@ def ablation_scan(
         model, tokenizer, text, text_pair, target, batch_index: see `attnwidget.capture`.
         stack: the stack whose heads are switched off; None for all.
         layers: the numbers of the layers; None for all.
+        by: what is off at a time: a "head"; a "group" of heads that share keys and values; or a
+            "layer", all of its heads. Each head then has the number of its group or layer.
         mode: what replaces a head's output, see `Ablate`.
         source: the outputs of another run (`head_outputs`) to replace them by, in place of `mode`:
             each head is patched, as by `Patch`.
@@ -152,9 +155,10 @@ def ablation_scan(
             change is measured. None for the KL divergence of the predictions, or the turn of the
             hidden states (see `Effect`), the mean over positions.
         null: True to measure, for each head, random directions of its layer as well: as many
-            directions in the outputs of all heads of the layer as a head has dimensions are
-            replaced in the same way. This takes as long again.
-        batch_size: the number of heads that are off at once, each in its row.
+            directions in the outputs of all heads of the layer as a head or group has dimensions
+            are replaced in the same way; for a layer, as many random heads of its stack. This
+            takes as long again.
+        batch_size: the number of rows of a batch: of heads, groups or layers, each off in its own.
         seed: of the random directions.
         on_score: called with (stack, layer, head, number) as soon as a head's number is known.
 
@@ -177,7 +181,8 @@ def ablation_scan(
             batch_index=batch_index,
             stack=stack,
             layers=layers,
-            by=mode if source is None else source,
+            by=by,
+            replaced_by=mode if source is None else source,
             metric=metric,
             null=null,
             batch_size=batch_size,

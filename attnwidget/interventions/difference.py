@@ -25,7 +25,7 @@ class Difference:
             the divergence of predictions, or the turn of hidden states.
 
     Attributes:
-        name, description: what the number is.
+        name: what the number is, in a word.
 
     Raises:
         ValueError: the model returns neither logits nor hidden states, and there is no metric.
@@ -45,21 +45,21 @@ class Difference:
         self._field = "logits"
         if metric is not None:
             self.name = getattr(metric, "__name__", "metric")
-            self.description = f"Change of {self.name} without the head"
+            self._what = f"Change of {self.name} without {{}}"
             self._plain_metric = float(metric(row_of(plain, 0, rows)))
             return
         if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
             self.name = "divergence"
-            self.description = (
-                "KL divergence of the predictions without the head from those with it, in nats, "
-                "the mean over positions"
+            self._what = (
+                "KL divergence of the predictions without {} from those of the whole model, in "
+                "nats, the mean over positions"
             )
         elif isinstance(states, torch.Tensor) and states.ndim == 3:
             self._field = "last_hidden_state"
             self.name = "moved"
-            self.description = (
-                "One minus the cosine of the hidden states with and without the head, the mean "
-                "over positions"
+            self._what = (
+                "One minus the cosine of the hidden states with and without {}, the mean over "
+                "positions"
             )
         else:
             raise ValueError(
@@ -70,7 +70,16 @@ class Difference:
         self._kept = None
         if found.ndim == 3:
             self._kept = kept_positions(model, given.row, found.shape[1]).to(found.device)
-        self._plain = self._compared(plain)
+        # All rows are equal.
+        self._plain = self._compared(plain)[: 1 if len(found) == rows else None]
+
+    def description(self, off: str) -> str:
+        """The number in a sentence.
+
+        Args:
+            off: what is switched off.
+        """
+        return self._what.format(off)
 
     def __call__(self, output: Any) -> Numbers:
         """The difference of each row's output from the plain one, float64 [rows]."""

@@ -25,12 +25,15 @@ def editing(
     model: torch.nn.Module,
     interventions: Sequence[Intervention],
     sites: Sequence[Site] | None = None,
+    *,
+    interface_only: bool = False,
 ) -> Iterator[None]:
     """See `attnwidget.intervene`.
 
     Args:
         sites: the model's attention calls, if they are known from a pass; None to tell them by the
             names of modules.
+        interface_only: see `attnwidget.tracing.trace`.
     """
     checkpointed = any(
         module.training and getattr(module, "gradient_checkpointing", False)
@@ -46,7 +49,7 @@ def editing(
     else:
         found = [Place(site.stack, site.layer, site.module, site.call) for site in sites]
     edits = [_Edit(each, _chosen(model, found, each)) for each in interventions]
-    with trace(model, _Editor(edits), None, changes=True):
+    with trace(model, _Editor(edits), None, changes=True, interface_only=interface_only):
         yield
     for edit in edits:
         edit.check_called()

@@ -62,8 +62,13 @@ class Effect:
         Raises:
             ValueError: the model makes no predictions.
         """
-        before, after = map(_log_probabilities, self._known_logits())
-        divergence: Doubles = (np.exp(before) * (before - after)).sum(axis=1)
+        before, after = (logits - logits.max(axis=1, keepdims=True) for logits in self._both())
+        p = np.exp(before)
+        sums = [each.sum(axis=1, dtype=np.float64) for each in (p, np.exp(after))]
+        # Classes of no probability, whose logits may be -inf in both, count nothing.
+        difference = np.subtract(before, after, out=np.zeros_like(p), where=p > 0)
+        shift = np.einsum("ij,ij->i", p, difference, dtype=np.float64)
+        divergence: Doubles = shift / sums[0] - np.log(sums[0]) + np.log(sums[1])
         # Rounding may leave a little less than zero.
         return np.maximum(divergence, 0)
 
@@ -92,7 +97,7 @@ class Effect:
             ValueError: the model makes no predictions.
             IndexError: there is no such position.
         """
-        before, after = (logits[position] for logits in self._known_logits())
+        before, after = (logits[position] for logits in self._both())
         p, q = (np.exp(_log_probabilities(logits[None])[0]) for logits in (before, after))
         largest = [np.argsort(-each, kind="stable")[:count] for each in (before, after)]
         shown = dict.fromkeys(np.concatenate(largest).tolist())
@@ -102,7 +107,7 @@ class Effect:
         ]
         return sorted(changes, key=lambda change: -max(change.before, change.after))
 
-    def _known_logits(self) -> tuple[Floats, Floats]:
+    def _both(self) -> tuple[Floats, Floats]:
         if self.logits is None:
             raise ValueError("this model makes no predictions: see `moved`")
         return self.logits

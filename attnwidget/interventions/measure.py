@@ -13,6 +13,7 @@ from attnwidget.capture.inputs import Inputs, prepare
 from attnwidget.capture.items import Batch
 from attnwidget.capture.labels import token_labels
 from attnwidget.capture.model import is_encoder_decoder
+from attnwidget.capture.sequences import Sequences
 from attnwidget.record import AttentionRecord, Floats
 from attnwidget.tracing import trace, undisturbed
 
@@ -25,7 +26,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
-class _Output:
+class Output:
     """A model's output for the recorded item; see `Effect` for the attributes."""
 
     tokens: tuple[str, ...]
@@ -63,13 +64,25 @@ def effect_of(
     record_before = captured()
     with editing(model, interventions, sites.found):
         after, record_after = _output(model, inputs, metric), captured()
+    return effect_between(
+        before, after, labels(model, tokenizer, before), _both(record_before, record_after)
+    )
+
+
+def effect_between(
+    before: Output,
+    after: Output,
+    label: Callable[[int], str],
+    record: tuple[AttentionRecord, AttentionRecord] | None = None,
+) -> Effect:
+    """The effect of what changed between two outputs."""
     return Effect(
         before.tokens,
         _both(before.logits, after.logits),
         _both(before.states, after.states),
         _both(before.metric, after.metric),
-        _both(record_before, record_after),
-        _labels(model, tokenizer, before),
+        record,
+        label,
     )
 
 
@@ -79,18 +92,32 @@ def _both(before: _T | None, after: _T | None) -> tuple[_T, _T] | None:
 
 def _output(
     model: torch.nn.Module, inputs: Inputs, metric: Callable[[Any], float] | None
-) -> _Output:
+) -> Output:
     with undisturbed(model):
         output = model(**inputs.tensors)
+    return read_output(model, output, inputs.batch, inputs.sequences, metric)
+
+
+def read_output(
+    model: torch.nn.Module,
+    output: Any,
+    batch: Batch,
+    sequences: Sequences,
+    metric: Callable[[Any], float] | None = None,
+) -> Output:
+    """The part of a model's output that is of the recorded item.
+
+    Raises:
+        ValueError: the model returns neither logits nor hidden states, and there is no metric.
+    """
     own = None if metric is None else float(metric(output))
-    item = inputs.batch.index
     logits = getattr(output, "logits", None)
     if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
-        of_item = logits[item].detach().float().cpu()
+        of_item = logits[batch.index].detach().float().cpu()
         if logits.ndim == 2:
-            return _Output(("",), of_item[None].numpy(), None, own)
-        kept, labels = _positions(model, inputs, len(of_item))
-        return _Output(labels, of_item[kept].numpy(), None, own)
+            return Output(("",), of_item[None].numpy(), None, own)
+        kept, tokens = _positions(model, batch, sequences, len(of_item))
+        return Output(tokens, of_item[kept].numpy(), None, own)
     states = getattr(output, "last_hidden_state", None)
     if not isinstance(states, torch.Tensor) or states.ndim != 3:
         if own is None:
@@ -98,19 +125,18 @@ def _output(
                 f"{type(model).__name__} returns neither logits nor hidden states; give metric=, "
                 "a function from its output to a number"
             )
-        return _Output((), None, None, own)
-    kept, labels = _positions(model, inputs, states.shape[1])
-    of_item = states[item].detach().float().cpu()
-    return _Output(labels, None, of_item[kept].numpy(), own)
+        return Output((), None, None, own)
+    kept, tokens = _positions(model, batch, sequences, states.shape[1])
+    of_item = states[batch.index].detach().float().cpu()
+    return Output(tokens, None, of_item[kept].numpy(), own)
 
 
 def _positions(
-    model: torch.nn.Module, inputs: Inputs, length: int
+    model: torch.nn.Module, batch: Batch, sequences: Sequences, length: int
 ) -> tuple[torch.Tensor, tuple[str, ...]]:
     """The positions of the output that are not padding, and their labels."""
-    kept = kept_positions(model, inputs.batch, length)
-    shown = inputs.sequences
-    tokens = shown.target if is_encoder_decoder(model) else shown.text
+    kept = kept_positions(model, batch, length)
+    tokens = sequences.target if is_encoder_decoder(model) else sequences.text
     if tokens is None or len(tokens) != len(kept):
         return kept, tuple(str(position) for position in kept.tolist())
     return kept, tokens.labels
@@ -124,7 +150,7 @@ def kept_positions(model: torch.nn.Module, batch: Batch, length: int) -> torch.T
     return padded.kept
 
 
-def _labels(model: torch.nn.Module, tokenizer: Any, output: _Output) -> Callable[[int], str]:
+def labels(model: torch.nn.Module, tokenizer: Any, output: Output) -> Callable[[int], str]:
     """The labels of the classes that a model predicts."""
     if output.tokens == ("",):
         names = getattr(getattr(model, "config", None), "id2label", None) or {}

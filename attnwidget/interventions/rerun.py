@@ -12,10 +12,12 @@ from attnwidget.record import AttentionRecord
 
 from .edits import Ablate
 from .effect import Effect
-from .intervene import ablate, intervene
+from .intervene import intervene
 
 if TYPE_CHECKING:
     import torch
+
+    from .kept_pass import KeptPass
 
 Predicts = Literal["next", "token", "class"]
 
@@ -44,6 +46,7 @@ class Rerun:
         self._model = weakref.ref(model)
         self._inputs = tokenizer, text, text_pair
         self._target, self._batch_index, self._values = target, batch_index, values
+        self._kept: KeptPass | None = None
 
     def effect(self, stack: str, heads: Iterable[tuple[int, int]]) -> tuple[Effect, Predicts]:
         """Switch heads off, and measure the difference.
@@ -61,15 +64,8 @@ class Rerun:
             TypeError, ValueError: see `attnwidget.ablate`.
         """
         model = self._present()
-        effect = ablate(
-            model,
-            *self._inputs,
-            heads=heads,
-            stack=stack,
-            target=self._target,
-            batch_index=self._batch_index,
-            record=False,
-        )
+        edits = [Ablate(layer, head, stack) for layer, head in heads]
+        effect = self._pass(model).effect(model, self._inputs[0], edits)
         return effect, _predicts(model, effect)
 
     def record(self, stack: str, heads: Iterable[tuple[int, int]]) -> AttentionRecord:
@@ -87,9 +83,21 @@ class Rerun:
                 image=False,
             )
 
+    def _pass(self, model: torch.nn.Module) -> KeptPass:
+        """The pass of the whole model, run again if the model may have changed since."""
+        # Imported here, so that records can be opened and shown without torch.
+        from .kept_pass import KeptPass
+        from .one_text import one_text
+
+        if self._kept is None or not self._kept.is_of(model):
+            given = one_text(model, *self._inputs, self._target, self._batch_index)
+            self._kept = KeptPass(model, given)
+        return self._kept
+
     def _present(self) -> torch.nn.Module:
         model = self._model()
         if model is None:
+            self._kept = None
             raise ReferenceError(
                 "The model was deleted: keep it in a variable, and run the cell again."
             )

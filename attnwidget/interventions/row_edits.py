@@ -17,34 +17,36 @@ from .sites import Site
 
 @dataclass(frozen=True)
 class RowEdit:
-    """One head of one attention call, switched off in one row of a batch.
+    """Heads of one attention call that are switched off in one row of a batch.
 
     Attributes:
         site: the attention call.
-        head: the head.
-        seed: of random directions that are switched off in place of the head, as many as it has
-            dimensions; None for the head itself.
+        heads: the heads.
+        seed: of random directions that are switched off in place of the heads, as many as these
+            have dimensions; None for the heads themselves.
     """
 
     site: Site
-    head: int
+    heads: tuple[int, ...]
     seed: int | None = None
 
 
 class RowEditor(Handler):
-    """Switches a head off in each row of a batch.
+    """Switches other heads off in each row of a batch.
 
     Args:
-        edits: one for each of the first rows.
+        edits: those of each of the first rows.
         rows: the number of rows in a batch.
         by: what replaces the outputs of heads: see `Ablate`, or those of another run.
     """
 
-    def __init__(self, edits: Sequence[RowEdit], rows: int, by: Mode | HeadOutputs) -> None:
+    def __init__(
+        self, edits: Sequence[Sequence[RowEdit]], rows: int, by: Mode | HeadOutputs
+    ) -> None:
         self._rows = rows
         self._by = by
         self._of_call: dict[tuple[str, int], list[tuple[int, RowEdit]]] = {}
-        for row, edit in enumerate(edits):
+        for row, edit in ((row, edit) for row, of_row in enumerate(edits) for edit in of_row):
             key = edit.site.module, edit.site.call
             self._of_call.setdefault(key, []).append((row, edit))
 
@@ -65,17 +67,19 @@ class RowEditor(Handler):
         for row, edit in edits:
             of_row = slice(row * windows, (row + 1) * windows)
             if edit.seed is None:
-                changed[of_row, edit.head] = replaced[of_row, edit.head]
+                off = list(edit.heads)
+                changed[of_row, off] = replaced[of_row, off]
             else:
-                basis = _directions(before.shape[1], before.shape[3], edit.seed).to(before)
+                count = len(edit.heads) * before.shape[3]
+                basis = _directions(before.shape[1] * before.shape[3], count, edit.seed).to(before)
                 changed[of_row] = _along(before[of_row], replaced[of_row], basis)
         return changed
 
 
-def _directions(heads: int, width: int, seed: int) -> torch.Tensor:
-    """Orthonormal random directions of the outputs of all heads, [heads * width, width]."""
+def _directions(width: int, count: int, seed: int) -> torch.Tensor:
+    """Orthonormal random directions of the outputs of all heads, [width, count]."""
     generator = torch.Generator().manual_seed(seed)
-    basis: torch.Tensor = torch.linalg.qr(torch.randn(heads * width, width, generator=generator))[0]
+    basis: torch.Tensor = torch.linalg.qr(torch.randn(width, count, generator=generator))[0]
     return basis
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, get_args
 
 import torch
 
@@ -21,7 +23,9 @@ from .head_scores import HeadScores
 from .one_text import one_text
 from .row_edits import RowEdit, RowEditor
 from .sites import Site, named_sites, stack_heads
-from .skipping import Block, BlockFinder, blocks_before, skipped
+from .skipping import BlockFinder, blocks_before, can_skip, skipped
+
+By = Literal["head", "group", "layer"]
 
 OnScore = Callable[[str, int, int, float], object]
 """Called with (stack, layer, head, number) as soon as a head's number is known."""
@@ -37,7 +41,8 @@ def scan_heads(
     batch_index: int,
     stack: str | None,
     layers: Iterable[int] | None,
-    by: Mode | HeadOutputs,
+    by: By,
+    replaced_by: Mode | HeadOutputs,
     metric: Callable[[Any], float] | None,
     null: bool,
     batch_size: int,
@@ -47,8 +52,10 @@ def scan_heads(
     """See `attnwidget.ablation_scan`.
 
     Args:
-        by: what replaces the outputs of heads, a mode or those of another run.
+        replaced_by: what replaces the outputs of heads, a mode or those of another run.
     """
+    if by not in get_args(By):
+        raise ValueError(f"by is {by!r}; expected {', '.join(map(repr, get_args(By)))}")
     if type(batch_size) is not int or batch_size < 1:
         raise ValueError(f"batch_size is {batch_size!r}; expected a number from 1")
     if type(seed) is not int or seed < 0:
@@ -58,45 +65,52 @@ def scan_heads(
     batch, rows = _repeated(given.batch, batch_size)
     finder = BlockFinder(model)
     with undisturbed(model):
-        with trace(model, finder, rows):
+        with trace(model, finder, rows) as traced:
             plain = run_model(model, batch, all_logits=True)
+        interface_only = traced.by_interface
         sites = named_sites(model, finder, rows)
         chosen = _chosen(sites.found, stack, layers)
         difference = Difference(model, given, plain, rows, metric)
-        blocks = finder.blocks if _can_skip(model, batch, finder.blocks, plain) else []
+        blocks = finder.blocks if can_skip(model, batch, finder.blocks, plain) else []
         heads = stack_heads(chosen)
         values = {name: of_stack.empty() for name, of_stack in heads.items()}
         nulls = {name: of_stack.empty() for name, of_stack in heads.items()}
-        for edits in _batches(_edits(chosen, null=null, seed=seed), rows):
-            before = blocks_before(blocks, [edit.site for edit in edits])
-            with (
-                skipped(before),
-                trace(model, RowEditor(edits, rows, by), rows),
-            ):
+        todo = _switched(chosen, by, null=null, seed=seed)
+        while of_batch := list(islice(todo, rows)):
+            edits = [each.edits for each in of_batch]
+            before = blocks_before(blocks, [edit.site for of_row in edits for edit in of_row])
+            editor = RowEditor(edits, rows, replaced_by)
+            with skipped(before), trace(model, editor, rows, interface_only=interface_only):
                 output = run_model(model, batch, all_logits=True)
-            for edit, number in zip(edits, difference(output).tolist(), strict=False):
-                name, layer = edit.site.stack, edit.site.layer
-                numbers = values if edit.seed is None else nulls
-                numbers[name][heads[name].layers.index(layer), edit.head] = number
-                if edit.seed is None:
+            for each, number in zip(of_batch, difference(output).tolist(), strict=False):
+                name, layer = each.site.stack, each.site.layer
+                numbers = nulls if each.is_null else values
+                numbers[name][heads[name].layers.index(layer), list(each.heads)] = number
+                if each.is_null:
+                    continue
+                for head in each.heads:
                     step_done()
                     if on_score is not None:
-                        on_score(name, layer, edit.head, number)
+                        on_score(name, layer, head, number)
+    null_label = "random heads" if by == "layer" else "random directions"
     return HeadScores(
         difference.name,
-        f"{difference.description}; {_described(by)}",
+        f"{difference.description(_OFF[by])}; {_described(replaced_by)}",
         heads,
         values,
         nulls if null else None,
-        "random directions" if null else None,
+        null_label if null else None,
         sites.missing,
     )
 
 
-def _described(by: Mode | HeadOutputs) -> str:
-    if isinstance(by, HeadOutputs):
-        return "the head's outputs replaced by those of another run"
-    return f"the head switched off by mode {by!r}"
+_OFF = {"head": "the head", "group": "the heads that share its keys", "layer": "its layer"}
+
+
+def _described(replaced_by: Mode | HeadOutputs) -> str:
+    if isinstance(replaced_by, HeadOutputs):
+        return "its outputs replaced by those of another run"
+    return f"switched off by mode {replaced_by!r}"
 
 
 def _repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
@@ -131,38 +145,43 @@ def _chosen(sites: Iterable[Site], stack: str | None, layers: Iterable[int] | No
     return [site for site in found if site.layer in numbers]
 
 
-def _can_skip(model: torch.nn.Module, batch: TextBatch, blocks: list[Block], plain: Any) -> bool:
-    """True if the model's output follows exactly from what its layers returned."""
-    if not blocks:
-        return False
-    with skipped(blocks):
-        again = run_model(model, batch, all_logits=True)
-    pairs = list(zip(_tensors(plain), _tensors(again), strict=False))
-    return bool(pairs) and all(torch.equal(a, b) for a, b in pairs)
+@dataclass(frozen=True)
+class _Switched:
+    """Heads that are off in one row of a batch, or what is off in their place for the null."""
+
+    site: Site
+    heads: tuple[int, ...]
+    edits: tuple[RowEdit, ...]
+    is_null: bool
 
 
-def _tensors(output: Any) -> Iterator[torch.Tensor]:
-    for name in ("logits", "last_hidden_state"):
-        found = getattr(output, name, None)
-        if isinstance(found, torch.Tensor):
-            yield found
-
-
-def _edits(sites: Iterable[Site], *, null: bool, seed: int) -> Iterator[RowEdit]:
-    """Every head, and if there is a null, after a layer's heads as many random directions."""
+def _switched(sites: Sequence[Site], by: By, *, null: bool, seed: int) -> Iterator[_Switched]:
+    """All heads, groups or layers, and if there is a null, after those of a layer as many of it."""
     for number, site in enumerate(sites):
-        yield from (RowEdit(site, head) for head in range(site.heads))
-        if null:
-            first = seed + (number << 20)
-            yield from (RowEdit(site, head, first + head) for head in range(site.heads))
+        units = _units(site, by)
+        for heads in units:
+            yield _Switched(site, heads, (RowEdit(site, heads),), False)
+        first = seed + (number << 20)
+        for place, heads in enumerate(units if null else []):
+            if by == "layer":
+                edits = _random_heads([s for s in sites if s.stack == site.stack], heads, first)
+            else:
+                edits = (RowEdit(site, heads, first + place),)
+            yield _Switched(site, heads, edits, True)
 
 
-def _batches(edits: Iterable[RowEdit], rows: int) -> Iterator[list[RowEdit]]:
-    batch: list[RowEdit] = []
-    for edit in edits:
-        batch.append(edit)
-        if len(batch) == rows:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _units(site: Site, by: By) -> list[tuple[int, ...]]:
+    """The heads of a layer that are switched off together."""
+    size = {"head": 1, "group": site.heads // site.key_heads, "layer": site.heads}[by]
+    return [tuple(range(first, first + size)) for first in range(0, site.heads, size)]
+
+
+def _random_heads(sites: Sequence[Site], heads: tuple[int, ...], seed: int) -> tuple[RowEdit, ...]:
+    """As many heads, drawn from all layers."""
+    everything = [(site, head) for site in sites for head in range(site.heads)]
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randperm(len(everything), generator=generator)[: len(heads)].tolist()
+    by_site: dict[Site, list[int]] = {}
+    for site, head in (everything[number] for number in drawn):
+        by_site.setdefault(site, []).append(head)
+    return tuple(RowEdit(site, tuple(of_site)) for site, of_site in by_site.items())

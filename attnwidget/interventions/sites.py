@@ -11,7 +11,7 @@ from attnwidget.capture.missing import no_attention
 from attnwidget.capture.stacks import Group, is_cross, numbers, titles, tower
 from attnwidget.corpus.batches import TextBatch
 from attnwidget.corpus.forward import run_model
-from attnwidget.tracing import Address, Handler, Read, trace, undisturbed
+from attnwidget.tracing import Address, FunctionCall, Handler, Read, trace, undisturbed
 
 from .head_scores import StackHeads
 
@@ -26,6 +26,7 @@ class Site:
         module: the name of the module that calls.
         call: the number of the call among those of the module in a pass, from 0.
         heads: the number of its heads.
+        key_heads: the number of heads with keys of their own, each for as many heads.
     """
 
     stack: str
@@ -33,6 +34,7 @@ class Site:
     module: str
     call: int
     heads: int
+    key_heads: int
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def named_sites(model: torch.nn.Module, finder: SiteFinder, rows: int) -> Sites:
     by_call: dict[tuple[str, int], Site] = {}
     for name, calls in zip(titles(kinds), groups.values(), strict=True):
         for number, seen in zip(numbers([c.module for c in calls]), calls, strict=True):
-            site = Site(name, number, seen.module, seen.call, seen.shape[1])
+            site = Site(name, number, seen.module, seen.call, seen.shape[1], seen.key_heads)
             by_call[seen.module, seen.call] = site
     missing = list(finder.missing)
     found = []
@@ -108,6 +110,7 @@ class _Seen:
     module: str
     call: int
     shape: Sequence[int]
+    key_heads: int
     editable: bool
 
     def group(self, rows: int) -> tuple[object, ...]:
@@ -138,5 +141,6 @@ class SiteFinder(Handler):
             self.missing.append(f"{address.module}: {error}")
             return None
         editable = call.passed_on is not None
-        self.calls.append(_Seen(address.module, address.call, shape, editable))
+        key_heads = call.key.shape[1] if isinstance(call, FunctionCall) else shape[1]
+        self.calls.append(_Seen(address.module, address.call, shape, key_heads, editable))
         return None

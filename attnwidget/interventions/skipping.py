@@ -10,6 +10,9 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map_only
 
+from attnwidget.corpus.batches import TextBatch
+from attnwidget.corpus.forward import run_model
+
 from .sites import Site, SiteFinder
 
 
@@ -73,6 +76,23 @@ def skipped(blocks: Sequence[Block]) -> Iterator[None]:
             own = before[block.name]
             if own is not None:
                 block.module.forward = own
+
+
+def can_skip(model: torch.nn.Module, batch: TextBatch, blocks: Sequence[Block], plain: Any) -> bool:
+    """True if the model's output follows exactly from what its layers returned."""
+    if not blocks:
+        return False
+    with skipped(blocks):
+        again = run_model(model, batch, all_logits=True)
+    pairs = list(zip(_tensors(plain), _tensors(again), strict=False))
+    return bool(pairs) and all(torch.equal(a, b) for a, b in pairs)
+
+
+def _tensors(output: Any) -> Iterator[torch.Tensor]:
+    for name in ("logits", "last_hidden_state"):
+        found = getattr(output, name, None)
+        if isinstance(found, torch.Tensor):
+            yield found
 
 
 def _returning(output: Any) -> Any:

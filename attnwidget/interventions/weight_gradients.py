@@ -72,9 +72,14 @@ class _Factors:
         """Outputs are weights times values, so the gradient is this one times the values."""
         whole = by_output.float() @ self.values.float().mT
         selection = self.item.select(len(whole), (whole.shape[2], whole.shape[3]))
-        [own] = whole[selection.windows].cpu()
-        cut = own[:, selection.queries][:, :, selection.keys]
-        return LayerGradients(self.weights, cut.numpy())
+        windows = whole[selection.windows].cpu()[:, :, selection.queries][..., selection.keys]
+        count, heads, queries, keys = windows.shape
+        # Windows attend within themselves: they are blocks on the diagonal of the whole.
+        blocks = torch.zeros(heads, count, queries, count, keys)
+        diagonal = torch.arange(count)
+        blocks[:, diagonal, :, diagonal] = windows
+        whole_rows = blocks.reshape(heads, count * queries, count * keys)
+        return LayerGradients(self.weights, whole_rows.numpy())
 
 
 def _factors(call: Call, item: Item, name: str) -> _Factors | str:
@@ -82,9 +87,6 @@ def _factors(call: Call, item: Item, name: str) -> _Factors | str:
     try:
         with torch.no_grad():
             values = head_values(call).detach()
-            selection = item.select(call.shape[0], (call.shape[2], call.shape[3]))
-            if selection.count > 1:
-                raise ValueError("it attends within windows")
             [weights] = text_weights(call, [item], name)
     except ValueError as error:
         return str(error)

@@ -11,8 +11,15 @@ from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Layer
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
-from attnwidget.wire import SentArc, SentMetric, SentSimilarity
-from attnwidget.wire.compression import LIMITS, Limits, Quality, check_quality
+from attnwidget.wire import SavedEffect, SentArc, SentMetric, SentSimilarity
+from attnwidget.wire.compression import (
+    FINE,
+    FINE_DIFFERENCES,
+    LIMITS,
+    Limits,
+    Quality,
+    check_quality,
+)
 
 from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer, packed_rollouts
 from .document import PageRecord, PageWidget, document
@@ -34,6 +41,7 @@ class ShownRecord:
         metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
         similarity: as `attnwidget.wire.encode_similarity` returns it.
         arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
+        effects: as `attnwidget.wire.encode_effects` returns them.
     """
 
     record: AttentionRecord
@@ -43,6 +51,7 @@ class ShownRecord:
     metrics: Sequence[SentMetric] = ()
     similarity: SentSimilarity | None = None
     arcs: Sequence[SentArc] = ()
+    effects: Sequence[SavedEffect] = ()
 
 
 def page_html(
@@ -80,6 +89,7 @@ def page_html(
             widget.metrics,
             widget.similarity,
             arcs=widget.arcs,
+            effects=widget.effects,
         )
         for widget in shown
     ]
@@ -100,7 +110,9 @@ def page_html(
     layers_of_all = [layer for own in included for _, layer in own]
     with counted("Packing", "layers", len(layers_of_all)):
         room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
-        packed = iter(_packed(layers_of_all, names, quality, room * 3 / 4))
+        compared = any("compared" in widget.manifest for widget in distinct)
+        finest = FINE_DIFFERENCES if compared else FINE
+        packed = iter(_packed(layers_of_all, names, quality, room * 3 / 4, finest))
         return page(
             [{(name, layer.number): next(packed) for name, layer in own} for own in included]
         )
@@ -152,14 +164,14 @@ def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tu
 
 
 def _packed(
-    layers: Sequence[Layer], views: Sequence[View], quality: Quality, room: float
+    layers: Sequence[Layer], views: Sequence[View], quality: Quality, room: float, finest: Limits
 ) -> list[PackedLayer]:
     """Pack layers, at quality "default" with the finest limits that fit into `room` bytes."""
 
     def pack(layer: Layer, limits: Limits | None) -> PackedLayer:
         return packed_layer(layer, limits, vectors="neuron" in views)
 
-    fine = packed_fine(layers, room, pack) if quality == "default" else None
+    fine = packed_fine(layers, room, pack, finest) if quality == "default" else None
     if fine is not None:
         return fine
     packed = []

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attnwidget.wire import SentArc, SentExamples, SentMetric, SentSimilarity
+from attnwidget.wire import SavedEffect, SentArc, SentExamples, SentMetric, SentSimilarity
 
 from .blocks import PackedLayer
 
@@ -112,6 +112,7 @@ class PageWidget:
         note: a note for the reader; "" for none.
         examples: examples of heads, if the widget is that of a profile.
         arcs: annotated links between tokens.
+        effects: what the model does without some heads.
     """
 
     record: int
@@ -121,6 +122,7 @@ class PageWidget:
     note: str = ""
     examples: PageExamples | None = None
     arcs: Sequence[SentArc] = ()
+    effects: Sequence[SavedEffect] = ()
 
 
 def document(

@@ -26,16 +26,20 @@ _MARGIN = 1.05
 
 
 def packed_fine(
-    layers: Sequence[Layer], room: float, pack: Callable[[Layer, Limits], PackedLayer]
+    layers: Sequence[Layer],
+    room: float,
+    pack: Callable[[Layer, Limits], PackedLayer],
+    finest: Limits = FINE,
 ) -> list[PackedLayer] | None:
     """Pack layers with the smallest limit of a weight's difference with which all of them fit.
 
-    The first limit is that of FINE, with which weights are right to three decimals. Sizes are
+    The first limit is the finest, with which weights are right to three decimals. Sizes are
     estimated from a few layers; each bit more per number halves the difference.
 
     Args:
         room: in bytes, of compressed blocks.
         pack: packs one layer within limits.
+        finest: FINE, or that of differences.
 
     Returns:
         The packed layers, or None if they fit only with the limits of COMPACT, if at all.
@@ -45,7 +49,7 @@ def packed_fine(
     if not layers or _LEAST_SHARE * whole > room or not all(map(fits_in_page, layers)):
         return None
     sample = sorted({int(n) for n in spread_rows(len(layers), _SAMPLE)})
-    limits = FINE
+    limits = finest
     while limits.largest < _COARSEST:
         packed = {n: pack(layers[n], limits) for n in sample}
         needed = _UNCERTAIN * whole * _size(packed.values()) / sum(sizes[n] for n in sample)

@@ -215,6 +215,7 @@ def draw_figure(
     Raises:
         ValueError: the view has no such panel.
     """
+    shown.check_difference(panel)
     panels = _panels(shown)
     if panel is not None and panel not in panels:
         raise ValueError(_no_panel(shown, panel, panels))
@@ -390,8 +391,12 @@ def _draw_matrix(axes: Axes, shown: Shown) -> None:
     scale = axes.figure.colorbar(image, cax=axes.inset_axes((1.04, 0, 0.04, 1)))
     norm: Any = image.norm
     ticks = [share * float(norm.vmax) for share in _TICKS]
-    scale.set_ticks(ticks, labels=[weight(tick) for tick in ticks])
-    scale.set_label("weight", color=_palette(shown).muted)
+    if matrix.measure == "difference":
+        ticks = sorted({-tick for tick in ticks} | set(ticks))
+        scale.set_ticks(ticks, labels=[f"{tick:+.3f}" if tick else "0" for tick in ticks])
+    else:
+        scale.set_ticks(ticks, labels=[weight(tick) for tick in ticks])
+    scale.set_label(matrix.measure, color=_palette(shown).muted)
     scale.outline.set_edgecolor(_palette(shown).border)
     scale.ax.tick_params(length=2, labelsize="x-small", labelcolor=_palette(shown).muted)
 

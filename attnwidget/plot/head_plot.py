@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 
-from attnwidget.record import Floats
+from attnwidget.record import Floats, runs
 from attnwidget.view_state import combination
 
 from .arcs import draw_arcs, drawn_arcs
@@ -27,7 +27,13 @@ from .colors import Palette, head_colors, mixed, text_on
 from .lines import MAX_SINGLE_TOKENS, LineRoom, Points, Series, all_lines, locked_lines
 from .shown import SIDES, Shown, Side, TokenAxes, TokenAxis
 from .text import clean, num_letters
-from .weights import AttentionMatrix, head_matrix, locked_weights, shown_matrices
+from .weights import (
+    AttentionMatrix,
+    head_matrix,
+    locked_weights,
+    parts_of_difference,
+    shown_matrices,
+)
 
 _FADED = 0.62
 # Letters of the shortest and of the longest horizontal token, and the padding of each.
@@ -41,9 +47,13 @@ def draw_head(axes: Axes, shown: Shown) -> None:
     """Draw the lines of the visible heads, or of the locked tokens, between both sides."""
     palette, tokens, horizontal = palette_of(axes), shown.token_axes, shown.horizontal
     locked: dict[Side, list[int]] = {side: tokens[side].units(shown.locked(side)) for side in SIDES}
-    matrices = shown_matrices(shown)
+    named = matrices = shown_matrices(shown)
     by_head = head_colors(shown.current_layer.num_heads, palette.dark)
     colors = [palette.ink if matrix.head is None else by_head[matrix.head] for matrix in matrices]
+    signed = shown.compared == "difference"
+    if signed:
+        matrices = parts_of_difference(named)
+        colors = [palette.positive, palette.negative] * len(named)
 
     edges = _edges(tokens, horizontal)
     length = float(max(edges["query"][-1], edges["key"][-1]))
@@ -89,12 +99,16 @@ def draw_head(axes: Axes, shown: Shown) -> None:
         emphasis = None if strips is None else _emphasis(tokens[axis_side], received)
         notes += _label_side(axis, tokens[axis_side], room, here, emphasis, palette)
     swatches: Axis = axes.yaxis if horizontal else axes.xaxis
-    if len(matrices) > 1:
+    if len(matrices) > 1 and not signed:
         notes += _swatches(swatches, matrices, colors, across)
     else:
         swatches.set_ticks([])
     several = "value-weighted" if shown.lens == "values" else ""
-    name = matrices[0].name if len(matrices) == 1 else several
+    if signed:
+        notes = [note.replace("of attention", "of the difference") for note in notes]
+        notes.insert(0, "blue: more in B, orange: less")
+        several = f"heads {runs(shown.drawn_heads)}, B − A"
+    name = named[0].name if len(named) == 1 else several
     axes.set_title(clean(attention_title(shown, name)), parse_math=False)
     # Horizontal keys have their labels below the plot, and the note follows these.
     add_note(keys if horizontal else axes, notes, palette, width)
@@ -105,7 +119,7 @@ def attention_title(shown: Shown, name: str) -> str:
     combined = combination(shown.combine)
     of_all = shown.lens == "rollout" or (combined is not None and combined.over == "layers")
     layer = "" if of_all else f"Layer {shown.layer}"
-    stack = shown.stack if len(shown.record.stacks) > 1 else ""
+    stack = shown.stack if shown.several_stacks else ""
     return " · ".join(filter(None, (stack, layer, name)))
 
 

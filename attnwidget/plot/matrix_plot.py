@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, PowerNorm
+from matplotlib.colors import FuncNorm, LinearSegmentedColormap, Normalize, PowerNorm
 from matplotlib.patches import Rectangle
+
+from attnwidget.record import Floats
 
 from .axes import (
     add_note,
@@ -27,8 +29,21 @@ _MAX_CELLS = 400
 _LONGEST_LABEL = 14
 
 
+def _signed_root(values: Floats) -> Floats:
+    roots: Floats = np.sign(values) * np.sqrt(np.abs(values))
+    return roots
+
+
+def _signed_square(values: Floats) -> Floats:
+    squares: Floats = np.sign(values) * np.square(values)
+    return squares
+
+
 def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -> None:
-    """Draw a matrix with queries as rows; the shade is √(weight ÷ largest weight)."""
+    """Draw a matrix with queries as rows; the shade is √(weight ÷ largest weight).
+
+    A difference is blue where B has more, and orange where it has less.
+    """
     palette, tokens = palette_of(axes), shown.token_axes
     weights = matrix.weights()[np.ix_(tokens.query.shown, tokens.key.shown)]
     rows, columns = weights.shape
@@ -36,13 +51,21 @@ def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -
     # A cell lower than a point would be invisible.
     max_cells = int(min(_MAX_CELLS, max(width, height)))
     tops, lefts = group_bounds(rows, max_cells), group_bounds(columns, max_cells)
-    largest = np.maximum.reduceat(weights, tops[:-1], axis=0)
-    largest = np.maximum.reduceat(largest, lefts[:-1], axis=1)
-    most = float(weights.max()) or 1.0
+    largest, least = (
+        reduce.reduceat(reduce.reduceat(weights, tops[:-1], axis=0), lefts[:-1], axis=1)
+        for reduce in (np.maximum, np.minimum)
+    )
+    signed = matrix.measure == "difference"
+    most = float(np.abs(weights).max()) or 1.0
+    colors = [palette.background, palette.ink]
+    norm: Normalize = PowerNorm(0.5, 0, most)
+    if signed:
+        colors = [palette.negative, palette.background, palette.positive]
+        norm = FuncNorm((_signed_root, _signed_square), -most, most)
     axes.imshow(
-        largest,
-        cmap=LinearSegmentedColormap.from_list("weights", [palette.background, palette.ink]),
-        norm=PowerNorm(0.5, 0, most),
+        np.where(largest >= -least, largest, least),
+        cmap=LinearSegmentedColormap.from_list("weights", colors),
+        norm=norm,
         extent=(0, columns, rows, 0),
         interpolation="none",
     )
@@ -86,7 +109,8 @@ def draw_matrix(axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str) -
             max_letters=_LONGEST_LABEL,
             rotation=90 if side == "key" else 0,
         )
-    notes = ["rows: queries", "columns: keys", f"shade: √{matrix.measure} up to {weight(most)}"]
+    measure = "|B − A|, blue: more in B, orange: less," if signed else matrix.measure
+    notes = ["rows: queries", "columns: keys", f"shade: √{measure} up to {weight(most)}"]
     if max(rows, columns) > max_cells:
         group = math.ceil(max(rows, columns) / max_cells)
         notes.append(f"each cell the largest of up to {group} × {group}")

@@ -14,7 +14,7 @@ from attnwidget.analysis import rollout_refusal, value_refusal
 from attnwidget.analysis.words import words
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR
-from attnwidget.view_state.choices import Combine, Lens
+from attnwidget.view_state.choices import Combine, Compared, Lens
 from attnwidget.wire import SentArc, SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
 
@@ -39,6 +39,7 @@ class Shown:
     record: AttentionRecord
     view: str = "head"
     stack: str | None = None
+    compared: Compared = "a"
     layer: int = 0
     head: int = 0
     heads: Sequence[int] | None = None
@@ -95,6 +96,25 @@ class Shown:
 
         self.check_lens()
 
+    def check_difference(self, panel: str | None) -> None:
+        """Raise a ValueError if the difference of two records has no such view or numbers.
+
+        Args:
+            panel: the panel of the view that is drawn; None for all of it.
+        """
+        if self.compared != "difference":
+            return
+        if self.view != "head" and panel not in ("head", "matrix"):
+            raise ValueError(
+                f"the {self.view} view of a difference is drawn in the browser alone; choose "
+                "view='head', or compared='a' or 'b'"
+            )
+        if self.lens != "attention" or self.combine in ("max", "layers_max"):
+            raise ValueError(
+                "a difference is of attention, and not of maxima, which may be of different heads: "
+                "choose lens='attention' and a mean, or compared='a' or 'b'"
+            )
+
     def check_lens(self) -> None:
         """Raise a ValueError if there is no such lens, or the current layer does not have it."""
         if self.lens not in get_args(Lens):
@@ -107,7 +127,12 @@ class Shown:
 
     @cached_property
     def current_stack(self) -> Stack:
-        return self.record.stack(self.stack)
+        return self.record.stack(self.stack_name)
+
+    @cached_property
+    def stack_of_b(self) -> Stack:
+        """The second record's, of a comparison."""
+        return self.record.stack(self._partner)
 
     @cached_property
     def current_layer(self) -> Layer:
@@ -162,7 +187,23 @@ class Shown:
 
     @property
     def stack_name(self) -> str:
+        return self._partner if self.compared == "b" else self._own_stack
+
+    @property
+    def several_stacks(self) -> bool:
+        """True if there is a choice of stacks: those of B are not one."""
+        compared = self.overview is not None and "compared" in self.overview[0]
+        return len(self.record.stacks) > (2 if compared else 1)
+
+    @property
+    def _own_stack(self) -> str:
         return self.stack or self.record.stacks[0]
+
+    @property
+    def _partner(self) -> str:
+        manifest, _ = self.encoded_overview
+        [name] = [s["b"] for s in manifest["compared"]["stacks"] if s["a"] == self._own_stack]
+        return str(name)
 
     @property
     def drawn_heads(self) -> list[int]:

@@ -25,13 +25,14 @@ class AttentionMatrix:
         name: its title.
         head: the head whose colour it has; None for combined heads.
         weights: computes the matrix, float32 [query units, key units].
-        measure: what its numbers are: weights, or shares of a row by another lens.
+        measure: what its numbers are: weights, shares of a row by another lens, or the weights of
+            record B less those of A.
     """
 
     name: str
     head: int | None
     weights: Callable[[], Floats]
-    measure: Literal["weight", "share"] = "weight"
+    measure: Literal["weight", "share", "difference"] = "weight"
 
 
 def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
@@ -64,6 +65,14 @@ def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
 def head_matrix(shown: Shown, head: int) -> AttentionMatrix:
     """The matrix of one head of the current layer."""
     layer, axes = shown.current_layer, shown.token_axes
+    if shown.compared == "difference":
+        other = shown.stack_of_b.layer(layer.number)
+        return AttentionMatrix(
+            f"Head {head}, B − A",
+            head,
+            lambda: _between_units(other.head_weights(head) - layer.head_weights(head), axes),
+            "difference",
+        )
     if shown.lens != "values":
         return AttentionMatrix(
             f"Head {head}", head, lambda: _between_units(layer.head_weights(head), axes)
@@ -95,7 +104,31 @@ def _stack_matrix(shown: Shown, largest: bool) -> AttentionMatrix:
         combined = combined_heads(stack)
         return _between_units(combined.max if largest else combined.mean, axes, largest)
 
+    def difference() -> Floats:
+        means = combined_heads(shown.stack_of_b).mean - combined_heads(stack).mean
+        return _between_units(means, axes)
+
+    if shown.compared == "difference":
+        return AttentionMatrix(f"{name}, B − A", None, difference, "difference")
     return AttentionMatrix(name, None, weights)
+
+
+def parts_of_difference(matrices: Sequence[AttentionMatrix]) -> list[AttentionMatrix]:
+    """What is more in B, and what is less, of each matrix, as shares of the largest |B - A|."""
+    differences = [matrix.weights() for matrix in matrices]
+    peak = np.float32(max(float(np.abs(each).max()) for each in differences) or 1.0)
+
+    def part(name: str, numbers: Floats) -> AttentionMatrix:
+        return AttentionMatrix(name, None, lambda: numbers, "difference")
+
+    return [
+        each
+        for values in differences
+        for each in (
+            part("more in B", np.maximum(values / peak, 0)),
+            part("less in B", np.maximum(-values / peak, 0)),
+        )
+    ]
 
 
 def _between_units(weights: Floats, axes: TokenAxes, largest: bool = False) -> Floats:

@@ -56,9 +56,18 @@ class Trace:
         """The names of the modules that have been called."""
         return self.stack.called
 
+    @property
+    def by_interface(self) -> bool:
+        """True if all calls so far went through transformers' interface."""
+        return self._by_interface > 0 and self._by_functions == 0
+
     @contextmanager
-    def following(self) -> Iterator[None]:
+    def following(self, *, interface_only: bool) -> Iterator[None]:
         """Report calls and modules to the handler within this context."""
+        if interface_only:
+            with interface_calls(self.stack, self._of_interface, self.mode.paused):
+                yield
+            return
         with (
             self.mode.following(),
             self.stack.following(self.handler, self._pass_started, self.mode.resume),
@@ -75,7 +84,7 @@ class Trace:
         return self.attention(module, read, result)
 
     def _pass_started(self) -> None:
-        if self._once and self.stack.step > 0 and self._by_interface and not self._by_functions:
+        if self._once and self.stack.step > 0 and self.by_interface:
             self.stack.quiet = self.mode.suspend()
 
     def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
@@ -131,10 +140,12 @@ class Trace:
     def _with_bias(self, address: Address, read: Read, result: Any) -> tuple[Read, Any]:
         """Run an attention function once more if its scores are to be changed."""
         bias = self.handler.bias(address, lambda: read().shape)
-        if bias is None or address in self._biased:
+        if bias is None:
             return read, result
         call = read()
         if not isinstance(call, FunctionCall):
+            if address in self._biased:
+                return read, result
             raise ValueError(f"the scores of {address} cannot be changed: their origin is unknown")
         changed, result = biased(call, bias)
         return lambda: changed, result
@@ -148,6 +159,7 @@ def trace(
     *,
     once: bool = False,
     changes: bool = False,
+    interface_only: bool = False,
 ) -> Iterator[Trace]:
     """Report every attention call of `model` to `handler` within this context.
 
@@ -165,10 +177,12 @@ def trace(
         once: True to follow modules and functions in the first forward pass alone, if all of its
             attention goes through transformers' interface: to follow them can take as long as a
             pass over one token.
+        interface_only: True to follow neither modules nor functions, in one forward pass of a model
+            of which `Trace.by_interface` is known.
     """
     with _one_at_a_time:
         traced = Trace(model, handler, batch, once=once, within=tuple(_changing))
-        with _alone(traced), traced.following(), ExitStack() as undo:
+        with _alone(traced), traced.following(interface_only=interface_only), ExitStack() as undo:
             if changes:
                 _changing.append(traced)
                 undo.callback(_changing.remove, traced)

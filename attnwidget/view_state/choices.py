@@ -18,6 +18,7 @@ from .following import NO_SIZE, PAIR, SIMILARITY, following, following_metrics, 
 from .integers import Integer, Integers, Pairs
 
 View = Literal["head", "model", "neuron", "map"]
+Compared = Literal["a", "b", "difference"]
 Segments = Literal["all", "aa", "ab", "ba", "bb"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
@@ -53,6 +54,7 @@ class ChoiceOptions(TypedDict, total=False):
     """The choices as keyword arguments; `AttentionWidget` says what each means."""
 
     stack: str | None
+    compared: Compared
     layer: SupportsIndex | None
     head: SupportsIndex
     heads: Iterable[SupportsIndex] | None
@@ -134,6 +136,7 @@ class Choices(traitlets.HasTraits):
 
     view = _choice(View, "head")
     stack = traitlets.Unicode().tag(sync=True, choice=True)
+    compared = _choice(Compared, "a")
     layer = _number(0)
     head = _number(0)
     heads = _numbers(None)
@@ -190,6 +193,15 @@ class Choices(traitlets.HasTraits):
     @traitlets.validate("stack")
     def _valid_stack(self, proposal: Any) -> Any:
         return self._known_stack(proposal.value)
+
+    @traitlets.validate("compared")
+    def _valid_compared(self, proposal: Any) -> Any:
+        if proposal.value != "a" and not self._partners:
+            raise TraitError(
+                f"compared is {proposal.value!r}, but there is one record: "
+                "attnwidget.compare(a, b).widget() shows two"
+            )
+        return proposal.value
 
     @traitlets.validate("layer")
     def _valid_layer(self, proposal: Any) -> Any:
@@ -332,9 +344,16 @@ class Choices(traitlets.HasTraits):
     def _locked_side(self) -> Side:
         return "key" if self.query is None else "query"
 
+    @property
+    def _partners(self) -> dict[str, str]:
+        """The names of b's stacks by those of a, of a comparison."""
+        compared = self._manifest.get("compared")
+        return {each["a"]: each["b"] for each in compared["stacks"]} if compared else {}
+
     def _known_stack(self, name: str) -> str:
-        if name not in self._record.stacks:
-            raise TraitError(f"no stack {name!r}; this record has {', '.join(self._record.stacks)}")
+        names = [name for name in self._record.stacks if name not in self._partners.values()]
+        if name not in names:
+            raise TraitError(f"no stack {name!r}; this record has {', '.join(names)}")
         return name
 
     def _known_layer(self, number: int) -> int:

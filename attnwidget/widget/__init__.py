@@ -1,6 +1,7 @@
 """The notebook widget, with its pages, saved layers and PNG fallback."""
 
 from .atlas import atlas_html
+from .comparison_widget import ComparisonWidget
 from .pages import save_html, to_html
 from .profile_widget import ProfileWidget
 from .record_view import RecordView
@@ -12,6 +13,7 @@ from .widget import AttentionWidget
 __all__ = [
     "STATIC_VARIABLE",
     "AttentionWidget",
+    "ComparisonWidget",
     "ProfileWidget",
     "RecordView",
     "Selection",

@@ -8,6 +8,7 @@ from typing import SupportsIndex
 
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.view_state import View
+from attnwidget.wire import OffSet
 from attnwidget.wire.compression import Quality
 
 from .record_view import RecordView
@@ -18,6 +19,7 @@ def to_html(
     views: Iterable[View] | None = None,
     layers: Iterable[SupportsIndex] | None = None,
     quality: Quality = "default",
+    effects: Iterable[OffSet] = (),
 ) -> str:
     """One self-contained HTML page of several widgets: no kernel, no network.
 
@@ -35,13 +37,20 @@ def to_html(
             "compact" and "draft": as the mean over a layer's rows, 0.75% and 2% of the attention
             moves to another token. "exact": weights are right to three decimals, at any size. The
             views show the error of each layer's weights.
+        effects: heads of each widget's stack, (layer, head), or several that are off together, as
+            [(1, 5), [(1, 3), (1, 5)]]. The page shows what the model does without them: at the
+            locked query, and at the position that is shown without one. It opens with those off
+            that are off in the widget, or with the first. The widgets are of `attnwidget.show`, and
+            their model is still there.
 
     Raises:
-        TypeError: there is no widget, or an argument is no widget.
-        ValueError: there is no such view or quality, or `views` or `layers` is empty.
+        TypeError: there is no widget, an argument is no widget, or a set of heads is none.
+        ValueError: there is no such view, quality or head, `views` or `layers` is empty, or there
+            are effects, but no model.
         IndexError: there is no such layer.
+        ReferenceError: the model of a widget was deleted, and there are effects.
     """
-    return page_html(_shown(widgets), views=views, layers=layers, quality=quality)
+    return page_html(_shown(widgets, effects), views=views, layers=layers, quality=quality)
 
 
 def save_html(
@@ -50,6 +59,7 @@ def save_html(
     views: Iterable[View] | None = None,
     layers: Iterable[SupportsIndex] | None = None,
     quality: Quality = "default",
+    effects: Iterable[OffSet] = (),
 ) -> None:
     """Write `to_html(*widgets, …)` to a file, whole or not at all.
 
@@ -59,18 +69,18 @@ def save_html(
     """
     if isinstance(path, RecordView):
         raise TypeError("save_html takes the file's path first, as save_html('page.html', widget)")
-    save_page(path, _shown(widgets), views=views, layers=layers, quality=quality)
+    save_page(path, _shown(widgets, effects), views=views, layers=layers, quality=quality)
 
 
-def _shown(widgets: Iterable[RecordView]) -> list[ShownRecord]:
-    shown = []
+def _shown(widgets: Iterable[RecordView], effects: Iterable[OffSet]) -> list[ShownRecord]:
+    shown, sets = [], list(effects)
     for widget in widgets:
         if not isinstance(widget, RecordView):
             raise TypeError(
                 f"a page shows AttentionWidgets, not {type(widget).__name__}; give them one "
                 "by one, as save_html(path, a, b)"
             )
-        shown.append(widget.shown_record())
+        shown.append(widget.shown_record(sets))
     if not shown:
         raise TypeError("a page needs at least one AttentionWidget")
     return shown

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import traitlets
 from traitlets import TraitError
 
+from attnwidget.interventions import Rerun
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import counted
@@ -28,8 +29,10 @@ from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import (
     HeadNames,
     Metrics,
+    OffSet,
     SentMetric,
     encode_arcs,
+    encode_effects,
     encode_overview,
     encode_own_metrics,
     encode_similarity,
@@ -86,6 +89,8 @@ class RecordView(Choices):
             )
         check_names(choices)
         self._record = record
+        # The model of the record, if it was shown from one.
+        self._rerun: Rerun | None = None
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with counted("Summarizing heads", "layers", count):
             manifest, overview = self._encode_overview(record)
@@ -176,6 +181,10 @@ class RecordView(Choices):
         except (TypeError, ValueError) as error:
             raise TraitError(str(error)) from error
 
+    def _measure_with(self, rerun: Rerun) -> None:
+        """Measure effects of heads that are off with this model."""
+        self._rerun = rerun
+
     @property
     def record(self) -> AttentionRecord:
         """The record shown."""
@@ -183,8 +192,18 @@ class RecordView(Choices):
 
     @property
     def selection(self) -> Selection:
-        """The head shown, at its locked query and key: weights, scores, q and k as arrays."""
-        return select(self._record, self.stack, self.layer, self.head, self.query, self.key)
+        """The head shown, at its locked query and key: weights, scores, q and k as arrays.
+
+        Raises:
+            ValueError: a difference of two records is shown, which has no scores, q and k.
+        """
+        if self.compared == "difference":
+            raise ValueError(
+                "a difference has no scores, queries and keys: set compared to 'a' or 'b', or use "
+                "widget.comparison.difference(layer, head)"
+            )
+        stack = self._partners[self.stack] if self.compared == "b" else self.stack
+        return select(self._record, stack, self.layer, self.head, self.query, self.key)
 
     def to_html(
         self,
@@ -192,12 +211,14 @@ class RecordView(Choices):
         views: Iterable[View] | None = None,
         layers: Iterable[SupportsIndex] | None = None,
         quality: Quality = "default",
+        effects: Iterable[OffSet] = (),
     ) -> str:
         """One self-contained HTML page: no kernel, no network.
 
         See `attnwidget.to_html` for the arguments; it makes a page of several widgets.
         """
-        return page_html([self.shown_record()], views=views, layers=layers, quality=quality)
+        shown = self.shown_record(effects)
+        return page_html([shown], views=views, layers=layers, quality=quality)
 
     def save_html(
         self,
@@ -206,9 +227,11 @@ class RecordView(Choices):
         views: Iterable[View] | None = None,
         layers: Iterable[SupportsIndex] | None = None,
         quality: Quality = "default",
+        effects: Iterable[OffSet] = (),
     ) -> None:
         """Write `to_html(…)` to a file, whole or not at all."""
-        save_page(path, [self.shown_record()], views=views, layers=layers, quality=quality)
+        shown = self.shown_record(effects)
+        save_page(path, [shown], views=views, layers=layers, quality=quality)
 
     def static(
         self,
@@ -235,19 +258,28 @@ class RecordView(Choices):
             self.shown_record(), height, layers=layers, quality=quality, budget=budget
         )
 
-    def shown_record(self) -> ShownRecord:
+    def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:
         """The record, and the current choices with which a page shows it.
 
-        All heads are on, since a page cannot run the model without some.
+        A page cannot run the model. Those heads are off that are off now, if `effects` has them,
+        else the first of `effects`; without any, all are on.
+
+        Args:
+            effects: sets of heads whose effect the page has, see `attnwidget.to_html`.
         """
+        saved = encode_effects(self._record, self._rerun, self.stack, effects, self.query)
+        sets = [each["heads"] for each in saved]
+        now = [list(head) for head in self.off]
+        off = now if now in sets else next(iter(sets), [])
         return ShownRecord(
             self._record,
             self._manifest,
             self._overview,
-            choice_values(self) | {"off": []},
+            choice_values(self) | {"off": off},
             self._metrics,
             self._similarity,
             self._arcs,
+            saved,
         )
 
     def figure(

@@ -34,6 +34,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     Attributes:
         view: "head", "model", "neuron" or "map".
         stack: the stack shown.
+        compared: of a comparison (`attnwidget.compare(a, b).widget()`), what is shown: "a", "b", or
+            the "difference" b - a; "a" of a single record.
         layer, head: the layer and head shown, counted from 0 as the model counts them.
         heads: the heads whose lines the head view draws; None for all.
         query, key: the locked query or key position (of several, the last), or None.
@@ -102,6 +104,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     _esm = Path(__file__).parents[1] / "static" / "widget.js"
 
+    _replies: Replies | None = None
+
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
 
@@ -117,11 +121,11 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         **choices: Unpack[ChoiceOptions],
     ) -> None:
         # Set first, because close() runs even if the constructor fails.
-        self._replies = Replies(self.send)
+        replies = self._replies = Replies(self.send)
         super().__init__(
             record, view=view, metrics=metrics, arcs=arcs, head_names=head_names, **choices
         )
-        self.on_msg(lambda _widget, request, _buffers: self._replies.to(self._record, request))
+        self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 
     def embed(
@@ -173,6 +177,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     def _measure_with(self, rerun: Rerun) -> None:
         """Let readers of the view switch heads of this model off."""
+        super()._measure_with(rerun)
+        assert self._replies
         self._replies.measure_with(rerun)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
@@ -218,7 +224,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the widget from the page, and stop its work in the kernel."""
-        self._replies.close()
+        # It runs even if a constructor fails.
+        if self._replies:
+            self._replies.close()
         super().close()
 
 

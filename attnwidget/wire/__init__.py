@@ -11,6 +11,7 @@ from .block import (
     encode_rollout,
     rollout_fits,
 )
+from .comparison import compared_metrics, encode_comparison, joined_record
 from .examples import SentExamples, encode_examples
 from .head_names import HeadNames, with_head_names
 from .manifest import decode_overview, encode_overview, encode_record
@@ -18,6 +19,7 @@ from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import heads_alone, profile_similarity
 from .requests import Replies
 from .rounding import BlockError
+from .saved_effects import OffSet, SavedEffect, encode_effects
 from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
@@ -25,18 +27,23 @@ __all__ = [
     "BlockError",
     "HeadNames",
     "Metrics",
+    "OffSet",
     "Replies",
+    "SavedEffect",
     "SentArc",
     "SentExamples",
     "SentMetric",
     "SentSimilarity",
     "add_program",
     "block_size",
+    "compared_metrics",
     "decode_floats",
     "decode_overview",
     "encode_arcs",
     "encode_block",
     "encode_combined",
+    "encode_comparison",
+    "encode_effects",
     "encode_examples",
     "encode_overview",
     "encode_own_metrics",
@@ -44,6 +51,7 @@ __all__ = [
     "encode_rollout",
     "encode_similarity",
     "heads_alone",
+    "joined_record",
     "profile_similarity",
     "rollout_fits",
     "with_head_names",

@@ -60,7 +60,7 @@ def encode_overview(
             for name, layers in summaries.items()
         }
         weighted = [
-            _pack(head.weighted_levels)
+            pack_levels(head.weighted_levels)
             for layers in summaries.values()
             for heads in layers
             for head in heads
@@ -73,7 +73,9 @@ def encode_overview(
         "metrics": metrics,
         "patterns": patterns,
     }
-    packed = [_pack(head) for name in record.stacks for heads in levels[name] for head in heads]
+    packed = [
+        pack_levels(head) for name in record.stacks for heads in levels[name] for head in heads
+    ]
     return manifest, b"".join([*packed, *weighted])
 
 
@@ -217,7 +219,8 @@ def program_json(program: ScoreProgram) -> dict[str, Any]:
     }
 
 
-def _pack(levels: np.ndarray) -> bytes:
+def pack_levels(levels: np.ndarray) -> bytes:
+    """Pack levels of 4 bits, two in a byte."""
     flat = levels.ravel()
     if len(flat) % 2:
         flat = np.append(flat, np.uint8(0))

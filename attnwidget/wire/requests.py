@@ -35,7 +35,7 @@ class Replies:
 
     - to {id, op: "effect", stack, heads, query}, with heads a list of [layer, head], and query the
       position of the locked query or null: {id, effect}, what the model does without these heads.
-      It takes two forward passes, and is sent later.
+      It takes a forward pass, the first one two, and is sent later.
     - to {id, op: "changed", stack, heads}: the attention without these heads as {id, manifest} and
       the overview as a buffer, later, too. The first three requests with `without`,
       {stack, heads}, are then for layers of that.
@@ -104,7 +104,7 @@ class Replies:
         if op == "rollout":
             return _rollout(record, stack)
         if op in ("effect", "changed"):
-            self._effects.request(id_, _effect_request(record, request))
+            self._effects.request(id_, effect_request(record, request))
             return None
         if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
             raise ValueError(
@@ -160,7 +160,12 @@ def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:
     return name, tuple((layer, head) for layer, head in heads)
 
 
-def _effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRequest:
+def effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRequest:
+    """Check a request for an effect.
+
+    Raises:
+        ValueError: its heads or query do not exist, or the text was generated.
+    """
     name, heads = _off(record, request)
     if any(record.stack(each).queries.generated is not None for each in record.stacks):
         raise ValueError(

@@ -15,8 +15,9 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 from benchmarks import zoo
-from benchmarks.coverage.isolated import examine_all
-from benchmarks.coverage.report import markdown
+from benchmarks.coverage.examine import examine
+from benchmarks.coverage.isolated import apart
+from benchmarks.coverage.report import markdown, parts
 from benchmarks.coverage.result import Category, Result
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
@@ -25,7 +26,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 def main() -> int:
     options = _options()
     results: list[Result] = []
-    for result in examine_all(options.names or zoo.names(), options.jobs):
+    for name, result in apart(examine, options.names or zoo.names(), options.jobs):
+        if isinstance(result, str):
+            result = Result(name, Category.MISS, reason=result)
         print(result, flush=True)
         results.append(result)
     counts = Counter(result.category for result in results)
@@ -33,7 +36,8 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps([asdict(result) for result in results], indent=1))
     if options.write:
-        PAGE.write_text(markdown(results), encoding="utf-8")
+        _, interventions = parts(PAGE.read_text(encoding="utf-8"))
+        PAGE.write_text(f"{markdown(results)}\n{interventions}", encoding="utf-8")
     return 1 if counts[Category.SILENT] else 0
 
 

@@ -10,6 +10,9 @@ import transformers
 
 from .result import EXACT, Category, Result
 
+# The heading of the part that `benchmarks.interventions` writes, the last one.
+INTERVENTIONS = "## Interventions"
+
 _MEANING = {
     Category.EXACT: f"every layer equals the model's own eager attention to {EXACT:g}",
     Category.PARTIAL: "likewise, beside modules that capture names as having no softmax attention "
@@ -36,7 +39,7 @@ def markdown(results: Sequence[Result]) -> str:
             f"model in its default form, captured with torch {torch.__version__} on the CPU. "
             "Written by `python -m benchmarks.coverage --write`.",
             "",
-            *_table(
+            *table(
                 ("", "architectures", "meaning"),
                 [(c.value, str(counts[c]), _MEANING[c]) for c in Category],
             ),
@@ -53,7 +56,7 @@ def markdown(results: Sequence[Result]) -> str:
 
 def _section(title: str, results: Iterable[Result]) -> list[str]:
     rows = [(r.name, r.reason) for r in results]
-    return [f"## {title}", "", *_table(("architecture", "cause"), rows)] if rows else []
+    return [f"## {title}", "", *table(("architecture", "cause"), rows)] if rows else []
 
 
 def _wrong(results: Iterable[Result]) -> list[str]:
@@ -61,7 +64,7 @@ def _wrong(results: Iterable[Result]) -> list[str]:
     return [
         "## Where transformers' own answer is not the attention",
         "",
-        *_table(("architecture", "field", "because"), rows),
+        *table(("architecture", "field", "because"), rows),
     ]
 
 
@@ -79,10 +82,16 @@ def _captured(results: Iterable[Result]) -> list[str]:
         if r.stacks
     ]
     head = ("architecture", "", "stacks (layers)", "routes", "equal", "largest error")
-    return ["## All architectures", "", *_table(head, rows)]
+    return ["## All architectures", "", *table(head, rows)]
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def parts(page: str) -> tuple[str, str]:
+    """The part of a page about captures, and that about interventions."""
+    captures, heading, rest = page.partition(INTERVENTIONS)
+    return captures, heading + rest
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     lines = [head, ["---"] * len(head), *rows]
     escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
     return [*(f"| {' | '.join(line)} |" for line in escaped), ""]

@@ -4,6 +4,7 @@ import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { Store } from "./data/store.ts";
 import { canvasFigure, type FigureOptions, figure } from "./painting/figure.ts";
 import { alertBar } from "./parts/alert.ts";
+import { recordNames } from "./parts/compared.ts";
 import { copyMenu } from "./parts/copy.ts";
 import { el } from "./parts/dom.ts";
 import { changedStore } from "./parts/effects/changed.ts";
@@ -126,7 +127,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const tables = computed(() => [...(view.value?.tables.value ?? []), ...effects.tables.value]);
 
   const guide = tour(scope, { root, state, manifest: store.manifest, status });
-  const keys = help(guide.start, state.views);
+  const { compared } = store.manifest;
+  const keys = help(guide.start, state.views, Boolean(compared));
   // The focused option: an option may stand for a word, of which the token is a part.
   const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
   const find = findBox(scope, { state, option, leave });
@@ -174,7 +176,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const hovered = computed(() => state.hover.value !== null);
   const foot = footer(scope, statusOrMessage, legend, hovered);
   const main = el("div", { class: "main" }, body, effects.element);
-  root.append(head, alert, note, main, foot, keys.panel, ...guide.elements);
+  const names = compared ? [recordNames(compared)] : [];
+  root.append(head, ...names, alert, note, main, foot, keys.panel, ...guide.elements);
   shadow.append(root);
   const actions = {
     help: keys.toggle,

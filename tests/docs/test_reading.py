@@ -18,6 +18,7 @@ LIVE = {
     "guide/neuron.html": ["Neuron", "Neuron"],
     "guide/map.html": ["Map", "Map"],
     "guide/lenses.html": ["Head", "Head"],
+    "guide/compare.html": ["Head"],
 }
 # Selectors of a page of the site, and of an exported page.
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 18, 20)"}

@@ -27,6 +27,7 @@ def strongest(widget):
     names, _ = widget.record.tokens()
     return {names[key] for key in np.argsort(-widget.selection.weights)[:3]}
 assert "river" in strongest(river) and "loan" in strongest(money)
+assert turned.pop("loan") > 3 * max(turned.values())
 """,
     "clark_syntax": """
 assert (score.layer, score.head, score.direction) == (7, 10, "attends")
@@ -67,6 +68,11 @@ assert counts == {
 }
 assert kinds[0][2] == kinds[1][8] == "diagonal"
 assert largest["own_text"] < 0.6 and max(largest[n] for n in names if n != "own_text") < 0.2
+""",
+    "compare": """
+assert most["moved"] < table["moved_null"].min() and (layer, head) == (3, 11)
+assert (layers["moved"][:4] == 0).all()
+assert (abs(layers["moved"][4:] - layers["moved_null"][4:]) < 0.01).all()
 """,
     "export": "assert (again.weights(2, 9) == record.weights(2, 9)).all()",
 }

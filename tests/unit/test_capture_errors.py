@@ -8,6 +8,7 @@ import torch
 from traitlets import TraitError
 
 from attnwidget import capture, show
+from benchmarks import zoo
 from tests.unit.tiny import Loaded, Model, bart, bert, gpt2, llama, t5, tiny, token_ids
 
 TEXT = {"input_ids": token_ids(9)}
@@ -165,3 +166,13 @@ def test_show_refuses_a_choice_that_does_not_exist(minilm: Loaded) -> None:
         TraitError, match="layer 99 does not exist: this stack has 6 layers, 0 to 5"
     ):
         show(*minilm, "A text.", layer=99)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("reformer", "sorts keys into chunks by their hashes"), ("longformer", "distances in a band")],
+)
+def test_attention_without_a_softmax_over_keys(name: str, reason: str) -> None:
+    built = zoo.build(name)
+    with pytest.raises(ValueError, match=reason):
+        capture(built.model, None, built.inputs)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget import AttentionRecord, capture, show, to_html
+from attnwidget import AttentionRecord, capture, compare, show, to_html
 from attnwidget.wire import Replies, encode_overview
 from attnwidget.wire.compression import LIMITS, pack_layer
 from tests.unit.records import floats, hybrid, record_with_every_program
@@ -271,7 +271,10 @@ EFFECT = ("predicts", "positions", "mean", "position", "divergence", "changes", 
 def test_every_field_of_the_protocol_is_named() -> None:
     text = (DOCS / "protocol.md").read_text(encoding="utf-8")
     found = {field for r in _records() for field in _fields(encode_overview(r)[0])}
+    record = _records()[0]
+    found |= _fields(compare(record, record).widget().get_state("_manifest")["_manifest"])
     # Numbers of heads go by the names of stacks.
+    found -= {f"{stack} of B" for stack in record.stacks}
     found -= {stack for record in _records() for stack in record.stacks}
     assert {field for field in found if f"`{field}`" not in text} == set()
     assert _named("protocol.md") <= found | {

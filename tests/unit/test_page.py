@@ -183,6 +183,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
     choices: dict[str, Any] = {
         "view": "neuron",
         "stack": "self",
+        "compared": "a",
         "layer": 1,
         "head": 2,
         "heads": [1, 2],
@@ -218,7 +219,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
     manifest, overview = encode_overview(record)
     assert content["widgets"] == [
         {"record": 0, "choices": choices, "metrics": [], "similarity": None, "note": ""}
-        | {"examples": None, "arcs": []}
+        | {"examples": None, "arcs": [], "effects": []}
     ]
     [recorded] = content["records"]
     assert recorded["manifest"] == manifest

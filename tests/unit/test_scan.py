@@ -119,3 +119,25 @@ def test_layers_that_need_not_run_again_do_not() -> None:
     with torch.no_grad():
         model(**INPUTS)
     assert runs == [2 + HEADS, 2 + 2 * HEADS]
+
+
+@pytest.mark.parametrize("by", ["group", "layer"])
+def test_groups_and_layers(by: Any) -> None:
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    arrived: list[tuple[str, int, int, float]] = []
+    scores = aw.ablation_scan(
+        model, None, INPUTS, by=by, batch_size=3, on_score=lambda *score: arrived.append(score)
+    )
+    size = {"group": HEADS // 2, "layer": HEADS}[by]
+    for layer in range(2):
+        for first in range(0, HEADS, size):
+            heads = [(layer, head) for head in range(first, first + size)]
+            effect = aw.ablate(model, None, INPUTS, heads=heads, record=False)
+            expected = pytest.approx(effect.divergence.mean(), rel=1e-4, abs=1e-6)
+            assert [scores.values()[place] for place in heads] == [expected] * size
+    assert [score[1:3] for score in arrived] == [(n, h) for n in range(2) for h in range(HEADS)]
+    assert scores.null_label == {"group": "random directions", "layer": "random heads"}[by]
+    low, high = scores.band()
+    assert 0 < low <= high
+    with pytest.raises(ValueError, match="by is 'token'; expected 'head', 'group', 'layer'"):
+        aw.ablation_scan(model, None, INPUTS, by="token")  # type: ignore[arg-type]

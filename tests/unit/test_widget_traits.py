@@ -31,6 +31,7 @@ from tests.unit.records import (
 CHOICES: dict[str, tuple[Any, Any]] = {
     "view": ("head", "neuron"),
     "stack": ("self", "self"),
+    "compared": ("a", "a"),
     "layer": (0, 1),
     "head": (0, 1),
     "heads": (None, [0, 1]),
@@ -97,7 +98,7 @@ def test_every_choice_can_be_made_from_the_start_and_later(record: AttentionReco
     assert set(later.get_state()) >= set(OTHERS)
 
 
-@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack"}))
+@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack", "compared"}))
 def test_every_choice_can_be_observed(record: AttentionRecord, name: str) -> None:
     before = {"also": {"query": 2}}.get(name, {})
     widget = AttentionWidget(record, **before)
@@ -333,7 +334,9 @@ def test_a_misspelt_choice_is_refused(record: AttentionRecord, display: Any) -> 
     widget = display(record)
     with pytest.raises(AttributeError, match=r"has no choice qurey; did you mean query\?"):
         widget.qurey = 3
-    with pytest.raises(AttributeError, match="has no choice zoom; it has view, stack, layer, "):
+    with pytest.raises(
+        AttributeError, match="has no choice zoom; it has view, stack, compared, layer, "
+    ):
         widget.zoom = 2
     widget.query, widget.metrics = 3, {}
     assert widget.query == 3

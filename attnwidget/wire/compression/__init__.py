@@ -1,11 +1,12 @@
 """Compression of a layer's block, with its error. `js/src/data` decodes it."""
 
 from .layer import Packed, pack_block, pack_layer
-from .limits import COMPACT, FINE, LIMITS, Limits, Quality, check_quality
+from .limits import COMPACT, FINE, FINE_DIFFERENCES, LIMITS, Limits, Quality, check_quality
 
 __all__ = [
     "COMPACT",
     "FINE",
+    "FINE_DIFFERENCES",
     "LIMITS",
     "Limits",
     "Packed",

@@ -35,7 +35,8 @@ class Limits:
 DRAFT = Limits(0.02)
 COMPACT = Limits(0.0075)
 FINE = Limits(COMPACT.variation, RIGHT_TO_THREE_DECIMALS)
-
+# The errors of two weights add up in their difference.
+FINE_DIFFERENCES = Limits(FINE.variation, FINE.largest / 2)
 
 LIMITS: dict[Quality, Limits | None] = {"draft": DRAFT, "compact": COMPACT, "exact": None}
 """Limits by quality; "default" has those of COMPACT where finer ones do not fit."""

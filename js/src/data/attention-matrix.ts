@@ -1,5 +1,6 @@
 /** A matrix of attention weights: of one head or several combined, between tokens or words. */
 
+import { DifferenceLayer } from "./difference-layer.ts";
 import { largestOf } from "./extremes.ts";
 import type { Layer, Overview } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
@@ -35,8 +36,12 @@ type Joined = Pick<Units, "tokens">;
 
 export interface AttentionMatrix {
   readonly name: string;
-  /** The kind of its numbers: weights, or shares of a row by another weighting. */
-  readonly measure: "weight" | "share";
+  /** The kind of its numbers: weights, shares of a row by another weighting, or B − A of weights. */
+  readonly measure: "weight" | "share" | "difference";
+  /** The matrices of A and B of which this one is the difference; missing for one record's. */
+  readonly sides?: readonly [AttentionMatrix, AttentionMatrix] | undefined;
+  /** A bound of |B − A|; missing for one record's. */
+  readonly peak?: number | undefined;
   /** The head that gives the colour; null for several heads. */
   readonly head: number | null;
   readonly spec: MatrixSpec;
@@ -105,8 +110,8 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
 
 /** @param segments the queries and keys of its overview, as in `Choices`. */
 export const headMatrix = (layer: Layer, head: number, segments = "all"): AttentionMatrix => ({
-  name: `Head ${head}`,
-  measure: "weight",
+  ...(layer instanceof DifferenceLayer ? differenceOf(layer, head, segments) : WEIGHTS),
+  name: layer instanceof DifferenceLayer ? `Head ${head}, B − A` : `Head ${head}`,
   head,
   spec: { kind: "head", head },
   // A layer that is fetched row by row cannot be copied to the worker, which could not fetch.
@@ -118,6 +123,25 @@ export const headMatrix = (layer: Layer, head: number, segments = "all"): Attent
   largestRounding: layer.largestRounding,
   overview: layer.overview(head, segments),
 });
+
+const WEIGHTS = { measure: "weight" } as const;
+
+const differenceOf = ({ sides: [a, b], info }: DifferenceLayer, head: number, segments: string) =>
+  ({
+    measure: "difference",
+    sides: [headMatrix(a, head, segments), headMatrix(b, head, segments)],
+    peak: info.peaks?.[head],
+  }) as const;
+
+/** Both sides changed in the same way; undefined for one record's matrices. */
+function sidesOf(
+  matrices: readonly AttentionMatrix[],
+  change: (matrices: readonly AttentionMatrix[]) => AttentionMatrix,
+): AttentionMatrix["sides"] {
+  const sides = matrices.map((matrix) => matrix.sides).filter((each) => each !== undefined);
+  if (!sides.length) return undefined;
+  return [change(sides.map(([a]) => a)), change(sides.map(([, b]) => b))];
+}
 
 /** The value-weighted shares of a head, after Kobayashi et al. 2020. */
 export const weightedMatrix = (layer: LayerData, head: number): AttentionMatrix => ({
@@ -186,11 +210,13 @@ export function combinedMatrix(
     }
     return how === "mean" ? out.map((sum) => sum / parts.length) : out;
   };
-  const [{ source, measure }] = matrices;
+  const [{ source, measure, peak }] = matrices;
   const parts = matrices.map(({ overview }) => overview).filter((part) => part !== undefined);
   return {
     name,
     measure,
+    sides: sidesOf(matrices, (of) => combinedMatrix(name, of, how)),
+    peak: peak === undefined ? undefined : largestOf(matrices.map((matrix) => matrix.peak ?? 0)),
     head: null,
     spec: { kind: "combined", name, of: matrices.map(({ spec }) => spec), how },
     source: matrices.every((matrix) => matrix.source === source) ? source : null,
@@ -236,6 +262,8 @@ export function wordMatrix(
   return {
     name: matrix.name,
     measure: matrix.measure,
+    sides: sidesOf([matrix], ([side]) => wordMatrix(side, queries, keys, how)),
+    peak: matrix.peak,
     head: matrix.head,
     spec: {
       kind: "words",

@@ -18,6 +18,7 @@ import type {
   Arc,
   LayerInfo,
   Patches,
+  SentCompared,
   SentMetric,
   SentPatterns,
   SentSimilarity,
@@ -295,6 +296,33 @@ const patterns =
     })(value);
   };
 
+/** Two records that are compared: their stacks have the same tokens, layers and heads. */
+const compared =
+  (stacks: readonly StackInfo[]): Check =>
+  (value) => {
+    const wrong = fields({
+      stacks: list(fields({ a: text(), b: text() }), count),
+      names: list(text(), exactly(2)),
+      remark: text(),
+    })(value);
+    if (wrong !== null) return wrong;
+    const pairs = (value as SentCompared).stacks;
+    const sizes = ({ queries, keys, layers }: StackInfo) =>
+      JSON.stringify([
+        queries.labels.length,
+        keys?.labels.length ?? null,
+        layers.map(({ number, heads }) => [number, heads]),
+      ]);
+    for (const [at, { a, b, peaks }] of pairs.entries()) {
+      const [own, other] = [a, b].map((name) => stacks.find((stack) => stack.name === name));
+      if (!own || !other || own === other || sizes(own) !== sizes(other)) return `.stacks[${at}]`;
+      const place = byHead(number, [own], true)({ [a]: peaks });
+      if (place !== null) return `.stacks[${at}].peaks`;
+    }
+    const names = pairs.flatMap(({ a, b }) => [a, b]);
+    return new Set(names).size === names.length ? null : ".stacks";
+  };
+
 export const manifest: Check = (value) => {
   const wrong = fields({
     model: text(),
@@ -306,7 +334,11 @@ export const manifest: Check = (value) => {
   if (wrong !== null) return wrong;
   const { stacks } = value as { stacks: readonly StackInfo[] };
   if (new Set(stacks.map(({ name }) => name)).size < stacks.length) return ".stacks";
-  const numbers = fields({ metrics: metrics(stacks), patterns: patterns(stacks) })(value);
+  const numbers = fields({
+    metrics: metrics(stacks),
+    patterns: patterns(stacks),
+    compared: optional(orNull(compared(stacks))),
+  })(value);
   if (numbers !== null) return numbers;
   const { metrics: found } = value as { metrics: readonly SentMetric[] };
   // Every stack needs a metric, the default of the model view.

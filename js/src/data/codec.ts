@@ -3,7 +3,13 @@
 import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";
 import { withIntegers } from "./integers.ts";
-import { hasNorms, type LayerInfo, type Manifest, type StackInfo } from "./manifest.ts";
+import {
+  type ComparedStack,
+  hasNorms,
+  type LayerInfo,
+  type Manifest,
+  type StackInfo,
+} from "./manifest.ts";
 
 export interface Part {
   readonly name: string;
@@ -110,6 +116,13 @@ export interface Thumbnail {
   readonly rows: number;
   readonly columns: number;
   readonly levels: Uint8Array;
+  /** Of a difference, 1 where B has less; missing for weights. */
+  readonly less?: Uint8Array;
+}
+
+/** The pooled difference of a head: the square roots of |B − A|, and where B has less. */
+export interface SignedThumbnail extends Thumbnail {
+  readonly less: Uint8Array;
 }
 
 /** Thumbnails by stack, layer and head. */
@@ -119,16 +132,27 @@ export interface Overview {
   readonly attention: Thumbnails;
   /** Bounds of value-weighted shares; none of a layer without norms of values, or of a profile. */
   readonly weighted: Thumbnails;
+  /** Those of differences, whose levels are 0 to 7, as a share of each head's peak. */
+  readonly differences: ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>;
 }
+
+/** The level of no difference, and the most levels above and below it. */
+const ZERO = 8;
+export const MOST_LEVELS = 7;
 
 /** Decode the thumbnails. */
 export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview {
   const { stacks } = manifest;
   const weightedHeads = (layer: LayerInfo) =>
     hasNorms(layer) && manifest.texts === null ? layer.heads : 0;
+  const compared: ReadonlyMap<string, ComparedStack> = manifest.compared?.stacks ?? new Map();
   const due = stacks.reduce((sum, stack) => {
     const [rows, columns] = thumbnailSize(stack, manifest);
-    const heads = stack.layers.reduce((own, layer) => own + layer.heads + weightedHeads(layer), 0);
+    const times = compared.has(stack.name) ? 2 : 1;
+    const heads = stack.layers.reduce(
+      (own, layer) => own + times * layer.heads + weightedHeads(layer),
+      0,
+    );
     return sum + heads * Math.ceil((rows * columns) / 2);
   }, 0);
   if (bytes.length < due) throw new Error("The thumbnails of this record are incomplete.");
@@ -149,7 +173,23 @@ export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview 
         Array.from({ length: headsOf(layer) }, () => next(rows, columns)),
       );
     });
-  return { attention: read(({ heads }) => heads), weighted: read(weightedHeads) };
+  const attention = read(({ heads }) => heads);
+  const weighted = read(weightedHeads);
+  const differences = [...compared.values()].map(({ a, difference }) => {
+    const [rows, columns] = thumbnailSize(a, manifest);
+    const signed = () => {
+      const { levels } = next(rows, columns);
+      return {
+        rows,
+        columns,
+        levels: levels.map((level) => Math.abs(level - ZERO)),
+        less: levels.map((level) => (level < ZERO ? 1 : 0)),
+      };
+    };
+    const heads = a.layers.map((layer) => Array.from({ length: layer.heads }, signed));
+    return [difference, heads] as const;
+  });
+  return { attention, weighted, differences: new Map(differences) };
 }
 
 const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>

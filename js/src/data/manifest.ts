@@ -67,6 +67,8 @@ export interface LayerInfo {
   readonly bare?: boolean;
   /** The array without which there are no norms of values; null if the block has `norms`. */
   readonly norms_need?: "values" | "projection" | null;
+  /** The largest |B − A| of each head, of a layer that is a difference; else missing. */
+  readonly peaks?: readonly number[];
   /** The least and the largest sum of a row of weights; null or missing if all are 1. */
   readonly sums?: readonly [number, number] | null;
   readonly fidelity: {
@@ -170,11 +172,48 @@ export interface SentPatterns extends Pick<Patterns, "kinds"> {
 
 export interface StackInfo {
   readonly name: string;
+  /** True for the difference of two records; missing for a record's own stack. */
+  readonly difference?: true;
   readonly queries: Tokens;
   readonly keys: Tokens;
   /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
   readonly sampled: number | null;
   readonly layers: readonly LayerInfo[];
+}
+
+/** What belongs to a stack of the first record of a comparison. */
+export interface ComparedStack {
+  readonly a: StackInfo;
+  /** The stack of the second record. */
+  readonly b: StackInfo;
+  /** Their difference, which is in no record: the layers have weights alone, B − A. */
+  readonly difference: StackInfo;
+}
+
+/** Two records that are compared: the stacks of both are in one manifest. */
+export interface Compared {
+  /** By the name of the first record's stack. */
+  readonly stacks: ReadonlyMap<string, ComparedStack>;
+  /** What each record is, as its text or its model. */
+  readonly names: readonly [a: string, b: string];
+  /** How the tokens of both belong together. */
+  readonly remark: string;
+}
+
+/** The stacks that can be chosen: of a comparison, those of the first record. */
+export function ownStacks({ stacks, compared }: Manifest): readonly StackInfo[] {
+  const others = new Set([...(compared?.stacks.values() ?? [])].map(({ b }) => b));
+  return stacks.filter((stack) => !others.has(stack));
+}
+
+export interface SentCompared {
+  readonly stacks: readonly {
+    readonly a: string;
+    readonly b: string;
+    readonly peaks: readonly (readonly number[])[];
+  }[];
+  readonly names: readonly [string, string];
+  readonly remark: string;
 }
 
 export interface Manifest {
@@ -190,6 +229,8 @@ export interface Manifest {
    * null if they are of this text alone.
    */
   readonly texts: number | null;
+  /** Missing or null for a single record. */
+  readonly compared?: Compared | null;
   readonly metrics: readonly Metric[];
   readonly patterns: Patterns;
 }

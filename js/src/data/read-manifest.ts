@@ -11,10 +11,12 @@ import type { Examples, SentExamples } from "./examples.ts";
 import type {
   Arc,
   ByHead,
+  Compared,
   LayerInfo,
   Manifest,
   Metric,
   SentByHead,
+  SentCompared,
   SentMetric,
   SentPatterns,
   SentSimilarity,
@@ -31,7 +33,8 @@ interface SentStack extends Omit<StackInfo, "keys"> {
   readonly keys: Tokens | null;
 }
 
-interface Sent extends Omit<Manifest, "stacks" | "metrics" | "patterns"> {
+interface Sent extends Omit<Manifest, "stacks" | "metrics" | "patterns" | "compared"> {
+  readonly compared?: SentCompared | null;
   readonly stacks: readonly SentStack[];
   readonly metrics: readonly SentMetric[];
   readonly patterns: SentPatterns;
@@ -54,6 +57,14 @@ export function readManifest(sent: unknown): Manifest {
     sampled: stack.sampled ?? null,
   }));
   const { version, model, missing, image, texts, metrics, patterns } = manifest;
+  const compared = manifest.compared ? readCompared(manifest.compared, stacks) : null;
+  const pairs = [...(compared?.stacks.values() ?? [])];
+  const all = [...stacks, ...pairs.map(({ difference }) => difference)];
+  // The pattern that colours a difference is that of A.
+  const ofDifferences = pairs.map(({ a, difference }) => [
+    difference.name,
+    patterns.values[a.name],
+  ]);
   return {
     version,
     model,
@@ -61,11 +72,12 @@ export function readManifest(sent: unknown): Manifest {
     stacks,
     image: image ?? null,
     texts: texts ?? null,
+    compared,
     metrics: metrics.map((metric) => readMetric(metric, stacks)),
     patterns: {
       kinds: patterns.kinds,
-      values: byLayer(patterns.values, stacks),
-      words: byLayer(patterns.words ?? {}, stacks),
+      values: byLayer({ ...patterns.values, ...Object.fromEntries(ofDifferences) }, all),
+      words: byLayer(compared ? comparedWords(compared, patterns) : (patterns.words ?? {}), all),
       reasons: byLayer(patterns.reasons ?? {}, stacks),
     },
   };
@@ -107,6 +119,43 @@ export function readExamples(sent: unknown, { stacks }: Manifest): Examples | nu
     ([name, values]) => [name, byLayer(values, stacks)] as const,
   );
   return { texts, count: num_texts, metrics: new Map(byName) };
+}
+
+/** A layer without queries and keys. */
+const WEIGHTS = {
+  bare: true,
+  program: null,
+  dim: null,
+  rotary: null,
+  norms_need: "values",
+  sums: null,
+} as const;
+
+/** What each head of a difference does: the same in both records, or one thing in each. */
+function comparedWords({ stacks }: Compared, patterns: SentPatterns): SentByHead<string> {
+  const words = [...stacks.values()].map(({ a, b, difference }) => {
+    const said = ({ name }: StackInfo, layer: number, head: number) =>
+      patterns.kinds[patterns.values[name][layer][head]].description;
+    const rows = a.layers.map(({ heads }, layer) =>
+      Array.from({ length: heads }, (_, head) => {
+        const [before, after] = [said(a, layer, head), said(b, layer, head)];
+        return before === after ? before : `${before} in A, ${after} in B`;
+      }),
+    );
+    return [difference.name, rows] as const;
+  });
+  return Object.fromEntries(words);
+}
+
+function readCompared(sent: SentCompared, stacks: readonly StackInfo[]): Compared {
+  const named = (name: string) => stacks.find((stack) => stack.name === name) as StackInfo;
+  const pairs = sent.stacks.map(({ a, b, peaks }) => {
+    const own = named(a);
+    const layers = own.layers.map((layer, at) => ({ ...layer, ...WEIGHTS, peaks: peaks[at] }));
+    const difference = { ...own, name: `${a}, B − A`, difference: true, layers } as const;
+    return [a, { a: own, b: named(b), difference }] as const;
+  });
+  return { stacks: new Map(pairs), names: sent.names, remark: sent.remark };
 }
 
 function readMetric(sent: SentMetric, stacks: readonly StackInfo[]): Metric {

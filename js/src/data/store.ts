@@ -1,6 +1,6 @@
 /** The record in the browser: manifest and thumbnails at once, layers on demand. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { compiled } from "../kernels/compile.ts";
 import { bytesIn } from "./arrays.ts";
 import {
@@ -10,12 +10,27 @@ import {
   layerShapes,
   rolloutShapes,
 } from "./check-block.ts";
-import { type Block, decodeBlock, decodeOverview, type Overview, type Thumbnail } from "./codec.ts";
+import {
+  type Block,
+  decodeBlock,
+  decodeOverview,
+  MOST_LEVELS,
+  type Overview,
+  type SignedThumbnail,
+  type Thumbnail,
+} from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
+import { both, DifferenceLayer } from "./difference-layer.ts";
 import type { Effect } from "./effect.ts";
 import type { Layer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
-import { type LayerInfo, layerOf, type Manifest, type StackInfo } from "./manifest.ts";
+import {
+  type ComparedStack,
+  type LayerInfo,
+  layerOf,
+  type Manifest,
+  type StackInfo,
+} from "./manifest.ts";
 import { type PackedBlock, unpack } from "./packed.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import type { OffHeads } from "./requests.ts";
@@ -119,21 +134,57 @@ export class Store {
   }
 
   stack(name: string): StackInfo {
-    return this.manifest.stacks[this.#stackIndex(name)];
+    return this.#compared(name)?.difference ?? this.manifest.stacks[this.#stackIndex(name)];
+  }
+
+  /** The stacks of which a stack of this name is the difference; null if it is a record's own. */
+  #compared(name: string): ComparedStack | null {
+    const pairs = [...(this.manifest.compared?.stacks.values() ?? [])];
+    return pairs.find(({ difference }) => difference.name === name) ?? null;
   }
 
   /** @param weighted true for value-weighted shares, where they are known */
   thumbnail(stack: string, layer: number, head: number, weighted = false): Thumbnail {
     const { layers } = this.stack(stack);
     const index = layers.findIndex(({ number }) => number === layer);
+    const compared = this.#compared(stack);
+    if (compared) return this.#signedThumbnail(compared.difference, index, head);
     const of = this.#stackIndex(stack);
     if (!this.#overview) throw new Error("This record has no thumbnails.");
     const { attention, weighted: shares } = this.#overview;
     return (weighted && shares[of][index][head]) || attention[of][index][head];
   }
 
+  /** Its levels are 0 to 15, by the square root of |B − A| as a share of the stack's largest. */
+  #signedThumbnail(stack: StackInfo, layer: number, head: number): SignedThumbnail {
+    const own = this.#overview?.differences.get(stack)?.[layer][head];
+    if (!own) throw new Error("This comparison has no thumbnails.");
+    const largest = Math.max(...stack.layers.flatMap(({ peaks }) => peaks ?? []));
+    const share = largest ? Math.sqrt((stack.layers[layer].peaks?.[head] ?? 0) / largest) : 0;
+    return {
+      ...own,
+      levels: own.levels.map((level) => Math.round((15 * share * level) / MOST_LEVELS)),
+    };
+  }
+
+  #difference({ a, b, difference }: ComparedStack, number: number) {
+    const sides = [this.layer(b.name, number), this.layer(a.name, number)];
+    const at = difference.layers.findIndex((layer) => layer.number === number);
+    const thumbnails = this.#overview?.differences.get(difference)?.[at] ?? [];
+    return computed(() =>
+      both(
+        sides[1].value,
+        sides[0].value,
+        (own, other): Layer =>
+          new DifferenceLayer(difference, difference.layers[at], [own, other], thumbnails),
+      ),
+    );
+  }
+
   /** The layer of this number, fetched while it is watched. */
   layer(stack: string, layer: number): ReadonlySignal<Loaded<Layer>> {
+    const compared = this.#compared(stack);
+    if (compared) return this.#difference(compared, layer);
     if (this.#near?.stack !== stack || this.#near.number !== layer) {
       this.#near = { stack, number: layer, layers: this.#neighbours(stack, layer), bytes: 0 };
     }
@@ -142,6 +193,11 @@ export class Store {
 
   /** The combination of all layers of a stack, asked for likewise. */
   combined(stack: string): ReadonlySignal<Loaded<Combined>> {
+    const compared = this.#compared(stack);
+    if (compared) {
+      const [a, b] = [this.combined(compared.a.name), this.combined(compared.b.name)];
+      return computed(() => both(a.value, b.value, differenceOfMeans));
+    }
     return this.#cache.get(keyOf(stack, "combined"), async (signal) => {
       const asked = this.source.combined?.(stack, signal);
       const data = asked
@@ -178,6 +234,11 @@ export class Store {
 
   /** The weight from a query to a key in all heads of a stack, asked for likewise. */
   pair(stack: string, query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
+    const compared = this.#compared(stack);
+    if (compared) {
+      const [a, b] = [compared.a, compared.b].map(({ name }) => this.pair(name, query, key));
+      return computed(() => both(a.value, b.value, differenceOfPairs));
+    }
     return this.#cache.get(`${stack}.pair ${query} ${key}`, async (signal) => {
       const data = new Map<number, readonly number[]>();
       for (const info of this.stack(stack).layers) {
@@ -287,5 +348,24 @@ export class Store {
     return index;
   }
 }
+
+/** B − A of the mean of all heads; there is none of their maxima. */
+const differenceOfMeans = (a: Combined, b: Combined): Combined => ({
+  ...a,
+  mean: b.mean.map((weight, at) => weight - a.mean[at]),
+  rounding: a.rounding + b.rounding,
+  rowRounding: {
+    ...a.rowRounding,
+    mean: a.rowRounding.mean.map((error, at) => error + b.rowRounding.mean[at]),
+  },
+});
+
+const differenceOfPairs = (a: PairWeights, b: PairWeights): PairWeights =>
+  new Map(
+    [...a].map(([layer, weights]) => [
+      layer,
+      weights.map((weight, head) => (b.get(layer)?.[head] ?? 0) - weight),
+    ]),
+  );
 
 const keyOf = (stack: string, layer: number | "combined" | "rollout") => `${stack}.${layer}`;

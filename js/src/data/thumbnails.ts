@@ -43,10 +43,14 @@ export function cropped(
   const [top, bottom] = cellsOf(queries, thumbnail.rows, query);
   const [left, right] = cellsOf(keys, thumbnail.columns, key);
   const [rows, columns] = [bottom - top, right - left];
-  const levels = new Uint8Array(rows * columns);
-  for (let row = 0; row < rows; row++) {
-    const start = (top + row) * thumbnail.columns + left;
-    levels.set(thumbnail.levels.subarray(start, start + columns), row * columns);
-  }
-  return { rows, columns, levels };
+  const cut = (cells: Uint8Array) => {
+    const out = new Uint8Array(rows * columns);
+    for (let row = 0; row < rows; row++) {
+      const start = (top + row) * thumbnail.columns + left;
+      out.set(cells.subarray(start, start + columns), row * columns);
+    }
+    return out;
+  };
+  const { levels, less } = thumbnail;
+  return { rows, columns, levels: cut(levels), ...(less && { less: cut(less) }) };
 }

@@ -22,6 +22,7 @@ import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices, VIEWS, type ViewName } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
 import { followFrame, isFramed } from "./frame.ts";
+import { savedEffects } from "./saved-effects.ts";
 
 interface Content {
   views: readonly ViewName[];
@@ -37,6 +38,7 @@ interface Content {
     similarity?: unknown;
     /** Examples, and the record of each of their texts; null without any. */
     examples?: { records: readonly number[] } | null;
+    effects?: unknown;
     note: string;
   }[];
 }
@@ -151,7 +153,11 @@ function showRecord(
   // An example has the numbers of the profile, which are in the page once.
   const manifest = readManifest({ ...(own.manifest as object), ...(recorded.manifest as object) });
   const thumbnails = own.overview === null ? null : bytes(own.overview);
-  const store = new Store(manifest, thumbnails, sourceOf(content, place, manifest));
+  const store = new Store(manifest, thumbnails, {
+    ...sourceOf(content, place, manifest),
+    // Of an example, the page has none.
+    effect: place === widget.record ? savedEffects(widget.effects) : null,
+  });
   const state = createState(manifest, choices, content.views);
   state.ownMetrics.value = readMetrics(widget.metrics, manifest);
   // They are of the widget's own text.

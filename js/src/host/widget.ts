@@ -128,7 +128,7 @@ type Saved = PackedHeader & { readonly data: ArrayBufferView };
 /** The source of layers: the widget's state for embedded ones, else the kernel. */
 function sourceOf(
   model: Model,
-  { stacks }: Manifest,
+  { stacks, compared }: Manifest,
   connected: () => boolean,
   signal: AbortSignal,
 ): Source {
@@ -140,7 +140,7 @@ function sourceOf(
       return connected() ? requests.combined.bind(requests) : null;
     },
     get effect() {
-      return connected() ? requests.effect.bind(requests) : null;
+      return connected() && !compared ? requests.effect.bind(requests) : null;
     },
     get changed() {
       return connected()

@@ -1,6 +1,6 @@
 /** The filters in the header: the stack, and the segments of a text pair. */
 
-import type { Manifest } from "../data/manifest.ts";
+import { type Manifest, ownStacks } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { goToStack } from "../state/navigation.ts";
 import { isPair } from "../state/shown.ts";
@@ -10,7 +10,8 @@ import { capitalized } from "./text.ts";
 
 const SEGMENTS = { all: "All", aa: "A → A", ab: "A → B", ba: "B → A", bb: "B → B" };
 
-export function filters(scope: Scope, state: State, { stacks }: Manifest): HTMLElement[] {
+export function filters(scope: Scope, state: State, manifest: Manifest): HTMLElement[] {
+  const stacks = ownStacks(manifest);
   const shown: HTMLElement[] = [];
   const several = stacks.length > 1;
   if (several) {
@@ -20,7 +21,7 @@ export function filters(scope: Scope, state: State, { stacks }: Manifest): HTMLE
     }));
     const bound = {
       get value() {
-        return state.shown.stack.value.name;
+        return state.stack.value;
       },
       set value(name) {
         goToStack(state, name);

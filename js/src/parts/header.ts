@@ -7,6 +7,7 @@ import { combination, type ViewName } from "../state/choices.ts";
 import { shownLens } from "../state/lens.ts";
 import { goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
+import { recordChoice } from "./compared.ts";
 import { button, el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";
 import { iconButton } from "./icons.ts";
@@ -59,7 +60,18 @@ export function header(
   const end = el("div", { class: "common" }, ...common);
   // A page cannot run the model.
   const off = store.effect ? [offButton(scope, state)] : [];
-  return el("header", {}, tabs, layer, head, ...off, ...options(...choices, tools), end);
+  const records = store.manifest.compared ? [recordChoice(scope, state)] : [];
+  return el(
+    "header",
+    {},
+    tabs,
+    layer,
+    head,
+    ...records,
+    ...off,
+    ...options(...choices, tools),
+    end,
+  );
 }
 
 /** The choices of the view; in a narrow header, a button that opens them below it. */

@@ -21,6 +21,12 @@ const everywhere = (enter: string): Entries => [
   ["?", "this list"],
 ];
 
+const COMPARISON: Entries = [
+  ["a", "record A"],
+  ["b", "record B"],
+  ["d", "their difference, B − A"],
+];
+
 const POINTER: Entries = [
   ["point", "look at a token, a cell or a head"],
   ["click", "lock a token: several add up; again releases it"],
@@ -75,7 +81,7 @@ const NEURON: Entries = [
 
 type Section = readonly [title: string, entries: Entries];
 
-function sectionsOf(views: readonly ViewName[]): readonly Section[] {
+function sectionsOf(views: readonly ViewName[], compared: boolean): readonly Section[] {
   const digits = views.map((_, index) => `${index + 1}`).join(" ");
   const head = views.includes("head");
   const to = head ? "go to the head's own view" : "open the head";
@@ -94,6 +100,7 @@ function sectionsOf(views: readonly ViewName[]): readonly Section[] {
   const first: Entries = views.length > 1 ? [[digits, `${views.join(", ")} view`]] : [];
   return [
     ["Keys", [...first, ...everywhere(enter)]],
+    ...(compared ? [["Comparison", COMPARISON] as const] : []),
     ["Pointer", POINTER],
     ...views.flatMap((name) => sections[name]),
   ];
@@ -108,11 +115,16 @@ export interface Help {
 /**
  * @param showAround starts the tour
  * @param views the available views
+ * @param compared true if two records are compared
  */
-export function help(showAround: () => void, views: readonly ViewName[] = VIEWS): Help {
+export function help(
+  showAround: () => void,
+  views: readonly ViewName[] = VIEWS,
+  compared = false,
+): Help {
   const opener = iconButton({ icon: "keyboard", name: "Keyboard", title: "Keyboard help (?)" });
   opener.setAttribute("aria-haspopup", "dialog");
-  const lists = sectionsOf(views).map(([title, entries]) => {
+  const lists = sectionsOf(views, compared).map(([title, entries]) => {
     const list = el("dl", { "aria-label": title });
     for (const [does, meaning] of entries) list.append(el("dt", {}, does), el("dd", {}, meaning));
     return el("section", {}, el("h2", {}, title), list);

@@ -5,6 +5,7 @@ import { release } from "../state/locks.ts";
 import { goTo, stepLayer } from "../state/navigation.ts";
 import { switchAllOn, toggleLayerOff, toggleOff } from "../state/off.ts";
 import type { State } from "../state/state.ts";
+import { COMPARED_KEYS } from "./compared.ts";
 
 /** Actions without a choice in the state. */
 export interface KeyActions {
@@ -48,6 +49,13 @@ export function bindKeys(
       release(state);
     },
   };
+  if (state.manifest.peek().compared) {
+    for (const [key, record] of Object.entries(COMPARED_KEYS)) {
+      actions[key] = () => {
+        state.compared.value = record;
+      };
+    }
+  }
   state.views.forEach((name, index) => {
     actions[`${index + 1}`] = () => {
       state.view.value = name;

@@ -1,6 +1,7 @@
 /** A button per head: a click shows or hides its lines, a double-click shows it alone. */
 
 import { batch, type ReadonlySignal } from "@preact/signals-core";
+import type { Metric } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { activeHeads, goTo } from "../state/navigation.ts";
 import { isOff, toggleOff } from "../state/off.ts";
@@ -8,6 +9,7 @@ import { choose, type State } from "../state/state.ts";
 import { headColors, textOn } from "../styles/head-colors.ts";
 import { alpha, type Palette } from "../styles/palette.ts";
 import { button, el, setAttributes } from "./dom.ts";
+import { number } from "./text.ts";
 
 export function swatches(
   scope: Scope,
@@ -55,19 +57,34 @@ export function swatches(
   });
   scope.effect(() => {
     const active = new Set(activeHeads(state, heads));
-    const colors = headColors(heads, palette.value.dark);
+    const { stack, layer, metrics } = state.shown;
+    // The lines of a difference have the colours of its signs; a bar says how much of it moves.
+    const moved = metrics.value.find(({ name }) => stack.value.difference && name === "moved");
+    const shares = moved?.values.get(layer.value) ?? [];
+    const most = Math.max(...shares.map((share) => share ?? 0)) || 1;
+    const colors = stack.value.difference
+      ? Array<string>(heads).fill(palette.value.neutral)
+      : headColors(heads, palette.value.dark);
     buttons.forEach((swatch, head) => {
       const on = active.has(head);
       swatch.setAttribute("aria-pressed", `${on}`);
       swatch.classList.toggle("current", head === state.shown.head.value);
       const off = isOff(state, state.shown.layer.value.number, head);
       swatch.classList.toggle("off", off);
-      setAttributes(swatch, { "aria-description": off && "switched off" });
+      const share = shares[head] ?? null;
+      swatch.classList.toggle("moves", share !== null);
+      swatch.style.setProperty("--moved", `${(100 * (share ?? 0)) / most}%`);
+      setAttributes(swatch, { "aria-description": description(off, moved, share) });
       swatch.style.background = on ? colors[head] : alpha(colors[head], 0.18);
       swatch.style.color = on ? textOn(colors[head]) : "";
     });
   });
   return element;
+}
+
+function description(off: boolean, moved: Metric | undefined, share: number | null) {
+  if (off) return "switched off";
+  return moved && share !== null && `${number(share, moved.digits)} of its attention moves`;
 }
 
 /** Show or hide a head. A head that is shown becomes the current one; the last one stays. */

@@ -65,6 +65,12 @@ export function weight(value: number, error = 0): string {
   return value > 0 && value < unit / 2 ? `<${unit.toFixed(digits)}` : value.toFixed(digits);
 }
 
+/** A difference of weights, with its sign: "+0.075", "−0.146". */
+export function signed(value: number, error = 0): string {
+  const text = number(value, Math.max(0, decimals(error, 3)));
+  return value > 0 && Number(text) > 0 ? `+${text}` : text;
+}
+
 /** A number with a true minus sign. */
 export function number(value: number, digits = 2): string {
   if (value === Number.NEGATIVE_INFINITY) return "masked";

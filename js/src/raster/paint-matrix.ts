@@ -31,7 +31,8 @@ export function* paintMatrix(
       for (let column = 0; column < end; column++) {
         const weight = weights[keys[column]];
         const pixel = start + pixels[column];
-        if (weight > largest[pixel]) largest[pixel] = weight;
+        // Differences may be negative.
+        if (Math.abs(weight) > Math.abs(largest[pixel])) largest[pixel] = weight;
       }
       if (due()) show(largest.slice(), false);
       yield;

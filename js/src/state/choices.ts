@@ -41,6 +41,8 @@ export const SCHEMA = {
   view: oneOf("head", "model", "neuron", "map"),
   /** The record's first, until another is chosen. */
   stack: text(""),
+  /** The record of a comparison that is shown, or B − A. */
+  compared: oneOf("a", "b", "difference"),
   layer: index(0),
   head: index(0),
   heads: indicesOrNull,

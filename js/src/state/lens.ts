@@ -5,7 +5,9 @@ import { combination, type Lens } from "./choices.ts";
 import type { State } from "./state.ts";
 
 /** Why a stack has no such numbers, in brackets behind their name; null if it has some. */
-export function lensRefusal({ queries, keys, layers }: StackInfo, lens: Lens): string | null {
+export function lensRefusal(stack: StackInfo, lens: Lens): string | null {
+  const { queries, keys, layers } = stack;
+  if (stack.difference && lens !== "attention") return "of A or B alone";
   if (lens === "values") {
     const [first] = layers;
     return layers.some(hasNorms) ? null : WITHOUT_NORMS[first.norms_need ?? "values"];

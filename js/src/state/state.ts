@@ -8,10 +8,12 @@ import {
   layerOf,
   type Manifest,
   type Metric,
+  ownStacks,
   type Similarity,
   type StackInfo,
   type Tokens,
 } from "../data/manifest.ts";
+import { differenceOf, onDifference } from "../data/metric-difference.ts";
 import { type Texts, textsOf } from "../data/texts.ts";
 import { CHOICES, type Choices, defaults, SCHEMA, VIEWS, type ViewName } from "./choices.ts";
 import { following } from "./following.ts";
@@ -98,18 +100,29 @@ export function createState(
   const signals = Object.fromEntries(
     CHOICES.map((name) => [name, signal(values[name])]),
   ) as unknown as ChoiceSignals;
-  const stack = computed(
+  const own = computed(
     () => stacks.value.find((s) => s.name === signals.stack.value) ?? stacks.value[0],
   );
+  const stack = computed(() => {
+    const compared = shownManifest.value.compared?.stacks.get(own.value.name);
+    return compared?.[signals.compared.value] ?? own.value;
+  });
   const layer = computed(() => layerOf(stack.value, signals.layer.value));
   const head = computed(() => within(signals.head.value, layer.value.heads));
-  const texts = computed(() => textsOf(stack.value, stacks.value));
+  const texts = computed(() => textsOf(own.value, ownStacks(shownManifest.value)));
   const ownMetrics = signal<readonly Metric[]>([]);
-  const metrics = computed(() =>
-    [...shownManifest.value.metrics, ...ownMetrics.value].filter(({ values }) =>
-      values.has(stack.value.layers[0]),
-    ),
-  );
+  const metrics = computed(() => {
+    const { compared, metrics: recorded } = shownManifest.value;
+    const pair = compared?.stacks.get(own.value.name);
+    const all =
+      pair && stack.value.difference
+        ? [
+            ...ownMetrics.value.map((metric) => onDifference(metric, pair)),
+            ...recorded.map((metric) => differenceOf(metric, pair)),
+          ]
+        : [...recorded, ...ownMetrics.value];
+    return all.filter(({ values }) => values.has(stack.value.layers[0]));
+  });
   const hover = signal<Place | null>(null);
   const focus = computed(() => {
     if (hover.value) return hover.value;

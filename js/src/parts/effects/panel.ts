@@ -88,6 +88,7 @@ export function effectsPanel(
     } else {
       const absent = now.absent ? "absent" : "";
       content.replaceChildren(el("p", { class: `notice ${absent}`, role: "alert" }, now.message));
+      summary.textContent = "";
     }
   });
   scope.effect(() => {

@@ -32,6 +32,19 @@ header {
   height: 100%; padding: 0 14px; border: 0; background: none; color: var(--muted);
 }
 [role=tab] + [role=tab] { border-left: 1px solid var(--border) }
+.records { padding: 0 0 0 8px }
+.radios { display: flex; height: 100%; margin-left: 4px; border-left: 1px solid var(--border) }
+.radios > * { padding: 0 12px; border: 0; background: none; color: var(--muted); white-space: nowrap }
+.radios > * + * { border-left: 1px solid var(--border) }
+.radios > :last-child { border-radius: 0 6px 6px 0 }
+.radios > [aria-checked=true] { background: var(--accent); color: var(--onAccent) }
+.record-names {
+  display: flex; flex-wrap: wrap; gap: 2px 24px; padding: 5px 20px; font-size: 13px;
+  border-bottom: 1px solid var(--border); background: var(--panel);
+}
+.record-name { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.record-name b { padding: 1px 6px; margin-right: 8px; border: 1px solid var(--border); border-radius: 4px; background: var(--background) }
+.remark { margin-left: auto; color: var(--muted) }
 [role=tab]:first-child { border-radius: 6px 0 0 6px }
 [role=tab]:last-child { border-radius: 0 6px 6px 0 }
 [role=tab]:hover { color: var(--text) }

@@ -16,6 +16,7 @@ export const HEAD = `
   font-size: 12px; color: var(--muted); font-variant-numeric: tabular-nums;
 }
 .swatches button.current::after { content: ""; position: absolute; left: 5px; right: 5px; bottom: -5px; height: 2px; border-radius: 1px; background: var(--text) }
+.swatches button.moves::before { content: ""; position: absolute; left: 10%; bottom: 2px; height: 3px; border-radius: 1px; width: calc(.8 * var(--moved)); background: currentColor; opacity: .7 }
 .swatches button:focus-visible { outline-offset: 2px }
 .pairs { display: flex; gap: 6px; width: fit-content; max-width: 100%; overflow-x: auto }
 .pairs.vertical { padding-top: 16px }

@@ -18,6 +18,7 @@ import { shownArcs } from "../shared/arcs.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
+import { drawnMatrices } from "../shared/heads/difference.ts";
 import {
   rolloutMatrix,
   shownMatrices,
@@ -32,6 +33,7 @@ import { matrixView } from "../shared/matrix/matrix.ts";
 import { MINIMAP_WIDTH } from "../shared/minimap.ts";
 import { NORMS_WIDTH, normsColumn } from "../shared/norms.ts";
 import { pairs } from "../shared/pairs.ts";
+import { stripsOf } from "../shared/strips.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
 import { jump, type ShownMatrix } from "./jump.ts";
 import { headLegend } from "./legend.ts";
@@ -67,7 +69,11 @@ export function headView(context: Context): View {
     return chosen ? store.rollout(stack.name) : null;
   });
   const view = layerView(context, (data, inner) => {
-    const absent = lensNotice(data, shownLens(state));
+    const maximum = combination(state.combine.value)?.how === "max";
+    const absent =
+      data.stack.difference && maximum
+        ? notice("Maxima of A and B may be of different heads: choose A or B, or a mean.")
+        : lensNotice(data, shownLens(state));
     if (absent) {
       shown.value = null;
       return absent;
@@ -190,8 +196,7 @@ function headContent(
       : LONG,
     rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length), LOWEST_ROW),
     horizontal,
-    matrices,
-    colors,
+    ...drawnMatrices(matrices, colors, palette),
     arcs,
   });
   const picture = matrixView(scope, {
@@ -213,7 +218,8 @@ function headContent(
     picture,
   );
 
-  const { strips, share } = lines;
+  const { share } = lines;
+  const strips = stripsOf(matrices, focused);
   const content = { state, data, axes, layerLabel, focused, matrices, matrix, arcs, strips };
   return {
     element,

@@ -18,7 +18,7 @@ import type { Context } from "../shared/view.ts";
  */
 export function headLegend(
   { state, store }: Context,
-  { data, axes, focused, arcs }: HeadContent,
+  { data, axes, focused, matrix, arcs }: HeadContent,
   rounding: number,
   share: number | null,
 ): Phrase {
@@ -29,13 +29,15 @@ export function headLegend(
   const longest = largestOf(axes.key.units.tokens.map(({ length }) => length));
   const together = Math.max(1, focused.value.query.length || focused.value.key.length);
   const error = rounding * longest * together;
+  const { overview, measure } = matrix.value;
+  const what = { weight: "attention", share: "shares", difference: "the difference" }[measure];
   const parts = [
     arcs.value.length ? "annotated links: solid found, dashed missed" : "",
-    !whole && !data.whole ? "drawn from the overview" : "",
+    overview ? "drawn from the overview" : "",
     share === null ? "not all lines are drawn yet" : "",
     // Rounded down, so that "100%" means all of it.
-    share !== null && share < 100 && (whole || data.whole)
-      ? `${Math.floor(share * 10) / 10}% of ${lens === "attention" ? lens : "shares"} shown`
+    share !== null && share < 100 && !overview
+      ? `${Math.floor(share * 10) / 10}% of ${what} shown`
       : "",
     lens === "attention" ? "" : LENSES[lens].title,
     writesOn(stack, state.shown.texts.value) ? "a query’s row makes the next token" : "",

@@ -3,7 +3,7 @@
 import { patchesOn } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
 import { hasWords } from "../../data/units.ts";
-import { choice, optionsOf, toggle } from "../../parts/choice.ts";
+import { choice, type Option, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
@@ -15,6 +15,12 @@ const COMBINE = {
   layers_mean: "Mean of all layers",
   layers_max: "Max of all layers",
 };
+
+/** The maxima of both records may be of different heads, so they have no difference. */
+function withoutMaxima({ shown }: State, option: Option): Option {
+  const off = shown.stack.value.difference && /max$/.test(option.value);
+  return off ? { ...option, label: `${option.label}: of A or B alone`, off } : option;
+}
 
 const KEYS = [
   { value: "picture", label: "Picture", title: "Patches on the image" },
@@ -29,7 +35,8 @@ export function headTools(
   lens: HTMLElement,
 ): HTMLElement[] {
   const { combine, orientation } = state;
-  const show = choice(scope, "Show", optionsOf<"combine">(COMBINE), combine);
+  const shows = () => optionsOf<"combine">(COMBINE).map((option) => withoutMaxima(state, option));
+  const show = choice(scope, "Show", shows, combine);
   const words = toggle(
     scope,
     "Words",

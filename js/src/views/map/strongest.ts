@@ -3,7 +3,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { type Head, metricValue } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
-import { fontOf, number, shorten, textMeasure, weight } from "../../parts/text.ts";
+import { fontOf, number, shorten, signed, textMeasure, weight } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { axesOf, sameText } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
@@ -69,7 +69,7 @@ export function strongest(
     if (loaded.status === "failed") say(head, loaded.message);
     if (loaded.status !== "ready") return;
     const { data } = loaded;
-    if (!data.whole) {
+    if (data.overview(head.head, "all")) {
       say(head, "The layer is too large to search it here: open the head.");
       return;
     }
@@ -89,7 +89,8 @@ export function strongest(
       });
       const named = (name: (text: string) => string) =>
         drawn.map(({ query, key, weight: value }) => {
-          const written = weight(value, matrix.rounding(query, key));
+          const error = matrix.rounding(query, key);
+          const written = stack.difference ? signed(value, error) : weight(value, error);
           return `${name(axes.query.names[query])} → ${name(axes.key.names[key])} ${written}`;
         });
       const short = named((text) => shorten(text, WIDEST, measure));

@@ -8,6 +8,7 @@ import { headLens } from "../../state/lens.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { shownArcs } from "../shared/arcs.ts";
 import { axesOf, focusedUnits } from "../shared/axes.ts";
+import { drawnMatrices } from "../shared/heads/difference.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
 import { headTables } from "../shared/heads/tables.ts";
@@ -15,6 +16,7 @@ import { headIn, layerView } from "../shared/layer-view.ts";
 import { lensNotice } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
+import { stripsOf } from "../shared/strips.ts";
 import type { Context, ViewContent } from "../shared/view.ts";
 
 /** The height of the lines: less than in the head view, since other rows of heads follow. */
@@ -59,6 +61,7 @@ function detailContent(
   // The background of the panel.
   const onPanel = computed(() => ({ ...palette.value, background: palette.value.panel }));
   const attention = { state, palette: onPanel, axes, focused };
+  const colors = computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]);
   const arcs = shownArcs(state, data.stack.name, axes, matrix);
   const lines = pairs(scope, {
     ...attention,
@@ -66,8 +69,7 @@ function detailContent(
     height: HEIGHT,
     rowHeight: Math.max(ROW_BOUNDS[0], Math.min(ROW_BOUNDS[1], Math.floor(HEIGHT / longest))),
     horizontal: false,
-    matrices,
-    colors: computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]),
+    ...drawnMatrices(matrices, colors, palette),
     arcs,
   });
   const picture = matrixView(scope, {
@@ -79,7 +81,7 @@ function detailContent(
     labelsRows,
   });
   const layerLabel = `Layer ${data.info.number}`;
-  const { strips } = lines;
+  const strips = stripsOf(matrices, focused);
   const content = { state, data, axes, layerLabel, focused, matrices, matrix, arcs, strips };
   return {
     element: el(
@@ -89,7 +91,9 @@ function detailContent(
       picture,
     ),
     status: computed(() => headStatus(content)),
-    legend: computed(() => (!data.whole ? ["   the opened head is drawn from its overview"] : [])),
+    legend: computed(() =>
+      data.overview(head.value, "all") ? ["   the opened head is drawn from its overview"] : [],
+    ),
     tables: computed(() => headTables(content)),
     // The figure of the model view includes the panel.
     figure: () => null,

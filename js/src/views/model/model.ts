@@ -17,6 +17,7 @@ import { described } from "../shared/all-heads/patterns.ts";
 import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
+import { differenceLegend } from "../shared/heads/difference.ts";
 import { weightedText, weighting } from "../shared/lenses.ts";
 import type { Context, View } from "../shared/view.ts";
 import { modelGrid } from "./grid.ts";
@@ -291,6 +292,7 @@ export function modelView(context: Context): View {
     ),
     legend: computed(() => [
       ...coloring.value.legend,
+      ...differenceLegend(stack.value, palette.value),
       ...[
         pair.value.remark,
         keptAsWeights(rows.value.map(({ layer }) => layer)),

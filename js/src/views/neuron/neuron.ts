@@ -46,15 +46,17 @@ export function neuronView(context: Context): View {
     });
   });
   const step = signal<Strongest | null>(null);
-  const view = layerView(context, ({ whole }, keys) =>
-    whole === null
-      ? notice(
-          "This view needs the layer's vectors, and this layer is too large to be sent as a whole. " +
-            "The head view shows its weights. For this view, capture a shorter text.",
-        )
-      : whole.info.dim === null
-        ? noVectors(whole)
-        : neuronContent(keys, context, whole, explained, step),
+  const view = layerView(context, ({ whole, stack }, keys) =>
+    stack.difference
+      ? notice("Queries and keys are of one record: choose A or B to see how they make weights.")
+      : whole === null
+        ? notice(
+            "This view needs the layer's vectors, and this layer is too large to be sent as a whole. " +
+              "The head view shows its weights. For this view, capture a shorter text.",
+          )
+        : whole.info.dim === null
+          ? noVectors(whole)
+          : neuronContent(keys, context, whole, explained, step),
   );
   const tools = neuronTools(scope, state, explained, step);
   const jump: Step = (by) => step.peek()?.go(by);

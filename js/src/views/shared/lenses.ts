@@ -76,6 +76,9 @@ function refusalOf(state: State, store: Store, lens: Lens): string | null {
 /** The notice for a layer that does not have the chosen weighting; null if it has. */
 export function lensNotice(data: Layer, lens: Lens): ViewContent | null {
   if (lens === "attention") return null;
+  if (data.stack.difference) {
+    return notice(`${LENSES[lens].label} is ${lensRefusal(data.stack, lens)}: choose one of them.`);
+  }
   if (lens === "rollout") {
     const refusal = lensRefusal(data.stack, lens);
     return refusal === null ? null : notice(`No rollout: ${refusal}. Choose Attention.`);

@@ -133,7 +133,8 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   scope.effect(() => {
     const picture = { arcs: arcs.value, axes, tracks, across, horizontal };
     const [shown, palette] = [focused.value, options.palette.value];
-    links.hidden = !arcs.value.length;
+    // Written only when it changes: hovering changes no attribute.
+    if (links.hidden !== !arcs.value.length) links.hidden = !links.hidden;
     if (links.hidden) return;
     paintCanvas(
       links,
@@ -177,6 +178,7 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
 
 /** The heads of the strips, from left to right. */
 function headsIn(matrices: readonly AttentionMatrix[]): string {
+  if (matrices[0].measure === "difference") return "more · less in B";
   const heads = matrices.map(({ head }) => head).filter((head) => head !== null);
   return heads.length > 1 ? `heads ${ranges(heads)}` : matrices[0].name;
 }

@@ -7,6 +7,7 @@ import { type Axes, sameText } from "./axes.ts";
 export interface Link {
   readonly query: number;
   readonly key: number;
+  /** Negative for a difference that is less in B. */
   readonly weight: number;
 }
 
@@ -38,10 +39,11 @@ export function strongestLinks(
     const weights = matrix.row(query);
     for (const key of columns) {
       const weight = weights[key];
-      const least = links.length < LIMIT ? 0 : links[LIMIT - 1].weight;
-      if (weight <= least || (same && key === query)) continue;
+      const strength = Math.abs(weight);
+      const least = links.length < LIMIT ? 0 : Math.abs(links[LIMIT - 1].weight);
+      if (strength <= least || (same && key === query)) continue;
       let place = links.length;
-      while (place > 0 && links[place - 1].weight < weight) place--;
+      while (place > 0 && Math.abs(links[place - 1].weight) < strength) place--;
       links.splice(place, 0, { query, key, weight });
       if (links.length > LIMIT) links.pop();
     }

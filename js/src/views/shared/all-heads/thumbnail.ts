@@ -47,7 +47,9 @@ export function paintThumbnail(
   palette: Palette,
 ): void {
   const pixels =
-    kind === "matrix" ? matrixOf(thumbnail, color) : linesOf(thumbnail, color, box, ratio);
+    kind === "matrix"
+      ? matrixOf(thumbnail, color, palette)
+      : linesOf(thumbnail, color, palette, box, ratio);
   painter.save();
   painter.beginPath();
   painter.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
@@ -59,12 +61,23 @@ export function paintThumbnail(
   painter.restore();
 }
 
+/** The colour of each cell: of a difference, that of its sign. */
+function inks({ less }: Thumbnail, color: string, { positive, negative }: Palette) {
+  if (!less) {
+    const ink = rgb(color);
+    return () => ink;
+  }
+  const [above, below] = [rgb(positive), rgb(negative)];
+  return (cell: number) => (less[cell] ? below : above);
+}
+
 /** A pixel per cell, with the cell's level as its opacity. */
-function matrixOf({ rows, columns, levels }: Thumbnail, color: string): ImageData {
+function matrixOf(thumbnail: Thumbnail, color: string, palette: Palette): ImageData {
+  const { rows, columns, levels } = thumbnail;
   const pixels = new ImageData(columns, rows);
-  const ink = rgb(color);
+  const inkOf = inks(thumbnail, color, palette);
   levels.forEach((level, n) => {
-    pixels.data.set(ink, n * 4);
+    pixels.data.set(inkOf(n), n * 4);
     pixels.data[n * 4 + 3] = level * 17;
   });
   return pixels;
@@ -79,20 +92,22 @@ const THICKEST = 1 / 3;
  * the level, with which little would be visible if several tokens share the weight.
  */
 function linesOf(
-  { rows, columns, levels }: Thumbnail,
+  thumbnail: Thumbnail,
   color: string,
+  palette: Palette,
   [, , width, height]: Box,
   ratio: number,
 ): ImageData {
   const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)));
+  const { rows, columns, levels } = thumbnail;
   const field = new LineField(across, down);
-  const ink = rgb(color);
+  const inkOf = inks(thumbnail, color, palette);
   const thickness = Math.min(ratio, (down / Math.max(rows, columns)) * THICKEST);
   levels.forEach((level, n) => {
     if (level === 0) return;
     const [query, key] = [Math.floor(n / columns), n % columns];
     const [from, to] = [(query + 0.5) / rows, (key + 0.5) / columns];
-    field.add(from * down, to * down, thickness, ink, (level / 15) ** 1.5);
+    field.add(from * down, to * down, thickness, inkOf(n), (level / 15) ** 1.5);
   });
   return field.image();
 }

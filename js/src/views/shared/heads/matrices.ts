@@ -12,6 +12,7 @@ import {
   wordMatrix,
 } from "../../../data/attention-matrix.ts";
 import type { Combined } from "../../../data/combine.ts";
+import { largestOf } from "../../../data/extremes.ts";
 import type { Layer } from "../../../data/layer.ts";
 import { hasNorms, type LayerInfo, type StackInfo } from "../../../data/manifest.ts";
 import type { Rollout } from "../../../data/store.ts";
@@ -67,8 +68,13 @@ export function stackMatrix(
   // The maxima of tokens do not give those of sums over words, so this is the largest between their
   // tokens.
   const title = state.words.value && how === "max" ? `${name}, by token` : name;
+  const difference = stack.difference && {
+    measure: "difference" as const,
+    peak: largestOf(combined[how].map(Math.abs)),
+  };
   const matrix: AttentionMatrix = {
     ...storedMatrix(title, combined[how], keys, combined.rowRounding[how]),
+    ...difference,
     origin:
       how === "mean" ? undefined : (query, key) => heads[combined.head[query * keys + key]] ?? "",
   };

@@ -3,7 +3,16 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import { type AttentionMatrix, roundingOfSum } from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
-import { hint, type Phrase, pair, strong, token, weight, within } from "../../../parts/text.ts";
+import {
+  hint,
+  type Phrase,
+  pair,
+  signed,
+  strong,
+  token,
+  weight,
+  within,
+} from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import type { Side, State } from "../../../state/state.ts";
 import { arcsCount, arcsPhrase, type DrawnArc } from "../arcs.ts";
@@ -46,7 +55,7 @@ export function headStatus(content: HeadContent): Phrase {
   if (strips && query.length === 1 && key.length === 1) {
     return [
       `${joined(content.layerLabel, matrix.value.name)}  `,
-      ...pair(axes.query.names[query[0]], axes.key.names[key[0]]),
+      ...pair(inPair(axes.query.names[query[0]]), inPair(axes.key.names[key[0]])),
       ...pairNumbers(content, query[0], key[0]),
       ...gold,
       release,
@@ -69,7 +78,7 @@ export function headStatus(content: HeadContent): Phrase {
     return origin(matrix, query, key, side);
   };
   const [{ name, measure }] = matrices.value;
-  const ofAll = measure === "share" ? "value-weighted" : "";
+  const ofAll = { share: "value-weighted", difference: "B − A", weight: "" }[measure];
   return [
     `${joined(content.layerLabel, single ? name : ofAll)}  `,
     ...names(axis, focused.value[side]),
@@ -78,13 +87,17 @@ export function headStatus(content: HeadContent): Phrase {
       const matrix = matrices.value[at];
       const error = roundingOfSum(matrix, side, focused.value[side], unit);
       const name = token(other.names[unit]);
-      return [n ? " · " : " ", name, ` ${weight(value, error)}${headOf(matrix, unit)}`];
+      const text = measure === "difference" ? signed(value, error) : weight(value, error);
+      return [n ? " · " : " ", name, ` ${text}${headOf(matrix, unit)}`];
     }),
     focused.value[side].length > 1 ? " (sums)" : "",
     ...gold,
     release,
   ];
 }
+
+/** A replaced token, "big → small", beside the arrow of a pair. */
+const inPair = (name: string) => name.replace(" → ", " | ");
 
 /** The text in place of the numbers of the focused tokens while they are missing. */
 function missing({ data, focused }: HeadContent, { side, units }: Axis): string {
@@ -108,7 +121,14 @@ function origin(matrix: AttentionMatrix, query: number, key: number, side: Side)
 }
 
 function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: number): string[] {
-  const { head, measure } = matrix.value;
+  const { head, measure, sides } = matrix.value;
+  if (measure === "difference") {
+    const [a, b] = (sides ?? []).map((side) =>
+      weight(side.row(query)[key], side.rounding(query, key)),
+    );
+    const text = signed(matrix.value.row(query)[key], matrix.value.rounding(query, key));
+    return [...(sides ? [` A ${a} · B ${b} ·`] : []), ` B − A ${text}`];
+  }
   const [from, ...moreFrom] = axes.query.units.tokens[query];
   const [to, ...moreTo] = axes.key.units.tokens[key];
   // Words of several tokens and combined heads have no score.
@@ -136,7 +156,7 @@ function carried(data: Layer, head: number, from: number, to: number): string[] 
   ];
 }
 
-/** The three largest of all weights between the focused and the shown units. */
+/** The three largest of all weights, or |differences|, between the focused and the shown units. */
 function strongest(
   strips: readonly Float32Array[],
   shown: readonly number[],
@@ -146,9 +166,11 @@ function strongest(
   strips.forEach((weights, matrix) => {
     for (const unit of shown) {
       const value = weights[unit];
-      if (value <= least && best.length === 3) continue;
-      best = [...best, { value, unit, matrix }].sort((a, b) => b.value - a.value).slice(0, 3);
-      least = best[best.length - 1].value;
+      if (Math.abs(value) <= least && best.length === 3) continue;
+      best = [...best, { value, unit, matrix }]
+        .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
+        .slice(0, 3);
+      least = Math.abs(best[best.length - 1].value);
     }
   });
   return best;

@@ -14,7 +14,11 @@ import type { HeadContent } from "./status.ts";
 export function headTables(content: HeadContent): readonly Table[] {
   const { data, axes } = content;
   // Only the focused row or column of a layer that is fetched row by row can be copied.
-  const whole = data.whole ? wholeTables(content, data.whole) : [];
+  const whole = data.whole
+    ? [matrixTable(content), ...vectorTables(content, data.whole)]
+    : data.stack.difference && !content.matrix.value.overview
+      ? [matrixTable(content)]
+      : [];
   const side = sideOf(content.focused.value);
   if (!side || !content.strips.value) return whole;
   const row: Table = {
@@ -24,17 +28,16 @@ export function headTables(content: HeadContent): readonly Table[] {
   return [row, ...whole];
 }
 
-function wholeTables({ state, axes, matrix }: HeadContent, data: LayerData): readonly Table[] {
-  const weights: Table = {
-    name: "Matrix",
-    rows: () => matrixCells(axes.query, axes.key, matrix.value.row, matrix.value.rounding),
-  };
+const matrixTable = ({ axes, matrix }: HeadContent): Table => ({
+  name: "Matrix",
+  rows: () => matrixCells(axes.query, axes.key, matrix.value.row, matrix.value.rounding),
+});
+
+function vectorTables({ state, matrix }: HeadContent, data: LayerData): readonly Table[] {
   const head = headIn(state, data);
   // With combined heads, the vectors are those of the current head.
   const name = matrix.value.head === null ? `Vectors of head ${head}` : "Vectors";
-  const vectors: readonly Table[] =
-    data.info.dim === null ? [] : [{ name, rows: () => vectorCells(data, head) }];
-  return [weights, ...vectors];
+  return data.info.dim === null ? [] : [{ name, rows: () => vectorCells(data, head) }];
 }
 
 function stripRows({ matrices, strips, focused }: HeadContent, { units, shown, side }: Axis) {

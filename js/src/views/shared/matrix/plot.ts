@@ -27,16 +27,15 @@ export interface PlotOptions {
 export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: Viewport) => void {
   const { axes, matrix, palette, tiles, left, top } = options;
   const names = { query: axisNames(axes.query, left), key: axisNames(axes.key, top) };
+  const painted = ({ matrix }: Tile, pixels: Pixels) =>
+    image(pixels, palette.value, tiles.peak.value, matrix.measure);
   const imageOf = (tile: ReadonlySignal<Tile | null>) =>
-    computed(() => tile.value && image(tile.value, palette.value, tiles.peak.value));
+    computed(() => tile.value && painted(tile.value, tile.value));
   const [whole, sharp] = [imageOf(tiles.whole), imageOf(tiles.sharp)];
   const { width, height } = options.overview;
   const small = computed(() => {
     const all = tiles.whole.value;
-    return (
-      all &&
-      image(pooled(all, Math.ceil(width), Math.ceil(height)), palette.value, tiles.peak.value)
-    );
+    return all && painted(all, pooled(all, Math.ceil(width), Math.ceil(height)));
   });
 
   function paintCells(painter: Painter, viewport: Viewport): void {
@@ -121,16 +120,20 @@ function image(
   { width, height, largest }: Pixels,
   palette: Palette,
   peak: number,
+  measure: AttentionMatrix["measure"],
 ): HTMLCanvasElement {
   const pixels = new ImageData(width, height);
   const { data } = pixels;
-  const [r, g, b] = rgb(palette.ink);
+  const more = rgb(measure === "difference" ? palette.positive : palette.ink);
+  const less = rgb(palette.negative);
   for (let at = 0, to = 0; at < largest.length; at++, to += 4) {
-    data[to] = r;
-    data[to + 1] = g;
-    data[to + 2] = b;
+    const value = largest[at];
+    const ink = value < 0 ? less : more;
+    data[to] = ink[0];
+    data[to + 1] = ink[1];
+    data[to + 2] = ink[2];
     // The square root, as in the thumbnails, since most weights are small.
-    data[to + 3] = 255 * Math.sqrt(largest[at] / peak);
+    data[to + 3] = 255 * Math.sqrt(Math.abs(value) / peak);
   }
   return imageCanvas(pixels);
 }

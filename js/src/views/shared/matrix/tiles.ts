@@ -2,7 +2,7 @@
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
-import { largestOf } from "../../../data/extremes.ts";
+import { largestOf, smallestOf } from "../../../data/extremes.ts";
 import { rasterize } from "../../../raster/run.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { columnsOf, rowsOf, type Span, type Viewport } from "./viewport.ts";
@@ -18,7 +18,7 @@ interface Wanted {
 export interface Pixels {
   readonly width: number;
   readonly height: number;
-  /** The largest weight in each pixel. */
+  /** The largest weight in each pixel; of a difference, that of the largest magnitude. */
   readonly largest: Float32Array;
 }
 
@@ -32,7 +32,7 @@ export interface Tiles {
   readonly sharp: ReadonlySignal<Tile | null>;
   /** Pixels per cell in the best picture of the viewport so far. */
   readonly scale: ReadonlySignal<number>;
-  /** The largest weight of the whole matrix, which has the full shade. */
+  /** The largest weight or |difference| of the whole matrix, which has the full shade. */
   readonly peak: ReadonlySignal<number>;
 }
 
@@ -137,12 +137,15 @@ export function matrixTiles(
       : finest(matrix.value);
   });
 
-  const peak = computed(() => (whole.value && largestOf(whole.value.largest)) || 1);
+  const peak = computed(() => (whole.value && magnitude(whole.value.largest)) || 1);
 
   scope.onEnd(() => running?.stop());
 
   return { whole, sharp, scale, peak };
 }
+
+/** The largest of weights, or of differences whatever their sign. */
+const magnitude = (values: Float32Array) => Math.max(largestOf(values), -smallestOf(values));
 
 /** Pool pixels, each the largest of those that it replaces. */
 export function pooled(of: Pixels, width: number, height: number): Pixels {
@@ -152,7 +155,7 @@ export function pooled(of: Pixels, width: number, height: number): Pixels {
     const row = Math.floor((y * down) / of.height) * across;
     for (let x = 0; x < of.width; x++, at++) {
       const to = row + Math.floor((x * across) / of.width);
-      if (of.largest[at] > largest[to]) largest[to] = of.largest[at];
+      if (Math.abs(of.largest[at]) > Math.abs(largest[to])) largest[to] = of.largest[at];
     }
   }
   return { width: across, height: down, largest };

@@ -76,7 +76,9 @@ export function describe(
         `${key.title} ${range(key, columnsOf(viewport))}`,
       ];
   const most = pooled > 1 ? ` · each pixel the largest of up to ${pooled} × ${pooled}` : "";
-  return `${rows} · ${columns} · shade: √${measure} up to ${weight(peak, largestRounding)}${most}`;
+  const shade = measure === "difference" ? "blue more, orange less in B: √|B − A|" : `√${measure}`;
+  const full = weight(peak, largestRounding);
+  return `${rows} · ${columns} · shade: ${shade} up to ${full}${most}`;
 }
 
 const range = ({ shown }: Axis, { first, end }: Span) => `${shown[first]}–${shown[end - 1]}`;

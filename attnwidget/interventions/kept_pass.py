@@ -1,0 +1,94 @@
+"""A model's pass over one text, kept so that passes with changes run only from the change on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from attnwidget.corpus.forward import run_model
+from attnwidget.session import ipython
+from attnwidget.tracing import trace, undisturbed
+
+from .editor import editing
+from .edits import Ablate, listed
+from .effect import Effect
+from .measure import effect_between, labels, read_output
+from .one_text import OneText
+from .sites import named_sites
+from .skipping import Block, BlockFinder, blocks_before, can_skip, skipped
+
+# In bytes. What layers returned is kept up to this; beyond, all of them run again.
+_LARGEST = 1 << 28
+
+
+class KeptPass:
+    """A model's pass over one text. It does not refer to the model, which may be deleted.
+
+    Args:
+        model: the model, within `attnwidget.capture.model.traceable`.
+        given: the text.
+
+    Raises:
+        ValueError: the model has no attention whose head outputs can be changed, or returns neither
+            logits nor hidden states.
+    """
+
+    def __init__(self, model: torch.nn.Module, given: OneText) -> None:
+        self._given = given
+        self._state = _state(model)
+        finder = BlockFinder(model)
+        with undisturbed(model):
+            with trace(model, finder, 1) as traced:
+                plain = run_model(model, given.batch, all_logits=True)
+            self._interface_only = traced.by_interface
+            self._sites = named_sites(model, finder, 1).found
+            blocks = finder.blocks if _size(finder.blocks) <= _LARGEST else []
+            skips = can_skip(model, given.batch, blocks, plain)
+        self._returned = [(block.name, block.output) for block in blocks if skips]
+        self._before = read_output(model, plain, given.row, given.sequences)
+
+    def is_of(self, model: torch.nn.Module) -> bool:
+        """True if the model is as it was in this pass, as far as can be told without another."""
+        return self._state == _state(model)
+
+    def effect(self, model: torch.nn.Module, tokenizer: Any, edits: Sequence[Ablate]) -> Effect:
+        """Run the model once more with heads off, from the lowest of their layers on.
+
+        Raises:
+            ValueError: see `attnwidget.intervene`.
+        """
+        layers = {(edit.stack, layer) for edit in edits for layer in listed(edit.layers, [])}
+        changed = [site for site in self._sites if (site.stack, site.layer) in layers]
+        blocks = [Block(name, model.get_submodule(name), out) for name, out in self._returned]
+        with (
+            undisturbed(model),
+            editing(model, edits, self._sites, interface_only=self._interface_only),
+            skipped(blocks_before(blocks, changed)),
+        ):
+            output = run_model(model, self._given.batch, all_logits=True)
+        after = read_output(model, output, self._given.row, self._given.sequences)
+        return effect_between(self._before, after, labels(model, tokenizer, self._before))
+
+
+def _size(blocks: Sequence[Block]) -> int:
+    leaves = tree_leaves([block.output for block in blocks])
+    return sum(leaf.nbytes for leaf in leaves if isinstance(leaf, torch.Tensor))
+
+
+def _state(model: torch.nn.Module) -> list[object]:
+    """A list that differs once a model was changed, or a cell of the notebook has run.
+
+    Torch counts the changes of a tensor, but not those of `tensor.data`, which a cell can make.
+    """
+    return [getattr(ipython(), "execution_count", None), *_parts(model)]
+
+
+def _parts(model: torch.nn.Module) -> Iterator[object]:
+    for module in model.modules():
+        yield id(module), len(module._forward_hooks), len(module._forward_pre_hooks)
+        for tensor in (*module._parameters.values(), *module._buffers.values()):
+            if tensor is not None:
+                yield tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version

@@ -1,0 +1,51 @@
+"""ComparisonWidget: two records, and their difference, in the same place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attnwidget.analysis import Comparison
+from attnwidget.record import AttentionRecord
+from attnwidget.view_state import ChoiceOptions, View
+from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
+from attnwidget.wire import compared_metrics, encode_comparison, joined_record
+
+from .widget import AttentionWidget
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_DEFAULTS = {**CHOICE_DEFAULTS, "compared": "difference", "color": "moved"}
+
+
+class ComparisonWidget(AttentionWidget):
+    """The views of two records, and of their difference; `Comparison.widget` makes one.
+
+    `compared` says which is shown: "a", "b", or "difference", b - a. The per-head numbers of
+    `Comparison.metrics` are its `metrics`.
+
+    Args:
+        comparison: the comparison.
+        view, choices: as of `AttentionWidget`.
+
+    Raises:
+        ValueError: some heads of a layer have a partner, and others none.
+    """
+
+    @with_options(ChoiceOptions, _DEFAULTS)
+    def __init__(
+        self, comparison: Comparison, *, view: View = "head", **choices: Unpack[ChoiceOptions]
+    ) -> None:
+        self._comparison = comparison
+        choices.setdefault("compared", "difference")
+        choices.setdefault("color", "moved")
+        metrics = compared_metrics(comparison)
+        super().__init__(joined_record(comparison), view=view, metrics=metrics, **choices)
+
+    @property
+    def comparison(self) -> Comparison:
+        """What is compared."""
+        return self._comparison
+
+    def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        return encode_comparison(self._comparison, record)

@@ -1,0 +1,174 @@
+"""Encoding of a comparison: two records as one, and the thumbnails of their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnwidget.analysis import Comparison, sampled_rows
+from attnwidget.analysis.thumbnails import cell_bounds
+from attnwidget.record import AttentionRecord, Floats, Layer, Stack, spread_rows
+
+from .manifest import encode_overview, pack_levels
+from .text import sendable
+
+# Levels are -7 to 7, sent as 1 to 15.
+_STEPS = 7
+_ZERO = 8
+
+# The most tokens of a text that is named.
+_NAMED_TOKENS = 40
+
+
+class ComparedStacks(TypedDict):
+    """The stacks of both records, by name.
+
+    Attributes:
+        a, b: their names.
+        peaks: by layer, the largest |b - a| of a weight of every head.
+    """
+
+    a: str
+    b: str
+    peaks: list[list[float]]
+
+
+class Compared(TypedDict):
+    """The part of a manifest that says what is compared.
+
+    Attributes:
+        stacks: those that belong together.
+        names: what each record is, as its text or its model.
+        remark: how the tokens of both belong together.
+    """
+
+    stacks: list[ComparedStacks]
+    names: list[str]
+    remark: str
+
+
+def joined_record(comparison: Comparison) -> AttentionRecord:
+    """The stacks of both records, those of b under the names of `name_of_b`."""
+    a, b = comparison.records
+    stacks = {name: a.stack(name) for name in a.stacks}
+    stacks |= {name_of_b(name): b.stack(name) for name in b.stacks}
+    model = a.model if a.model == b.model else f"A: {a.model}, B: {b.model}"
+    missing = [f"A: {reason}" for reason in a.missing] + [f"B: {reason}" for reason in b.missing]
+    return AttentionRecord(stacks, model=model, missing=missing)
+
+
+def name_of_b(stack: str) -> str:
+    """The name of b's stack beside that of a."""
+    return f"{stack} of B"
+
+
+def encode_comparison(
+    comparison: Comparison, record: AttentionRecord
+) -> tuple[dict[str, Any], bytes]:
+    """Encode (manifest, thumbnails) of a joined record as `encode_overview` does.
+
+    The manifest has what is compared as "compared", and the thumbnails of b - a follow those of the
+    record, in the order of the stacks of a: 4 bits per cell, 8 for zero, 7 more or less for the
+    head's largest difference, and in between by its square root.
+    """
+    manifest, overview = encode_overview(record)
+    stacks: list[ComparedStacks] = []
+    packed: list[bytes] = []
+    for name in comparison.stacks:
+        a, b = record.stack(name), record.stack(name_of_b(name))
+        peaks = []
+        for layer, other in zip(a.layers, b.layers, strict=True):
+            cells = [_cells(a, layer, other, head) for head in range(layer.num_heads)]
+            peaks.append([_rounded_up(float(np.abs(each).max())) for each in cells])
+            packed += [pack_levels(_levels(each)) for each in cells]
+        stacks.append({"a": name, "b": name_of_b(name), "peaks": peaks})
+    compared: Compared = {
+        "stacks": stacks,
+        "names": [sendable(name) for name in _names(comparison)],
+        "remark": _remark(comparison),
+    }
+    return {**manifest, "compared": compared}, b"".join([overview, *packed])
+
+
+def compared_metrics(comparison: Comparison) -> dict[str, dict[str, Any]]:
+    """The differences of heads as metrics of the joined record."""
+
+    def of_both(values: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, rows in values.items():
+            numbers = comparison.records[0].stack(name).numbers
+            layers = comparison.a.stack(name).layers
+            shown = [
+                row for row, layer in zip(rows, layers, strict=True) if layer.number in numbers
+            ]
+            found |= {name: shown, name_of_b(name): shown}
+        return found
+
+    return {
+        name: {**metric, "values": of_both(metric["values"]), "null": of_both(metric["null"])}
+        for name, metric in comparison.metrics().items()
+    }
+
+
+def _cells(stack: Stack, layer: Layer, other: Layer, head: int) -> Floats:
+    """The difference of the largest magnitude in each cell of a thumbnail."""
+    count = layer.shape[0]
+    rows = spread_rows(count, sampled_rows(count) or count)
+    difference = other.head_weights(head, rows) - layer.head_weights(head, rows)
+    tops = np.searchsorted(rows, cell_bounds(count, stack.queries.split)[:-1])
+    lefts = cell_bounds(layer.shape[1], stack.keys.split)[:-1]
+    largest, least = (
+        reduce.reduceat(reduce.reduceat(difference, lefts, axis=1), tops, axis=0)
+        for reduce in (np.maximum, np.minimum)
+    )
+    cells: Floats = np.where(largest >= -least, largest, least)
+    return cells
+
+
+def _levels(cells: Floats) -> NDArray[np.uint8]:
+    peak = float(np.abs(cells).max()) or 1.0
+    steps = np.round(np.sign(cells) * np.sqrt(np.abs(cells) / peak) * _STEPS)
+    levels: NDArray[np.uint8] = (steps + _ZERO).astype(np.uint8)
+    return levels
+
+
+def _rounded_up(peak: float) -> float:
+    """A bound of a few digits."""
+    return float(np.ceil(peak * 1e5) / 1e5)
+
+
+def _names(comparison: Comparison) -> tuple[str, str]:
+    """The models, where they have different names; else the texts, where these differ."""
+    a, b = comparison.a, comparison.b
+    if a.model != b.model:
+        return a.model or "an unnamed model", b.model or "an unnamed model"
+    keys = comparison.keys()
+    texts = _text(a.stack(comparison.stacks[0])), _text(b.stack(comparison.stacks[0]))
+    if keys.differing or keys.only_a or keys.only_b:
+        return texts
+    return f"{texts[0]}, first record", "second record of the same text"
+
+
+def _text(stack: Stack) -> str:
+    """The text of the keys, as far as it can be written from their labels."""
+    keys = stack.keys
+    labels = [label for at, label in enumerate(keys.labels) if at not in keys.special]
+    shown = labels[:_NAMED_TOKENS]
+    return " ".join(shown) + (" …" if len(labels) > len(shown) else "")
+
+
+def _remark(comparison: Comparison) -> str:
+    """Say how the tokens belong together: "1 of 16 tokens differs"."""
+    keys = comparison.keys()
+    count, level = len(keys.pairs), keys.level
+    differ = "differs" if keys.differing == 1 else "differ"
+    remark = f"{keys.differing or 'none'} of {count} {level} {differ}"
+    alone = [
+        f"{len(only)} tokens only in {side}"
+        for side, only in (("A", keys.only_a), ("B", keys.only_b))
+        if only
+    ]
+    return "; ".join([remark, *(f"{each}, left out" for each in alone)])

@@ -1,0 +1,37 @@
+/** The effects of heads that are off, as a page has them. */
+
+import { expect, test } from "vitest";
+import { Absent } from "../../src/data/resource-cache.ts";
+import { savedEffects } from "../../src/host/saved-effects.ts";
+
+const effect = (position: number) => ({
+  ...{ predicts: "next", position, label: "the", positions: 6, divergence: 1.5, mean: 0.25 },
+  changes: [{ label: "mat", before: 0.5, after: 0.25, rank_before: 1, rank_after: 2 }],
+});
+const saved = (...heads: readonly (readonly [number, number])[]) => ({
+  stack: "self",
+  heads,
+  replies: [
+    { query: null, effect: effect(5) },
+    { query: 2, effect: effect(2) },
+  ],
+});
+const { signal } = new AbortController();
+
+test("effects of the heads that the page has, at the locked query or without one", async () => {
+  const ask = savedEffects([saved([1, 5]), saved([1, 3], [1, 5])]);
+  if (!ask) throw new Error("none");
+  const pair = { stack: "self", heads: [[1, 3] as const, [1, 5] as const] };
+  await expect(ask(pair, 2, signal)).resolves.toMatchObject({ position: 2 });
+  await expect(ask(pair, null, signal)).resolves.toMatchObject({ position: 5 });
+  await expect(ask(pair, 3, signal)).resolves.toMatchObject({ position: 5 });
+  const others = ask({ stack: "self", heads: [[0, 0]] }, null, signal);
+  await expect(others).rejects.toThrow(Absent);
+  await expect(others).rejects.toThrow("with the effect of 1-5; 1-3 with 1-5. For other heads");
+});
+
+test("a page without effects, and a damaged one", () => {
+  expect(savedEffects(undefined)).toBeNull();
+  expect(savedEffects([])).toBeNull();
+  expect(() => savedEffects([{ stack: "self", heads: [[1]], replies: [] }])).toThrow("not valid");
+});

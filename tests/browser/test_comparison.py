@@ -1,0 +1,107 @@
+"""A comparison in a saved page: numpy's numbers with their sign, and what a difference lacks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, expect
+
+import attnwidget as aw
+from attnwidget.default_model import default_model
+from tests.browser.view import View, numbers
+from tests.support import OpenPage
+
+TEXTS = [
+    "The trophy did not fit in the suitcase because it was too big.",
+    "The trophy did not fit in the suitcase because it was too small.",
+]
+
+
+@pytest.fixture(scope="module")
+def comparison() -> aw.Comparison:
+    return aw.compare(*(aw.capture(*default_model(), text) for text in TEXTS))
+
+
+@pytest.fixture(scope="module")
+def page(comparison: aw.Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("comparison") / "page.html"
+    comparison.save_html(path, layer=2, head=8, heads=[8])
+    return path
+
+
+@pytest.fixture
+def view(open_page: OpenPage, page: Path) -> View:
+    return View(open_page(page, width=1200, height=1000))
+
+
+def record(view: View, name: str) -> Locator:
+    return view.within.get_by_role("radio", name=name, exact=True)
+
+
+def test_random_positions_have_the_numbers_of_both_and_their_difference(
+    view: View, comparison: aw.Comparison
+) -> None:
+    weights = comparison.weights(2, 8)
+    labels = [label.replace(" → ", " | ") for label in comparison.keys().labels]
+    size = len(labels)
+    for query, key in np.random.default_rng(0).integers(size, size=(50, 2)).tolist():
+        view.point_at_cell(query, key, size, size)
+        # Equal tokens of a text are told apart by their place.
+        expect(view.status).to_contain_text("Layer 2 · Head 8, B − A  ")
+        expect(view.status).to_contain_text(labels[key])
+        said = view.status.text_content() or ""
+        assert said.split("B − A  ")[1].startswith(labels[query]), said
+        a, b, difference = numbers(said.rpartition(" A ")[0].rpartition(" A ")[2]) + numbers(
+            said.rpartition(" A ")[2]
+        )
+        before, after = (float(each[query, key]) for each in weights)
+        assert abs(a - before) <= 1e-3, said
+        assert abs(b - after) <= 1e-3, said
+        assert abs(difference - (after - before)) <= 1e-3, said
+
+
+def test_keys_and_radios_choose_the_record(view: View, comparison: aw.Comparison) -> None:
+    view.query(10).click()
+    expect(record(view, "B − A")).to_be_checked()
+    expect(view.status).to_contain_text("it → big → small −0.146 · too +0.075 · [CLS] +0.038")
+    view.page.keyboard.press("a")
+    expect(record(view, "A")).to_be_checked()
+    expect(view.status).to_contain_text("it → big → small 0.684")
+    record(view, "B").click()
+    expect(view.status).to_contain_text("it → big → small 0.538")
+    view.page.keyboard.press("ArrowRight")
+    expect(record(view, "B − A")).to_be_focused()
+    expect(view.status).to_contain_text("−0.146")
+
+
+def test_what_a_difference_lacks_is_said(view: View) -> None:
+    view.tab("Neuron").click()
+    expect(view.body).to_contain_text("choose A or B")
+    view.page.keyboard.press("a")
+    expect(view.body).not_to_contain_text("choose A or B")
+    view.page.keyboard.press("d")
+    view.tab("Head").click()
+    lacking = view.within.get_by_role("option", name="of A or B alone")
+    expect(lacking).to_have_count(4)
+    for option in lacking.all():
+        expect(option).to_be_disabled()
+
+
+def test_the_model_view_has_the_differences_of_every_head(
+    view: View, comparison: aw.Comparison
+) -> None:
+    view.tab("Model").click()
+    cell = view.grid.get_by_role("gridcell", name="Layer 3, head 11", exact=True)
+    moved = comparison.table().set_index(["layer", "head"])["moved"][3, 11]
+    expect(cell).to_have_attribute("aria-description", f"mixed, moved {moved:.4f}")
+    cell.click()
+    opened = view.within.get_by_role("region", name="Layer 3, head 11, opened")
+    expect(opened.get_by_role("listbox", name="Keys")).to_contain_text("big → small")
+
+
+def test_the_same_record_twice_has_no_difference(open_page: OpenPage, tmp_path: Path) -> None:
+    same = aw.capture(*default_model(), TEXTS[0])
+    path = tmp_path / "same.html"
+    aw.compare(same, same).save_html(path, layer=2, head=8, heads=[8], query=10)
+    view = View(open_page(path, width=1200, height=1000))
+    expect(view.status).to_contain_text("B − A  it → [CLS] 0.000 · ")

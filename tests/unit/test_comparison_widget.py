@@ -1,0 +1,129 @@
+"""The widget of a comparison: both records on common axes, and their difference."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ipywidgets import link
+from traitlets import TraitError
+
+import attnwidget as aw
+from attnwidget.widget import ComparisonWidget
+
+LABELS = ["the", "cat", "is", "too", "big"]
+OTHERS = ["the", "cat", "is", "too", "small"]
+
+
+def _record(
+    labels: list[str], *, seed: int = 0, heads: tuple[int, ...] = (3, 2)
+) -> aw.AttentionRecord:
+    generator = np.random.default_rng(seed)
+    size = len(labels)
+    weights = [generator.dirichlet(np.ones(size), (n, size)).astype(np.float32) for n in heads]
+    return aw.AttentionRecord.from_arrays(weights, labels)
+
+
+@pytest.fixture(scope="module")
+def comparison() -> aw.Comparison:
+    return aw.compare(_record(LABELS), _record(OTHERS, seed=1))
+
+
+def test_records_on_common_axes_have_the_compared_weights() -> None:
+    """One token has no partner, two are compared as one, and layers are paired the other way."""
+    a = _record(["the", "big", "old", "cat", "is", "here"], heads=(3, 3))
+    b = _record(["the", "small", "cat", "is"], seed=1, heads=(3, 3))
+    found = aw.compare(a, b, layers={0: 1, 1: 0})
+    own, other = found.records
+    assert own.tokens() == other.tokens()
+    assert own.tokens()[1] == ["the", "big old → small", "cat", "is"]
+    for layer in range(2):
+        for head in range(3):
+            weights = found.weights(layer, head)
+            assert (own.weights(layer, head) == weights[0]).all()
+            assert (other.weights(layer, head) == weights[1]).all()
+
+
+def test_a_layer_with_some_partners_cannot_be_shown() -> None:
+    a, b = _record(LABELS), _record(OTHERS)
+
+    class Match:
+        a, b = (0, 1), (0, 2)
+
+    with pytest.raises(ValueError, match="1 of the 3 heads of layer 0 have a partner"):
+        aw.compare(a, b, heads=[Match()]).widget()
+
+
+def test_it_opens_with_the_difference(comparison: aw.Comparison) -> None:
+    widget = comparison.widget(layer=1)
+    assert isinstance(widget, ComparisonWidget)
+    assert widget.comparison is comparison
+    assert (widget.compared, widget.color, widget.stack, widget.layer) == (
+        "difference",
+        "moved",
+        "self",
+        1,
+    )
+    sent = widget._manifest["compared"]
+    assert sent["names"] == ["the cat is too big", "the cat is too small"]
+    assert sent["remark"] == "1 of 5 tokens differs"
+    [peaks] = [each["peaks"] for each in sent["stacks"]]
+    for layer, heads in enumerate(peaks):
+        for head, peak in enumerate(heads):
+            largest = np.abs(comparison.difference(layer, head)).max()
+            assert 0 <= peak - largest <= 1.1e-5
+
+
+def test_thumbnails_of_the_difference_have_its_sign_and_shade(comparison: aw.Comparison) -> None:
+    size = (len(LABELS) ** 2 + 1) // 2
+    packed = np.frombuffer(comparison.widget()._overview, np.uint8)[-5 * size :].reshape(5, size)
+    levels = np.stack([packed >> 4, packed & 15], axis=2).reshape(5, -1)[:, : len(LABELS) ** 2]
+    for cells, head in zip(levels, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)], strict=True):
+        difference = comparison.difference(*head).ravel()
+        shade = np.sqrt(np.abs(difference) / np.abs(difference).max())
+        assert (cells.astype(int) - 8 == np.round(np.sign(difference) * shade * 7)).all()
+
+
+def test_what_is_shown_follows_a_link_and_python(comparison: aw.Comparison) -> None:
+    one, other = comparison.widget(), comparison.widget(compared="a")
+    link((one, "compared"), (other, "compared"))
+    one.compared = "b"
+    assert other.compared == "b"
+    assert (other.selection.weights == comparison.b.weights(0, 0)).all()
+    one.compared = "a"
+    assert (other.selection.weights == comparison.a.weights(0, 0)).all()
+    one.compared = "difference"
+    with pytest.raises(ValueError, match=r"comparison\.difference"):
+        _ = other.selection
+
+
+def test_a_single_record_has_no_difference() -> None:
+    widget = aw.show(_record(LABELS))
+    with pytest.raises(TraitError, match="there is one record"):
+        widget.compared = "b"
+    assert widget.compared == "a"
+
+
+def test_the_stacks_of_b_are_not_chosen(comparison: aw.Comparison) -> None:
+    with pytest.raises(TraitError, match=r"no stack 'self of B'; this record has self$"):
+        comparison.widget().stack = "self of B"
+
+
+def test_identical_records_have_no_difference_to_draw(tmp_path: Path) -> None:
+    record = _record(LABELS)
+    widget = aw.compare(record, record).widget(query=1)
+    [stack] = widget._manifest["compared"]["stacks"]
+    assert not np.any(np.concatenate(stack["peaks"]))
+    widget.save_figure(tmp_path / "same.svg")
+
+
+def test_figures_of_the_head_view_alone(comparison: aw.Comparison, tmp_path: Path) -> None:
+    widget = comparison.widget()
+    for choices in ({}, {"query": 1}, {"combine": "mean"}, {"combine": "layers_mean"}):
+        comparison.widget(**choices).save_figure(tmp_path / "figure.svg")
+    widget.view = "model"
+    with pytest.raises(ValueError, match="drawn in the browser alone"):
+        widget.save_figure(tmp_path / "model.svg")
+    widget.compared = "b"
+    widget.save_figure(tmp_path / "model.svg")
+    with pytest.raises(ValueError, match="not of maxima"):
+        comparison.widget(combine="max").save_figure(tmp_path / "max.svg")
