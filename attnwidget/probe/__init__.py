@@ -9,13 +9,17 @@ from .conllu_files import read_conllu
 from .coreference import CoreferenceScores, coreference
 from .edge_classifier import EdgeScore, EdgeScores, edge_classifier
 from .layers import LayerScore, LayerScores, layers
+from .regions import RegionScores, regions
 from .relation_score import RelationScore
 from .relations import Miss, RelationScores, relations
 from .segments import SegmentScores, segments
 from .shares import Share
+from .word_alignment import Aligned, AlignmentScores, alignment
 from .word_attention import WordAttention
 
 __all__ = [
+    "Aligned",
+    "AlignmentScores",
     "Annotated",
     "CoreferenceScores",
     "EdgeScore",
@@ -25,17 +29,20 @@ __all__ = [
     "Mention",
     "Miss",
     "ParserScores",
+    "RegionScores",
     "RelationScore",
     "RelationScores",
     "SegmentScores",
     "Share",
     "WordAttention",
+    "alignment",
     "annotated",
     "attention_parser",
     "coreference",
     "edge_classifier",
     "layers",
     "read_conllu",
+    "regions",
     "relations",
     "segments",
 ]

@@ -18,9 +18,9 @@ from attnwidget.corpus.nulls import with_random_weights
 from attnwidget.progress import step_done
 from attnwidget.record import Floats
 
-from .alignment import tokens_of_words
 from .annotated import Annotated, annotated
 from .word_attention import Heads, WordAttention
+from .word_tokens import tokens_of_words
 
 
 class ModelAttention:

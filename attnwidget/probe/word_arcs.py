@@ -8,9 +8,9 @@ import numpy as np
 
 from attnwidget.record import Arc, Tokens
 
-from .alignment import tokens_of_words
 from .annotated import Annotated, dependencies
 from .directions import Direction
+from .word_tokens import tokens_of_words
 
 
 def word_arcs(

@@ -9,7 +9,7 @@ from transformers import ByT5Tokenizer, ProphetNetTokenizer
 
 from attnwidget.capture.inputs import labelled
 from attnwidget.probe import Annotated
-from attnwidget.probe.alignment import tokens_of_words
+from attnwidget.probe.word_tokens import tokens_of_words
 from tests.unit import tokenizing
 from tests.unit.tiny import Loaded
 

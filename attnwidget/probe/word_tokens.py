@@ -44,7 +44,21 @@ def tokens_of_words(
         positions = list(range(len(tokens)))
         spans = word_spans(tokenizer(source, **cut), 0, positions, (source,))[1]
     if spans is None:
-        spans = _matched_spans(source, tokens, getattr(tokenizer, "unk_token", None))
+        return tokens_by_labels(text, tokens, getattr(tokenizer, "unk_token", None))
+    return _members(text, spans)
+
+
+def tokens_by_labels(text: Annotated, tokens: Tokens, unknown: str | None) -> Floats:
+    """The tokens of each word, by comparing the letters of their labels; see `tokens_of_words`.
+
+    Args:
+        unknown: the label of an unknown token, if there is one.
+    """
+    return _members(text, _matched_spans(text.text or "", tokens, unknown))
+
+
+def _members(text: Annotated, spans: _Spans) -> Floats:
+    """The tokens of each word, from the characters of the tokens."""
     edges = np.array([span or (0, 0) for span in spans]).reshape(-1, 2)
     words = np.array(text.spans).reshape(-1, 2)
     shared = np.minimum(edges[:, 1], words[:, 1:]) - np.maximum(edges[:, 0], words[:, :1])

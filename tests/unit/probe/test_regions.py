@@ -1,0 +1,61 @@
+"""Attention inside marked regions, on heads that are planted."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attnwidget as aw
+from attnwidget.record import AttentionRecord, Patches
+
+
+def record() -> AttentionRecord:
+    """[CLS] and 2 x 3 patches. Head 0 is even, head 1 looks at patches 1 and 2, head 2 at [CLS]."""
+    weights = np.zeros((3, 7, 7), np.float32)
+    weights[0] = 1 / 7
+    weights[1, :, 2:4] = 0.5
+    weights[2, :, 0], weights[2, :, 6] = 0.9, 0.1
+    made = AttentionRecord.from_arrays([weights], ["[CLS]", *map(str, range(6))])
+    stack = made.stack()
+    tokens = replace(stack.queries, patches=Patches(2, 3, (None, *range(6))), special=(0,))
+    return AttentionRecord({"self": replace(stack, queries=tokens, keys=tokens)})
+
+
+@pytest.mark.parametrize(
+    ("region", "area", "expected"),
+    [
+        ((1 / 3, 0, 1, 0.5), 1 / 3, [1 / 3, 1, 0]),
+        ((0, 0, 0.5, 1), 1 / 2, [1 / 2, 1 / 4, 0]),
+        (np.array([[0, 1, 1], [0, 0, 0]]), 1 / 3, [1 / 3, 1, 0]),
+        (np.kron([[0, 0, 0], [0, 0, 1]], np.ones((4, 4))), 1 / 6, [1 / 6, 0, 1]),
+        (np.array([[1], [0]]), 1 / 2, [1 / 2, 1, 0]),
+    ],
+)
+def test_shares_inside_a_region(region: Any, area: float, expected: list[float]) -> None:
+    found = aw.probe.regions([(record(), region)] * 3)
+    assert found.values.mean[0] == pytest.approx(expected, abs=1e-6)
+    assert found.area == pytest.approx(area)
+    assert (found.num_images, found.stack) == (3, "self")
+    null = found.metrics()["attends to regions"]["null"]
+    assert null == pytest.approx(np.full((1, 3), area))
+    assert found.table()["inside"][0] == pytest.approx(max(expected), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("region", "message"),
+    [
+        ((0.5, 0, 0.5, 1), "expected \\(left, top, right, bottom\\)"),
+        ((0, 0, 2, 1), "from 0 to 1"),
+        ([1, 2, 3], "nor a mask"),
+        (np.zeros((2, 2)), "marks no region"),
+    ],
+)
+def test_what_is_no_region_is_refused(region: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        aw.probe.regions([(record(), region)])
+    with pytest.raises(ValueError, match="there are no images"):
+        aw.probe.regions([])
+    bare = AttentionRecord.from_arrays([np.full((1, 2, 2), 0.5)], ["a", "b"])
+    with pytest.raises(ValueError, match="places of the tokens on the image are not known"):
+        aw.probe.regions([(bare, (0, 0, 1, 1))])

@@ -1,0 +1,76 @@
+"""Cross-attention heads as aligners, on heads that are planted, and a model without training."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attnwidget as aw
+from attnwidget.probe import Aligned
+from attnwidget.probe.word_alignment import _between_words, _members
+from attnwidget.record import AttentionRecord
+
+GOLD = 1, 2
+
+
+def planted(count: int, *, shuffled: bool = False) -> list[tuple[Any, Aligned]]:
+    """Pairs whose words are linked at random, and attention whose head GOLD is the links."""
+    random = np.random.default_rng(0)
+    pairs = []
+    for _ in range(count):
+        size = int(random.integers(4, 10))
+        order = random.permutation(size)
+        weights = random.dirichlet(np.ones(size), (2, 4, size))
+        weights[(*GOLD, range(size), order)] = 1
+        linked = random.permutation(size) if shuffled else order
+        words = [f"w{word}" for word in range(size)]
+        pairs.append((weights, Aligned(words, words, list(enumerate(linked.tolist())))))
+    return pairs
+
+
+def test_a_head_that_is_the_links_scores_100() -> None:
+    found = aw.probe.alignment(planted(40))
+    assert (found.layer, found.head, found.moment) == (*GOLD, "writes")
+    assert found.accuracy.value == 1
+    assert max(found.diagonal.high, found.offset_accuracy.high) < 0.5
+    assert found.num_pairs == (20, 20)
+    others = np.delete(found.values.mean.ravel(), 6)
+    assert others.max() < 0.4
+    assert found.metrics()["aligns words"]["values"]["cross"].shape == (2, 4)
+
+
+def test_shuffled_links_score_as_chance_does() -> None:
+    pairs = planted(200, shuffled=True)
+    found = aw.probe.alignment(pairs)
+    chance = 100 / sum(len(pair.target) for _, pair in pairs[1::2])
+    assert found.accuracy.low < chance < found.accuracy.high
+
+
+def test_the_row_that_makes_a_word_is_that_before_it() -> None:
+    weights = np.zeros((1, 4, 3), np.float32)
+    weights[0, 0, 1] = weights[0, 1, 0] = weights[0, 2, 0] = weights[0, 3, 2] = 1
+    given = AttentionRecord.from_arrays(
+        [weights], ["<s>", "le", "ch", "at"], key_tokens=["the", "cat", "</s>"]
+    )
+    record = AttentionRecord({"cross": given.stack()})
+    pair = Aligned(["the", "cat"], ["le", "chat"], [(0, 1), (1, 0)])
+    members = _members(None, pair, record)
+    writes, reads = _between_words(record, members)[:, 0, 0]
+    assert writes.tolist() == [[0, 1], [1, 0]]
+    assert reads.tolist() == [[1, 0], [0.5, 0]]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "error", "message"),
+    [
+        (3, TypeError, "expected a model, its tokenizer and pairs"),
+        ([np.zeros((1, 1, 1, 1))], TypeError, r"expected \(weights, Aligned\)"),
+        ([(np.zeros((1, 1, 2, 2)), Aligned(["a"], ["b"], [(0, 0)]))], ValueError, "1 target words"),
+        (planted(1), ValueError, "0 to score"),
+    ],
+)
+def test_what_cannot_be_aligned_is_refused(pairs: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        aw.probe.alignment(pairs)
+    with pytest.raises(ValueError, match="outside of the 1 target and 1 source words"):
+        Aligned(["a"], ["b"], [(0, 1)])
