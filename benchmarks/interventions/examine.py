@@ -208,8 +208,11 @@ def _gradients(built: zoo.Built, finder: _Finder, errors: dict[str, float]) -> s
     for each in found:
         beyond = {what: e for what, e in each.errors.items() if not e <= _LIMITS[what]}
         # A loss that jumps, as by a choice of experts, has no slope between two of its values.
-        if beyond.keys() == {"differences"} and "projection" in each.errors:
-            beyond = {}
+        if beyond.keys() == {"differences"}:
+            if "projection" not in each.errors and beyond["differences"] < each.spread:
+                raise _NoReference("the loss jumps, and the projection is not known")
+            if "projection" in each.errors:
+                beyond = {}
         if beyond:
             said = ", ".join(f"{what} {error:.1e}" for what, error in beyond.items())
             return f"{each.module} gradients off: {said}"

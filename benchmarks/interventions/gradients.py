@@ -33,10 +33,12 @@ class GradientErrors:
     Attributes:
         module: its name.
         errors: of "sums", "projection" and "differences", relative to the largest gradient.
+        spread: how far differences by several steps are apart, likewise.
     """
 
     module: str
     errors: Mapping[str, float]
+    spread: float
 
 
 def gradient_errors(
@@ -68,10 +70,10 @@ def gradient_errors(
             if by_columns is not None:
                 of_layer["projection"] = float((slopes - by_columns).abs().max()) / largest
         head = int(slopes.abs().argmax())
-        of_layer["differences"] = _by_differences(
+        of_layer["differences"], spread = _by_differences(
             model, batch, loss, sites, each.site, head, float(slopes[head])
         )
-        errors.append(GradientErrors(each.site.module, of_layer))
+        errors.append(GradientErrors(each.site.module, of_layer, spread))
     return errors
 
 
@@ -116,10 +118,13 @@ def _by_differences(
     site: Site,
     head: int,
     slope: float,
-) -> float:
+) -> tuple[float, float]:
     """The smallest relative error of the slope of the loss between two factors of a head's output.
 
     Slopes of two steps give one without the loss's curvature (Richardson's extrapolation).
+
+    Returns:
+        (the error, how far the slopes of several steps are apart).
     """
     slopes: list[float] = []
     for step in _STEPS:
@@ -132,4 +137,6 @@ def _by_differences(
         slopes.append((losses[0] - losses[1]) / (2 * step))
     extrapolated = [(4 * half - whole) / 3 for whole, half in pairwise(slopes)]
     # The loss is near 1 and in float32, which tells no smaller slopes apart.
-    return min(abs(each - slope) for each in (*slopes, *extrapolated)) / max(abs(slope), 1e-3)
+    found = (*slopes, *extrapolated)
+    size = max(abs(slope), 1e-3)
+    return min(abs(each - slope) for each in found) / size, (max(found) - min(found)) / size

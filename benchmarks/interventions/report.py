@@ -9,6 +9,7 @@ from statistics import median
 import torch
 import transformers
 
+from benchmarks import zoo
 from benchmarks.coverage.report import INTERVENTIONS, table
 
 from .result import Result, Verdict
@@ -22,7 +23,8 @@ _WHAT = {
 
 _MEANING = {
     "off": "equal, bit by bit, to zeros in the head's columns of the output projection",
-    "cut": "equal to eager attention with that score at -inf, to 1e-5 of the largest output",
+    "cut": "equal to eager attention with that score at -inf, to 1e-5 of the largest output, "
+    "beyond ten times what the two are apart without a change",
     "gradients": "by the head's output: equal to the sum of weights times gradients, to 1e-4, and "
     "to the gradient by the projection's own columns or to differences of the loss, to 1e-3",
     "values": "of every layer: their outputs equal those of the model's own projections",
@@ -32,14 +34,16 @@ _MEANING = {
 def markdown(results: Iterable[Result]) -> str:
     everything = sorted(results, key=lambda result: result.name)
     built = [result for result in everything if result.built]
+    total, run = len(zoo.names()), len(everything)
+    left = f" Of {total} architectures, {run} were run." if run < total else ""
     return "\n".join(
         [
             INTERVENTIONS,
             "",
             f"The first layer of every stack of {len(built)} architectures with softmax attention, "
             f"with transformers {transformers.__version__} and torch {torch.__version__} on the "
-            "CPU, beside the same by other ways; afterwards, parameters, buffers, hooks, modes and "
-            "outputs are as before. Written by `python -m benchmarks.interventions --write`.",
+            "CPU, beside the same by other ways; afterwards, parameters, buffers, hooks, modes "
+            f"and outputs are as before.{left} Written by `python -m benchmarks.interventions --write`.",
             "",
             *_counts(built),
             *_errors(built),
