@@ -29,11 +29,13 @@ from .magic import load_ipython_extension as load_ipython_extension
 from .record import AttentionRecord
 from .show import head_view, model_view, neuron_view, show
 from .widget import AttentionWidget, save_html, to_html
+from .wire import Arc
 
 __version__ = version("attnwidget")
 
 __all__ = [
     "Ablate",
+    "Arc",
     "AttentionRecord",
     "AttentionWidget",
     "Comparison",

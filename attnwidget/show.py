@@ -14,7 +14,7 @@ from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View, check_names
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.widget import AttentionWidget, StaticView, static_by_default
-from attnwidget.wire import Metrics
+from attnwidget.wire import Arc, Metrics
 
 if TYPE_CHECKING:
     import torch
@@ -36,6 +36,7 @@ class Options(CaptureOptions, ChoiceOptions, total=False):
     """The options of `show`: those of `attnwidget.capture`, and traits of `AttentionWidget`."""
 
     metrics: Metrics | None
+    arcs: Iterable[Arc] | None
     static: bool | None
 
 
@@ -44,6 +45,7 @@ _DEFAULTS: dict[str, Any] = {
     **{name: _CAPTURE[name].default for name in CaptureOptions.__annotations__},
     **CHOICE_DEFAULTS,
     "metrics": None,
+    "arcs": None,
     "static": None,
 }
 _named = with_options(Options, _DEFAULTS)
@@ -67,12 +69,12 @@ def show(
         view: "head", "model", "neuron" or "map".
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
             with a record), image=False to leave out the image of a vision model, and any trait of
-            `AttentionWidget` (stack, layer, head, query, ..., and metrics, numbers of your own for
-            the model view and the map). With `static=True` the result is a StaticView: its display
-            needs no kernel, widget manager or network. None, the default, is True where the
-            environment variable ATTNWIDGET_STATIC is 1, which `%attnwidget static` sets in a
-            notebook that has run `%load_ext attnwidget`. With `lens="values"`, values are recorded
-            unless `values` is False.
+            `AttentionWidget` (stack, layer, head, query, ..., metrics, numbers of your own for
+            the model view and the map, and arcs, annotated links for the head view). With
+            `static=True` the result is a StaticView: its display needs no kernel, widget manager
+            or network. None, the default, is True where the environment variable ATTNWIDGET_STATIC
+            is 1, which `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
+            With `lens="values"`, values are recorded unless `values` is False.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record.
@@ -99,7 +101,7 @@ def show(
                 "attnwidget.capture"
             )
         return displayed(model, view=view, **choices)
-    check_names(set(choices) - {"metrics"})  # a capture may take long
+    check_names(set(choices) - {"metrics", "arcs"})  # a capture may take long
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")

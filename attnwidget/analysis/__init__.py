@@ -34,10 +34,10 @@ from .patterns import (
     head_pattern,
     pattern_of,
 )
-from .positions import positions
 from .row_batches import SINGLE_THREADED, RowBatches, batch_of_weights
 from .table import data_frame, metrics_table
 from .token_metrics import ALL_METRICS
+from .token_positions import positions
 
 __all__ = [
     "ALL_METRICS",

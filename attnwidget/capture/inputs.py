@@ -209,6 +209,8 @@ def _batch_size(tensors: Mapping[str, Any]) -> int:
     for name in ("input_ids", "inputs_embeds", "decoder_input_ids"):
         if name in tensors:
             return len(tensors[name])
+    if any(name.endswith("grid_thw") for name in tensors):
+        return 1  # the patches of all images lie in one dimension
     lengths = (len(t) for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
     return next(lengths, 1)
 

@@ -11,7 +11,7 @@ from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Layer
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
-from attnwidget.wire import SavedEffect, SentMetric, SentSimilarity
+from attnwidget.wire import SavedEffect, SentArc, SentMetric, SentSimilarity
 from attnwidget.wire.compression import (
     FINE,
     FINE_DIFFERENCES,
@@ -40,6 +40,7 @@ class ShownRecord:
         choices: the value of every choice, see `attnwidget.view_state`.
         metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
         similarity: as `attnwidget.wire.encode_similarity` returns it.
+        arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
         effects: as `attnwidget.wire.encode_effects` returns them.
     """
 
@@ -49,6 +50,7 @@ class ShownRecord:
     choices: Mapping[str, Any]
     metrics: Sequence[SentMetric] = ()
     similarity: SentSimilarity | None = None
+    arcs: Sequence[SentArc] = ()
     effects: Sequence[SavedEffect] = ()
 
 
@@ -86,6 +88,7 @@ def page_html(
             ),
             widget.metrics,
             widget.similarity,
+            arcs=widget.arcs,
             effects=widget.effects,
         )
         for widget in shown
@@ -141,7 +144,9 @@ def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
         note: for the reader; "" for none.
     """
     record = shown.record
-    widget = PageWidget(0, dict(shown.choices), shown.metrics, shown.similarity, note)
+    widget = PageWidget(
+        0, dict(shown.choices), shown.metrics, shown.similarity, note, arcs=shown.arcs
+    )
     total = sum(len(record.stack(name).layers) for name in record.stacks)
     rollouts = packed_rollouts(record) if shown.choices["lens"] == "rollout" else {}
     whole = page_record(shown, VIEWS, packed, rollouts)

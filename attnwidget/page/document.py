@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attnwidget.wire import SavedEffect, SentExamples, SentMetric, SentSimilarity
+from attnwidget.wire import SavedEffect, SentArc, SentExamples, SentMetric, SentSimilarity
 
 from .blocks import PackedLayer
 
@@ -111,6 +111,7 @@ class PageWidget:
         similarity: the similarity of heads, if it is known.
         note: a note for the reader; "" for none.
         examples: examples of heads, if the widget is that of a profile.
+        arcs: annotated links between tokens.
         effects: what the model does without some heads.
     """
 
@@ -120,6 +121,7 @@ class PageWidget:
     similarity: SentSimilarity | None
     note: str = ""
     examples: PageExamples | None = None
+    arcs: Sequence[SentArc] = ()
     effects: Sequence[SavedEffect] = ()
 
 

@@ -12,6 +12,7 @@ from matplotlib.axis import Axis
 from attnwidget.record import Floats, runs
 from attnwidget.view_state import combination
 
+from .arcs import draw_arcs, drawn_arcs
 from .axes import (
     PLAIN,
     add_note,
@@ -76,6 +77,11 @@ def draw_head(axes: Axes, shown: Shown) -> None:
             by_matrix = zip(colors, weights, strict=True)
             series = [Series(color, units, each) for color, each in by_matrix]
         notes = locked_lines(axes, room, tokens, side, series)
+    if shown.arcs_shown and shown.arcs:
+        matrix = matrix_beside_lines(shown)
+        same = shown.current_stack.queries == shown.current_stack.keys
+        arcs = drawn_arcs(shown.arcs, shown.stack_name, tokens, matrix.weights(), same=same)
+        notes += draw_arcs(axes, shown, room, arcs, matrix.name, palette)
 
     hide_frame(axes)
     axes.xaxis.tick_top()

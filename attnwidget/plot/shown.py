@@ -15,7 +15,7 @@ from attnwidget.analysis.words import words
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR
 from attnwidget.view_state.choices import Combine, Compared, Lens
-from attnwidget.wire import SentMetric, SentSimilarity, encode_overview
+from attnwidget.wire import SentArc, SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
 
 from .text import names
@@ -33,6 +33,7 @@ class Shown:
         overview: the result of `wire.encode_overview`, if it was computed before.
         metrics: the user's own metrics, as `wire.encode_own_metrics` returns them.
         similarity: as `wire.encode_similarity` returns it.
+        arcs: annotated links, as `wire.encode_arcs` returns them.
     """
 
     record: AttentionRecord
@@ -49,6 +50,7 @@ class Shown:
     combine: Combine = "none"
     lens: Lens = "attention"
     words: bool = False
+    arcs_shown: bool = True
     orientation: str = "vertical"
     picture: bool = True
     thumbnails: str = "matrix"
@@ -69,6 +71,7 @@ class Shown:
     overview: tuple[Mapping[str, Any], bytes] | None = None
     metrics: Sequence[SentMetric] = ()
     similarity: SentSimilarity | None = None
+    arcs: Sequence[SentArc] = ()
 
     def check(self) -> None:
         """Check that the record has these layers, heads, query and lens.

@@ -48,10 +48,29 @@ def product_of(
     if not (query in first and query not in second and key in second and key not in first):
         return None
     lead = out[:-2]
-    return _arranged(a, first, lead + query + d), _arranged(b, second, lead + key + d)
+    return arranged(a, first, lead + query + d), arranged(b, second, lead + key + d)
 
 
-def _arranged(tensor: torch.Tensor, letters: str, wanted: str) -> torch.Tensor:
+def weighted_values(weights: str, value: str, out: str) -> tuple[str, str] | None:
+    """The letters (value, product) in the order [..., Tk, d_v] and [..., Tq, d_v].
+
+    Args:
+        weights: the letters of the weights, [..., Tq, Tk].
+        value: those of the values.
+        out: those of their product.
+
+    Returns:
+        None if it is no such product.
+    """
+    lead, query, key = weights[:-2], weights[-2:-1], weights[-1:]
+    width = [letter for letter in value if letter not in weights]
+    if len(width) != 1 or key in out or key not in value or query in value:
+        return None
+    product = lead + query + width[0]
+    return (lead + key + width[0], product) if set(product) == set(out) else None
+
+
+def arranged(tensor: torch.Tensor, letters: str, wanted: str) -> torch.Tensor:
     """Permute the tensor's dimensions; one that it lacks gets length 1."""
     present = [letter for letter in wanted if letter in letters]
     arranged = tensor.permute([letters.index(letter) for letter in present])

@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from .calls import Bias, FunctionCall, Observer, Read, SoftmaxCall
-from .einsum import product_of, terms_of
+from .einsum import arranged, product_of, terms_of, weighted_values
 from .layout import Layout
 from .masks import check_seen
 from .modules import ModuleStack, is_attention
@@ -145,7 +145,7 @@ class AttentionMode(TorchFunctionMode):
         if a.ndim < 2 or b.ndim < 2:
             return
         if self._weighs(a, [a.ndim - 1], b, out) or self._weighs(
-            b, [b.ndim - 2], a.mT, out, transposed=True
+            b, [b.ndim - 2], a.mT, out.mT, lambda product: product.mT
         ):
             return
         self._multiplied(out, a, b.mT)
@@ -167,8 +167,15 @@ class AttentionMode(TorchFunctionMode):
             return
         *inputs, result = letters
         used = [
-            self._weighs(operand, [n for n, letter in enumerate(axes) if letter not in result])
-            for operand, axes in zip(operands, inputs, strict=True)
+            self._weighs(
+                operand,
+                [n for n, letter in enumerate(axes) if letter not in result],
+                *_of_einsum(axes, other_axes, result, operand, other, out),
+            )
+            for operand, axes, other, other_axes in (
+                (first, inputs[0], second, inputs[1]),
+                (second, inputs[1], first, inputs[0]),
+            )
         ]
         product = product_of(letters, first, second)
         if product is not None and not any(used):
@@ -186,8 +193,8 @@ class AttentionMode(TorchFunctionMode):
         operand: torch.Tensor,
         summed: list[int],
         value: torch.Tensor | None = None,
-        out: torch.Tensor | None = None,
-        transposed: bool = False,
+        product: torch.Tensor | None = None,
+        back: Callable[[torch.Tensor], torch.Tensor] = lambda product: product,
     ) -> bool:
         """True if an operand is weights: the dimension of their softmax is summed over.
 
@@ -195,7 +202,8 @@ class AttentionMode(TorchFunctionMode):
             operand: a factor of the product.
             summed: its dimensions that are summed over.
             value: the other factor, [..., Tk, d_v], if its layout is that of the weights.
-            out: the product, likewise [..., Tq, d_v], or [..., d_v, Tq] if it is transposed.
+            product: the product, likewise [..., Tq, d_v].
+            back: arranges such a product as the function returned it.
         """
         origin = self._origin(operand)
         if not isinstance(origin, Weights) or origin.axis not in summed:
@@ -212,17 +220,22 @@ class AttentionMode(TorchFunctionMode):
             def read() -> SoftmaxCall:
                 layout = Layout.of(weights.shape, module, self._batch)
                 call = SoftmaxCall(module, logits, weights, scores, value, layout)
-                return call if out is None else self._with_output(call, out, transposed)
+                return call if product is None else self._with_output(call, product, back)
 
             self._completed.append((module, read))
         return True
 
-    def _with_output(self, call: SoftmaxCall, out: torch.Tensor, transposed: bool) -> SoftmaxCall:
+    def _with_output(
+        self,
+        call: SoftmaxCall,
+        product: torch.Tensor,
+        back: Callable[[torch.Tensor], torch.Tensor],
+    ) -> SoftmaxCall:
         """The call with its head outputs, if their layout is known.
 
         Batch and heads are often folded into one dimension between the softmax and the product.
         """
-        product, layout = out.mT if transposed else out, call.layout
+        layout = call.layout
         with suppress(ValueError):
             if product.ndim != layout.ndim:
                 layout = Layout.of(product.shape, call.module, self._batch)
@@ -230,8 +243,7 @@ class AttentionMode(TorchFunctionMode):
             if output.shape[1:3] == call.layout.apply(call.weights).shape[1:3]:
 
                 def rebuild(heads: torch.Tensor) -> torch.Tensor:
-                    restored = layout.restore(heads, product.shape)
-                    return restored.mT if transposed else restored
+                    return back(layout.restore(heads, product.shape))
 
                 return replace(call, output=output, rebuild=rebuild)
         return call
@@ -361,6 +373,28 @@ class AttentionMode(TorchFunctionMode):
             )
 
         self._completed.append((module, read))
+
+
+def _of_einsum(
+    axes: str,
+    other_axes: str,
+    result: str,
+    weights: torch.Tensor,
+    value: torch.Tensor,
+    out: torch.Tensor,
+) -> tuple[Any, ...]:
+    """The arguments of `_weighs` for a product of weights and values; none if it is no such one."""
+    letters = weighted_values(axes, other_axes, result)
+    if letters is None:
+        return ()
+    of_value, of_product = letters
+    by_head = arranged(value, other_axes, of_value)
+    back = [of_product.index(letter) for letter in result]
+    return (
+        by_head.expand(*weights.shape[:-2], *by_head.shape[-2:]),
+        arranged(out, result, of_product),
+        lambda product: product.permute(back),
+    )
 
 
 @functools.cache

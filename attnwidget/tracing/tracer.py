@@ -140,10 +140,12 @@ class Trace:
     def _with_bias(self, address: Address, read: Read, result: Any) -> tuple[Read, Any]:
         """Run an attention function once more if its scores are to be changed."""
         bias = self.handler.bias(address, lambda: read().shape)
-        if bias is None or address in self._biased:
+        if bias is None:
             return read, result
         call = read()
         if not isinstance(call, FunctionCall):
+            if address in self._biased:
+                return read, result
             raise ValueError(f"the scores of {address} cannot be changed: their origin is unknown")
         changed, result = biased(call, bias)
         return lambda: changed, result

@@ -65,6 +65,7 @@ class ChoiceOptions(TypedDict, total=False):
     combine: Combine
     lens: Lens
     words: bool
+    arcs_shown: bool
     orientation: Orientation
     picture: bool
     thumbnails: Thumbnails
@@ -97,7 +98,7 @@ def check_names(choices: Iterable[str]) -> None:
 
 def no_choice(owner: str, name: str) -> str:
     """The message for the name of no choice."""
-    meant = get_close_matches(name, (*CHOICES, "metrics"), 1)
+    meant = get_close_matches(name, (*CHOICES, "metrics", "arcs"), 1)
     end = f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}"
     return f"{owner} has no choice {name}{end}"
 
@@ -146,6 +147,7 @@ class Choices(traitlets.HasTraits):
     combine = _choice(Combine, "none")
     lens = _choice(Lens, "attention")
     words = _flag(False)
+    arcs_shown = _flag(True)
     orientation = _choice(Orientation, "vertical")
     picture = _flag(True)
     thumbnails = _choice(Thumbnails, "matrix")

@@ -27,9 +27,11 @@ from attnwidget.view_state import (
 from attnwidget.view_state.following import default_metric
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
 from attnwidget.wire import (
+    Arc,
     Metrics,
     OffSet,
     SentMetric,
+    encode_arcs,
     encode_effects,
     encode_overview,
     encode_own_metrics,
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 class RecordView(Choices):
     """A record with the choices of a view, which can be saved as a page and drawn as a figure.
 
-    See `AttentionWidget` for the choices and `metrics`.
+    See `AttentionWidget` for the choices, `metrics` and `arcs`.
 
     Raises:
         TypeError: `record` is no record, or no such choice exists.
@@ -59,10 +61,12 @@ class RecordView(Choices):
     """
 
     metrics = traitlets.Any()
+    arcs = traitlets.Any()
 
     _manifest = traitlets.Dict().tag(sync=True)
     _overview = traitlets.Bytes().tag(sync=True)
     _metrics: Any = traitlets.List().tag(sync=True)
+    _arcs: Any = traitlets.List().tag(sync=True)
     _similarity: Any = traitlets.Any(None, allow_none=True).tag(sync=True)
 
     @with_options(ChoiceOptions, CHOICE_DEFAULTS)
@@ -72,6 +76,7 @@ class RecordView(Choices):
         *,
         view: View = "head",
         metrics: Metrics | None = None,
+        arcs: Iterable[Arc] | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
         if not isinstance(record, AttentionRecord):
@@ -105,6 +110,7 @@ class RecordView(Choices):
             view=view,
             metrics={} if metrics is None else metrics,
             _metrics=self._encoded(metrics),
+            arcs=() if arcs is None else arcs,
             _manifest=manifest,
             _overview=overview,
             **choices,
@@ -147,11 +153,22 @@ class RecordView(Choices):
         self._metrics = self._encoded(proposal.value)
         return dict(proposal.value)
 
-    @traitlets.observe("metrics")
-    def _remove_metrics(self, change: Any) -> None:
+    @traitlets.observe("metrics", "arcs")
+    def _remove(self, change: Any) -> None:
         # None is not validated.
         if change.new is None:
-            self._metrics = []
+            setattr(self, f"_{change.name}", [])
+
+    @traitlets.validate("arcs")
+    def _valid_arcs(self, proposal: Any) -> tuple[Arc, ...]:
+        try:
+            # Read once: it may be an iterator.
+            is_listed = isinstance(proposal.value, Iterable) and not isinstance(proposal.value, str)
+            arcs = tuple(proposal.value) if is_listed else proposal.value
+            self._arcs = encode_arcs(self._record, arcs)
+        except (TypeError, ValueError) as error:
+            raise TraitError(str(error)) from error
+        return arcs
 
     @traitlets.validate("_similarity")
     def _valid_similarity(self, proposal: Any) -> Any:
@@ -257,6 +274,7 @@ class RecordView(Choices):
             choice_values(self) | {"off": off},
             self._metrics,
             self._similarity,
+            self._arcs,
             saved,
         )
 
@@ -342,4 +360,5 @@ class RecordView(Choices):
             overview=overview,
             metrics=self._metrics,
             similarity=self._similarity,
+            arcs=self._arcs,
         )

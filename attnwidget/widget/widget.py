@@ -14,7 +14,7 @@ from attnwidget.page import layers_within, rollouts_within
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import Metrics, Replies
+from attnwidget.wire import Arc, Metrics, Replies
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
@@ -51,6 +51,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             and Zuidema 2020), in the head view alone. See `attnwidget.analysis`.
         words: True if the head view joins the tokens of a word: the attention to a word is the
             sum over its tokens, that from a word the mean.
+        arcs_shown: True if the head view draws `arcs`.
         orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
         picture: True if the head view shows the patches of a vision model on its image, False if
             as a list; see `AttentionRecord.image`.
@@ -77,7 +78,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         map_size: the metric whose magnitude is the size of the map's points, or "none".
         theme: "auto" (as the notebook), "light" or "dark".
 
-    One more trait is set from Python alone:
+    Two more traits are set from Python alone:
 
     Attributes:
         metrics: your own numbers, by which the model view can sort and colour heads, and the map
@@ -88,6 +89,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             which, as "random weights"), and "low" and "high", the ends of an interval of each
             value. A new value replaces all metrics; an array that was changed in place has to be
             set again.
+        arcs: links between tokens that somebody has annotated, such as a parse: a list of
+            `attnwidget.Arc`. The head view draws them over its lines, solid where the current head
+            finds them and dashed where it does not, and counts both.
 
     Raises:
         TypeError: `record` is no record, or no such choice exists.
@@ -106,11 +110,12 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         *,
         view: View = "head",
         metrics: Metrics | None = None,
+        arcs: Iterable[Arc] | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
         # Set first, because close() runs even if the constructor fails.
         self._replies = Replies(self.send)
-        super().__init__(record, view=view, metrics=metrics, **choices)
+        super().__init__(record, view=view, metrics=metrics, arcs=arcs, **choices)
         self.on_msg(lambda _widget, request, _buffers: self._replies.to(self._record, request))
         embed_after_cell(self)
 

@@ -1,5 +1,6 @@
 """The wire format: a record's manifest, overview, blocks and replies. `js/src/data` reads them."""
 
+from .arcs import Arc, SentArc, encode_arcs
 from .block import (
     Block,
     add_program,
@@ -21,12 +22,14 @@ from .saved_effects import OffSet, SavedEffect, encode_effects
 from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
+    "Arc",
     "Block",
     "BlockError",
     "Metrics",
     "OffSet",
     "Replies",
     "SavedEffect",
+    "SentArc",
     "SentExamples",
     "SentMetric",
     "SentSimilarity",
@@ -35,6 +38,7 @@ __all__ = [
     "compared_metrics",
     "decode_floats",
     "decode_overview",
+    "encode_arcs",
     "encode_block",
     "encode_combined",
     "encode_comparison",

@@ -15,7 +15,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 from benchmarks import zoo
-from benchmarks.coverage.isolated import examine_all
+from benchmarks.coverage.examine import examine
+from benchmarks.coverage.isolated import apart
 from benchmarks.coverage.report import markdown
 from benchmarks.coverage.result import Category, Result
 
@@ -25,7 +26,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 def main() -> int:
     options = _options()
     results: list[Result] = []
-    for result in examine_all(options.names or zoo.names(), options.jobs):
+    for name, result in apart(examine, options.names or zoo.names(), options.jobs):
+        if isinstance(result, str):
+            result = Result(name, Category.MISS, reason=result)
         print(result, flush=True)
         results.append(result)
     counts = Counter(result.category for result in results)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection
+from typing import TypeVar
 
 import torch
 
-from .examine import examine
-from .result import Category, Result
+_T = TypeVar("_T")
 
 # The server imports torch and transformers once, and every process starts as a copy of it.
 _CONTEXT = multiprocessing.get_context("forkserver")
@@ -22,31 +23,43 @@ SECONDS = 120
 BYTES = 8 << 30
 
 
-def examine_all(names: Iterable[str], jobs: int) -> Iterator[Result]:
-    """Examine architectures in the order of their names, even if a process fails."""
+def apart(
+    examine: Callable[[str], _T], names: Iterable[str], jobs: int
+) -> Iterator[tuple[str, _T | str]]:
+    """Examine architectures in the order of their names, each in a process of its own.
+
+    Args:
+        examine: a function of a module, from a name to a result.
+        names: the architectures.
+        jobs: the number of processes at a time.
+
+    Returns:
+        (name, result), with a string that says why in place of a result if the process failed.
+    """
+    names = list(names)
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(_examine_apart, names)
+        yield from zip(names, pool.map(partial(_examined, examine), names), strict=True)
 
 
-def _examine_apart(name: str) -> Result:
+def _examined(examine: Callable[[str], _T], name: str) -> _T | str:
     receiver, sender = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_report, args=(name, sender))
+    process = _CONTEXT.Process(target=_report, args=(examine, name, sender))
     process.start()
     sender.close()
     try:
         if not receiver.poll(SECONDS):
-            return Result(name, Category.MISS, reason=f"took over {SECONDS} s")
-        result: Result = receiver.recv()
+            return f"took over {SECONDS} s"
+        result: _T = receiver.recv()
         return result
     except EOFError:
         process.join()
-        return Result(name, Category.MISS, reason=f"died with exit code {process.exitcode}")
+        return f"died with exit code {process.exitcode}"
     finally:
         process.kill()
         process.join()
 
 
-def _report(name: str, sender: Connection) -> None:
+def _report(examine: Callable[[str], object], name: str, sender: Connection) -> None:
     torch.set_num_threads(1)
     with open("/proc/self/statm") as file:
         mapped = int(file.read().split()[0]) * resource.getpagesize()

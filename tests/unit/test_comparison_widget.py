@@ -92,7 +92,7 @@ def test_what_is_shown_follows_a_link_and_python(comparison: aw.Comparison) -> N
     one.compared = "a"
     assert (other.selection.weights == comparison.a.weights(0, 0)).all()
     one.compared = "difference"
-    with pytest.raises(ValueError, match="comparison.difference"):
+    with pytest.raises(ValueError, match=r"comparison\.difference"):
         _ = other.selection
 
 
@@ -104,7 +104,7 @@ def test_a_single_record_has_no_difference() -> None:
 
 
 def test_the_stacks_of_b_are_not_chosen(comparison: aw.Comparison) -> None:
-    with pytest.raises(TraitError, match="no stack 'self of B'; this record has self$"):
+    with pytest.raises(TraitError, match=r"no stack 'self of B'; this record has self$"):
         comparison.widget().stack = "self of B"
 
 

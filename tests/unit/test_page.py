@@ -195,6 +195,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "combine": "layers_max",
         "lens": "rollout",
         "words": True,
+        "arcs_shown": False,
         "orientation": "horizontal",
         "picture": False,
         "thumbnails": "lines",
@@ -218,7 +219,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
     manifest, overview = encode_overview(record)
     assert content["widgets"] == [
         {"record": 0, "choices": choices, "metrics": [], "similarity": None, "note": ""}
-        | {"examples": None, "effects": []}
+        | {"examples": None, "arcs": [], "effects": []}
     ]
     [recorded] = content["records"]
     assert recorded["manifest"] == manifest

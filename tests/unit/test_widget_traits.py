@@ -42,6 +42,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "combine": ("none", "layers_mean"),
     "lens": ("attention", "rollout"),
     "words": (False, True),
+    "arcs_shown": (True, False),
     "orientation": ("vertical", "horizontal"),
     "picture": (True, False),
     "thumbnails": ("matrix", "lines"),

@@ -15,6 +15,7 @@ import {
 } from "./check.ts";
 import type { SentExamples } from "./examples.ts";
 import type {
+  Arc,
   LayerInfo,
   Patches,
   SentCompared,
@@ -38,6 +39,9 @@ const LARGEST_IMAGE = 1.5 * 2 ** 20;
 const LARGEST_SIDE = 512;
 
 const MOST_DIGITS = 20;
+/** All of them are drawn. */
+const MOST_ARCS = 4096;
+const LONGEST_LABEL = 60;
 /** The nearest heads are listed. */
 const MOST_NEAREST = 64;
 
@@ -228,6 +232,32 @@ export const similarity = (stacks: readonly StackInfo[]): Check => {
       return named.every(([layer, head]) => integer(0, (heads.get(layer) ?? 0) - 1)(head) === null);
     });
     return known ? null : ".nearest";
+  };
+};
+
+/** Annotated links. @param stacks the checked stacks of the record */
+export const arcs = (stacks: readonly StackInfo[]): Check => {
+  const shape = list(
+    fields({
+      stack: oneOf(stacks.map(({ name }) => name)),
+      query: pair(0),
+      key: pair(0),
+      label: text(0, LONGEST_LABEL),
+      by: oneOf(["query", "key"]),
+    }),
+    integer(0, MOST_ARCS),
+  );
+  return (value) => {
+    const wrong = shape(value);
+    if (wrong !== null) return wrong;
+    const outside = (value as readonly Arc[]).findIndex(({ stack, query, key }) => {
+      const of = stacks.find(({ name }) => name === stack) as StackInfo;
+      const within = ([start, end]: Arc["query"], { labels }: Tokens) =>
+        start < end && end <= labels.length;
+      // Null keys are the queries' own.
+      return !within(query, of.queries) || !within(key, of.keys ?? of.queries);
+    });
+    return outside < 0 ? null : `[${outside}]`;
   };
 };
 

@@ -109,6 +109,17 @@ export interface Metric {
   readonly interval: Readonly<Record<"low" | "high", ByHead<number | null>>> | null;
 }
 
+/** A link that somebody has annotated; its ends are the first token and the one after the last. */
+export interface Arc {
+  readonly stack: string;
+  readonly query: readonly [number, number];
+  readonly key: readonly [number, number];
+  /** "" for none. */
+  readonly label: string;
+  /** The side whose largest weight decides whether a head finds it. */
+  readonly by: Side;
+}
+
 /** A head near another one: the number of its layer, its own, and the distance. */
 export type Neighbour = readonly [layer: number, head: number, distance: number];
 

@@ -2,12 +2,14 @@
 
 import {
   manifest as check,
+  arcs as checkArcs,
   examples as checkExamples,
   metrics as checkMetrics,
   similarity as checkSimilarity,
 } from "./check-manifest.ts";
 import type { Examples, SentExamples } from "./examples.ts";
 import type {
+  Arc,
   ByHead,
   Compared,
   LayerInfo,
@@ -86,6 +88,13 @@ export function readMetrics(sent: unknown, { stacks }: Manifest): readonly Metri
   const metrics = sent ?? [];
   refuse("metrics", checkMetrics(stacks)(metrics));
   return (metrics as readonly SentMetric[]).map((metric) => readMetric(metric, stacks));
+}
+
+/** Read annotated links; some hosts leave them out. */
+export function readArcs(sent: unknown, { stacks }: Manifest): readonly Arc[] {
+  const arcs = sent ?? [];
+  refuse("arcs", checkArcs(stacks)(arcs));
+  return arcs as readonly Arc[];
 }
 
 /** Read the similarity of heads; null if it is not known. */

@@ -5,7 +5,13 @@ import { focusView, mount } from "../app.ts";
 import { fields, flag, integer, list, oneOf, optional, orNull, text } from "../data/check.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedBlock, PackedHeader } from "../data/packed.ts";
-import { readExamples, readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
+import {
+  readArcs,
+  readExamples,
+  readManifest,
+  readMetrics,
+  readSimilarity,
+} from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
 import { leftOut } from "../parts/absent.ts";
 import { isInUse, watchErrors } from "../parts/alert.ts";
@@ -28,6 +34,7 @@ interface Content {
     record: number;
     choices: Choices;
     metrics: unknown;
+    arcs?: unknown;
     similarity?: unknown;
     /** Examples, and the record of each of their texts; null without any. */
     examples?: { records: readonly number[] } | null;
@@ -153,6 +160,8 @@ function showRecord(
   });
   const state = createState(manifest, choices, content.views);
   state.ownMetrics.value = readMetrics(widget.metrics, manifest);
+  // They are of the widget's own text.
+  if (place === widget.record) state.arcs.value = readArcs(widget.arcs, manifest);
   state.similarity.value = readSimilarity(widget.similarity, manifest);
   state.examples.value = readExamples(widget.examples, manifest);
   state.note.value = widget.note;

@@ -3,7 +3,13 @@
 import { focusView, mount } from "../app.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
-import { readExamples, readManifest, readMetrics, readSimilarity } from "../data/read-manifest.ts";
+import {
+  readArcs,
+  readExamples,
+  readManifest,
+  readMetrics,
+  readSimilarity,
+} from "../data/read-manifest.ts";
 import { bytesOf, type Channel, type OffHeads, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
 import { notSaved } from "../parts/absent.ts";
@@ -58,6 +64,9 @@ function show(scope: Scope, model: Model, parent: HTMLElement): void {
     const state = bindState(model, manifest, scope);
     follow(model, "_metrics", signal, (metrics) => {
       state.ownMetrics.value = readMetrics(metrics, manifest);
+    });
+    follow(model, "_arcs", signal, (arcs) => {
+      state.arcs.value = readArcs(arcs, manifest);
     });
     follow(model, "_similarity", signal, (similarity) => {
       state.similarity.value = readSimilarity(similarity, manifest);

@@ -54,6 +54,7 @@ export const SCHEMA = {
   combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
   lens: oneOf("attention", "values", "rollout"),
   words: flag(false),
+  arcs_shown: flag(true),
   orientation: oneOf("vertical", "horizontal"),
   picture: flag(true),
   thumbnails: oneOf("matrix", "lines"),

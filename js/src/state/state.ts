@@ -3,6 +3,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { Examples, Opening } from "../data/examples.ts";
 import {
+  type Arc,
   type LayerInfo,
   layerOf,
   type Manifest,
@@ -73,6 +74,8 @@ export interface State extends ChoiceSignals {
   readonly manifest: Signal<Manifest>;
   /** The metrics that the user computed. */
   readonly ownMetrics: Signal<readonly Metric[]>;
+  /** Links that somebody has annotated. */
+  readonly arcs: Signal<readonly Arc[]>;
   /** The similarity of heads; null if it is not known. */
   readonly similarity: Signal<Similarity | null>;
   /** The examples of heads among the texts of a profile; null without any. */
@@ -143,6 +146,7 @@ export function createState(
     withoutOff: signal(false),
     manifest: shownManifest,
     ownMetrics,
+    arcs: signal([]),
     similarity: signal(null),
     examples: signal(null),
     opening: signal(null),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { layerOf, type SentMetric } from "../../src/data/manifest.ts";
 import {
+  readArcs,
   readManifest,
   readMetrics,
   readSimilarity,
@@ -213,4 +214,26 @@ test("a metric without a null and an interval has none; damaged ones are refused
   ]) {
     expect(() => readMetrics([{ ...own, ...wrong }], known)).toThrow(/damaged: its metrics/);
   }
+});
+
+describe("annotated links", () => {
+  const known = readManifest(OVERVIEW.manifest);
+  const arc = { stack: "cross", query: [2, 3], key: [0, 5], label: "obj", by: "query" };
+
+  test("come through, and some hosts leave them out", () => {
+    expect(readArcs([arc], known)).toEqual([arc]);
+    expect(readArcs(undefined, known)).toEqual([]);
+  });
+
+  test.for([
+    { stack: "decoder" },
+    { query: [2, 4] },
+    { query: [2, 2] },
+    { key: [5, 6] },
+    { key: 1 },
+    { by: "head" },
+    { label: "x".repeat(61) },
+  ])("%j is refused", (wrong) => {
+    expect(() => readArcs([{ ...arc, ...wrong }], known)).toThrow(/damaged: its arcs\[0\]/);
+  });
 });

@@ -14,6 +14,7 @@ import { combination } from "../../state/choices.ts";
 import { lensRefusal, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
+import { shownArcs } from "../shared/arcs.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW } from "../shared/columns.ts";
 import { figureName } from "../shared/figure.ts";
@@ -142,6 +143,7 @@ function headContent(
     return first.head === null ? first : shownMatrix(state, data, axes, headIn(state, data));
   });
   const layerLabel = allLayers ? "" : `Layer ${number}`;
+  const arcs = shownArcs(state, data.stack.name, axes, matrix);
   const weighted = shownLens(state) === "values" ? data.whole : null;
   const rounding = combined?.rounding ?? weighted?.shareRounding ?? data.rounding;
   const detail = combined?.name ?? `layer-${number}${weighted ? "-value-weighted" : ""}`;
@@ -195,6 +197,7 @@ function headContent(
     rowHeight: rowHeight(Math.max(axes.query.shown.length, axes.key.shown.length), LOWEST_ROW),
     horizontal,
     ...drawnMatrices(matrices, colors, palette),
+    arcs,
   });
   const picture = matrixView(scope, {
     ...attention,
@@ -217,7 +220,7 @@ function headContent(
 
   const { share } = lines;
   const strips = stripsOf(matrices, focused);
-  const content = { state, data, axes, layerLabel, focused, matrices, matrix, strips };
+  const content = { state, data, axes, layerLabel, focused, matrices, matrix, arcs, strips };
   return {
     element,
     status: computed(() => headStatus(content)),

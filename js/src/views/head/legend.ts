@@ -18,7 +18,7 @@ import type { Context } from "../shared/view.ts";
  */
 export function headLegend(
   { state, store }: Context,
-  { data, axes, focused, matrix }: HeadContent,
+  { data, axes, focused, matrix, arcs }: HeadContent,
   rounding: number,
   share: number | null,
 ): Phrase {
@@ -32,6 +32,7 @@ export function headLegend(
   const { overview, measure } = matrix.value;
   const what = { weight: "attention", share: "shares", difference: "the difference" }[measure];
   const parts = [
+    arcs.value.length ? "annotated links: solid found, dashed missed" : "",
     overview ? "drawn from the overview" : "",
     share === null ? "not all lines are drawn yet" : "",
     // Rounded down, so that "100%" means all of it.

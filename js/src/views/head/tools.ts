@@ -43,6 +43,12 @@ export function headTools(
     "Join the tokens of a word: attention to it is their sum, from it their mean",
     state.words,
   );
+  const arcs = toggle(
+    scope,
+    "Annotated",
+    "Links that somebody has annotated: solid if the head’s largest weight finds them",
+    state.arcs_shown,
+  );
   const horizontal = toggle(
     scope,
     "Horizontal",
@@ -72,7 +78,8 @@ export function headTools(
     keys.hidden = !patchesOn(store.manifest, stack);
     const onImage = !keys.hidden && state.picture.value;
     horizontal.hidden = onImage;
+    arcs.hidden = onImage || !state.arcs.value.some(({ stack: of }) => of === stack.name);
     words.hidden = onImage || !hasWords(stack);
   });
-  return [keys, show, lens, words, horizontal];
+  return [keys, show, lens, words, arcs, horizontal];
 }

@@ -6,6 +6,7 @@ import { el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { headLens } from "../../state/lens.ts";
 import { headColors } from "../../styles/head-colors.ts";
+import { shownArcs } from "../shared/arcs.ts";
 import { axesOf, focusedUnits } from "../shared/axes.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
@@ -61,6 +62,7 @@ function detailContent(
   const onPanel = computed(() => ({ ...palette.value, background: palette.value.panel }));
   const attention = { state, palette: onPanel, axes, focused };
   const colors = computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]);
+  const arcs = shownArcs(state, data.stack.name, axes, matrix);
   const lines = pairs(scope, {
     ...attention,
     width: sideBySide ? width - matrixWidth - GAP : width,
@@ -68,6 +70,7 @@ function detailContent(
     rowHeight: Math.max(ROW_BOUNDS[0], Math.min(ROW_BOUNDS[1], Math.floor(HEIGHT / longest))),
     horizontal: false,
     ...drawnMatrices(matrices, colors, palette),
+    arcs,
   });
   const picture = matrixView(scope, {
     ...attention,
@@ -79,7 +82,7 @@ function detailContent(
   });
   const layerLabel = `Layer ${data.info.number}`;
   const strips = stripsOf(matrices, focused);
-  const content = { state, data, axes, layerLabel, focused, matrices, matrix, strips };
+  const content = { state, data, axes, layerLabel, focused, matrices, matrix, arcs, strips };
   return {
     element: el(
       "div",

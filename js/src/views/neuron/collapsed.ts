@@ -6,6 +6,7 @@ import { el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { uniformTrack } from "../../parts/track.ts";
 import { headColors } from "../../styles/head-colors.ts";
+import { NO_ARCS } from "../shared/arcs.ts";
 import { axesOf } from "../shared/axes.ts";
 import { type Lines, lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
@@ -92,5 +93,7 @@ function allLines(
       const weights = matrix.value.row(from);
       return [{ color: color.value, weights, parts: [{ from, weights }] }];
     }),
+    arcs: NO_ARCS,
+    palette,
   });
 }

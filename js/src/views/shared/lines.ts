@@ -20,7 +20,8 @@ import { areFew } from "../../raster/paint-curves.ts";
 import { rasterize } from "../../raster/run.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Side } from "../../state/state.ts";
-import { rgb } from "../../styles/palette.ts";
+import { type Palette, rgb } from "../../styles/palette.ts";
+import { type DrawnArc, paintArcs } from "./arcs.ts";
 import { type Axes, type FocusedUnits, sideOf } from "./axes.ts";
 import { paintCurves } from "./curves.ts";
 import { countOf, ribbonPicture } from "./ribbon-picture.ts";
@@ -40,6 +41,9 @@ export interface LinesOptions {
   readonly focused: ReadonlySignal<FocusedUnits>;
   /** The weights from the focused units; null if there are none. */
   readonly series: ReadonlySignal<readonly Series[] | null>;
+  /** Annotated links, above the lines. */
+  readonly arcs: ReadonlySignal<readonly DrawnArc[]>;
+  readonly palette: ReadonlySignal<Palette>;
 }
 
 export interface Lines {
@@ -49,12 +53,20 @@ export interface Lines {
 }
 
 export function lines(scope: Scope, options: LinesOptions): Lines {
-  const { axes, tracks, across, horizontal, matrices, colors, focused, series } = options;
+  const { axes, tracks, across, horizontal, matrices, colors, focused, series, arcs } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
   const overlay = el("canvas", { class: "overlay" });
+  const links = el("canvas", { class: "overlay links" });
   const stripNames = el("div", { class: "strip-names" });
-  const element = el("div", { class: "lines", "aria-hidden": "true" }, base, overlay, stripNames);
+  const element = el(
+    "div",
+    { class: "lines", "aria-hidden": "true" },
+    base,
+    overlay,
+    links,
+    stripNames,
+  );
   const length = Math.max(tracks.query.length, tracks.key.length);
   const size: [number, number] = horizontal ? [length, across] : [across, length];
   [element.style.width, element.style.height] = size.map((side) => `${side}px`);
@@ -115,6 +127,18 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
     const inFigures = areFew(countOf(ribbons)) ? strokes : picture;
     ribbonPicture(ribbons, length, canvasRatio(...size), (image) =>
       show(overlay, ...size, image, inFigures),
+    );
+  });
+
+  scope.effect(() => {
+    const picture = { arcs: arcs.value, axes, tracks, across, horizontal };
+    const [shown, palette] = [focused.value, options.palette.value];
+    links.hidden = !arcs.value.length;
+    if (links.hidden) return;
+    paintCanvas(
+      links,
+      ...size,
+      upright((painter) => paintArcs(painter, { ...picture, focused: shown, palette })),
     );
   });
 

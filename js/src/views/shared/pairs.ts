@@ -12,6 +12,7 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
 import { pointAt, type Side } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
+import type { DrawnArc } from "./arcs.ts";
 import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
 import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { lines } from "./lines.ts";
@@ -23,6 +24,7 @@ import { namesInSight, windowsOf } from "./windows.ts";
 export interface PairsOptions extends AttentionOptions, ColumnsOptions {
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   readonly colors: ReadonlySignal<readonly string[]>;
+  readonly arcs: ReadonlySignal<readonly DrawnArc[]>;
   /** The element beside the keys, which has the places of their labels; null for none. */
   readonly beside?: ((keys: Track) => HTMLElement) | null;
 }
@@ -92,6 +94,8 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     colors,
     focused,
     series,
+    arcs: options.arcs,
+    palette,
   });
   const row = el(
     "div",

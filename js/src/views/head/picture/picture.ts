@@ -15,6 +15,7 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import { lock, lockedOn, toggleAlso, togglePair } from "../../../state/locks.ts";
 import { type Place, pointAt } from "../../../state/state.ts";
 import { headColors } from "../../../styles/head-colors.ts";
+import { NO_ARCS } from "../../shared/arcs.ts";
 import { type Axes, focusedUnits } from "../../shared/axes.ts";
 import { figureName } from "../../shared/figure.ts";
 import { shownMatrix } from "../../shared/heads/matrices.ts";
@@ -217,6 +218,7 @@ export function pictureContent(
     focused,
     matrices: computed(() => [matrix.value]),
     matrix,
+    arcs: NO_ARCS,
     strips: computed(() => (weights.value ? [weights.value] : null)),
   };
   return {

@@ -15,6 +15,7 @@ import {
 } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import type { Side, State } from "../../../state/state.ts";
+import { arcsCount, arcsPhrase, type DrawnArc } from "../arcs.ts";
 import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
 
 /** The content of a view of heads, from which its status line and tables follow. */
@@ -28,6 +29,8 @@ export interface HeadContent {
   /** The matrices drawn as lines, and the one drawn as a matrix. */
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   readonly matrix: ReadonlySignal<AttentionMatrix>;
+  /** Annotated links, and whether the matrix finds them. */
+  readonly arcs: ReadonlySignal<readonly DrawnArc[]>;
   /** The weights of the focused row or column, by drawn matrix. */
   readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
 }
@@ -39,7 +42,14 @@ export function headStatus(content: HeadContent): Phrase {
   const { state, axes, focused, matrices, matrix } = content;
   const side = sideOf(focused.value);
   const strips = content.strips.value;
-  if (!side) return [hint("Point at a token to see its attention; click to keep it.")];
+  const arcs = content.arcs.value;
+  if (!side) {
+    const found = arcs.length
+      ? `${joined(content.layerLabel, arcsCount(arcs, matrix.value.name))} · `
+      : "";
+    return [found, hint("Point at a token to see its attention; click to keep it.")];
+  }
+  const gold = arcsPhrase(arcs, axes, focused.value);
   const release = state.hover.value === null ? hint(" · Esc releases") : "";
   const { query, key } = focused.value;
   if (strips && query.length === 1 && key.length === 1) {
@@ -47,6 +57,7 @@ export function headStatus(content: HeadContent): Phrase {
       `${joined(content.layerLabel, matrix.value.name)}  `,
       ...pair(inPair(axes.query.names[query[0]]), inPair(axes.key.names[key[0]])),
       ...pairNumbers(content, query[0], key[0]),
+      ...gold,
       release,
     ];
   }
@@ -80,6 +91,7 @@ export function headStatus(content: HeadContent): Phrase {
       return [n ? " · " : " ", name, ` ${text}${headOf(matrix, unit)}`];
     }),
     focused.value[side].length > 1 ? " (sums)" : "",
+    ...gold,
     release,
   ];
 }

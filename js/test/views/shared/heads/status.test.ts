@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { headMatrix } from "../../../../src/data/attention-matrix.ts";
+import { NO_ARCS } from "../../../../src/views/shared/arcs.ts";
 import { axesOf, focusedUnits } from "../../../../src/views/shared/axes.ts";
 import { headStatus } from "../../../../src/views/shared/heads/status.ts";
 import { stateOf } from "../../../support/choices.ts";
@@ -22,6 +23,7 @@ test("a column that is being computed says so", () => {
     focused,
     matrices,
     matrix,
+    arcs: NO_ARCS,
     strips,
   });
   const text = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");

@@ -1,0 +1,45 @@
+/** Annotated links: which of them a head finds. */
+
+import { expect, test } from "vitest";
+import { storedMatrix } from "../../../src/data/attention-matrix.ts";
+import { drawnArcs } from "../../../src/views/shared/arcs.ts";
+import { axesOf } from "../../../src/views/shared/axes.ts";
+import { stateOf } from "../../support/choices.ts";
+import { LABELS } from "../../support/numbers.ts";
+
+const COUNT = LABELS.length;
+
+/** The shared record's tokens 0, 4 and 8 are special; tokens 2 and 3 are a word. */
+function found(weights: Float32Array, words: boolean, ...links: readonly object[]) {
+  const state = stateOf({ words });
+  const stack = state.shown.stack.value;
+  const arcs = links.map((link) => ({ stack: stack.name, label: "", by: "query", ...link }));
+  const matrix = storedMatrix("", weights, stack.keys.labels.length);
+  return drawnArcs(arcs as never, stack.name, axesOf(state, stack), matrix).map(({ hit }) => hit);
+}
+
+const only = (...places: readonly (readonly [number, number, number])[]) => {
+  const weights = new Float32Array(COUNT * COUNT).fill(0.01);
+  for (const [query, key, weight] of places) weights[query * COUNT + key] = weight;
+  return weights;
+};
+
+test("special tokens and the query itself do not count", () => {
+  const weights = only([1, 0, 0.9], [1, 1, 0.5], [1, 3, 0.2], [5, 3, 0.1]);
+  const links = [
+    { query: [1, 2], key: [3, 4] },
+    { query: [1, 2], key: [2, 4] },
+    { query: [1, 2], key: [5, 6] },
+  ];
+  expect(found(weights, false, ...links)).toEqual([true, true, false]);
+});
+
+test("the key may decide, and missing weights decide nothing", () => {
+  const weights = only([1, 3, 0.2], [5, 3, 0.3], [6, 1, Number.NaN]);
+  const links = [
+    { query: [5, 6], key: [3, 4], by: "key" },
+    { query: [1, 2], key: [3, 4], by: "key" },
+    { query: [6, 7], key: [3, 4] },
+  ];
+  expect(found(weights, false, ...links)).toEqual([true, false, null]);
+});
