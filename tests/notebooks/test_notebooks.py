@@ -68,11 +68,18 @@ assert counts == {
 assert kinds[0][2] == kinds[1][8] == "diagonal"
 assert largest["own_text"] < 0.6 and max(largest[n] for n in names if n != "own_text") < 0.2
 """,
+    "michel_heads": """
+assert 0.9 < -curve.losses[0] < 0.95
+assert can_go(curve.losses) == curve.removable(0.05) == 48
+assert at_random[0] == 8 and at_random[2] == 24 and at_random[-1] == 40
+assert {head.stack for head in last} == set(scores.stacks)
+assert sum(head.stack == "cross" for head in last) == 15
+""",
     "export": "assert (again.weights(2, 9) == record.weights(2, 9)).all()",
 }
 
 # These say something of trained models that no package carries.
-NEEDS = {"encoder_decoder": "marian_en_fr", "vision": "vit"}
+NEEDS = {"encoder_decoder": "marian_en_fr", "michel_heads": "marian_en_fr", "vision": "vit"}
 
 
 def trained(model: str) -> bool:
