@@ -74,11 +74,18 @@ assert most["moved"] < table["moved_null"].min() and (layer, head) == (3, 11)
 assert (layers["moved"][:4] == 0).all()
 assert (abs(layers["moved"][4:] - layers["moved_null"][4:]) < 0.01).all()
 """,
+    "michel_heads": """
+assert 0.9 < -curve.losses[0] < 0.95
+assert can_go(curve.losses) == curve.removable(0.05) == 48
+assert at_random[0] == 8 and at_random[2] == 24 and at_random[-1] == 40
+assert {head.stack for head in last} == set(scores.stacks)
+assert sum(head.stack == "cross" for head in last) == 15
+""",
     "export": "assert (again.weights(2, 9) == record.weights(2, 9)).all()",
 }
 
 # These say something of trained models that no package carries.
-NEEDS = {"encoder_decoder": "marian_en_fr", "vision": "vit"}
+NEEDS = {"encoder_decoder": "marian_en_fr", "michel_heads": "marian_en_fr", "vision": "vit"}
 
 
 def trained(model: str) -> bool:
