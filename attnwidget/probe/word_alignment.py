@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from attnwidget.analysis import Numbers
 from attnwidget.corpus import Estimate
 from attnwidget.progress import counted, step_done
 from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
@@ -84,6 +85,7 @@ class AlignmentScores:
         offset_accuracy: the share of words whose source word is there.
         null_accuracy: the accuracy of the best head of random weights, or None.
         values: the accuracy of every head in its better moment, arrays [layers, heads].
+        by_moment: the accuracy of every head at either moment, arrays [layers, heads].
         null_values: the same of random weights, or None.
         numbers: the layers' numbers in the model.
         num_pairs: the pairs that chose head, moment and offset, and those that were held out.
@@ -99,6 +101,7 @@ class AlignmentScores:
     offset_accuracy: Share
     null_accuracy: Share | None
     values: Estimate
+    by_moment: Mapping[Moment, Numbers]
     null_values: Estimate | None
     numbers: tuple[int, ...]
     num_pairs: tuple[int, int]
@@ -240,6 +243,7 @@ def alignment(
         scored.offsets.share(offset),
         null_accuracy,
         of_better_direction(before, own, heads),
+        dict(zip(_MOMENTS, np.where(heads.exists, own.values, np.nan), strict=True)),
         null_values,
         heads.numbers,
         (len(choosing), len(scoring)),
