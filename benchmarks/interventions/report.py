@@ -43,7 +43,8 @@ def markdown(results: Iterable[Result]) -> str:
             f"The first layer of every stack of {len(built)} architectures with softmax attention, "
             f"with transformers {transformers.__version__} and torch {torch.__version__} on the "
             "CPU, beside the same by other ways; afterwards, parameters, buffers, hooks, modes "
-            f"and outputs are as before.{left} Written by `python -m benchmarks.interventions --write`.",
+            f"and outputs are as before.{left} Written by "
+            "`python -m benchmarks.interventions --write`.",
             "",
             *_counts(built),
             *_errors(built),
