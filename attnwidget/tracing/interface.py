@@ -8,6 +8,7 @@ for instance), and some then compute something else.
 
 from __future__ import annotations
 
+import dis
 import functools
 import sys
 from collections.abc import Callable, Iterator
@@ -126,7 +127,20 @@ def _call(
         else lambda *tensors: _replayed(stack, module, eager, tensors, options),
         output=_by_head(result[0], query.shape, value.shape[-1]),
         rebuild=lambda heads: (heads.transpose(1, 2).reshape(result[0].shape), *result[1:]),
-        rerun=None if eager is None else rerun,
+        rerun=None if eager is None or not _takes_mask(eager) else rerun,
+    )
+
+
+@functools.cache
+def _takes_mask(eager: AttentionFunction) -> bool:
+    """False if an explicit attention function never reads its mask, the fifth argument."""
+    code = getattr(eager, "__code__", None)
+    if code is None or code.co_argcount < len(_POSITIONAL):
+        return True
+    name = code.co_varnames[len(_POSITIONAL) - 1]
+    return any(
+        step.opname.startswith("LOAD") and name in str(step.argval)
+        for step in dis.get_instructions(code)
     )
 
 

@@ -50,8 +50,10 @@ def gradient_errors(
         projections: the modules that receive the head outputs of calls.
     """
     model = built.model
+    torch.manual_seed(0)  # some models draw random numbers
     gradients = attention_gradients(model, None, built.inputs, loss=loss)
     batch = one_text(model, None, built.inputs, None, None, 0).batch
+    torch.manual_seed(0)
     _, found, _ = output_gradients(model, batch, loss)
     sites = [each.site for each in found]
     known = [each for each in found if each.site.layer in gradients.layers.get(each.site.stack, {})]
