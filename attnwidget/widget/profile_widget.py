@@ -100,9 +100,10 @@ class ProfileWidget(AttentionWidget):
 
     def _replace_text(self, text: int) -> None:
         record = self._reader.read(self._profile.text(text))
-        manifest, overview = self._encode_overview(record)
+        manifest, overview = self._named_overview(record)
         # Positions in another text.
         self.query = self.key = None
+        self.arcs = ()
         self._text = text
         self._record, self._manifest, self._overview = record, manifest, overview
         self._blocks, self._note = {}, ""

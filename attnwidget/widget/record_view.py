@@ -91,15 +91,14 @@ class RecordView(Choices):
         self._record = record
         # The model of the record, if it was shown from one.
         self._rerun: Rerun | None = None
-        count = sum(len(record.stack(name).layers) for name in record.stacks)
-        with counted("Summarizing heads", "layers", count):
-            manifest, overview = self._encode_overview(record)
         # Readers of a translation look at its attention to the source first.
         first = "cross" if "cross" in record.stacks else record.stacks[0]
         chosen = choices.get("stack")
         stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
-        if head_names is not None:
-            manifest = with_head_names(manifest, stack, head_names)
+        self._head_names = {} if head_names is None else {stack: head_names}
+        count = sum(len(record.stack(name).layers) for name in record.stacks)
+        with counted("Summarizing heads", "layers", count):
+            manifest, overview = self._named_overview(record)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
         # A profile may lack the usual metrics.
@@ -144,6 +143,13 @@ class RecordView(Choices):
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         return encode_overview(record)
+
+    def _named_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        """The record's (manifest, thumbnails), with the user's words for heads."""
+        manifest, overview = self._encode_overview(record)
+        for stack, names in self._head_names.items():
+            manifest = with_head_names(manifest, stack, names)
+        return manifest, overview
 
     def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
         try:

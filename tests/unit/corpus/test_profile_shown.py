@@ -101,6 +101,14 @@ def test_a_request_for_no_example_says_so(
     assert widget.record is before
 
 
+def test_another_text_has_the_words_for_heads_and_not_the_arcs(found: aw.HeadProfile) -> None:
+    widget = found.widget(arcs=[aw.Arc(1, 2, "obj")], head_names={(0, 3): "finds nouns"})
+    _receive(widget, {"op": "open", "text": 1, "stack": "self", "layer": 0, "head": 3, "query": 0})
+    assert widget._text == widget._texts[1]
+    assert widget._manifest["patterns"]["words"]["self"][0][3] == "finds nouns"
+    assert (widget.arcs, widget._arcs) == ((), [])
+
+
 def _receive(widget: ProfileWidget, content: dict[str, Any]) -> None:
     widget._handle_msg(
         {"content": {"data": {"method": "custom", "content": content}}, "buffers": []}
