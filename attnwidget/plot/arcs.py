@@ -30,32 +30,34 @@ class DrawnArc(NamedTuple):
 
     Attributes:
         units: its units by side.
-        hit: True if the head's largest weight lies on it.
+        hit: True if the head's largest weight lies on it; None in a difference.
     """
 
     label: str
     by: Side
     units: dict[Side, list[int]]
-    hit: bool
+    hit: bool | None
 
 
 def drawn_arcs(
-    arcs: Sequence[SentArc], stack: str, tokens: TokenAxes, weights: Floats, *, same: bool
+    arcs: Sequence[SentArc], tokens: TokenAxes, weights: Floats | None, *, same: bool
 ) -> list[DrawnArc]:
-    """The arcs of a stack whose tokens are shown, with what a head makes of them.
+    """The arcs whose tokens are shown, with what a head makes of them.
 
     Args:
-        weights: of the head, [query units, key units].
+        weights: of the head, [query units, key units]; None of a difference, whose largest change
+            is not where a head attends.
         same: True if queries and keys are the same tokens.
     """
     drawn = []
     for arc in arcs:
         ranges: dict[Side, range] = {"query": range(*arc["query"]), "key": range(*arc["key"])}
         units = {side: tokens[side].units(list(ranges[side])) for side in SIDES}
-        if arc["stack"] != stack or not all(units.values()):
+        if not all(units.values()):
             continue
         by = arc["by"]
-        drawn.append(DrawnArc(arc["label"], by, units, _hits(units, by, tokens, weights, same)))
+        hit = None if weights is None else _hits(units, by, tokens, weights, same)
+        drawn.append(DrawnArc(arc["label"], by, units, hit))
     return drawn
 
 
@@ -91,7 +93,7 @@ def draw_arcs(
                 (room.key, _along(arc, "key", shown, room)),
             )
             for arc in arcs
-            if arc.hit is hit
+            if bool(arc.hit) is hit
         ]
         style = {} if hit else {"linestyles": [_DASHES]}
         add_curves(axes, paths, palette.text, _WIDTH, **style)
@@ -117,8 +119,9 @@ def draw_arcs(
                 "boxstyle": "round,pad=0.15",
             },
         )
-    hits = sum(arc.hit for arc in arcs)
-    return [f"{name} finds {hits} of {len(arcs)} annotated links (solid)"]
+    known = [arc.hit for arc in arcs if arc.hit is not None]
+    note = f"{name} finds {sum(known)} of {len(known)} annotated links (solid)"
+    return [note] if known else []
 
 
 def _along(arc: DrawnArc, side: Side, shown: Shown, room: LineRoom) -> float:

@@ -77,10 +77,11 @@ def draw_head(axes: Axes, shown: Shown) -> None:
             by_matrix = zip(colors, weights, strict=True)
             series = [Series(color, units, each) for color, each in by_matrix]
         notes = locked_lines(axes, room, tokens, side, series)
-    if shown.arcs_shown and shown.arcs:
+    if shown.arcs_shown and shown.stack_arcs:
         matrix = matrix_beside_lines(shown)
         same = shown.current_stack.queries == shown.current_stack.keys
-        arcs = drawn_arcs(shown.arcs, shown.stack_name, tokens, matrix.weights(), same=same)
+        weights_of_head = None if signed else matrix.weights()
+        arcs = drawn_arcs(shown.stack_arcs, tokens, weights_of_head, same=same)
         notes += draw_arcs(axes, shown, room, arcs, matrix.name, palette)
 
     hide_frame(axes)

@@ -190,6 +190,11 @@ class Shown:
         return self._partner if self.compared == "b" else self._own_stack
 
     @property
+    def stack_arcs(self) -> list[SentArc]:
+        """The arcs of the stack. Those of the first record of a comparison are of B, too."""
+        return [arc for arc in self.arcs if arc["stack"] in (self.stack_name, self._own_stack)]
+
+    @property
     def several_stacks(self) -> bool:
         """True if there is a choice of stacks: those of B are not one."""
         compared = self.overview is not None and "compared" in self.overview[0]

@@ -350,8 +350,13 @@ class Choices(traitlets.HasTraits):
         compared = self._manifest.get("compared")
         return {each["a"]: each["b"] for each in compared["stacks"]} if compared else {}
 
+    @property
+    def _own_stacks(self) -> list[str]:
+        """The stacks that can be chosen: those of b are not."""
+        return [name for name in self._record.stacks if name not in self._partners.values()]
+
     def _known_stack(self, name: str) -> str:
-        names = [name for name in self._record.stacks if name not in self._partners.values()]
+        names = self._own_stacks
         if name not in names:
             raise TraitError(f"no stack {name!r}; this record has {', '.join(names)}")
         return name

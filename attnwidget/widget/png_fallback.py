@@ -24,7 +24,12 @@ class _TooLarge(ValueError):
 
 
 def with_picture(
-    shown: Any, record: AttentionRecord, choices: Mapping[str, Any], draw: Callable[[], bytes]
+    shown: Any,
+    record: AttentionRecord,
+    choices: Mapping[str, Any],
+    draw: Callable[[], bytes],
+    *,
+    several_stacks: bool,
 ) -> tuple[Bundle, Bundle]:
     """Add a PNG and text to a widget's MIME bundle, as (data, metadata).
 
@@ -35,9 +40,10 @@ def with_picture(
         shown: data, or (data, metadata), as `_repr_mimebundle_` returns it.
         record, choices: what the widget shows.
         draw: returns the PNG.
+        several_stacks: True if the stack is a choice, which the text names.
     """
     data, metadata = shown if isinstance(shown, tuple) else (shown, {})
-    data = {**data, "text/plain": _words(record, choices)}
+    data = {**data, "text/plain": _words(record, choices, several_stacks)}
     try:
         _refuse_too_large(record, choices)
         data["image/png"] = base64.b64encode(draw()).decode()
@@ -87,9 +93,9 @@ def _refuse_heads(record: AttentionRecord, choices: Mapping[str, Any]) -> None:
         )
 
 
-def _words(record: AttentionRecord, choices: Mapping[str, Any]) -> str:
+def _words(record: AttentionRecord, choices: Mapping[str, Any], several_stacks: bool) -> str:
     view, stack = choices["view"], choices["stack"]
-    of_stack = f" of {stack}" if len(record.stacks) > 1 else ""
+    of_stack = f" of {stack}" if several_stacks else ""
     head = "" if view == "model" else f", layer {choices['layer']}, head {choices['head']}"
     model = printable(record.model) or "an unnamed model"
     return (

@@ -205,6 +205,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             self._record,
             choice_values(self),
             draw=self._preview,
+            several_stacks=len(self._own_stacks) > 1,
         )
 
     if hasattr(anywidget.AnyWidget, "_ipython_display_"):

@@ -16,6 +16,8 @@ def with_head_names(
 ) -> dict[str, Any]:
     """A manifest whose heads of one stack have these words in place of those for their pattern.
 
+    In a comparison, the heads of B that are compared with them have these words, too.
+
     Raises:
         ValueError: there is no such head, or its words are no text.
     """
@@ -27,6 +29,9 @@ def with_head_names(
     }
     words = {stack: [list(heads) for heads in layers] for stack, layers in words.items()}
     [stack] = (each for each in manifest["stacks"] if each["name"] == stack_name)
+    compared = manifest.get("compared")
+    pairs = compared["stacks"] if compared else []
+    named = [stack_name, *(pair["b"] for pair in pairs if pair["a"] == stack_name)]
     places = {layer["number"]: place for place, layer in enumerate(stack["layers"])}
     for place, name in names.items():
         layer, head = place if isinstance(place, tuple) and len(place) == 2 else (None, None)
@@ -34,5 +39,6 @@ def with_head_names(
             raise ValueError(f"head_names has {place!r:.60}; expected (layer, head) of a head")
         if not isinstance(name, str):
             raise ValueError(f"head_names has {name!r:.60} for head {place}; expected words")
-        words[stack_name][places[layer]][head] = sendable(name)
+        for each in named:
+            words[each][places[layer]][head] = sendable(name)
     return {**manifest, "patterns": {**patterns, "words": words}}

@@ -38,8 +38,8 @@ def found(record: AttentionRecord, arcs: list[Arc], head: int = 0) -> list[bool]
     shown = Shown(record, head=head)
     weights = record.weights(0, head)
     sent = encode_arcs(record, arcs)
-    drawn = drawn_arcs(sent, "self", shown.token_axes, weights, same=True)
-    return [arc.hit for arc in drawn]
+    drawn = drawn_arcs(sent, shown.token_axes, weights, same=True)
+    return [bool(arc.hit) for arc in drawn]
 
 
 def test_special_tokens_and_the_token_itself_do_not_count(record: AttentionRecord) -> None:

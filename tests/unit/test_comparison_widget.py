@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ipywidgets import link
+from matplotlib import figure, text
 from traitlets import TraitError
 
 import attnwidget as aw
+from attnwidget.plot.head_plot import draw_head
 from attnwidget.widget import ComparisonWidget
 
 LABELS = ["the", "cat", "is", "too", "big"]
@@ -127,3 +129,28 @@ def test_figures_of_the_head_view_alone(comparison: aw.Comparison, tmp_path: Pat
     widget.save_figure(tmp_path / "model.svg")
     with pytest.raises(ValueError, match="not of maxima"):
         comparison.widget(combine="max").save_figure(tmp_path / "max.svg")
+
+
+def test_words_for_heads_are_of_both_records(comparison: aw.Comparison) -> None:
+    words = comparison.widget(head_names={(1, 0): "finds cats"})._manifest["patterns"]["words"]
+    assert words["self"][1][0] == words["self of B"][1][0] == "finds cats"
+
+
+def test_arcs_are_drawn_in_both_records_and_not_counted_in_the_difference(
+    comparison: aw.Comparison,
+) -> None:
+    widget = comparison.widget(arcs=[aw.Arc(1, 2, "obj")])
+    for compared, counted in (("a", True), ("b", True), ("difference", False)):
+        widget.compared = compared
+        axes = figure.Figure(figsize=(5, 5)).add_subplot()
+        draw_head(axes, widget._plotted())
+        texts = [each.get_text() for each in axes.findobj(text.Text)]
+        assert "obj" in texts
+        assert any("of 1 annotated links" in each for each in texts) == counted
+
+
+def test_the_words_beside_it_name_no_stack_where_there_is_no_choice(
+    comparison: aw.Comparison,
+) -> None:
+    data, _ = comparison.widget()._repr_mimebundle_()
+    assert ": head view, layer 0, head 0." in data["text/plain"]

@@ -4,6 +4,7 @@ import { MOST_LEVELS, type SignedThumbnail } from "./codec.ts";
 import type { Layer, Overview } from "./layer.ts";
 import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 import type { Loaded } from "./resource-cache.ts";
+import { cropped } from "./thumbnails.ts";
 
 /** Implements `Layer` with B − A in place of weights. */
 export class DifferenceLayer implements Layer {
@@ -63,13 +64,13 @@ export class DifferenceLayer implements Layer {
     return a.pending(side, position) ?? b.pending(side, position);
   }
 
-  overview(head: number): Overview | undefined {
+  overview(head: number, segments: string): Overview | undefined {
     if (this.sides.every(({ whole }) => whole)) return undefined;
-    const { rows, columns, levels, less } = this.thumbnails[head];
+    const { rows, columns, levels, less } = cropped(this.thumbnails[head], this.stack, segments);
     const peak = this.info.peaks?.[head] ?? 0;
     const values = Float32Array.from(
       levels,
-      (level, at) => (less[at] ? -1 : 1) * peak * (level / MOST_LEVELS) ** 2,
+      (level, at) => (less?.[at] ? -1 : 1) * peak * (level / MOST_LEVELS) ** 2,
     );
     return { rows, columns, values };
   }

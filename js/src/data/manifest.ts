@@ -206,6 +206,13 @@ export function ownStacks({ stacks, compared }: Manifest): readonly StackInfo[] 
   return stacks.filter((stack) => !others.has(stack));
 }
 
+/** The stack of the first record to which a stack belongs: in a single record, it is its own. */
+export function ownName({ compared }: Manifest, stack: string): string {
+  const pairs = [...(compared?.stacks.values() ?? [])];
+  const pair = pairs.find(({ b, difference }) => [b.name, difference.name].includes(stack));
+  return pair?.a.name ?? stack;
+}
+
 export interface SentCompared {
   readonly stacks: readonly {
     readonly a: string;

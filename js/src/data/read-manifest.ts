@@ -77,7 +77,10 @@ export function readManifest(sent: unknown): Manifest {
     patterns: {
       kinds: patterns.kinds,
       values: byLayer({ ...patterns.values, ...Object.fromEntries(ofDifferences) }, all),
-      words: byLayer(compared ? comparedWords(compared, patterns) : (patterns.words ?? {}), all),
+      words: byLayer(
+        { ...patterns.words, ...(compared && comparedWords(compared, patterns)) },
+        all,
+      ),
       reasons: byLayer(patterns.reasons ?? {}, stacks),
     },
   };
@@ -135,6 +138,7 @@ const WEIGHTS = {
 function comparedWords({ stacks }: Compared, patterns: SentPatterns): SentByHead<string> {
   const words = [...stacks.values()].map(({ a, b, difference }) => {
     const said = ({ name }: StackInfo, layer: number, head: number) =>
+      patterns.words?.[name]?.[layer][head] ??
       patterns.kinds[patterns.values[name][layer][head]].description;
     const rows = a.layers.map(({ heads }, layer) =>
       Array.from({ length: heads }, (_, head) => {

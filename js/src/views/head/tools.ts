@@ -7,6 +7,7 @@ import { choice, type Option, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
+import { arcsOf } from "../shared/arcs.ts";
 
 const COMBINE = {
   none: "Single heads",
@@ -78,7 +79,7 @@ export function headTools(
     keys.hidden = !patchesOn(store.manifest, stack);
     const onImage = !keys.hidden && state.picture.value;
     horizontal.hidden = onImage;
-    arcs.hidden = onImage || !state.arcs.value.some(({ stack: of }) => of === stack.name);
+    arcs.hidden = onImage || !arcsOf(state, stack.name).length;
     words.hidden = onImage || !hasWords(stack);
   });
   return [keys, show, lens, words, arcs, horizontal];

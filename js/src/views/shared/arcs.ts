@@ -2,7 +2,7 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import type { Arc } from "../../data/manifest.ts";
+import { type Arc, ownName } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, type Phrase, token } from "../../parts/text.ts";
 import type { Track } from "../../parts/track.ts";
@@ -19,7 +19,7 @@ export interface DrawnArc {
   /** Its units by side. */
   readonly query: readonly number[];
   readonly key: readonly number[];
-  /** True if the head's largest weight lies on it; null while weights are missing. */
+  /** True if the head's largest weight lies on it; null while weights are missing, or of B − A. */
   readonly hit: boolean | null;
 }
 
@@ -38,6 +38,12 @@ const FADED = 0.15;
 
 export const NO_ARCS: ReadonlySignal<readonly DrawnArc[]> = signal([]);
 
+/** The arcs of a stack. Those of the first record of a comparison are of B and of B − A, too. */
+export function arcsOf({ arcs, manifest }: State, stack: string): readonly Arc[] {
+  const names = [stack, ownName(manifest.value, stack)];
+  return arcs.value.filter((arc) => names.includes(arc.stack));
+}
+
 /** The arcs that a view of one matrix draws. */
 export const shownArcs = (
   state: State,
@@ -46,13 +52,12 @@ export const shownArcs = (
   matrix: ReadonlySignal<AttentionMatrix>,
 ): ReadonlySignal<readonly DrawnArc[]> =>
   computed(() =>
-    state.arcs_shown.value ? drawnArcs(state.arcs.value, stack, axes, matrix.value) : [],
+    state.arcs_shown.value ? drawnArcs(arcsOf(state, stack), axes, matrix.value) : [],
   );
 
-/** The arcs of a stack whose tokens are shown, with what a head makes of them. */
+/** The arcs whose tokens are shown, with what a head makes of them. */
 export function drawnArcs(
   arcs: readonly Arc[],
-  stack: string,
   axes: Axes,
   matrix: AttentionMatrix,
 ): readonly DrawnArc[] {
@@ -61,9 +66,9 @@ export function drawnArcs(
     const all = new Set(units.of.slice(start, end));
     return [...all].filter((unit) => places[unit] >= 0);
   };
-  return arcs.flatMap(({ stack: of, label, by, ...ends }) => {
+  return arcs.flatMap(({ label, by, ...ends }) => {
     const [query, key] = [unitsOf("query", ends.query), unitsOf("key", ends.key)];
-    if (of !== stack || !query.length || !key.length) return [];
+    if (!query.length || !key.length) return [];
     return [{ label, by, query, key, hit: hits({ query, key }, by, axes, matrix) }];
   });
 }
@@ -75,6 +80,8 @@ function hits(
   axes: Axes,
   matrix: AttentionMatrix,
 ): boolean | null {
+  // The largest change is not where a head attends.
+  if (matrix.measure === "difference") return null;
   if (by === "key" && !matrix.hasColumns()) return null;
   const far = otherSide(by);
   const rows = units[by].map((unit) => (by === "query" ? matrix.row(unit) : matrix.column(unit)));
@@ -137,9 +144,10 @@ export function paintArcs(painter: Painter, picture: ArcsPicture): void {
   }
 }
 
-/** "Head 3 finds 5 of 7 annotated links". */
+/** "Head 3 finds 5 of 7 annotated links"; "" if that is not known of any. */
 export function arcsCount(arcs: readonly DrawnArc[], name: string): string {
   const known = arcs.filter(({ hit }) => hit !== null);
+  if (!known.length) return "";
   const hit = known.filter((arc) => arc.hit);
   return `${name} finds ${hit.length} of ${known.length} annotated links`;
 }

@@ -2,9 +2,10 @@
 
 import { expect, test } from "vitest";
 import { storedMatrix } from "../../../src/data/attention-matrix.ts";
-import { drawnArcs } from "../../../src/views/shared/arcs.ts";
+import { arcsCount, arcsOf, drawnArcs } from "../../../src/views/shared/arcs.ts";
 import { axesOf } from "../../../src/views/shared/axes.ts";
 import { stateOf } from "../../support/choices.ts";
+import { compared } from "../../support/compared.ts";
 import { LABELS } from "../../support/numbers.ts";
 
 const COUNT = LABELS.length;
@@ -15,7 +16,7 @@ function found(weights: Float32Array, words: boolean, ...links: readonly object[
   const stack = state.shown.stack.value;
   const arcs = links.map((link) => ({ stack: stack.name, label: "", by: "query", ...link }));
   const matrix = storedMatrix("", weights, stack.keys.labels.length);
-  return drawnArcs(arcs as never, stack.name, axesOf(state, stack), matrix).map(({ hit }) => hit);
+  return drawnArcs(arcs as never, axesOf(state, stack), matrix).map(({ hit }) => hit);
 }
 
 const only = (...places: readonly (readonly [number, number, number])[]) => {
@@ -42,4 +43,20 @@ test("the key may decide, and missing weights decide nothing", () => {
     { query: [6, 7], key: [3, 4] },
   ];
   expect(found(weights, false, ...links)).toEqual([true, false, null]);
+});
+
+test("in a comparison, the arcs of A are of B and of the difference, which finds none", () => {
+  const state = stateOf({}, compared());
+  const link = { label: "", by: "query", query: [1, 2], key: [3, 4] } as const;
+  state.arcs.value = [{ ...link, stack: "self" }];
+  const found = (["a", "b", "difference"] as const).map((shown) => {
+    state.compared.value = shown;
+    const stack = state.shown.stack.value;
+    const measure = stack.difference ? "difference" : "weight";
+    const matrix = storedMatrix("", only([1, 3, 0.9]), COUNT, undefined, measure);
+    const drawn = drawnArcs(arcsOf(state, stack.name), axesOf(state, stack), matrix);
+    return [drawn.map(({ hit }) => hit), arcsCount(drawn, "It")];
+  });
+  const one = [[true], "It finds 1 of 1 annotated links"];
+  expect(found).toEqual([one, one, [[null], ""]]);
 });

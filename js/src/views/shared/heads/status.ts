@@ -44,9 +44,8 @@ export function headStatus(content: HeadContent): Phrase {
   const strips = content.strips.value;
   const arcs = content.arcs.value;
   if (!side) {
-    const found = arcs.length
-      ? `${joined(content.layerLabel, arcsCount(arcs, matrix.value.name))} · `
-      : "";
+    const count = arcsCount(arcs, matrix.value.name);
+    const found = count && `${joined(content.layerLabel, count)} · `;
     return [found, hint("Point at a token to see its attention; click to keep it.")];
   }
   const gold = arcsPhrase(arcs, axes, focused.value);

@@ -1,0 +1,29 @@
+/** The shared record, compared with itself. */
+
+import { RECORD, type SentRecord } from "./vectors.ts";
+
+interface Sent {
+  stacks: { name: string; layers: { heads: number }[] }[];
+  metrics: { values: Record<string, unknown> }[];
+  patterns: { values: Record<string, unknown> };
+}
+
+/** @param words for heads, by stack */
+export function compared(words?: Readonly<Record<string, readonly string[][]>>): SentRecord {
+  const { stacks, metrics, patterns, ...others } = structuredClone(RECORD.manifest) as Sent;
+  const [a] = stacks;
+  const b = { ...a, name: `${a.name} of B` };
+  const peaks = a.layers.map(({ heads }) => Array(heads).fill(1));
+  const ofBoth = <Part extends { values: Record<string, unknown> }>(part: Part) => ({
+    ...part,
+    values: { [a.name]: part.values[a.name], [b.name]: part.values[a.name] },
+  });
+  const manifest = {
+    ...others,
+    stacks: [a, b],
+    metrics: metrics.map(ofBoth),
+    patterns: { ...ofBoth(patterns), ...(words && { words }) },
+    compared: { stacks: [{ a: a.name, b: b.name, peaks }], names: ["one", "other"], remark: "" },
+  };
+  return { ...RECORD, manifest };
+}
