@@ -90,7 +90,9 @@ class Difference:
             return found
         before, after = self._plain, self._compared(output)
         if self._field == "logits":
-            each = (before.exp() * (before - after)).sum(dim=-1).clamp(min=0)
+            # A masked class, -inf in both, counts nothing.
+            change = torch.where(before > -torch.inf, before - after, 0)
+            each = (before.exp() * change).sum(dim=-1).clamp(min=0)
         else:
             each = 1 - torch.cosine_similarity(before, after, dim=-1).clamp(-1, 1)
         found = each.reshape(self._rows, -1).mean(dim=1).cpu().double().numpy()

@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_leaves
 
 from attnwidget.corpus.forward import run_model
 from attnwidget.session import ipython
-from attnwidget.tracing import trace, undisturbed
+from attnwidget.tracing import is_changed, trace, undisturbed
 
 from .editor import editing
 from .edits import Ablate, listed
@@ -18,7 +18,7 @@ from .effect import Effect
 from .measure import effect_between, labels, read_output
 from .one_text import OneText
 from .sites import named_sites
-from .skipping import Block, BlockFinder, blocks_before, can_skip, skipped
+from .skipping import Block, BlockFinder, ExactSkips, blocks_before, skipped
 
 # In bytes. What layers returned is kept up to this; beyond, all of them run again.
 _LARGEST = 1 << 28
@@ -45,9 +45,9 @@ class KeptPass:
                 plain = run_model(model, given.batch, all_logits=True)
             self._interface_only = traced.by_interface
             self._sites = named_sites(model, finder, 1).found
-            blocks = finder.blocks if _size(finder.blocks) <= _LARGEST else []
-            skips = can_skip(model, given.batch, blocks, plain)
-        self._returned = [(block.name, block.output) for block in blocks if skips]
+        blocks = finder.blocks if _size(finder.blocks) <= _LARGEST else []
+        self._returned = [(block.name, block.output) for block in blocks]
+        self._skips = ExactSkips(given.batch, plain)
         self._before = read_output(model, plain, given.row, given.sequences)
 
     def is_of(self, model: torch.nn.Module) -> bool:
@@ -63,12 +63,15 @@ class KeptPass:
         layers = {(edit.stack, layer) for edit in edits for layer in listed(edit.layers, [])}
         changed = [site for site in self._sites if (site.stack, site.layer) in layers]
         blocks = [Block(name, model.get_submodule(name), out) for name, out in self._returned]
-        with (
-            undisturbed(model),
-            editing(model, edits, self._sites, interface_only=self._interface_only),
-            skipped(blocks_before(blocks, changed)),
-        ):
-            output = run_model(model, self._given.batch, all_logits=True)
+        with undisturbed(model):
+            first = blocks_before(blocks, changed)
+            if not self._skips.allow(model, first):
+                first = []
+            with (
+                editing(model, edits, self._sites, interface_only=self._interface_only),
+                skipped(first),
+            ):
+                output = run_model(model, self._given.batch, all_logits=True)
         after = read_output(model, output, self._given.row, self._given.sequences)
         return effect_between(self._before, after, labels(model, tokenizer, self._before))
 
@@ -83,7 +86,9 @@ def _state(model: torch.nn.Module) -> list[object]:
 
     Torch counts the changes of a tensor, but not those of `tensor.data`, which a cell can make.
     """
-    return [getattr(ipython(), "execution_count", None), *_parts(model)]
+    # A pass under an intervention is never used again: this object equals no other.
+    changed = object() if is_changed() else None
+    return [getattr(ipython(), "execution_count", None), changed, *_parts(model)]
 
 
 def _parts(model: torch.nn.Module) -> Iterator[object]:

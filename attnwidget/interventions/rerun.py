@@ -43,7 +43,14 @@ class Rerun:
         batch_index: int,
         values: bool = False,
     ) -> None:
-        self._model = weakref.ref(model)
+        own = weakref.ref(self)
+
+        def forget(_deleted: object) -> None:
+            rerun = own()
+            if rerun is not None:
+                rerun.forget()
+
+        self._model = weakref.ref(model, forget)
         self._inputs = tokenizer, text, text_pair
         self._target, self._batch_index, self._values = target, batch_index, values
         self._kept: KeptPass | None = None
@@ -83,6 +90,10 @@ class Rerun:
                 image=False,
             )
 
+    def forget(self) -> None:
+        """Free what is kept of the model's pass; the next effect runs the whole model again."""
+        self._kept = None
+
     def _pass(self, model: torch.nn.Module) -> KeptPass:
         """The pass of the whole model, run again if the model may have changed since."""
         # Imported here, so that records can be opened and shown without torch.
@@ -97,7 +108,6 @@ class Rerun:
     def _present(self) -> torch.nn.Module:
         model = self._model()
         if model is None:
-            self._kept = None
             raise ReferenceError(
                 "The model was deleted: keep it in a variable, and run the cell again."
             )

@@ -23,7 +23,7 @@ from .head_scores import HeadScores
 from .one_text import one_text
 from .row_edits import RowEdit, RowEditor
 from .sites import Site, named_sites, stack_heads
-from .skipping import BlockFinder, blocks_before, can_skip, skipped
+from .skipping import BlockFinder, ExactSkips, blocks_before, skipped
 
 By = Literal["head", "group", "layer"]
 
@@ -71,14 +71,20 @@ def scan_heads(
         sites = named_sites(model, finder, rows)
         chosen = _chosen(sites.found, stack, layers)
         difference = Difference(model, given, plain, rows, metric)
-        blocks = finder.blocks if can_skip(model, batch, finder.blocks, plain) else []
+        # Tried with one row, which takes a fraction of the time.
+        single, output = (finder, plain) if rows == 1 else _single_row(model, given.batch)
+        skips = ExactSkips(given.batch, output)
         heads = stack_heads(chosen)
         values = {name: of_stack.empty() for name, of_stack in heads.items()}
         nulls = {name: of_stack.empty() for name, of_stack in heads.items()}
-        todo = _switched(chosen, by, null=null, seed=seed)
+        todo = _switched(chosen, sites.found, by, null=null, seed=seed)
         while of_batch := list(islice(todo, rows)):
             edits = [each.edits for each in of_batch]
-            before = blocks_before(blocks, [edit.site for of_row in edits for edit in of_row])
+            before = blocks_before(
+                finder.blocks, [edit.site for of_row in edits for edit in of_row]
+            )
+            if not skips.allow(model, single.blocks[: len(before)]):
+                before = []
             editor = RowEditor(edits, rows, replaced_by)
             with skipped(before), trace(model, editor, rows, interface_only=interface_only):
                 output = run_model(model, batch, all_logits=True)
@@ -102,6 +108,13 @@ def scan_heads(
         null_label if null else None,
         sites.missing,
     )
+
+
+def _single_row(model: torch.nn.Module, batch: TextBatch) -> tuple[BlockFinder, Any]:
+    """The layers and the output of a pass over the text in one row."""
+    finder = BlockFinder(model)
+    with trace(model, finder, 1):
+        return finder, run_model(model, batch, all_logits=True)
 
 
 _OFF = {"head": "the head", "group": "the heads that share its keys", "layer": "its layer"}
@@ -155,8 +168,15 @@ class _Switched:
     is_null: bool
 
 
-def _switched(sites: Sequence[Site], by: By, *, null: bool, seed: int) -> Iterator[_Switched]:
-    """All heads, groups or layers, and if there is a null, after those of a layer as many of it."""
+def _switched(
+    sites: Sequence[Site], everywhere: Sequence[Site], by: By, *, null: bool, seed: int
+) -> Iterator[_Switched]:
+    """All heads, groups or layers, and if there is a null, after those of a layer as many of it.
+
+    Args:
+        sites: the layers.
+        everywhere: the layers from which random heads are drawn.
+    """
     for number, site in enumerate(sites):
         units = _units(site, by)
         for heads in units:
@@ -164,7 +184,9 @@ def _switched(sites: Sequence[Site], by: By, *, null: bool, seed: int) -> Iterat
         first = seed + (number << 20)
         for place, heads in enumerate(units if null else []):
             if by == "layer":
-                edits = _random_heads([s for s in sites if s.stack == site.stack], heads, first)
+                edits = _random_heads(
+                    [s for s in everywhere if s.stack == site.stack], heads, first
+                )
             else:
                 edits = (RowEdit(site, heads, first + place),)
             yield _Switched(site, heads, edits, True)

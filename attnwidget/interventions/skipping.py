@@ -49,7 +49,8 @@ class BlockFinder(SiteFinder):
     ) -> None:
         name = self._names.get(id(module))
         if name is not None:
-            self._blocks.append(Block(name, module, output))
+            # Later modules and hooks may change the tensors in place.
+            self._blocks.append(Block(name, module, _cloned(output)))
 
 
 def blocks_before(blocks: Sequence[Block], sites: Sequence[Site]) -> list[Block]:
@@ -78,26 +79,55 @@ def skipped(blocks: Sequence[Block]) -> Iterator[None]:
                 block.module.forward = own
 
 
-def can_skip(model: torch.nn.Module, batch: TextBatch, blocks: Sequence[Block], plain: Any) -> bool:
-    """True if the model's output follows exactly from what its layers returned."""
-    if not blocks:
-        return False
-    with skipped(blocks):
-        again = run_model(model, batch, all_logits=True)
-    pairs = list(zip(_tensors(plain), _tensors(again), strict=False))
-    return bool(pairs) and all(torch.equal(a, b) for a, b in pairs)
+class ExactSkips:
+    """Finds out which first layers of a pass can be skipped without a change of its output.
+
+    A model whose layers share more than their outputs, such as the keys of an earlier layer, cannot
+    skip all of them. Each number of first layers is tried once, by a pass without any other change.
+
+    Args:
+        batch: the inputs of the pass.
+        plain: its output.
+    """
+
+    def __init__(self, batch: TextBatch, plain: Any) -> None:
+        self._batch = batch
+        self._plain = _tensors(plain)
+        self._exact: dict[int, bool] = {0: False}
+
+    def allow(self, model: torch.nn.Module, first: Sequence[Block]) -> bool:
+        """True if the output is the same to the last bit when the first layers are skipped.
+
+        Args:
+            model: the model, undisturbed.
+            first: the layers, with what they returned in the pass.
+        """
+        if len(first) not in self._exact:
+            self._exact[len(first)] = self._tried(model, first)
+        return self._exact[len(first)]
+
+    def _tried(self, model: torch.nn.Module, first: Sequence[Block]) -> bool:
+        try:
+            with skipped(first):
+                again = _tensors(run_model(model, self._batch, all_logits=True))
+        except Exception:  # a later layer lacks what a skipped one would have left for it
+            return False
+        pairs = list(zip(self._plain, again, strict=False))
+        return bool(pairs) and all(torch.equal(a, b) for a, b in pairs)
 
 
-def _tensors(output: Any) -> Iterator[torch.Tensor]:
-    for name in ("logits", "last_hidden_state"):
-        found = getattr(output, name, None)
-        if isinstance(found, torch.Tensor):
-            yield found
+def _tensors(output: Any) -> list[torch.Tensor]:
+    found = [getattr(output, name, None) for name in ("logits", "last_hidden_state")]
+    return [each for each in found if isinstance(each, torch.Tensor)]
 
 
 def _returning(output: Any) -> Any:
     # Later modules may change a tensor in place.
-    return lambda *_args, **_kwargs: tree_map_only(torch.Tensor, torch.clone, output)
+    return lambda *_args, **_kwargs: _cloned(output)
+
+
+def _cloned(output: Any) -> Any:
+    return tree_map_only(torch.Tensor, torch.clone, output)
 
 
 def _blocks(model: torch.nn.Module) -> Iterator[tuple[int, str]]:

@@ -189,6 +189,11 @@ def trace(
             yield traced
 
 
+def is_changed() -> bool:
+    """True within a trace whose handler changes a model."""
+    return bool(_changing)
+
+
 @contextmanager
 def _alone(traced: Trace) -> Iterator[None]:
     """Pause the outer traces."""

@@ -94,6 +94,8 @@ class Effects:
     def close(self) -> None:
         """Drop all requests, and the model."""
         self.replies.clear()
+        if self.rerun is not None:
+            self.rerun.forget()
         self.rerun = None
         self._changed = None
 

@@ -43,6 +43,9 @@ def encode_effects(
         ValueError: there is no such head, no model, or the text was generated.
         ReferenceError: the model was deleted.
     """
+    if rerun is not None:
+        # This cell may have changed the model in a way that a kept pass does not notice.
+        rerun.forget()
     found: list[SavedEffect] = []
     for heads in map(_heads, sets):
         asked = {"op": "effect", "stack": stack, "heads": heads, "query": query}

@@ -57,9 +57,12 @@ def test_only_layers_from_the_changed_one_on_run_again() -> None:
     runs = counted(model)
     rerun = rerun_of(model, INPUTS)
     rerun.effect("self", [(1, 0)])
-    assert runs == [1, 2]
+    # Once to see that layer 0 can be skipped, and once without the head.
+    assert runs == [1, 3]
+    rerun.effect("self", [(1, 2)])
+    assert runs == [1, 4]
     rerun.effect("self", [(1, 0), (0, 3)])
-    assert runs == [2, 3]
+    assert runs == [2, 5]
 
 
 def in_place(model: Any) -> None:
@@ -83,6 +86,54 @@ def test_a_model_that_was_changed_runs_as_a_whole(change: Any) -> None:
     change(model)
     expected = aw.ablate(model, None, INPUTS, heads=[(1, 0)], record=False)
     assert np.array_equal(outputs(rerun.effect("self", [(1, 0)])[0]), outputs(expected))
+
+
+def test_an_intervention_since_is_part_of_the_effect() -> None:
+    model = llama()
+    rerun = rerun_of(model, INPUTS)
+    rerun.effect("self", [(1, 0)])
+    with aw.intervene(model, aw.Ablate(0, [0, 1])):
+        expected = aw.ablate(model, None, INPUTS, heads=[(1, 0)], record=False)
+        within = outputs(rerun.effect("self", [(1, 0)])[0])
+    assert np.allclose(within, outputs(expected), rtol=1e-6, atol=1e-6)
+    after, _ = rerun.effect("self", [(1, 0)])
+    assert abs(outputs(after) - within).max() > 1e-3
+
+
+def adds_in_place(model: Any) -> None:
+    """The next layer adds to the tensor that this one returned."""
+    model.layers[1].register_forward_pre_hook(lambda _module, args: (args[0].add_(1),))
+
+
+def steers_in_place(model: Any) -> None:
+    model.layers[0].register_forward_hook(lambda _module, _args, output: output.add_(1))
+
+
+def remembers(model: Any) -> None:
+    """Layer 1 needs what layer 0 computed besides its output."""
+    left: list[torch.Tensor] = []
+    model.layers[0].mlp.register_forward_hook(lambda _module, _args, out: left.append(out))
+    model.layers[1].register_forward_hook(lambda _module, _args, out: out + left.pop())
+
+
+@pytest.mark.parametrize("habit", [adds_in_place, steers_in_place, remembers])
+def test_layers_that_share_more_than_their_outputs(habit: Any) -> None:
+    model = llama()
+    habit(model)
+    expected = aw.ablate(model, None, INPUTS, heads=[(1, 0)], record=False)
+    found, _ = rerun_of(model, INPUTS).effect("self", [(1, 0)])
+    assert np.allclose(outputs(found), outputs(expected), rtol=1e-6, atol=1e-6)
+    scan = aw.ablation_scan(model, None, INPUTS, layers=[1], null=False)
+    assert scan.values()[0, 0] == pytest.approx(expected.moved.mean(), rel=1e-4, abs=1e-6)
+
+
+def test_closing_a_widget_frees_its_pass() -> None:
+    model = llama()
+    widget = aw.show(model, None, INPUTS)
+    assert widget._rerun is not None
+    widget._rerun.effect("self", [(1, 0)])
+    widget.close()
+    assert widget._rerun._kept is None
 
 
 def test_a_class_that_is_masked_counts_nothing_in_the_divergence() -> None:

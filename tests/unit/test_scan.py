@@ -114,11 +114,16 @@ def test_layers_that_need_not_run_again_do_not() -> None:
 
         layer.mlp.register_forward_pre_hook(count)
     aw.ablation_scan(model, None, INPUTS, null=False, batch_size=1)
-    # A plain pass, and one for each head: of the first layer, or of both.
-    assert runs == [1 + HEADS, 1 + 2 * HEADS]
+    # A plain pass, one without the first layer, and one for each head: of the first layer, or both.
+    assert runs == [1 + HEADS, 2 + 2 * HEADS]
     with torch.no_grad():
         model(**INPUTS)
-    assert runs == [2 + HEADS, 2 + 2 * HEADS]
+    assert runs == [2 + HEADS, 3 + 2 * HEADS]
+
+
+def test_random_heads_in_place_of_a_layer_are_of_all_layers() -> None:
+    scores = aw.ablation_scan(llama(), None, INPUTS, by="layer", layers=[1])
+    assert scores.band()[0] != scores.values()[0, 0]
 
 
 @pytest.mark.parametrize("by", ["group", "layer"])
