@@ -68,6 +68,12 @@ def name_of_b(stack: str) -> str:
     return f"{stack} of B"
 
 
+def partner_stacks(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """By each stack of a, that of b; empty for the manifest of one record."""
+    compared = manifest.get("compared")
+    return {each["a"]: each["b"] for each in compared["stacks"]} if compared else {}
+
+
 def encode_comparison(
     comparison: Comparison, record: AttentionRecord
 ) -> tuple[dict[str, Any], bytes]:

@@ -137,6 +137,13 @@ def test_a_comparison_of_translations_names_them() -> None:
     assert same["names"][0] == "the cat sleeps → le chat dort, first record"
 
 
+def test_layers_of_both_records_are_saved_together(comparison: aw.Comparison) -> None:
+    assert list(comparison.widget().embed(layers=[1])._blocks) == ["self.1", "self of B.1"]
+    whole = comparison.widget(layer=1).embed(quality="draft")
+    assert list(whole._blocks) == ["self.1", "self of B.1", "self.0", "self of B.0"]
+    assert len(comparison.widget().static(layers=[0]).html) > 0
+
+
 def test_a_single_record_has_no_difference() -> None:
     widget = aw.show(_record(LABELS))
     with pytest.raises(TraitError, match="there is one record"):
