@@ -55,7 +55,10 @@ def positions(
     if tokens.segments is None or number is None:
         there = "these tokens have no segments" if tokens.segments is None else "there are 'A', 'B'"
         raise ValueError(f"no segment {segment!r}: {there}")
-    return _between([n for n, each in enumerate(tokens.segments) if each == number])
+    found = [n for n, each in enumerate(tokens.segments) if each == number]
+    if not found:
+        raise ValueError(f"no token is in segment {segment!r}")
+    return _between(found)
 
 
 def _of_text(tokens: Tokens, text: str) -> range:

@@ -147,7 +147,8 @@ def ablation_scan(
         stack: the stack whose heads are switched off; None for all.
         layers: the numbers of the layers; None for all.
         by: what is off at a time: a "head"; a "group" of heads that share keys and values; or a
-            "layer", all of its heads. Each head then has the number of its group or layer.
+            "layer", all of its heads. Each head then has the number of its group or layer. Where a
+            model writes its softmax out, which heads share keys is not known, and each is a group.
         mode: what replaces a head's output, see `Ablate`.
         source: the outputs of another run (`head_outputs`) to replace them by, in place of `mode`:
             each head is patched, as by `Patch`.

@@ -147,11 +147,13 @@ def _outputs(call: FunctionCall, value: torch.Tensor) -> torch.Tensor:
 def _like(given: Floats, own: torch.Tensor, what: str, place: str) -> torch.Tensor:
     """The record's array in the place of a tensor [M, heads, tokens, width]."""
     array = torch.tensor(given)
-    if len(array) < own.shape[1] and own.shape[1] % len(array) == 0:
+    # Several heads may share the keys and values of the record.
+    shared = what in ("key", "value") and len(array) < own.shape[1]
+    if shared and own.shape[1] % len(array) == 0:
         array = array.repeat_interleave(own.shape[1] // len(array), dim=0)
     if array.shape != own.shape[1:]:
         raise ValueError(
             f"{place} has {_NAMES[what]} of shape {list(own.shape[1:])} here (heads, tokens, "
-            f"width), and {list(given.shape)} in the record: give one of as many tokens"
+            f"width), and {list(given.shape)} in the record: give one of as many heads and tokens"
         )
     return array.to(own).expand_as(own)

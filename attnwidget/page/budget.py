@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import SupportsIndex
 
 from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
-from attnwidget.wire.compression import LIMITS, Quality, check_quality
+from attnwidget.wire.compression import (
+    FINE,
+    FINE_DIFFERENCES,
+    LIMITS,
+    Limits,
+    Quality,
+    check_quality,
+)
 
 from .blocks import PackedLayer, PackedLayers, fits_in_page, packed_layer, packed_rollouts
 from .fine import PAGE_SIZE, packed_fine
@@ -53,6 +60,7 @@ def layers_within(
     quality: Quality | None,
     budget: float | None,
     method: str,
+    partners: Mapping[str, str],
 ) -> tuple[PackedLayers, str]:
     """Pack layers for a notebook: (layers by stack and number, a note for the reader).
 
@@ -60,6 +68,8 @@ def layers_within(
         stack, layer: the current stack and layer.
         layers, quality, budget: see `AttentionWidget.embed`.
         method: the widget's method that the note recommends for another selection.
+        partners: of a comparison, by each stack of a, that of b. Layers of both go together, since
+            the difference needs both.
 
     Raises:
         TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
@@ -67,11 +77,12 @@ def layers_within(
     numbers = None if layers is None else layer_numbers(layers)
     check_selection(record, stack, numbers, quality, budget)
     if numbers is None:
-        chosen = _by_importance(record, stack, layer)
+        chosen = _by_importance(record, stack, layer, partners)
     else:
-        chosen = [(stack, record.layer(number, stack)) for number in numbers]
+        names = [name for name in (stack, partners.get(stack)) if name is not None]
+        chosen = [(name, record.layer(number, name)) for number in numbers for name in names]
     with counted("Packing", "layers", len(chosen) if budget is None else None):
-        saved, finer = _fitted(chosen, quality, budget)
+        saved, finer = _fitted(chosen, quality, budget, FINE_DIFFERENCES if partners else FINE)
     if budget is None:
         return saved.packed, ""
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
@@ -112,12 +123,15 @@ def check_selection(
 
 
 def _fitted(
-    chosen: list[tuple[str, Layer]], quality: Quality | None, budget: float | None
+    chosen: list[tuple[str, Layer]],
+    quality: Quality | None,
+    budget: float | None,
+    finest: Limits,
 ) -> tuple[Saved, Saved | None]:
     """(saved layers, the attempt at a finer quality or None), for the finest quality that fits."""
     if quality is None or quality == "default":
         room = PAGE_SIZE if budget is None else min(budget, PAGE_SIZE)
-        packed = packed_fine([layer for _, layer in chosen], room * 3 / 4, packed_layer)
+        packed = packed_fine([layer for _, layer in chosen], room * 3 / 4, packed_layer, finest)
         if packed is not None:
             places = [(stack, layer.number) for stack, layer in chosen]
             size = sum(_in_notebook(len(layer.data)) for layer in packed)
@@ -154,12 +168,19 @@ def _note(
     return f"Saved with this notebook: {kept}; {whole}, {why}"
 
 
-def _by_importance(record: AttentionRecord, stack: str, layer: int) -> list[tuple[str, Layer]]:
-    """All layers: those nearest to the current one first, other stacks last."""
-    nearest = sorted(record.stack(stack).layers, key=lambda other: abs(other.number - layer))
-    others = [name for name in record.stacks if name != stack]
-    return [(stack, near) for near in nearest] + [
-        (name, other) for name in others for other in record.stack(name).layers
+def _by_importance(
+    record: AttentionRecord, stack: str, layer: int, partners: Mapping[str, str]
+) -> list[tuple[str, Layer]]:
+    """All layers: those nearest to the current one first, other stacks last, partners together."""
+    nearest = sorted(record.stack(stack).numbers, key=lambda other: abs(other - layer))
+    others = [name for name in record.stacks if name not in (stack, *partners.values())]
+    places = [(stack, near) for near in nearest]
+    places += [(name, number) for name in others for number in record.stack(name).numbers]
+    return [
+        (each, record.layer(number, each))
+        for name, number in places
+        for each in (name, partners.get(name))
+        if each is not None
     ]
 
 

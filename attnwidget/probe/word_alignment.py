@@ -85,7 +85,8 @@ class AlignmentScores:
         offset_accuracy: the share of words whose source word is there.
         null_accuracy: the accuracy of the best head of random weights, or None.
         values: the accuracy of every head in its better moment, arrays [layers, heads].
-        by_moment: the accuracy of every head at either moment, arrays [layers, heads].
+        by_moment: the accuracy of every head at either moment, arrays [layers, heads]; of arrays,
+            at the moment "writes" alone.
         null_values: the same of random weights, or None.
         numbers: the layers' numbers in the model.
         num_pairs: the pairs that chose head, moment and offset, and those that were held out.
@@ -144,6 +145,9 @@ class AlignmentScores:
     ) -> AttentionWidget | StaticView:
         """Show the head with the links of a pair over its lines, solid where it finds them.
 
+        The view judges each link by the largest weight of a token. The probe adds up the tokens of
+        a word, and counts a target word as found by any of its links, so the two can differ.
+
         Args:
             model, tokenizer: those that were probed.
             options: those of `attnwidget.show`.
@@ -195,6 +199,7 @@ def alignment(
         ValueError: the model has no cross-attention; there are no links to choose by or to score.
     """
     heads = Heads()
+    moments: tuple[Moment, ...]
     if tokenizer is None and pairs is None:
         if not isinstance(model, Iterable):
             raise TypeError(
@@ -202,12 +207,12 @@ def alignment(
                 "target words, source words] and an Aligned"
             )
         given: list[Any] = list(model)
-        read = _of_arrays
+        read, moments = _of_arrays, _MOMENTS[:1]
     else:
         if tokenizer is None or pairs is None:
             raise TypeError("alignment needs a model, its tokenizer and pairs of sentences")
         given = list(pairs)
-        read = _reader(model, tokenizer, null, seed, heads)
+        read, moments = _reader(model, tokenizer, null, seed, heads), _MOMENTS
     choosing, scoring = (given[::2], given[1::2]) if held_out is None else (given, list(held_out))
     chosen, scored = _Tally(None), _Tally(seed)
     with counted("Probing", "pairs"):
@@ -243,7 +248,7 @@ def alignment(
         scored.offsets.share(offset),
         null_accuracy,
         of_better_direction(before, own, heads),
-        dict(zip(_MOMENTS, np.where(heads.exists, own.values, np.nan), strict=True)),
+        dict(zip(moments, np.where(heads.exists, own.values, np.nan), strict=False)),
         null_values,
         heads.numbers,
         (len(choosing), len(scoring)),

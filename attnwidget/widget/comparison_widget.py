@@ -8,7 +8,7 @@ from attnwidget.analysis import Comparison
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import compared_metrics, encode_comparison, joined_record
+from attnwidget.wire import Metrics, compared_metrics, encode_comparison, joined_record
 
 from .widget import AttentionWidget
 
@@ -22,10 +22,11 @@ class ComparisonWidget(AttentionWidget):
     """The views of two records, and of their difference; `Comparison.widget` makes one.
 
     `compared` says which is shown: "a", "b", or "difference", b - a. The per-head numbers of
-    `Comparison.metrics` are its `metrics`.
+    `Comparison.metrics` are its `metrics`, beside those given.
 
     Args:
         comparison: the comparison.
+        metrics: more of them, by stack: those of b are named "self of B".
         view, choices: as of `AttentionWidget`.
 
     Raises:
@@ -34,13 +35,18 @@ class ComparisonWidget(AttentionWidget):
 
     @with_options(ChoiceOptions, _DEFAULTS)
     def __init__(
-        self, comparison: Comparison, *, view: View = "head", **choices: Unpack[ChoiceOptions]
+        self,
+        comparison: Comparison,
+        *,
+        view: View = "head",
+        metrics: Metrics | None = None,
+        **choices: Unpack[ChoiceOptions],
     ) -> None:
         self._comparison = comparison
         choices.setdefault("compared", "difference")
         choices.setdefault("color", "moved")
-        metrics = compared_metrics(comparison)
-        super().__init__(joined_record(comparison), view=view, metrics=metrics, **choices)
+        shown = {**compared_metrics(comparison), **({} if metrics is None else metrics)}
+        super().__init__(joined_record(comparison), view=view, metrics=shown, **choices)
 
     @property
     def comparison(self) -> Comparison:

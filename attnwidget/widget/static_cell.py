@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, SupportsIndex
 
 from attnwidget.page import ShownRecord, frame_html, layers_within
+from attnwidget.wire import partner_stacks
 from attnwidget.wire.compression import Quality
 
 
@@ -46,5 +47,6 @@ def static_cell(
         quality=quality,
         budget=budget,
         method="static",
+        partners=partner_stacks(shown.manifest),
     )
     return StaticCell(frame_html(shown, packed, note, None if height == "auto" else height))

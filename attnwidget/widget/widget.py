@@ -14,7 +14,7 @@ from attnwidget.page import layers_within, rollouts_within
 from attnwidget.record import Arc, AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import HeadNames, Metrics, Replies
+from attnwidget.wire import HeadNames, Metrics, Replies, partner_stacks
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
@@ -160,6 +160,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             quality=quality,
             budget=budget,
             method="embed",
+            partners=partner_stacks(self._manifest),
         )
         blocks = {
             f"{stack}.{number}": layer.content | {"data": layer.data}

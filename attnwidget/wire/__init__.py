@@ -11,7 +11,7 @@ from .block import (
     encode_rollout,
     rollout_fits,
 )
-from .comparison import compared_metrics, encode_comparison, joined_record
+from .comparison import compared_metrics, encode_comparison, joined_record, partner_stacks
 from .examples import SentExamples, encode_examples
 from .head_names import HeadNames, with_head_names
 from .manifest import decode_overview, encode_overview, encode_record
@@ -52,6 +52,7 @@ __all__ = [
     "encode_similarity",
     "heads_alone",
     "joined_record",
+    "partner_stacks",
     "profile_similarity",
     "rollout_fits",
     "with_head_names",

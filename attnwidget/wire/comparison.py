@@ -8,9 +8,9 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Comparison, sampled_rows
+from attnwidget.analysis import Alignment, Comparison
 from attnwidget.analysis.thumbnails import cell_bounds
-from attnwidget.record import AttentionRecord, Floats, Layer, Stack, spread_rows
+from attnwidget.record import AttentionRecord, Floats, Layer, Stack, Tokens
 
 from .manifest import encode_overview, pack_levels
 from .text import sendable
@@ -18,6 +18,9 @@ from .text import sendable
 # Levels are -7 to 7, sent as 1 to 15.
 _STEPS = 7
 _ZERO = 8
+
+# The weights of a head that are in memory at a time.
+_BATCH_WEIGHTS = 1 << 19
 
 # The most tokens of a text that is named.
 _NAMED_TOKENS = 40
@@ -63,6 +66,12 @@ def joined_record(comparison: Comparison) -> AttentionRecord:
 def name_of_b(stack: str) -> str:
     """The name of b's stack beside that of a."""
     return f"{stack} of B"
+
+
+def partner_stacks(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """By each stack of a, that of b; empty for the manifest of one record."""
+    compared = manifest.get("compared")
+    return {each["a"]: each["b"] for each in compared["stacks"]} if compared else {}
 
 
 def encode_comparison(
@@ -114,16 +123,19 @@ def compared_metrics(comparison: Comparison) -> dict[str, dict[str, Any]]:
 
 
 def _cells(stack: Stack, layer: Layer, other: Layer, head: int) -> Floats:
-    """The difference of the largest magnitude in each cell of a thumbnail."""
-    count = layer.shape[0]
-    rows = spread_rows(count, sampled_rows(count) or count)
-    difference = other.head_weights(head, rows) - layer.head_weights(head, rows)
-    tops = np.searchsorted(rows, cell_bounds(count, stack.queries.split)[:-1])
-    lefts = cell_bounds(layer.shape[1], stack.keys.split)[:-1]
-    largest, least = (
-        reduce.reduceat(reduce.reduceat(difference, lefts, axis=1), tops, axis=0)
-        for reduce in (np.maximum, np.minimum)
-    )
+    """The difference of the largest magnitude in each cell of a thumbnail, of all queries."""
+    num_queries, num_keys = layer.shape
+    tops = cell_bounds(num_queries, stack.queries.split)[:-1]
+    lefts = cell_bounds(num_keys, stack.keys.split)[:-1]
+    extremes = np.empty((2, num_queries, len(lefts)), np.float32)
+    size = max(1, _BATCH_WEIGHTS // num_keys)
+    for start in range(0, num_queries, size):
+        rows = np.arange(start, min(start + size, num_queries))
+        difference = other.head_weights(head, rows) - layer.head_weights(head, rows)
+        extremes[0, rows] = np.maximum.reduceat(difference, lefts, axis=1)
+        extremes[1, rows] = np.minimum.reduceat(difference, lefts, axis=1)
+    largest = np.maximum.reduceat(extremes[0], tops, axis=0)
+    least = np.minimum.reduceat(extremes[1], tops, axis=0)
     cells: Floats = np.where(largest >= -least, largest, least)
     return cells
 
@@ -141,34 +153,59 @@ def _rounded_up(peak: float) -> float:
 
 
 def _names(comparison: Comparison) -> tuple[str, str]:
-    """The models, where they have different names; else the texts, where these differ."""
+    """The models, where they have different names; else the texts in which they differ."""
     a, b = comparison.a, comparison.b
     if a.model != b.model:
         return a.model or "an unnamed model", b.model or "an unnamed model"
-    keys = comparison.keys()
-    texts = _text(a.stack(comparison.stacks[0])), _text(b.stack(comparison.stacks[0]))
-    if keys.differing or keys.only_a or keys.only_b:
-        return texts
-    return f"{texts[0]}, first record", "second record of the same text"
+    stack = _shown_stack(comparison)
+    sides = _alignments(stack, comparison)
+    differing = [name for name, each in sides.items() if _differ(each)]
+    texts = [
+        " → ".join(_text(getattr(record.stack(stack), name)) for name in differing or sides)
+        for record in (a, b)
+    ]
+    if not differing:
+        return f"{texts[0]}, first record", "second record of the same text"
+    return texts[0], texts[1]
 
 
-def _text(stack: Stack) -> str:
-    """The text of the keys, as far as it can be written from their labels."""
-    keys = stack.keys
-    labels = [label for at, label in enumerate(keys.labels) if at not in keys.special]
+def _shown_stack(comparison: Comparison) -> str:
+    """The stack that a widget opens with."""
+    return "cross" if "cross" in comparison.stacks else comparison.stacks[0]
+
+
+def _alignments(stack: str, comparison: Comparison) -> dict[str, Alignment]:
+    """How the keys belong together, and the queries where they are not the keys."""
+    keys, queries = comparison.keys(stack), comparison.queries(stack)
+    return {"keys": keys} if queries == keys else {"keys": keys, "queries": queries}
+
+
+def _differ(alignment: Alignment) -> bool:
+    return bool(alignment.differing or alignment.only_a or alignment.only_b)
+
+
+def _text(tokens: Tokens) -> str:
+    """The text of tokens, as far as it can be written from their labels."""
+    labels = [label for at, label in enumerate(tokens.labels) if at not in tokens.special]
     shown = labels[:_NAMED_TOKENS]
     return " ".join(shown) + (" …" if len(labels) > len(shown) else "")
 
 
 def _remark(comparison: Comparison) -> str:
     """Say how the tokens belong together: "1 of 16 tokens differs"."""
-    keys = comparison.keys()
-    count, level = len(keys.pairs), keys.level
-    differ = "differs" if keys.differing == 1 else "differ"
-    remark = f"{keys.differing or 'none'} of {count} {level} {differ}"
+    alignments = _alignments(_shown_stack(comparison), comparison)
+    if len(alignments) == 1:
+        return _differences(alignments["keys"])
+    return "; ".join(f"{name}: {_differences(each)}" for name, each in alignments.items())
+
+
+def _differences(alignment: Alignment) -> str:
+    count, level = len(alignment.pairs), alignment.level
+    differ = "differs" if alignment.differing == 1 else "differ"
+    remark = f"{alignment.differing or 'none'} of {count} {level} {differ}"
     alone = [
-        f"{len(only)} tokens only in {side}"
-        for side, only in (("A", keys.only_a), ("B", keys.only_b))
+        f"{len(only)} {'token' if len(only) == 1 else 'tokens'} only in {side}, left out"
+        for side, only in (("A", alignment.only_a), ("B", alignment.only_b))
         if only
     ]
-    return "; ".join([remark, *(f"{each}, left out" for each in alone)])
+    return "; ".join([remark, *alone])

@@ -19,8 +19,14 @@ def with_head_names(
     In a comparison, the heads of B that are compared with them have these words, too.
 
     Raises:
+        TypeError: the names are no dict.
         ValueError: there is no such head, or its words are no text.
     """
+    if not isinstance(names, Mapping):
+        raise TypeError(
+            f"head_names is {type(names).__name__}; expected a dict of words by (layer, head), "
+            'as {(0, 3): "previous token"}'
+        )
     patterns = manifest["patterns"]
     kinds = [kind["description"] for kind in patterns["kinds"]]
     words: dict[str, list[list[str]]] = patterns.get("words") or {

@@ -98,6 +98,54 @@ def test_what_is_shown_follows_a_link_and_python(comparison: aw.Comparison) -> N
         _ = other.selection
 
 
+def test_metrics_stand_beside_those_of_the_comparison(comparison: aw.Comparison) -> None:
+    scores = [[1.0, 2.0, 3.0], [4.0, 5.0]]
+    widget = comparison.widget(metrics={"mine": {"self": scores, "self of B": scores}})
+    assert [metric["name"] for metric in widget._metrics] == [*comparison.metrics(), "mine"]
+    with pytest.raises(TypeError, match="head_names is list; expected a dict of words by"):
+        comparison.widget(head_names=["x"])
+
+
+def test_thumbnails_are_of_all_queries_of_a_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest difference is in a row that a sample would not have."""
+    monkeypatch.setattr("attnwidget.wire.comparison._BATCH_WEIGHTS", 700)
+    monkeypatch.setattr("attnwidget.analysis.head_summaries._ALL_ROWS", 0)
+    monkeypatch.setattr("attnwidget.analysis.head_summaries._SAMPLED_ROWS", (2, 2))
+    weights = np.full((1, 1, 300, 300), 1 / 300, np.float32)
+    other = weights.copy()
+    other[..., 151, :] = np.eye(300, dtype=np.float32)[0]
+    labels = ["x"] * 300
+    a, b = (aw.AttentionRecord.from_arrays(list(each), labels) for each in (weights, other))
+    [stack] = aw.compare(a, b).widget()._manifest["compared"]["stacks"]
+    assert stack["peaks"] == [[pytest.approx(1 - 1 / 300, abs=1.1e-5)]]
+
+
+def test_a_comparison_of_translations_names_them() -> None:
+    source = ["the", "cat", "sleeps"]
+
+    def translated(target: list[str]) -> aw.AttentionRecord:
+        cross = np.full((1, 1, len(target), len(source)), 1 / len(source), np.float32)
+        own = aw.AttentionRecord.from_arrays(np.eye(len(source))[None, None], source)
+        read = aw.AttentionRecord.from_arrays(cross, target, key_tokens=source)
+        return aw.AttentionRecord({"encoder": own.stack(), "cross": read.stack()})
+
+    a, b = translated(["le", "chat", "dort"]), translated(["le", "chien", "dort", "bien"])
+    sent = aw.compare(a, b).widget()._manifest["compared"]
+    assert sent["names"] == ["le chat dort", "le chien dort bien"]
+    assert sent["remark"] == (
+        "keys: none of 3 tokens differ; queries: 1 of 3 tokens differs; 1 token only in B, left out"
+    )
+    same = aw.compare(a, a).widget()._manifest["compared"]
+    assert same["names"][0] == "the cat sleeps → le chat dort, first record"
+
+
+def test_layers_of_both_records_are_saved_together(comparison: aw.Comparison) -> None:
+    assert list(comparison.widget().embed(layers=[1])._blocks) == ["self.1", "self of B.1"]
+    whole = comparison.widget(layer=1).embed(quality="draft")
+    assert list(whole._blocks) == ["self.1", "self of B.1", "self.0", "self of B.0"]
+    assert len(comparison.widget().static(layers=[0]).html) > 0
+
+
 def test_a_single_record_has_no_difference() -> None:
     widget = aw.show(_record(LABELS))
     with pytest.raises(TraitError, match="there is one record"):

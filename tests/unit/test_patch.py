@@ -10,6 +10,7 @@ import torch
 
 import attnwidget as aw
 from attnwidget.interventions import Intervention
+from attnwidget.interventions.substitution import _like
 from tests.unit.test_intervene import BY_NAME, by_hand, layer_of, plain, run
 from tests.unit.test_tracing_outputs import HEADS
 from tests.unit.tiny import Model, llama, t5, tiny, token_ids
@@ -176,3 +177,12 @@ def test_a_patch_and_a_head_off_in_order() -> None:
     assert np.array_equal(both[2], np.zeros_like(both[2]))
     alone = projected(model, "layers.1.self_attn.o_proj", patch)
     assert np.array_equal(both[3], alone[3])
+
+
+def test_only_keys_and_values_are_shared_by_heads() -> None:
+    given, own = np.ones((2, 3, 5), np.float32), torch.zeros(1, 4, 3, 5)
+    for what in ("key", "value"):
+        assert _like(given, own, what, "layer 0").shape == own.shape
+    for what in ("query", "weights"):
+        with pytest.raises(ValueError, match=r"of shape \[4, 3, 5\] here"):
+            _like(given, own, what, "layer 0")

@@ -58,6 +58,11 @@ def test_tokens_of_one_text_without_characters() -> None:
         positions(tokens, segment="A")
 
 
+def test_a_segment_that_has_no_token() -> None:
+    with pytest.raises(ValueError, match="no token is in segment 'B'"):
+        positions(Tokens(("a", "b"), segments=(0, 0)), segment="B")
+
+
 def test_signs_of_whitespace_are_no_text() -> None:
     tokens = Tokens(("Hi", "⏎", "␣␣", "you", "there"))
     assert positions(tokens, "Hi\n  you") == range(4)

@@ -259,11 +259,25 @@ export function wordMatrix(
       const parts = tokens.map((key) => row[key]);
       return how === "largest" ? largestOf(parts) : sum(parts);
     });
+  const row = (query: number) =>
+    to(from(queries.tokens[query].map((position) => matrix.row(position))));
+  const perKey = how === "largest" ? 1 : largestOf(keys.tokens.map(({ length }) => length));
+  let peak: number | undefined;
+  const peakOfWords = (): number => {
+    const isHere = matrix.source ?? matrix.sides?.every(({ source }) => source);
+    // Reading a row that is not here would fetch it. The weights of a row add up to 1 at most.
+    if (!isHere) return Math.min(1, (matrix.peak ?? 1) * perKey);
+    return largestOf(queries.tokens.map((_, query) => largestOf(row(query).map(Math.abs))));
+  };
   return {
     name: matrix.name,
     measure: matrix.measure,
     sides: sidesOf([matrix], ([side]) => wordMatrix(side, queries, keys, how)),
-    peak: matrix.peak,
+    get peak() {
+      if (matrix.peak === undefined) return undefined;
+      peak ??= peakOfWords();
+      return peak;
+    },
     head: matrix.head,
     spec: {
       kind: "words",
@@ -274,7 +288,7 @@ export function wordMatrix(
     },
     source: matrix.source,
     overview: matrix.overview,
-    row: (query) => to(from(queries.tokens[query].map((position) => matrix.row(position)))),
+    row,
     column(key) {
       const columns = keys.tokens[key].map((position) => matrix.column(position));
       const total = join(columns, how === "largest" ? largestOf : sum);
@@ -292,9 +306,7 @@ export function wordMatrix(
         ),
       );
     },
-    largestRounding:
-      matrix.largestRounding *
-      (how === "largest" ? 1 : largestOf(keys.tokens.map(({ length }) => length))),
+    largestRounding: matrix.largestRounding * perKey,
     origin(query, key, from) {
       const pairs = queries.tokens[query].flatMap((own) =>
         keys.tokens[key].map((other) => [own, other] as const),

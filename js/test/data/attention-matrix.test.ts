@@ -135,6 +135,18 @@ describe("between words", () => {
     expectMatrix(wordMatrix(plain(A), queries, keys, "largest"), 3, words(A, most, most));
   });
 
+  test("a difference has the peak of its sums, or a bound where rows would be fetched", () => {
+    const signed = A.map((a) => -a / KEYS);
+    const peak = most(signed.map(Math.abs));
+    const matrix: AttentionMatrix = { ...plain(signed), measure: "difference", peak };
+    const largest = most(words(signed, mean, sum).map(Math.abs));
+    expect(largest).toBeGreaterThan(peak);
+    expect(wordMatrix(matrix, queries, keys).peak).toBeCloseTo(largest, 6);
+    const remote = { ...matrix, source: null, row: () => expect.unreachable() };
+    expect(wordMatrix(remote, queries, keys).peak).toBeCloseTo(Math.min(1, 3 * peak), 6);
+    expect(wordMatrix(plain(A), queries, keys).peak).toBeUndefined();
+  });
+
   test("the mean of heads is the mean of their words", () => {
     const mixed = combinedMatrix("", [plain(A), plain(B)], "mean");
     const each = [A, B].map((values) => wordMatrix(plain(values), queries, keys));

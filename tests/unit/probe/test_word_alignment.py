@@ -34,6 +34,7 @@ def test_a_head_that_is_the_links_scores_100() -> None:
     assert found.accuracy.value == 1
     assert max(found.diagonal.high, found.offset_accuracy.high) < 0.5
     assert found.num_pairs == (20, 20)
+    assert list(found.by_moment) == ["writes"]  # no other rows were given
     others = np.delete(found.values.mean.ravel(), 6)
     assert others.max() < 0.4
     assert found.metrics()["aligns words"]["values"]["cross"].shape == (2, 4)
