@@ -121,7 +121,7 @@ def draw_arcs(
         )
     known = [arc.hit for arc in arcs if arc.hit is not None]
     note = f"{name} finds {sum(known)} of {len(known)} annotated links (solid)"
-    return [note] if known else []
+    return [note if known else "dashed: annotated links"]
 
 
 def _along(arc: DrawnArc, side: Side, shown: Shown, room: LineRoom) -> float:

@@ -31,8 +31,12 @@ export function headLegend(
   const error = rounding * longest * together;
   const { overview, measure } = matrix.value;
   const what = { weight: "attention", share: "shares", difference: "the difference" }[measure];
+  const links =
+    measure === "difference"
+      ? "dashed: annotated links"
+      : "annotated links: solid found, dashed missed";
   const parts = [
-    arcs.value.length ? "annotated links: solid found, dashed missed" : "",
+    arcs.value.length ? links : "",
     overview ? "drawn from the overview" : "",
     share === null ? "not all lines are drawn yet" : "",
     // Rounded down, so that "100%" means all of it.
