@@ -70,7 +70,8 @@ assert kinds[0][2] == kinds[1][8] == "diagonal"
 assert largest["own_text"] < 0.6 and max(largest[n] for n in names if n != "own_text") < 0.2
 """,
     "compare": """
-assert most["moved"] < table["moved_null"].min() and (layer, head) == (3, 11)
+assert most["moved"] < table["moved_null"].min()
+assert (int(most["layer"]), int(most["head"])) == (3, 11)
 assert (layers["moved"][:4] == 0).all()
 assert (abs(layers["moved"][4:] - layers["moved_null"][4:]) < 0.01).all()
 """,

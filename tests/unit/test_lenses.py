@@ -33,9 +33,9 @@ EXACT = {
     "gpt_oss": "sinks",
     "swin": "windows",
     "t5": "cross-attention",
+    "bloom": "products in a folded layout",
 }
 REFUSED = {
-    "bloom": "no values",
     "kosmos-2": "output projection",
     "qwen3_next": "output projection",
 }

@@ -24,7 +24,8 @@ from tests.unit.records import (
     record_of,
 )
 
-NAMES = ("view", *ChoiceOptions.__annotations__)
+# "compared" has one value without a comparison; test_comparison_widget.py links it.
+NAMES = tuple(name for name in ("view", *ChoiceOptions.__annotations__) if name != "compared")
 
 # A choice of every kind, each of which is there where those before it are.
 CHOICES: dict[str, Any] = {
@@ -42,6 +43,7 @@ CHOICES: dict[str, Any] = {
     "combine": "layers_mean",
     "lens": "rollout",
     "words": True,
+    "arcs_shown": False,
     "orientation": "horizontal",
     "thumbnails": "lines",
     "sort": "entropy",

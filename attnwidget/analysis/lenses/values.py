@@ -109,7 +109,7 @@ def value_refusal(layer: Layer) -> str | None:
         return (
             f"layer {layer.number} has no values: record them with capture(…, values=True). With "
             "that, only layers lack them whose values are not multiplied in a way that capture "
-            "follows, as in BLOOM, XLNet and DeBERTa"
+            "follows"
         )
     if need == "projection":
         return (
