@@ -199,7 +199,7 @@ def _units(site: Site, by: By) -> list[tuple[int, ...]]:
 
 
 def _random_heads(sites: Sequence[Site], heads: tuple[int, ...], seed: int) -> tuple[RowEdit, ...]:
-    """As many heads, drawn from all layers."""
+    """The same number of heads, drawn from all layers."""
     everything = [(site, head) for site in sites for head in range(site.heads)]
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randperm(len(everything), generator=generator)[: len(heads)].tolist()

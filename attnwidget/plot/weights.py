@@ -114,7 +114,7 @@ def _stack_matrix(shown: Shown, largest: bool) -> AttentionMatrix:
 
 
 def parts_of_difference(matrices: Sequence[AttentionMatrix]) -> list[AttentionMatrix]:
-    """What is more in B, and what is less, of each matrix, as shares of the largest |B - A|."""
+    """The parts of each matrix that are more and less in B, as shares of the largest |B - A|."""
     differences = [matrix.weights() for matrix in matrices]
     peak = np.float32(max(float(np.abs(each).max()) for each in differences) or 1.0)
 

@@ -181,7 +181,7 @@ def _cells(count: int, size: int) -> NDArray[np.float64]:
 def _shares(
     record: AttentionRecord, stack_name: str, patches: Patches, inside: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Of each head, the weights inside as a share of those on all patches, [layers, heads]."""
+    """The weights inside as a share of those on all patches, by head: [layers, heads]."""
     stack = record.stack(stack_name)
     weights_of = np.array([0 if place is None else inside[place] for place in patches.of])
     is_patch = np.array([place is not None for place in patches.of], np.float64)

@@ -50,7 +50,7 @@ class ComparisonWidget(AttentionWidget):
 
     @property
     def comparison(self) -> Comparison:
-        """What is compared."""
+        """The comparison that is shown."""
         return self._comparison
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:

@@ -175,7 +175,7 @@ def _shown_stack(comparison: Comparison) -> str:
 
 
 def _alignments(stack: str, comparison: Comparison) -> dict[str, Alignment]:
-    """How the keys belong together, and the queries where they are not the keys."""
+    """The remark on how the keys belong together, and the queries where they are not the keys."""
     keys, queries = comparison.keys(stack), comparison.queries(stack)
     return {"keys": keys} if queries == keys else {"keys": keys, "queries": queries}
 

@@ -17,7 +17,7 @@ OffSet = tuple[SupportsIndex, SupportsIndex] | Iterable[tuple[SupportsIndex, Sup
 
 
 class SavedEffect(TypedDict):
-    """What the model does without some heads: of its output as a whole, and at a locked query."""
+    """Effects of switched-off heads on the output as a whole, and at a locked query."""
 
     stack: str
     heads: list[list[int]]

@@ -116,7 +116,7 @@ export interface Thumbnail {
   readonly rows: number;
   readonly columns: number;
   readonly levels: Uint8Array;
-  /** Of a difference, 1 where B has less; missing for weights. */
+  /** 1 where B has less, for a difference; missing for weights. */
   readonly less?: Uint8Array;
 }
 
@@ -130,9 +130,9 @@ export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
 
 export interface Overview {
   readonly attention: Thumbnails;
-  /** Bounds of value-weighted shares; none of a layer without norms of values, or of a profile. */
+  /** Thumbnails of value-weighted shares; none of a layer without norms of values, or of a profile. */
   readonly weighted: Thumbnails;
-  /** Those of differences, whose levels are 0 to 7, as a share of each head's peak. */
+  /** Thumbnails of differences, whose levels are 0 to 7, as a share of each head's peak. */
   readonly differences: ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>;
 }
 

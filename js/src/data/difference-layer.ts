@@ -79,7 +79,7 @@ export class DifferenceLayer implements Layer {
 const subtracted = (b: Float32Array, a: Float32Array): Float32Array =>
   b.map((weight, n) => weight - a[n]);
 
-/** What is known of both sides: an error of either, or both results. */
+/** The error of either side, or the results of both. */
 export function both<Data, Result>(
   a: Loaded<Data>,
   b: Loaded<Data>,

@@ -181,7 +181,7 @@ export interface StackInfo {
   readonly layers: readonly LayerInfo[];
 }
 
-/** What belongs to a stack of the first record of a comparison. */
+/** A stack of a comparison's first record, with its partner and their difference. */
 export interface ComparedStack {
   readonly a: StackInfo;
   /** The stack of the second record. */
@@ -194,9 +194,9 @@ export interface ComparedStack {
 export interface Compared {
   /** By the name of the first record's stack. */
   readonly stacks: ReadonlyMap<string, ComparedStack>;
-  /** What each record is, as its text or its model. */
+  /** The name of each record, such as its text or its model. */
   readonly names: readonly [a: string, b: string];
-  /** How the tokens of both belong together. */
+  /** The remark on how the tokens of both belong together. */
   readonly remark: string;
 }
 
