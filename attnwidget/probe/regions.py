@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import data_frame
 from attnwidget.corpus import Estimate
 from attnwidget.corpus.accumulators import Means
 from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Patches
 
 from .directions import as_metric
+from .shares import heads_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,18 +49,7 @@ class RegionScores:
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        layers, heads = np.nonzero(~np.isnan(self.values.mean))
-        order = np.argsort(-self.values.mean[layers, heads], kind="stable")
-        at = layers[order], heads[order]
-        columns: dict[str, Any] = {
-            "layer": [self.numbers[layer] for layer in at[0].tolist()],
-            "head": at[1].tolist(),
-            "inside": self.values.mean[at],
-            "low": self.values.low[at],
-            "high": self.values.high[at],
-            "area": [self.area] * len(order),
-        }
-        return data_frame(columns)
+        return heads_table("inside", self.values, self.numbers, {"area": self.area})
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The share of every head, as `metrics` of `attnwidget.show`, beside the regions' area."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Numbers, data_frame
+from attnwidget.analysis import Numbers
 from attnwidget.corpus import Estimate
 from attnwidget.corpus.accumulators import Means
 from attnwidget.progress import counted
@@ -17,6 +17,7 @@ from attnwidget.record import Floats
 
 from .annotated import Annotated
 from .directions import as_metric
+from .shares import heads_table
 from .source import Null, Pairs, opened
 from .word_attention import Heads
 
@@ -67,19 +68,8 @@ class SegmentScores:
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        layers, heads = np.nonzero(~np.isnan(self.values.mean))
-        order = np.argsort(-self.values.mean[layers, heads], kind="stable")
-        at = layers[order], heads[order]
-        columns: dict[str, Any] = {
-            "layer": [self.numbers[layer] for layer in at[0].tolist()],
-            "head": at[1].tolist(),
-            "difference": self.values.mean[at],
-            "low": self.values.low[at],
-            "high": self.values.high[at],
-        }
-        if self.null_values is not None:
-            columns["null"] = self.null_values.mean[at]
-        return data_frame(columns)
+        beside = {} if self.null_values is None else {"null": self.null_values.mean}
+        return heads_table("difference", self.values, self.numbers, beside)
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The difference of every head, as `metrics` of `attnwidget.show`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,35 @@ def shares_table(column: str, rows: Mapping[str, Share | None]) -> pd.DataFrame:
             "high": [share.high for share in known.values()],
         }
     )
+
+
+def heads_table(
+    column: str, values: Estimate, numbers: Sequence[int], beside: Mapping[str, ArrayLike]
+) -> pd.DataFrame:
+    """A table of a number of all heads, the largest first: layer, head, the number, low, high.
+
+    Args:
+        column: the name of the number.
+        values: arrays [layers, heads]; NaN for a head without the number.
+        numbers: the number of each layer.
+        beside: further columns, arrays of that shape or one number for all heads.
+
+    Raises:
+        ModuleNotFoundError: pandas is not installed.
+    """
+    layers, heads = np.nonzero(~np.isnan(values.mean))
+    order = np.argsort(-values.mean[layers, heads], kind="stable")
+    at = layers[order], heads[order]
+    columns: dict[str, Any] = {
+        "layer": [numbers[layer] for layer in at[0].tolist()],
+        "head": at[1].tolist(),
+        column: values.mean[at],
+        "low": values.low[at],
+        "high": values.high[at],
+    }
+    for name, number in beside.items():
+        columns[name] = np.broadcast_to(number, values.mean.shape)[at]
+    return data_frame(columns)
 
 
 class Shares:

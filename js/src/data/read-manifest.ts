@@ -134,7 +134,7 @@ const WEIGHTS = {
   sums: null,
 } as const;
 
-/** What each head of a difference does: the same in both records, or one thing in each. */
+/** Words for each head of a difference: the same for both records, or one for each. */
 function comparedWords({ stacks }: Compared, patterns: SentPatterns): SentByHead<string> {
   const words = [...stacks.values()].map(({ a, b, difference }) => {
     const said = ({ name }: StackInfo, layer: number, head: number) =>

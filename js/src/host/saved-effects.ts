@@ -1,4 +1,4 @@
-/** What the model does without some heads, as a page has it, which cannot run the model. */
+/** Effects of switched-off heads that a page has, which cannot run the model. */
 
 import { fields, integer, list, orNull, text } from "../data/check.ts";
 import { type Effect, readEffect } from "../data/effect.ts";
@@ -8,7 +8,7 @@ import type { Source } from "../data/store.ts";
 interface Saved {
   readonly stack: string;
   readonly heads: readonly (readonly [layer: number, head: number])[];
-  /** Of a locked query, or of none. */
+  /** One for the query that was locked, and one for none. */
   readonly replies: readonly { readonly query: number | null; readonly effect: unknown }[];
 }
 
