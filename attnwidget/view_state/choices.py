@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, TypedDict, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import norms_need, rollout_refusal, value_refusal
+from attnwidget.analysis import norms_need, rollout_refusal, score_refusal, value_refusal
 from attnwidget.interventions import KnockOut
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity, check_link
@@ -24,7 +24,7 @@ Compared = Literal["a", "b", "difference"]
 Segments = Literal["all", "aa", "ab", "ba", "bb"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
-Lens = Literal["attention", "values", "rollout"]
+Lens = Literal["attention", "scores", "values", "rollout"]
 Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
 Neurons = Literal["model", "pair", "sum"]
@@ -243,10 +243,11 @@ class Choices(traitlets.HasTraits):
     @traitlets.validate("lens")
     def _valid_lens(self, proposal: Any) -> Any:
         stacks = [self._record.stack(name) for name in self._record.stacks]
-        if proposal.value == "values":
-            layers = [layer for stack in stacks for layer in stack.layers]
-            if all(norms_need(layer) for layer in layers):
-                raise TraitError(f"lens 'values' is not known: {value_refusal(layers[0])}")
+        layers = [layer for stack in stacks for layer in stack.layers]
+        if proposal.value == "scores" and all(map(score_refusal, layers)):
+            raise TraitError(f"lens 'scores' is not known: {score_refusal(layers[0])}")
+        if proposal.value == "values" and all(norms_need(layer) for layer in layers):
+            raise TraitError(f"lens 'values' is not known: {value_refusal(layers[0])}")
         if proposal.value == "rollout" and all(rollout_refusal(stack) for stack in stacks):
             raise TraitError(f"lens 'rollout' is not known: {rollout_refusal(stacks[0])}")
         return proposal.value

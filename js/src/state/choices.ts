@@ -67,7 +67,7 @@ export const SCHEMA = {
   also: indices,
   segments: oneOf("all", "aa", "ab", "ba", "bb"),
   combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
-  lens: oneOf("attention", "values", "rollout"),
+  lens: oneOf("attention", "scores", "values", "rollout"),
   words: flag(false),
   arcs_shown: flag(true),
   orientation: oneOf("vertical", "horizontal"),

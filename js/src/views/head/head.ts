@@ -11,7 +11,7 @@ import { rowHeight } from "../../parts/tokens.ts";
 import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { combination } from "../../state/choices.ts";
-import { lensRefusal, shownLens } from "../../state/lens.ts";
+import { joinsWords, lensRefusal, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { shownArcs } from "../shared/arcs.ts";
@@ -22,6 +22,7 @@ import { figureName } from "../shared/figure.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import {
   rolloutMatrix,
+  SUFFIXES,
   shownMatrices,
   shownMatrix,
   stackMatrix,
@@ -127,8 +128,11 @@ function headContent(
   const { heads, number } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
-  const patches = state.picture.value ? patchesOn(store.manifest, data.stack) : null;
-  const axes = axesOf(state, data.stack, state.words.value && !patches);
+  const lens = shownLens(state);
+  // Shades of an image have no sign.
+  const onImage = state.picture.value && lens !== "scores";
+  const patches = onImage ? patchesOn(store.manifest, data.stack) : null;
+  const axes = axesOf(state, data.stack, joinsWords(state) && !patches);
   const focused = focusedUnits(state, axes);
 
   const allLayers = combined?.matrix(axes) ?? null;
@@ -145,9 +149,14 @@ function headContent(
   });
   const layerLabel = allLayers ? "" : `Layer ${number}`;
   const arcs = shownArcs(state, data.stack.name, axes, matrix);
-  const weighted = shownLens(state) === "values" ? data.whole : null;
-  const rounding = combined?.rounding ?? weighted?.shareRounding ?? data.rounding;
-  const detail = combined?.name ?? `layer-${number}${weighted ? "-value-weighted" : ""}`;
+  const weighted = lens === "values" ? data.whole : null;
+  const rounding =
+    combined?.rounding ??
+    weighted?.shareRounding ??
+    (lens === "scores" ? data.scoreRounding : data.rounding);
+  const of = SUFFIXES[matrix.peek().measure];
+  const file = { values: "-value-weighted", scores: "-scores" }[lens as string] ?? "";
+  const detail = combined?.name ?? `layer-${number}${file}`;
   if (patches) {
     shown.value = null;
     return pictureContent(scope, context, {
@@ -235,9 +244,7 @@ function headContent(
       const [{ name, head }] = matrices.peek();
       return {
         name: figureName(store.manifest, "head", data.stack, detail),
-        heading: [layerLabel, head === null ? name : weighted ? "Value-weighted" : ""]
-          .filter(Boolean)
-          .join(" · "),
+        heading: [layerLabel, head === null ? name : capitalized(of)].filter(Boolean).join(" · "),
         note: lines.named(),
         cropped: false,
       };

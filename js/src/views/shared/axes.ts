@@ -5,6 +5,7 @@ import type { StackInfo } from "../../data/manifest.ts";
 import { type Units, unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { placesOf } from "../../parts/track.ts";
+import { joinsWords } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Place, Side, State } from "../../state/state.ts";
@@ -29,7 +30,7 @@ export type Axes = Readonly<Record<Side, Axis>>;
 const PLURAL: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
 
 /** The axes of a stack's matrices, for the chosen segments, of tokens or words. */
-export function axesOf(state: State, stack: StackInfo, words = state.words.value): Axes {
+export function axesOf(state: State, stack: StackInfo, words = joinsWords(state)): Axes {
   const shown = shownTokens(state.segments.value, stack);
   const texts = state.shown.texts.value;
   const axis = (side: Side, tokens: StackInfo["queries"], positions: readonly number[]): Axis => {

@@ -38,15 +38,17 @@ export const cutArcs = (cuts: readonly CutUnits[], matrix: AttentionMatrix): rea
     if (query.length * key.length > MOST_LINES) return [];
     return query.flatMap((from) => {
       const weights = matrix.row(from);
-      // What a query does not see anyhow is not cut.
       return key
-        .filter((to) => weights[to] > 0)
+        .filter((to) => isSeen(weights[to]))
         .map((to) => ({
           ...{ label: "cut", by: "query" as const, hit: false },
           ...{ query: [from], key: [to] },
         }));
     });
   });
+
+/** False for a key that a query does not see anyhow, which has no weight or a score of −∞. */
+const isSeen = (value: number): boolean => value !== 0 && Number.isFinite(value);
 
 /** Cross the cells of cut links out. */
 export function paintCuts(
@@ -65,8 +67,7 @@ export function paintCuts(
       const weights = matrix.row(unit);
       for (const to of key) {
         const left = (axes.key.places[to] - column) * cell;
-        // What a query does not see anyhow is not cut.
-        if (left <= -cell / 2 || left >= across - cell / 2 || !weights[to]) continue;
+        if (left <= -cell / 2 || left >= across - cell / 2 || !isSeen(weights[to])) continue;
         painter.fillStyle = alpha(background, 0.8);
         painter.fillRect(left, top, cell, cell);
         if (cell < CROSS_FROM) continue;

@@ -1,13 +1,13 @@
 /** Finds the strongest links of a matrix, a few rows at a time. */
 
-import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import { type AttentionMatrix, strengthOf } from "../../data/attention-matrix.ts";
 import { inSlices } from "../../scheduling/slices.ts";
 import { type Axes, sameText } from "./axes.ts";
 
 export interface Link {
   readonly query: number;
   readonly key: number;
-  /** Negative for a difference that is less in B. */
+  /** May be negative for scores, and is for a difference that is less in B. */
   readonly weight: number;
 }
 
@@ -26,6 +26,9 @@ export function strongestLinks(
   report: (done: number, links: readonly Link[]) => void,
 ): () => void {
   const links: Link[] = [];
+  const { measure } = matrix;
+  // The number of no link: a masked key, or a weight of zero.
+  const none = measure === "score" ? Number.NEGATIVE_INFINITY : 0;
   const special = {
     query: new Set(axes.query.units.special),
     key: new Set(axes.key.units.special),
@@ -39,11 +42,11 @@ export function strongestLinks(
     const weights = matrix.row(query);
     for (const key of columns) {
       const weight = weights[key];
-      const strength = Math.abs(weight);
-      const least = links.length < LIMIT ? 0 : Math.abs(links[LIMIT - 1].weight);
+      const strength = strengthOf(measure, weight);
+      const least = links.length < LIMIT ? none : strengthOf(measure, links[LIMIT - 1].weight);
       if (strength <= least || (same && key === query)) continue;
       let place = links.length;
-      while (place > 0 && Math.abs(links[place - 1].weight) < strength) place--;
+      while (place > 0 && strengthOf(measure, links[place - 1].weight) < strength) place--;
       links.splice(place, 0, { query, key, weight });
       if (links.length > LIMIT) links.pop();
     }
