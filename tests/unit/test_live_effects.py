@@ -114,7 +114,7 @@ def test_the_attention_without_heads() -> None:
     off = {"stack": "self", "heads": [[0, 1], [0, 3]]}
     block = {"op": "block", "stack": "self", "layer": 1, "without": off}
     view.send(id="early", **block)
-    assert "have been switched off since" in view.reply("early")["error"]
+    assert "has been switched off since" in view.reply("early")["error"]
     view.send(id="a", op="changed", **off)
     # A request for the effect of the same heads drops none for their attention.
     view.ask("b", (0, 1), (0, 3))
@@ -129,7 +129,7 @@ def test_the_attention_without_heads() -> None:
     assert view.reply("c")["parts"]
     assert view.buffers["c"] == encode_block(after.layer(1)).buffers
     view.send(id="d", **(block | {"without": {"stack": "self", "heads": [[0, 2]]}}))
-    assert "have been switched off since" in view.reply("d")["error"]
+    assert "has been switched off since" in view.reply("d")["error"]
 
 
 def test_links_that_are_cut() -> None:
