@@ -10,6 +10,7 @@ from attnwidget.capture import capture
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
 
+from .changed_name import named_as_changed
 from .edits import Ablate
 from .effect import Effect
 from .intervene import intervene
@@ -81,7 +82,7 @@ class Rerun:
         edits = [Ablate(layer, head, stack) for layer, head in heads]
         # The steps are not those of a cell, which could show a bar.
         with on_step(lambda: None), intervene(model, *edits):
-            return capture(
+            record = capture(
                 model,
                 *self._inputs,
                 target=self._target,
@@ -89,6 +90,7 @@ class Rerun:
                 values=self._values,
                 image=False,
             )
+        return named_as_changed(record, edits)
 
     def forget(self) -> None:
         """Free what is kept of the model's pass; the next effect runs the whole model again."""
