@@ -25,8 +25,13 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 DATA = FOLDER / "data"
 
 # Models by the name that a notebook loads them by, and their folder under --models. SmolLM2 and the
-# embedded model come as packages.
-HUB = {"Helsinki-NLP/opus-mt-en-fr": "marian_en_fr", "google/vit-base-patch16-224": "vit"}
+# embedded model come as packages. librivox has recordings with the times of their words.
+HUB = {
+    "Helsinki-NLP/opus-mt-en-fr": "marian_en_fr",
+    "google/vit-base-patch16-224": "vit",
+    "librivox": "librivox",
+    "openai/whisper-tiny.en": "whisper_tiny_en",
+}
 SMOLLM2 = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 _KEPT = ("image/png", "text/plain")

@@ -387,7 +387,7 @@ def test_lenses_are_drawn_and_named() -> None:
     assert plain.shape == weighted.shape == scored.shape
     assert (plain != weighted).any()
     assert (plain != scored).any()
-    bare = AttentionRecord.from_arrays(some_weights(1, 2, 4, 4), list("abcd"))
+    bare = AttentionRecord.from_arrays([some_weights(2, 4, 4)], list("abcd"))
     for draw in (
         lambda: plot.matrix(bare, 0, 1, lens="scores"),
         lambda: plot.model(bare, lens="scores"),

@@ -37,6 +37,7 @@ import { NORMS_WIDTH, normsColumn } from "../shared/norms.ts";
 import { pairs } from "../shared/pairs.ts";
 import { stripsOf } from "../shared/strips.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
+import { changesTable } from "./changes.ts";
 import { jump, type ShownMatrix } from "./jump.ts";
 import { headLegend } from "./legend.ts";
 import { pictureContent } from "./picture/picture.ts";
@@ -220,6 +221,7 @@ function headContent(
     width: matrixWidth,
     labelsRows: true,
   });
+  if (data.stack.difference) picture.append(changesTable(scope, state, axes, matrix, focused));
   const buttons = swatches(scope, state, heads, palette);
   // Not hidden: the tokens below stay in their place.
   buttons.classList.toggle("unused", allLayers !== null);
