@@ -21,9 +21,15 @@ from benchmarks.browser.models import Loaded, smollm2
 FOLDER = Path(__file__).parents[1] / "notebooks"
 DATA = FOLDER / "data"
 
-# Models by the name that a notebook loads them by, and their folder under --models. SmolLM2 and the
-# embedded model come as packages.
-HUB = {"Helsinki-NLP/opus-mt-en-fr": "marian_en_fr", "google/vit-base-patch16-224": "vit"}
+# Models and treebanks by the name that a notebook reads them by, and their folder under --models.
+# SmolLM2 and the embedded model come as packages.
+FOLDERS = {
+    "Helsinki-NLP/opus-mt-en-fr": "marian_en_fr",
+    "google/vit-base-patch16-224": "vit",
+    "sentence-transformers/all-mpnet-base-v2": "mpnet",
+    "thenlper/gte-small": "gte_small",
+    "ud_english": "ud_english",
+}
 SMOLLM2 = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 _KEPT = ("image/png", "text/plain")
@@ -51,7 +57,7 @@ def run(name: str, folder: Path, extra: str = "") -> nbformat.NotebookNode:
     }
     client = NotebookClient(
         notebook,
-        timeout=600,
+        timeout=None,  # a busy machine takes long
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
         store_widget_state=False,
@@ -85,10 +91,10 @@ def _kept(output: Any) -> Any:
 
 
 def lay(folder: Path, models: Path | None, smollm2: Loaded) -> None:
-    """Put the data and the trained models where the notebooks find them."""
+    """Put the data, the trained models and the treebanks where the notebooks find them."""
     (folder / DATA.name).symlink_to(DATA)
     _save_for_from_pretrained(smollm2, folder / SMOLLM2)
-    for name, own in HUB.items():
+    for name, own in FOLDERS.items():
         if models is not None and (models / own).is_dir():
             link = folder / name
             link.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +117,7 @@ def _save_for_from_pretrained(smollm2: Loaded, folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts.notebooks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="all if none is given")
-    parser.add_argument("--models", type=Path, help="the folder of trained models")
+    parser.add_argument("--models", type=Path, help="the folder of trained models and treebanks")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
