@@ -10,10 +10,13 @@ import argparse
 import copy
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from jupyter_client import KernelManager
 from nbclient import NotebookClient
 
 from benchmarks.browser.models import Loaded, smollm2
@@ -21,11 +24,14 @@ from benchmarks.browser.models import Loaded, smollm2
 FOLDER = Path(__file__).parents[1] / "notebooks"
 DATA = FOLDER / "data"
 
-# Models and treebanks by the name that a notebook reads them by, and their folder under --models.
-# SmolLM2 and the embedded model come as packages.
-FOLDERS = {
+# Models by the name that a notebook loads them by, and their folder under --models. SmolLM2 and the
+# embedded model come as packages. librivox has recordings with the times of their words, ud_english
+# the treebanks EWT and GUM.
+HUB = {
     "Helsinki-NLP/opus-mt-en-fr": "marian_en_fr",
     "google/vit-base-patch16-224": "vit",
+    "librivox": "librivox",
+    "openai/whisper-tiny.en": "whisper_tiny_en",
     "sentence-transformers/all-mpnet-base-v2": "mpnet",
     "thenlper/gte-small": "gte_small",
     "ud_english": "ud_english",
@@ -41,8 +47,24 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 
 
-def run(name: str, folder: Path, extra: str = "") -> nbformat.NotebookNode:
-    """Run a notebook in `folder`, which has its models by name.
+@contextmanager
+def kernel(folder: Path) -> Iterator[KernelManager]:
+    """A running kernel in `folder`, which has the models of the notebooks by name."""
+    manager = KernelManager(kernel_name="python3")
+    # Models that are missing there are loaded from the hub.
+    environment = os.environ | {
+        "TRANSFORMERS_VERBOSITY": "error",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    }
+    manager.start_kernel(cwd=str(folder), env=environment)
+    try:
+        yield manager
+    finally:
+        manager.shutdown_kernel(now=True)
+
+
+def run(name: str, manager: KernelManager, extra: str = "") -> nbformat.NotebookNode:
+    """Run a notebook in a kernel.
 
     Args:
         extra: code that is executed at the end, and left out of what is returned.
@@ -50,20 +72,9 @@ def run(name: str, folder: Path, extra: str = "") -> nbformat.NotebookNode:
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     if extra:
         notebook.cells.append(nbformat.v4.new_code_cell(extra))
-    # Models that are missing there are loaded from the hub.
-    environment = os.environ | {
-        "TRANSFORMERS_VERBOSITY": "error",
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    }
-    client = NotebookClient(
-        notebook,
-        timeout=None,  # a busy machine takes long
-        kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
-        store_widget_state=False,
-        coalesce_streams=True,
-    )
-    client.execute(env=environment)
+    client = NotebookClient(notebook, km=manager, store_widget_state=False, coalesce_streams=True)
+    client.execute()
+    client.kc.stop_channels()
     if extra:
         notebook.cells.pop()
     return notebook
@@ -94,7 +105,7 @@ def lay(folder: Path, models: Path | None, smollm2: Loaded) -> None:
     """Put the data, the trained models and the treebanks where the notebooks find them."""
     (folder / DATA.name).symlink_to(DATA)
     _save_for_from_pretrained(smollm2, folder / SMOLLM2)
-    for name, own in FOLDERS.items():
+    for name, own in HUB.items():
         if models is not None and (models / own).is_dir():
             link = folder / name
             link.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +134,8 @@ def main() -> None:
         folder = Path(place)
         lay(folder, options.models, smollm2())
         for name in options.names or names():
-            nbformat.write(clean(run(name, folder)), FOLDER / f"{name}.ipynb")
+            with kernel(folder) as own:
+                nbformat.write(clean(run(name, own)), FOLDER / f"{name}.ipynb")
             print(name)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats
+from attnwidget.record import Floats, Stack
 
 from .row_batches import RowBatch
 
@@ -15,6 +16,9 @@ from .row_batches import RowBatch
 THUMBNAIL_SIZE = 32
 
 _LEVELS = 15
+
+# The numbers of a head that are in memory at a time.
+_BATCH_NUMBERS = 1 << 19
 
 
 class Thumbnail:
@@ -56,6 +60,34 @@ class Thumbnail:
     def levels(self) -> NDArray[np.uint8]:
         """The thumbnail [min(Tq, 32), min(Tk, 32)]."""
         return levels_of(self._largest.T)
+
+
+def signed_cells(
+    stack: Stack, numbers: Callable[[NDArray[np.intp]], Floats], rows: NDArray[np.intp]
+) -> Floats:
+    """The number of the largest magnitude in each cell of a thumbnail; -inf does not count.
+
+    Args:
+        numbers: the numbers of some queries, float32 [queries, Tk].
+        rows: the queries that are read, in order.
+    """
+    num_queries, num_keys = len(stack.queries), len(stack.keys)
+    tops = cell_bounds(num_queries, stack.queries.split)
+    lefts = cell_bounds(num_keys, stack.keys.split)[:-1]
+    extremes = np.empty((2, len(rows), len(lefts)), np.float32)
+    size = max(1, _BATCH_NUMBERS // num_keys)
+    for start in range(0, len(rows), size):
+        batch = slice(start, start + size)
+        of_rows = numbers(rows[batch])
+        of_rows[np.isneginf(of_rows)] = 0
+        extremes[0, batch] = np.maximum.reduceat(of_rows, lefts, axis=1)
+        extremes[1, batch] = np.minimum.reduceat(of_rows, lefts, axis=1)
+    # There are at least as many rows as cells.
+    begins = np.searchsorted(rows, tops[:-1])
+    largest = np.maximum.reduceat(extremes[0], begins, axis=0)
+    least = np.minimum.reduceat(extremes[1], begins, axis=0)
+    cells: Floats = np.where(largest >= -least, largest, least)
+    return cells
 
 
 def levels_of(weights: Floats) -> NDArray[np.uint8]:

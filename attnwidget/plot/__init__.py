@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from attnwidget.analysis import norms_need
+from attnwidget.analysis import norms_need, score_refusal
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import NO_SIZE
@@ -52,8 +52,9 @@ def head(
         heads: the heads drawn, each in its colour; all of the layer if None.
         query: a query position, to draw its attention alone, with every head's share beside the
             keys; None for all queries. Over 64 tokens, neighbours then share a line.
-        lens: "attention"; "values" for value-weighted norms as shares of each row; or "rollout" of
-            all layers up to this one. See `attnwidget.analysis`.
+        lens: "attention"; "scores" before the softmax, blue above zero and orange below; "values"
+            for value-weighted norms as shares of each row; or "rollout" of all layers up to this
+            one. See `attnwidget.analysis`.
         picture: True to draw the attention of one head from one query on the image of a vision
             model, if the record has it; False for lines.
         stack: the name of a stack; the record's first if None.
@@ -182,7 +183,7 @@ def model(
     record: AttentionRecord | HeadProfile,
     *,
     metric: str | ArrayLike | None = None,
-    lens: Literal["attention", "values"] = "attention",
+    lens: Literal["attention", "scores", "values"] = "attention",
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -194,8 +195,8 @@ def model(
             `attnwidget.analysis.METRICS`, such as "entropy", or of the profile; or an array
             [layers, heads] (NaN where a layer has fewer heads). Negative numbers get colours that
             diverge from zero. None for thumbnails.
-        lens: the numbers in thumbnails, as in `head`; layers without norms of values keep those of
-            attention, and the note says so. A profile has those of attention alone.
+        lens: the numbers in thumbnails, as in `head`; layers without scores or norms of values
+            keep those of attention, and the note says so. A profile has those of attention alone.
         stack, ax: as in `head`.
 
     Returns:
@@ -209,11 +210,12 @@ def model(
     from .model_plot import draw_metric, draw_model, metric_table
     from .sizes import model_size
 
-    if lens not in ("attention", "values"):
-        raise ValueError(f"lens is {lens!r}; heads have 'attention' and 'values'")
+    if lens not in ("attention", "scores", "values"):
+        raise ValueError(f"lens is {lens!r}; heads have 'attention', 'scores' and 'values'")
     shown = _shown(record, view="model", lens=lens, stack=stack)
     shown = replace(shown, layer=shown.current_stack.numbers[0])
-    if all(norms_need(layer) for layer in shown.current_stack.layers):
+    lacks = score_refusal if lens == "scores" else norms_need
+    if all(lacks(layer) for layer in shown.current_stack.layers):
         shown.check_lens()
     if metric is None:
         ax = ax or _new_axes(model_size(shown))

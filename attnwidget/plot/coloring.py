@@ -6,12 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from matplotlib.colors import Normalize, to_hex
 from numpy.typing import NDArray
 
-from attnwidget.record import Layer
+from attnwidget.analysis import sampled_rows, score_refusal
+from attnwidget.analysis.thumbnails import signed_cells
+from attnwidget.record import Layer, Stack
+from attnwidget.record.rows import spread_rows
 from attnwidget.wire import SentMetric, decode_overview
 
 from .colors import Palette, diverging, layer_color, ramp
@@ -30,13 +34,15 @@ class LayerRow:
         place: of the layer in its stack.
         patterns: the index of every head's pattern among the manifest's kinds.
         levels: the thumbnail of every head, in levels 0 to 15.
+        scored: True if they are of scores, -15 to 15 up to the head's largest |score|.
     """
 
     layer: Layer
     place: int
     heads: Sequence[int]
     patterns: Sequence[int]
-    levels: Sequence[NDArray[np.uint8]]
+    levels: Sequence[NDArray[np.integer]]
+    scored: bool = False
 
 
 def layer_rows(shown: Shown) -> list[LayerRow]:
@@ -69,10 +75,32 @@ def all_layers(shown: Shown) -> list[LayerRow]:
         # Layers without norms of values keep those of attention.
         weighted = decode_overview(shown.record, manifest, packed, weighted=True)[shown.stack_name]
         thumbnails = [own or plain for own, plain in zip(weighted, thumbnails, strict=True)]
+    # Scores are of a single text, and layers of weights alone have none.
+    scored = shown.lens == "scores" and shown.num_texts is None
     return [
-        LayerRow(layer, place, range(layer.num_heads), patterns[place], thumbnails[place])
+        LayerRow(
+            layer,
+            place,
+            range(layer.num_heads),
+            patterns[place],
+            _score_levels(shown.current_stack, layer) if own else thumbnails[place],
+            own,
+        )
         for place, layer in enumerate(shown.current_stack.layers)
+        for own in (scored and score_refusal(layer) is None,)
     ]
+
+
+def _score_levels(stack: Stack, layer: Layer) -> list[NDArray[np.integer]]:
+    """The thumbnails of a layer's scores, from the queries that other thumbnails read."""
+    count = len(stack.queries)
+    rows = spread_rows(count, sampled_rows(count) or count)
+    levels: list[NDArray[np.integer]] = []
+    for head in range(layer.num_heads):
+        cells = signed_cells(stack, partial(layer.head_scores, head), rows)
+        roots = np.sqrt(np.abs(cells) / (float(np.abs(cells).max()) or 1))
+        levels.append((np.sign(cells) * np.round(15 * roots)).astype(np.int8))
+    return levels
 
 
 def metric_values(metric: SentMetric, row: LayerRow, shown: Shown) -> list[float]:

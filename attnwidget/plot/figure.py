@@ -391,9 +391,10 @@ def _draw_matrix(axes: Axes, shown: Shown) -> None:
     scale = axes.figure.colorbar(image, cax=axes.inset_axes((1.04, 0, 0.04, 1)))
     norm: Any = image.norm
     ticks = [share * float(norm.vmax) for share in _TICKS]
-    if matrix.measure == "difference":
+    if matrix.signed:
+        digits = 1 if matrix.measure == "score" else 3
         ticks = sorted({-tick for tick in ticks} | set(ticks))
-        scale.set_ticks(ticks, labels=[f"{tick:+.3f}" if tick else "0" for tick in ticks])
+        scale.set_ticks(ticks, labels=[f"{tick:+.{digits}f}" if tick else "0" for tick in ticks])
     else:
         scale.set_ticks(ticks, labels=[weight(tick) for tick in ticks])
     scale.set_label(matrix.measure, color=_palette(shown).muted)

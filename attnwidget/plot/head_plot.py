@@ -28,11 +28,12 @@ from .lines import MAX_SINGLE_TOKENS, LineRoom, Points, Series, all_lines, locke
 from .shown import SIDES, Shown, Side, TokenAxes, TokenAxis
 from .text import clean, num_letters
 from .weights import (
+    SUFFIXES,
     AttentionMatrix,
     head_matrix,
     locked_weights,
-    parts_of_difference,
     shown_matrices,
+    signed_parts,
 )
 
 _FADED = 0.62
@@ -50,9 +51,9 @@ def draw_head(axes: Axes, shown: Shown) -> None:
     named = matrices = shown_matrices(shown)
     by_head = head_colors(shown.current_layer.num_heads, palette.dark)
     colors = [palette.ink if matrix.head is None else by_head[matrix.head] for matrix in matrices]
-    signed = shown.compared == "difference"
+    signed = named[0].signed
     if signed:
-        matrices = parts_of_difference(named)
+        matrices = signed_parts(named)
         colors = [palette.positive, palette.negative] * len(named)
 
     edges = _edges(tokens, horizontal)
@@ -104,11 +105,15 @@ def draw_head(axes: Axes, shown: Shown) -> None:
         notes += _swatches(swatches, matrices, colors, across)
     else:
         swatches.set_ticks([])
-    several = "value-weighted" if shown.lens == "values" else ""
+    several = SUFFIXES[named[0].measure]
     if signed:
-        notes = [note.replace("of attention", "of the difference") for note in notes]
-        notes.insert(0, "blue: more in B, orange: less")
-        several = f"heads {runs(shown.drawn_heads)}, B − A"
+        of, meaning = (
+            ("the scores", "blue: above 0, orange: below")
+            if named[0].measure == "score"
+            else ("the difference", "blue: more in B, orange: less")
+        )
+        notes = [meaning, *(note.replace("of attention", f"of {of}") for note in notes)]
+        several = f"heads {runs(shown.drawn_heads)}, {several}"
     name = named[0].name if len(named) == 1 else several
     axes.set_title(clean(attention_title(shown, name)), parse_math=False)
     # Horizontal keys have their labels below the plot, and the note follows these.

@@ -22,7 +22,7 @@ from .axes import (
 )
 from .shown import SIDES, Shown, group_bounds
 from .text import clean, weight
-from .weights import AttentionMatrix
+from .weights import AttentionMatrix, finite
 
 # The most cells along a side of the image.
 _MAX_CELLS = 400
@@ -44,13 +44,14 @@ def draw_matrix(
 ) -> None:
     """Draw a matrix with queries as rows; the shade is √(weight ÷ largest weight).
 
-    A difference is blue where B has more, and orange where it has less.
+    A difference is blue where B has more, and orange where it has less; scores are blue above zero
+    and orange below, and masked keys are blank.
 
     Args:
         most: the number that has the full shade; the matrix's largest if None.
     """
     palette, tokens = palette_of(axes), shown.token_axes
-    weights = matrix.weights()[np.ix_(tokens.query.shown, tokens.key.shown)]
+    weights = finite(matrix.weights())[np.ix_(tokens.query.shown, tokens.key.shown)]
     rows, columns = weights.shape
     width, height = size_in_points(axes)
     # A cell lower than a point would be invisible.
@@ -60,7 +61,7 @@ def draw_matrix(
         reduce.reduceat(reduce.reduceat(weights, tops[:-1], axis=0), lefts[:-1], axis=1)
         for reduce in (np.maximum, np.minimum)
     )
-    signed = matrix.measure == "difference"
+    signed = matrix.signed
     most = most or float(np.abs(weights).max()) or 1.0
     colors = [palette.background, palette.ink]
     norm: Normalize = PowerNorm(0.5, 0, most)
@@ -114,7 +115,10 @@ def draw_matrix(
             max_letters=_LONGEST_LABEL,
             rotation=90 if side == "key" else 0,
         )
-    measure = "|B − A|, blue: more in B, orange: less," if signed else matrix.measure
+    measure = {
+        "difference": "|B − A|, blue: more in B, orange: less,",
+        "score": "|score|, blue: above 0, orange: below,",
+    }.get(matrix.measure, matrix.measure)
     notes = ["rows: queries", "columns: keys", f"shade: √{measure} up to {weight(most)}"]
     if max(rows, columns) > max_cells:
         group = math.ceil(max(rows, columns) / max_cells)

@@ -11,7 +11,7 @@ from matplotlib.colors import Normalize, to_rgb, to_rgba
 from matplotlib.patches import FancyBboxPatch, Patch
 from numpy.typing import ArrayLike, NDArray
 
-from attnwidget.analysis import norms_need, sampled_rows
+from attnwidget.analysis import norms_need, sampled_rows, score_refusal
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, split_cells
 from attnwidget.progress import step_done
 from attnwidget.record import Tokens, runs
@@ -85,15 +85,16 @@ def _picture(
     count = max(len(row.heads) for row in rows)
     background = np.array(to_rgb(palette.background))
     picture = np.tile(background, (len(rows) * cell.height, count * cell.width, 1))
-    for n, (row, colors) in enumerate(zip(rows, inks, strict=True)):
+    for n, (row, bars) in enumerate(zip(rows, inks, strict=True)):
         band = picture[n * cell.height : (n + 1) * cell.height]
-        for column, (head, ink) in enumerate(zip(row.heads, colors, strict=True)):
+        for column, (head, ink) in enumerate(zip(row.heads, bars, strict=True)):
             levels = _cropped(shown, row.levels[head])
+            colors = (palette.positive, palette.negative) if row.scored else (ink, ink)
             if lines:
-                _add_lines(axes, levels, (column, n), cell, ink)
+                _add_lines(axes, levels, (column, n), cell, colors)
                 levels = np.zeros_like(levels)
             pixels = band[:, column * cell.width : (column + 1) * cell.width]
-            cell.paint(pixels, levels, ink, palette)
+            cell.paint(pixels, levels, colors, ink, palette)
         step_done()
     # Bytes are drawn several times faster than numbers.
     in_bytes: NDArray[np.uint8] = (255 * picture).round().astype(np.uint8)
@@ -166,18 +167,27 @@ class Cell:
     def paint(
         self,
         pixels: NDArray[np.float64],
-        levels: NDArray[np.uint8],
+        levels: NDArray[np.integer],
+        colors: tuple[str, str],
         ink: str,
         palette: Palette,
     ) -> None:
-        """Paint a thumbnail and its bar into the pixels [height, width, 3] of a head."""
-        paper, color = np.array(to_rgb(palette.paper)), np.array(to_rgb(ink))
+        """Paint a thumbnail and its bar into the pixels [height, width, 3] of a head.
+
+        Args:
+            colors: of levels above and below zero.
+            ink: the colour of the bar.
+        """
+        paper = np.array(to_rgb(palette.paper))
+        above, below = (np.array(to_rgb(color)) for color in colors)
         rows, columns = levels.shape
         shares = np.kron(levels / 15, np.ones((self.down // rows, self.across // columns)))
+        shares = shares[..., None]
+        color = np.where(shares < 0, below, above)
         box = slice(self.left, self.left + self.across)
-        pixels[self.top : self.top + self.down, box] = paper + (color - paper) * shares[..., None]
+        pixels[self.top : self.top + self.down, box] = paper + (color - paper) * np.abs(shares)
         bar = self.top + self.down + _BAR_GAP
-        pixels[bar : bar + _BAR, box] = color
+        pixels[bar : bar + _BAR, box] = to_rgb(ink)
 
     def point(self, corner: tuple[int, int], x: float, y: float) -> tuple[float, float]:
         """The data coordinates of a place in the thumbnail, given in shares of its sides."""
@@ -188,11 +198,16 @@ class Cell:
 
 
 def _add_lines(
-    axes: Axes, levels: NDArray[np.uint8], corner: tuple[int, int], cell: Cell, ink: str
+    axes: Axes,
+    levels: NDArray[np.integer],
+    corner: tuple[int, int],
+    cell: Cell,
+    inks: tuple[str, str],
 ) -> None:
     """Add a line thumbnail: the strongest lines of a head."""
     rows, columns = levels.shape
-    flat = levels.ravel().astype(np.intp)
+    signed = levels.ravel().astype(np.intp)
+    flat = np.abs(signed)
     strongest = np.argsort(-flat, kind="stable")[:_MAX_LINES]
     paths, colors = [], []
     for place in np.sort(strongest[flat[strongest] > 0]):
@@ -200,7 +215,7 @@ def _add_lines(
         start = cell.point(corner, 0, (row + 0.5) / rows)
         end = cell.point(corner, 1, (column + 0.5) / columns)
         paths.append(curve(start, end))
-        colors.append(to_rgba(ink, float(flat[place] / 15) ** 1.5))
+        colors.append(to_rgba(inks[int(signed[place] < 0)], float(flat[place] / 15) ** 1.5))
     add_curves(axes, paths, colors, 0.6)
 
 
@@ -331,7 +346,7 @@ def _segments(shown: Shown) -> str:
     return shown.segments if separable and shown.num_texts is None else "all"
 
 
-def _cropped(shown: Shown, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _cropped(shown: Shown, levels: NDArray[np.integer]) -> NDArray[np.integer]:
     """The part of a thumbnail that belongs to the chosen segments."""
     segments, stack = _segments(shown), shown.current_stack
     if segments == "all":
@@ -350,11 +365,16 @@ def _notes(shown: Shown) -> list[str]:
     stack, notes = shown.current_stack, []
     if shown.thumbnails == "lines":
         notes.append(f"the {_MAX_LINES} strongest lines of each head")
-    if shown.lens == "values":
-        notes.append("pictures are value-weighted, numbers are of attention")
-        others = [layer.number for layer in stack.layers if norms_need(layer) is not None]
+    # Means over texts are of attention.
+    if shown.lens in ("scores", "values") and shown.num_texts is None:
+        scored = shown.lens == "scores"
+        of = "√|score| up to each head's largest, blue: above 0, orange: below"
+        notes.append(f"pictures are {of if scored else 'value-weighted'}, numbers are of attention")
+        lacks = score_refusal if scored else norms_need
+        others = [layer.number for layer in stack.layers if lacks(layer) is not None]
         if others:
-            notes.append(f"pictures of attention in layers without norms: {runs(others)}")
+            what = "scores" if scored else "norms"
+            notes.append(f"pictures of attention in layers without {what}: {runs(others)}")
     sampled = sampled_rows(len(stack.queries))
     if shown.num_texts is not None:
         notes.append(f"means of {shown.num_texts:,} texts")

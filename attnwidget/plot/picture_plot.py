@@ -30,6 +30,9 @@ _FRAMED = 3
 
 def on_picture(shown: Shown) -> bool:
     """True if the head view shows its tokens on the record's image."""
+    # Shades of an image have no sign.
+    if shown.scored:
+        return False
     return shown.picture and shown.record.image is not None and _patches(shown) is not None
 
 

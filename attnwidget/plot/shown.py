@@ -10,10 +10,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import rollout_refusal, value_refusal
+from attnwidget.analysis import rollout_refusal, score_refusal, value_refusal
 from attnwidget.analysis.words import words
+from attnwidget.interventions import Link
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
-from attnwidget.view_state import NO_SIZE, PAIR
+from attnwidget.view_state import NO_SIZE, PAIR, combination
 from attnwidget.view_state.choices import Combine, Compared, Lens
 from attnwidget.wire import SentArc, SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
@@ -63,6 +64,7 @@ class Shown:
     neurons: str = "model"
     muted: Sequence[int] = ()
     off: Sequence[tuple[int, int]] = ()
+    cut: Sequence[Link] = ()
     expanded: bool = True
     map_x: str = "distance"
     map_y: str = "entropy"
@@ -119,9 +121,12 @@ class Shown:
         """Raise a ValueError if there is no such lens, or the current layer does not have it."""
         if self.lens not in get_args(Lens):
             raise ValueError(f"lens is {self.lens!r}; there are {get_args(Lens)}")
-        refusal = value_refusal(self.current_layer) if self.lens == "values" else None
+        refusal = None
         if self.lens == "rollout":
             refusal = rollout_refusal(self.current_stack)
+        elif self.lens != "attention":
+            refuse = score_refusal if self.lens == "scores" else value_refusal
+            refusal = refuse(self.current_layer)
         if refusal is not None:
             raise ValueError(f"lens {self.lens!r} is not known: {refusal}")
 
@@ -215,6 +220,17 @@ class Shown:
         return list(self.heads or range(self.current_layer.num_heads))
 
     @property
+    def combines_layers(self) -> bool:
+        """True if the head view shows all layers as one, which is of attention."""
+        combined = combination(self.combine)
+        return self.view == "head" and combined is not None and combined.over == "layers"
+
+    @property
+    def scored(self) -> bool:
+        """True if the matrices are scores, which have a sign."""
+        return self.lens == "scores" and not self.combines_layers
+
+    @property
     def horizontal(self) -> bool:
         return self.orientation == "horizontal"
 
@@ -231,9 +247,11 @@ class Shown:
         """Both sides of the matrices, of tokens or words, limited to the chosen segments."""
         stack = self.current_stack
         queries, keys = shown_tokens(stack, self.segments)
+        # A word has no score.
+        words = self.words and (self.lens != "scores" or self.combines_layers)
         return TokenAxes(
-            _axis("query", stack.queries, queries, self.words),
-            _axis("key", stack.keys, keys, self.words),
+            _axis("query", stack.queries, queries, words),
+            _axis("key", stack.keys, keys, words),
         )
 
     @cached_property

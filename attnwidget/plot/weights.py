@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -16,6 +17,9 @@ from .shown import Shown, Side, TokenAxes
 
 _COMBINED = {"mean": "Mean", "max": "Largest"}
 
+SUFFIXES = {"weight": "", "share": "value-weighted", "score": "scores", "difference": "B − A"}
+"""The words for numbers other than weights."""
+
 
 @dataclass(frozen=True)
 class AttentionMatrix:
@@ -25,14 +29,18 @@ class AttentionMatrix:
         name: its title.
         head: the head whose colour it has; None for combined heads.
         weights: computes the matrix, float32 [query units, key units].
-        measure: what its numbers are: weights, shares of a row by another lens, or the weights of
-            record B less those of A.
+        measure: what its numbers are: weights, shares of a row by another lens, scores (-inf for
+            masked keys), or the weights of record B less those of A.
     """
 
     name: str
     head: int | None
     weights: Callable[[], Floats]
-    measure: Literal["weight", "share", "difference"] = "weight"
+    measure: Literal["weight", "share", "score", "difference"] = "weight"
+
+    @property
+    def signed(self) -> bool:
+        return self.measure in ("score", "difference")
 
 
 def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
@@ -47,7 +55,7 @@ def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
         return matrices
     how = combined.how
     heads = f"head {matrices[0].head}" if len(matrices) == 1 else f"{len(matrices)} heads"
-    weighted = ", value-weighted" if shown.lens == "values" else ""
+    of = SUFFIXES[matrices[0].measure]
     reduce = np.add if how == "mean" else np.maximum
 
     def weights() -> Floats:
@@ -58,7 +66,7 @@ def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
             out /= np.float32(len(matrices))
         return out
 
-    name = f"{_COMBINED[how]} of {heads}{weighted}"
+    name = f"{_COMBINED[how]} of {heads}{of and f', {of}'}"
     return [AttentionMatrix(name, None, weights, matrices[0].measure)]
 
 
@@ -72,6 +80,10 @@ def head_matrix(shown: Shown, head: int) -> AttentionMatrix:
             head,
             lambda: _between_units(other.head_weights(head) - layer.head_weights(head), axes),
             "difference",
+        )
+    if shown.lens == "scores":
+        return AttentionMatrix(
+            f"Head {head}, scores", head, lambda: layer.head_scores(head), "score"
         )
     if shown.lens != "values":
         return AttentionMatrix(
@@ -113,22 +125,20 @@ def _stack_matrix(shown: Shown, largest: bool) -> AttentionMatrix:
     return AttentionMatrix(name, None, weights)
 
 
-def parts_of_difference(matrices: Sequence[AttentionMatrix]) -> list[AttentionMatrix]:
-    """The parts of each matrix that are more and less in B, as shares of the largest |B - A|."""
-    differences = [matrix.weights() for matrix in matrices]
-    peak = np.float32(max(float(np.abs(each).max()) for each in differences) or 1.0)
-
-    def part(name: str, numbers: Floats) -> AttentionMatrix:
-        return AttentionMatrix(name, None, lambda: numbers, "difference")
-
+def signed_parts(matrices: Sequence[AttentionMatrix]) -> list[AttentionMatrix]:
+    """The numbers of each matrix above and below zero, as shares of the largest magnitude."""
+    numbers = [finite(matrix.weights()) for matrix in matrices]
+    peak = np.float32(max(float(np.abs(each).max()) for each in numbers) or 1.0)
     return [
-        each
-        for values in differences
-        for each in (
-            part("more in B", np.maximum(values / peak, 0)),
-            part("less in B", np.maximum(-values / peak, 0)),
-        )
+        replace(matrix, head=None, weights=partial(np.maximum, sign * values / peak, 0))
+        for matrix, values in zip(matrices, numbers, strict=True)
+        for sign in (1, -1)
     ]
+
+
+def finite(numbers: Floats) -> Floats:
+    """The numbers with 0 in place of the scores of masked keys."""
+    return np.where(np.isneginf(numbers), np.float32(0), numbers)
 
 
 def _between_units(weights: Floats, axes: TokenAxes, largest: bool = False) -> Floats:

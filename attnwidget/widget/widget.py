@@ -45,7 +45,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             queries of the first and keys of the second letter's text.
         combine: the combination that the head view shows: the "mean" or "max" of the heads drawn,
             or "layers_mean" or "layers_max" of every head of every layer; "none" for single heads.
-        lens: the numbers that the head view and the model view show: "attention"; "values", the
+        lens: the numbers that the head view and the model view show: "attention"; "scores",
+            which go into the softmax (not of layers that are weights alone); "values", the
             value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
             of `capture(..., values=True)`; or "rollout" of all layers up to the one shown (Abnar
             and Zuidema 2020), in the head view alone. See `attnwidget.analysis`.
@@ -73,6 +74,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             what the model does without them, for which the kernel runs it again. The views show
             the attention of the whole model. It needs the model: `attnwidget.show(model, tokenizer,
             text)` has the widget refer to it, weakly.
+        cut: links of this stack that are cut, each an `attnwidget.KnockOut` of positions, layers
+            and heads: their scores are -inf, and the softmax is taken anew. As `off` besides.
         expanded: True if the neuron view shows vectors, False for lines alone.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Alignment, Comparison
-from attnwidget.analysis.thumbnails import cell_bounds
+from attnwidget.analysis.thumbnails import signed_cells
 from attnwidget.record import AttentionRecord, Floats, Layer, Stack, Tokens
 
 from .manifest import encode_overview, pack_levels
@@ -18,9 +18,6 @@ from .text import sendable
 # Levels are -7 to 7, sent as 1 to 15.
 _STEPS = 7
 _ZERO = 8
-
-# The weights of a head that are in memory at a time.
-_BATCH_WEIGHTS = 1 << 19
 
 # The most tokens of a text that is named.
 _NAMED_TOKENS = 40
@@ -124,20 +121,11 @@ def compared_metrics(comparison: Comparison) -> dict[str, dict[str, Any]]:
 
 def _cells(stack: Stack, layer: Layer, other: Layer, head: int) -> Floats:
     """The difference of the largest magnitude in each cell of a thumbnail, of all queries."""
-    num_queries, num_keys = layer.shape
-    tops = cell_bounds(num_queries, stack.queries.split)[:-1]
-    lefts = cell_bounds(num_keys, stack.keys.split)[:-1]
-    extremes = np.empty((2, num_queries, len(lefts)), np.float32)
-    size = max(1, _BATCH_WEIGHTS // num_keys)
-    for start in range(0, num_queries, size):
-        rows = np.arange(start, min(start + size, num_queries))
-        difference = other.head_weights(head, rows) - layer.head_weights(head, rows)
-        extremes[0, rows] = np.maximum.reduceat(difference, lefts, axis=1)
-        extremes[1, rows] = np.minimum.reduceat(difference, lefts, axis=1)
-    largest = np.maximum.reduceat(extremes[0], tops, axis=0)
-    least = np.minimum.reduceat(extremes[1], tops, axis=0)
-    cells: Floats = np.where(largest >= -least, largest, least)
-    return cells
+
+    def difference(rows: NDArray[np.intp]) -> Floats:
+        return other.head_weights(head, rows) - layer.head_weights(head, rows)
+
+    return signed_cells(stack, difference, np.arange(len(stack.queries)))
 
 
 def _levels(cells: Floats) -> NDArray[np.uint8]:
@@ -155,6 +143,9 @@ def _rounded_up(peak: float) -> float:
 def _names(comparison: Comparison) -> tuple[str, str]:
     """The models, where they have different names; else the texts in which they differ."""
     a, b = comparison.a, comparison.b
+    changed = b.model.removeprefix(f"{a.model} " if a.model else "")
+    if changed.startswith(("without ", "with ")):
+        return a.model or "an unnamed model", changed
     if a.model != b.model:
         return a.model or "an unnamed model", b.model or "an unnamed model"
     stack = _shown_stack(comparison)

@@ -83,16 +83,33 @@ def test_rows_columns_and_combinations_are_of_shares(
 
 def test_the_model_view_has_thumbnails_of_shares(view: View) -> None:
     view.open("Model")
-    expect(weighting(view).get_by_role("option")).to_have_count(2)
+    expect(weighting(view).get_by_role("option")).to_have_count(3)
     expect(weighting(view)).to_have_value("attention")
     before = view.drawn()
     weighting(view).select_option("values")
     expect(view.page.get_by_text("pictures are value-weighted")).to_be_visible()
     assert view.drawn() != before
     view.open("Head")
-    for lens in ("values", "rollout", "attention"):
+    for lens in ("values", "rollout", "attention", "scores"):
         expect(weighting(view)).to_have_value(lens)
         view.page.keyboard.press("v")
+
+
+def test_pairs_have_the_score_of_the_record(view: View, valued: aw.AttentionRecord) -> None:
+    weighting(view).select_option("scores")
+    scores = valued.scores(LAYER, HEADS[0])
+    for query, key in ((6, 1), (2, 7)):
+        view.point_at_cell(query, key, *scores.shape)
+        expect(view.status).to_contain_text(f"Head {HEADS[0]}, scores  ")
+        said = (view.status.text_content() or "").split(" score ")[1]
+        score, weight = numbers(said)[:2]
+        assert abs(score - scores[query, key]) <= 1e-2, said
+        assert abs(weight - valued.weights(LAYER, HEADS[0])[query, key]) <= 1e-3, said
+    before = view.drawn()
+    view.open("Model")
+    expect(weighting(view)).to_have_value("scores")
+    expect(view.page.get_by_text("numbers are of attention")).to_be_visible()
+    assert view.drawn() != before
 
 
 def test_rollout_is_of_all_layers_up_to_the_one_shown(

@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import torch
+from scipy.io import wavfile
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from transformers import (
     BertConfig,
@@ -13,7 +15,13 @@ from transformers import (
     ViTConfig,
     ViTForImageClassification,
     ViTImageProcessor,
+    WhisperConfig,
+    WhisperFeatureExtractor,
+    WhisperForConditionalGeneration,
+    WhisperProcessor,
+    WhisperTokenizer,
 )
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from attnwidget.default_model import default_model
 
@@ -98,10 +106,52 @@ def ud_english(folder: Path) -> None:
             (folder / f"en_{name}-ud-{part}.conllu").write_text(text)
 
 
+def whisper(folder: Path) -> None:
+    """4 + 4 layers of 6 heads over 30 seconds, as Whisper tiny has them, with a token per byte."""
+    end = "<|endoftext|>"
+    tokenizer = WhisperTokenizer(
+        vocab={byte: n for n, byte in enumerate([*bytes_to_unicode().values(), end])}, merges=[]
+    )
+    tokenizer.add_special_tokens(
+        {"additional_special_tokens": ["<|startoftranscript|>", "<|notimestamps|>"]}
+    )
+    start = tokenizer.convert_tokens_to_ids("<|startoftranscript|>")
+    config = WhisperConfig(
+        vocab_size=len(tokenizer),
+        d_model=24,
+        encoder_layers=4,
+        decoder_layers=4,
+        encoder_attention_heads=6,
+        decoder_attention_heads=6,
+        encoder_ffn_dim=24,
+        decoder_ffn_dim=24,
+        pad_token_id=tokenizer.convert_tokens_to_ids(end),
+        bos_token_id=tokenizer.convert_tokens_to_ids(end),
+        eos_token_id=tokenizer.convert_tokens_to_ids(end),
+        decoder_start_token_id=start,
+    )
+    torch.manual_seed(0)
+    WhisperForConditionalGeneration(config).save_pretrained(folder)
+    WhisperProcessor(WhisperFeatureExtractor(), tokenizer).save_pretrained(folder)
+
+
+def librivox(folder: Path) -> None:
+    """A second of noise under each name of a recording, and the times of two words."""
+    folder.mkdir(parents=True)
+    noise = np.random.default_rng(0).integers(-1000, 1000, 16_000, dtype=np.int16)
+    words = [{"t": "two", "b": 0.1, "d": 0.4}, {"t": "words", "b": 0.5, "d": 0.5}]
+    for part in (870, 880, 890, 920, 930):
+        name = f"sense_and_sensibility_01_austen_64kb-0{part}"
+        wavfile.write(folder / f"{name}.wav", 16_000, noise)
+        (folder / f"{name}.json").write_text(json.dumps({"w": words}))
+
+
 MAKE = {
-    "marian_en_fr": marian,
-    "vit": vit,
-    "mpnet": encoder,
     "gte_small": encoder,
+    "librivox": librivox,
+    "marian_en_fr": marian,
+    "mpnet": encoder,
     "ud_english": ud_english,
+    "vit": vit,
+    "whisper_tiny_en": whisper,
 }

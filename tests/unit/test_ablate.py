@@ -37,9 +37,22 @@ def test_later_layers_attend_elsewhere() -> None:
     effect = aw.ablate(llama(), None, INPUTS, heads=[(0, 0)])
     assert effect.record is not None
     before, after = effect.record
+    assert after.model == f"{before.model} without 0-0"
+    names = aw.compare(before, after).widget()._manifest["compared"]["names"]
+    assert names[1] == "without 0-0"
     assert np.array_equal(before.weights(0, 0), after.weights(0, 0))
     assert not np.allclose(before.weights(1, 0), after.weights(1, 0), atol=1e-3)
     assert aw.ablate(llama(), None, INPUTS, heads=[(0, 0)], record=False).record is None
+
+
+def test_outputs_of_another_text_in_place_of_a_head() -> None:
+    model = llama()
+    source = aw.head_outputs(model, None, {"input_ids": token_ids(7, seed=5)})
+    effect = aw.ablate(model, None, INPUTS, heads=[(0, 1)], source=source, record=False)
+    with aw.intervene(model, aw.Patch(source, 0, 1)), torch.no_grad():
+        after = model(**INPUTS).last_hidden_state[0]
+    assert effect.states is not None
+    assert np.array_equal(effect.states[1], after.numpy())
 
 
 def test_states_of_an_encoder_turn() -> None:

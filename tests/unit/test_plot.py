@@ -47,7 +47,7 @@ def axes_of(record: AttentionRecord, **choices: Any) -> list[Axes]:
 def test_a_plot_shows_by_default_what_a_new_widget_shows() -> None:
     defaults = choice_values(Choices())
     shown = {each.name: each.default for each in fields(Shown) if each.name in defaults}
-    assert shown == defaults | {"stack": None, "also": (), "off": (), "muted": ()}
+    assert shown == defaults | {"stack": None, "also": (), "off": (), "cut": (), "muted": ()}
 
 
 def test_a_map_has_a_point_per_head(record: AttentionRecord) -> None:
@@ -369,16 +369,32 @@ def test_lenses_are_drawn_and_named() -> None:
     np.testing.assert_allclose(
         drawn.images[0].get_array(), row_shares(value_weighted(layer, 2)), atol=1e-6
     )
+    drawn = plot.matrix(record, 1, 2, lens="scores")
+    assert drawn.get_title() == "Layer 1 · Head 2, scores"
+    scores = layer.head_scores(2)
+    # A masked key has no score.
+    np.testing.assert_array_equal(
+        drawn.images[0].get_array(), np.where(np.isneginf(scores), 0, scores)
+    )
     drawn = plot.matrix(record, 1, 2, lens="rollout")
     assert drawn.get_title() == "Rollout of layers 0–1"
     np.testing.assert_allclose(drawn.images[0].get_array(), rollout(record.stack())[1], atol=1e-6)
     assert plot.head(record, 1, [2], lens="values").get_title().endswith("weighted")
-    plain, weighted = (
+    plain, weighted, scored = (
         np.asarray(plot.model(record, lens=lens).images[0].get_array())
-        for lens in ("attention", "values")
+        for lens in ("attention", "values", "scores")
     )
-    assert plain.shape == weighted.shape
+    assert plain.shape == weighted.shape == scored.shape
     assert (plain != weighted).any()
+    assert (plain != scored).any()
+    bare = AttentionRecord.from_arrays([some_weights(2, 4, 4)], list("abcd"))
+    for draw in (
+        lambda: plot.matrix(bare, 0, 1, lens="scores"),
+        lambda: plot.model(bare, lens="scores"),
+        lambda: AttentionWidget(bare, lens="scores"),
+    ):
+        with pytest.raises(Exception, match=r"lens 'scores' is not known: layer 0 was recorded as"):
+            draw()
     without = capture(gpt2(), None, {"input_ids": token_ids(6)})
     for draw in (
         lambda: plot.head(without, 1, lens="values"),

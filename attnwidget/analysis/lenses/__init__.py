@@ -2,6 +2,7 @@
 
 from .mixing import mixing_ratio
 from .rollout import flow, rollout, rollout_refusal
+from .scores import score_refusal
 from .values import (
     head_outputs,
     norms_need,
@@ -20,6 +21,7 @@ __all__ = [
     "rollout",
     "rollout_refusal",
     "row_shares",
+    "score_refusal",
     "value_norms",
     "value_refusal",
     "value_weighted",

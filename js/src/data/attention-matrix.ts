@@ -11,6 +11,7 @@ import type { Units } from "./units.ts";
 export type MatrixSpec =
   | { readonly kind: "head"; readonly head: number }
   | { readonly kind: "weighted"; readonly head: number }
+  | { readonly kind: "scores"; readonly head: number }
   | { readonly kind: "matrix"; readonly name: string; readonly keys: number }
   | {
       readonly kind: "combined";
@@ -36,11 +37,14 @@ type Joined = Pick<Units, "tokens">;
 
 export interface AttentionMatrix {
   readonly name: string;
-  /** The kind of its numbers: weights, shares of a row by another weighting, or B − A of weights. */
-  readonly measure: "weight" | "share" | "difference";
+  /**
+   * The kind of its numbers: weights, shares of a row by another weighting, scores before the
+   * softmax (-Infinity for masked keys), or B − A of weights.
+   */
+  readonly measure: "weight" | "share" | "score" | "difference";
   /** The matrices of A and B of which this one is the difference; missing for one record's. */
   readonly sides?: readonly [AttentionMatrix, AttentionMatrix] | undefined;
-  /** A bound of |B − A|; missing for one record's. */
+  /** The number with the full shade: a bound of |B − A|, or of most |scores|; missing for others. */
   readonly peak?: number | undefined;
   /** The head that gives the colour; null for several heads. */
   readonly head: number | null;
@@ -82,6 +86,8 @@ export function matrixFrom(spec: MatrixSpec, source: Source): AttentionMatrix {
       return headMatrix(source as LayerData, spec.head);
     case "weighted":
       return weightedMatrix(source as LayerData, spec.head);
+    case "scores":
+      return scoreMatrix(source as LayerData, spec.head);
     case "matrix":
       return storedMatrix(spec.name, source as Float32Array, spec.keys);
     case "combined": {
@@ -98,6 +104,7 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
   switch (spec.kind) {
     case "head":
     case "weighted":
+    case "scores":
       return [spec.head];
     case "matrix":
       return [];
@@ -156,6 +163,31 @@ export const weightedMatrix = (layer: LayerData, head: number): AttentionMatrix 
   rounding: () => layer.shareRounding,
   largestRounding: layer.shareRounding,
 });
+
+/** The scores of a head, before the softmax. The layer has a score program. */
+export const scoreMatrix = (layer: LayerData, head: number): AttentionMatrix => ({
+  name: `Head ${head}, scores`,
+  measure: "score",
+  get peak() {
+    return layer.scorePeak(head);
+  },
+  head,
+  spec: { kind: "scores", head },
+  source: layer,
+  row: (query) => layer.scoreRow(head, query) ?? new Float32Array(0),
+  column: (key) => layer.scoreColumn(head, key),
+  hasColumns: () => true,
+  rounding: () => layer.scoreRounding,
+  largestRounding: layer.scoreRounding,
+});
+
+/** True for numbers of either sign, which have a colour each. */
+export const isSigned = ({ measure }: Pick<AttentionMatrix, "measure">): boolean =>
+  measure === "score" || measure === "difference";
+
+/** The number by which the strongest link is found: |B − A|, and else the number itself. */
+export const strengthOf = (measure: AttentionMatrix["measure"], value: number): number =>
+  measure === "difference" ? Math.abs(value) : value;
 
 /**
  * @param values [queries, keys], row by row

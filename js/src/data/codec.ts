@@ -116,11 +116,11 @@ export interface Thumbnail {
   readonly rows: number;
   readonly columns: number;
   readonly levels: Uint8Array;
-  /** 1 where B has less, for a difference; missing for weights. */
+  /** 1 below zero, as where B has less; missing for weights. */
   readonly less?: Uint8Array;
 }
 
-/** The pooled difference of a head: the square roots of |B − A|, and where B has less. */
+/** The pooled difference of a head, or its scores: the square roots of magnitudes, and the signs. */
 export interface SignedThumbnail extends Thumbnail {
   readonly less: Uint8Array;
 }

@@ -19,7 +19,19 @@ export interface Combined {
 /** The longest time without a pause for the page. */
 const SLICE_MS = 12;
 
-const pause = () => new Promise((resolve) => setTimeout(resolve));
+/** Returns a function that pauses for the page if the work has taken long enough. */
+export function pauses(): () => Promise<void> | null {
+  let until = performance.now() + SLICE_MS;
+  return () => {
+    if (performance.now() < until) return null;
+    return new Promise((resolve) =>
+      setTimeout(() => {
+        until = performance.now() + SLICE_MS;
+        resolve();
+      }),
+    );
+  };
+}
 
 /** The largest matrix: two larger ones would fill the memory of a page. */
 const LARGEST_BYTES = 2 ** 28;
@@ -38,7 +50,7 @@ export async function combine(
   const strongest = new Float32Array(rows * columns);
   let heads = 0;
   const rowRounding = { mean: new Float32Array(rows), max: new Float32Array(rows) };
-  let until = performance.now() + SLICE_MS;
+  const pause = pauses();
   for await (const layer of layers) {
     for (let head = 0; head < layer.info.heads; head++, heads++) {
       for (let query = 0; query < rows; query++) {
@@ -52,9 +64,8 @@ export async function combine(
           max[at] = row[key];
           strongest[at] = heads;
         }
-        if (performance.now() < until) continue;
-        await pause();
-        until = performance.now() + SLICE_MS;
+        const paused = pause();
+        if (paused) await paused;
       }
     }
   }

@@ -29,6 +29,9 @@ export interface LayerContent {
   readonly arrays: Arrays;
 }
 
+/** The most rows in which the largest score is looked for. */
+const PEAK_ROWS = 256;
+
 /** The most multiplications, of all heads together, to prepare columns without a pause. */
 const AT_ONCE = 8e6;
 
@@ -54,6 +57,7 @@ export class LayerData {
   /** Counts new normalizers, for signals that wait for columns; unwatched, the work stops. */
   readonly #learnt = signal(0, { unwatched: () => this.#stop?.() });
   readonly #wanted = new Set<number>();
+  readonly #scorePeaks = new Map<number, number>();
   /** Stops the work on them; null if there is none. */
   #stop: (() => void) | null = null;
   // Work space for one row, one column and one vector.
@@ -229,6 +233,29 @@ export class LayerData {
     scoreColumn(this.#kernels, program, j, column);
     this.#kernels.weights(column, peaks, factors);
     return column.slice(0, this.numQueries);
+  }
+
+  /** The scores of column j; none of a layer of weights alone. */
+  scoreColumn(head: number, j: number): Float32Array {
+    const program = this.#programs[head];
+    if (!program) return new Float32Array(0);
+    scoreColumn(this.#kernels, program, j, this.#column);
+    return this.#column.slice(0, this.numQueries);
+  }
+
+  /** The largest |score| of a head, in evenly spaced rows of a long text. */
+  scorePeak(head: number): number {
+    let peak = this.#scorePeaks.get(head);
+    if (peak !== undefined) return peak;
+    peak = 0;
+    const step = Math.ceil(this.numQueries / PEAK_ROWS);
+    for (let i = 0; i < this.numQueries; i += step) {
+      for (const score of this.scoreRow(head, i) ?? []) {
+        if (score > Number.NEGATIVE_INFINITY) peak = Math.max(peak, Math.abs(score));
+      }
+    }
+    this.#scorePeaks.set(head, peak);
+    return peak;
   }
 
   /** The norm of what each key's value adds to the layer's output, [Tk]; null if not known. */

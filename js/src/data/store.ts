@@ -19,7 +19,7 @@ import {
   type SignedThumbnail,
   type Thumbnail,
 } from "./codec.ts";
-import { type Combined, combine } from "./combine.ts";
+import { type Combined, combine, pauses } from "./combine.ts";
 import { both, DifferenceLayer } from "./difference-layer.ts";
 import type { Effect } from "./effect.ts";
 import type { Layer } from "./layer.ts";
@@ -33,8 +33,9 @@ import {
 } from "./manifest.ts";
 import { type PackedBlock, unpack } from "./packed.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
-import type { OffHeads } from "./requests.ts";
+import type { Off } from "./requests.ts";
 import { Absent, type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
+import { type ScoreThumbnails, scoreThumbnail } from "./score-thumbnails.ts";
 
 /** The source of layers: a kernel, or the page. */
 export interface Source {
@@ -51,12 +52,12 @@ export interface Source {
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
   /** Fetches the rollout of all layers; null if it cannot be had. */
   rollout?(stack: string): ((signal: AbortSignal) => Promise<Block | PackedBlock>) | null;
-  /** Runs the model without some heads; only a kernel can. */
+  /** Runs the model without some heads and links; only a kernel can. */
   readonly effect?:
-    | ((off: OffHeads, query: number | null, signal: AbortSignal) => Promise<Effect>)
+    | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
     | null;
-  /** Captures the attention without some heads, likewise. */
-  readonly changed?: ((off: OffHeads, signal: AbortSignal) => Promise<Store>) | null;
+  /** Captures the attention without some heads and links, likewise. */
+  readonly changed?: ((off: Off, signal: AbortSignal) => Promise<Store>) | null;
 }
 
 /** The rollout of each layer, [T, T] row by row, by the layer's number. */
@@ -98,8 +99,9 @@ interface Near {
 export type PairWeights = ReadonlyMap<number, readonly number[]>;
 
 export class Store {
-  readonly #cache = new ResourceCache<Layer | Combined | Rollout | PairWeights>(BUDGET, () =>
-    this.#planPrefetch(),
+  readonly #cache = new ResourceCache<Layer | Combined | Rollout | PairWeights | ScoreThumbnails>(
+    BUDGET,
+    () => this.#planPrefetch(),
   );
   readonly #rows: RowCache = new ResourceCache(ROWS_BUDGET);
   readonly #overview: Overview | null;
@@ -123,12 +125,12 @@ export class Store {
     return Boolean(this.source.combined);
   }
 
-  /** Run the model without some heads; null if nothing here can. */
+  /** Run the model without some heads and links; null if nothing here can. */
   get effect(): Source["effect"] {
     return this.source.effect ?? null;
   }
 
-  /** Capture the attention without some heads; null if nothing here can. */
+  /** Capture the attention without some heads and links; null if nothing here can. */
   get changed(): Source["changed"] {
     return this.source.changed ?? null;
   }
@@ -250,6 +252,39 @@ export class Store {
     });
   }
 
+  /** The thumbnails of scores, asked for likewise. */
+  scoreThumbnails(stack: string): ReadonlySignal<Loaded<ScoreThumbnails>> {
+    return this.#cache.get(keyOf(stack, "scores"), async (signal) => {
+      const data = new Map<number, SignedThumbnail[] | null>();
+      const pause = pauses();
+      let bytes = 0;
+      for (const { number, heads } of this.stack(stack).layers) {
+        const whole = await this.#wholeLayer(stack, number, signal);
+        const thumbnails: SignedThumbnail[] | null = whole && [];
+        data.set(number, thumbnails);
+        for (let head = 0; whole && thumbnails && head < heads; head++) {
+          const thumbnail = scoreThumbnail(whole, head, this.thumbnail(stack, number, head));
+          thumbnails.push(thumbnail);
+          bytes += 2 * thumbnail.levels.length;
+          await pause();
+          signal.throwIfAborted();
+        }
+      }
+      return { data, bytes };
+    });
+  }
+
+  /** A layer with scores; null if it has none, or is not here as a whole. */
+  async #wholeLayer(stack: string, number: number, signal: AbortSignal): Promise<LayerData | null> {
+    if (!layerOf(this.stack(stack), number).program) return null;
+    try {
+      return (await this.#askLayer(stack, number, signal)).data.whole;
+    } catch (error) {
+      if (error instanceof Absent) return null;
+      throw error;
+    }
+  }
+
   retry(): void {
     this.#cache.retry();
   }
@@ -368,4 +403,5 @@ const differenceOfPairs = (a: PairWeights, b: PairWeights): PairWeights =>
     ]),
   );
 
-const keyOf = (stack: string, layer: number | "combined" | "rollout") => `${stack}.${layer}`;
+const keyOf = (stack: string, layer: number | "combined" | "rollout" | "scores") =>
+  `${stack}.${layer}`;

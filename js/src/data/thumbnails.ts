@@ -25,6 +25,18 @@ function cellsOf(tokens: Tokens, cells: number, text: string | undefined): [numb
   return text === "a" ? [0, first] : [first, cells];
 }
 
+/** The cell of each token, of so many. */
+export function cellsOfTokens(tokens: Tokens, cells: number): readonly number[] {
+  const { length } = tokens.labels;
+  const split = splitOf(tokens) ?? 0;
+  const first = split && cellsOf(tokens, cells, "a")[1];
+  return tokens.labels.map((_, at) => {
+    const [token, count, start, own] =
+      at < split ? [at, split, 0, first] : [at - split, length - split, first, cells - first];
+    return start + Math.floor(((token + 1) * own - 1) / count);
+  });
+}
+
 /** The chosen segments if a stack's thumbnails keep them apart; else "all". */
 export function shownSegments<Segments extends string>(
   segments: Segments,

@@ -4,6 +4,7 @@ import { batch, computed, signal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
 import { unitsOf } from "../data/units.ts";
 import type { Scope } from "../scheduling/scope.ts";
+import { joinsWords } from "../state/lens.ts";
 import { shownTokens } from "../state/shown.ts";
 import type { Side, State } from "../state/state.ts";
 import { el, revealWithin } from "./dom.ts";
@@ -48,7 +49,7 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
     const stack = state.shown.stack.value;
     const shown = shownTokens(state.segments.value, stack);
     // The neuron view shows tokens, whether words are chosen or not.
-    const words = state.words.value && state.view.value !== "neuron";
+    const words = joinsWords(state) && state.view.value !== "neuron";
     const among = (tokens: Tokens, positions: readonly number[]) => {
       const units = unitsOf(tokens, words);
       const places = placesOf(positions, tokens.labels.length);

@@ -1,5 +1,6 @@
 /** Formats numbers and text for the reader. */
 
+import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { Program } from "../data/manifest.ts";
 import { headScale } from "../data/scores.ts";
 
@@ -28,6 +29,9 @@ export const token = (name: string, strong = false): Marked => ({
   token: true,
   strong,
 });
+
+/** A replaced token, "big → small", beside the arrow of a pair. */
+export const inPair = (name: string) => name.replace(" → ", " | ");
 
 /** "it → dog" in bold. */
 export const pair = (query: string, key: string): Phrase => [
@@ -69,6 +73,16 @@ export function weight(value: number, error = 0): string {
 export function signed(value: number, error = 0): string {
   const text = number(value, Math.max(0, decimals(error, 3)));
   return value > 0 && Number(text) > 0 ? `+${text}` : text;
+}
+
+/** A number of a matrix, as its kind is written. */
+export function numberOf(
+  measure: AttentionMatrix["measure"],
+  value: number,
+  error: number,
+): string {
+  if (measure === "difference") return signed(value, error);
+  return measure === "score" ? within(value, error) : weight(value, error);
 }
 
 /** A number with a true minus sign. */

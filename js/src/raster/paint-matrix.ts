@@ -31,8 +31,9 @@ export function* paintMatrix(
       for (let column = 0; column < end; column++) {
         const weight = weights[keys[column]];
         const pixel = start + pixels[column];
-        // Differences may be negative.
-        if (Math.abs(weight) > Math.abs(largest[pixel])) largest[pixel] = weight;
+        // Differences and scores may be negative; the score of a masked key is -Infinity.
+        if (Math.abs(weight) > Math.abs(largest[pixel]) && weight !== Number.NEGATIVE_INFINITY)
+          largest[pixel] = weight;
       }
       if (due()) show(largest.slice(), false);
       yield;

@@ -13,6 +13,7 @@ export function lensRefusal(stack: StackInfo, lens: Lens): string | null {
     return layers.some(hasNorms) ? null : WITHOUT_NORMS[first.norms_need ?? "values"];
   }
   if (lens === "attention") return null;
+  if (lens === "scores") return layers.some(({ program }) => program) ? null : "weights alone";
   if (queries !== keys) return "self-attention only";
   return layers.every(({ number }, at) => number === at) ? null : "needs all layers";
 }
@@ -25,6 +26,11 @@ const WITHOUT_NORMS = {
 /** The weighting that the head view shows: combinations of all layers are of attention. */
 export const shownLens = ({ lens, combine }: State): Lens =>
   combination(combine.value)?.over === "layers" ? "attention" : lens.value;
+
+/** True if the tokens of a word are joined. A word has no score, so scores are of tokens. */
+export const joinsWords = (state: State): boolean =>
+  state.words.value &&
+  (state.view.value === "head" ? shownLens(state) : headLens(state)) !== "scores";
 
 /** The weighting that the model view shows: rollout is of no single head. */
 export const headLens = ({ lens }: State): Lens =>

@@ -1,18 +1,22 @@
 /** Matrices against plain arithmetic on their numbers. */
 
+import { signal } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import {
   type AttentionMatrix,
   combinedMatrix,
   headMatrix,
+  scoreMatrix,
   storedMatrix,
   wordMatrix,
 } from "../../src/data/attention-matrix.ts";
 import { decodeBlock } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
 import type { Units } from "../../src/data/units.ts";
+import { palette } from "../../src/styles/palette.ts";
+import { drawnMatrices } from "../../src/views/shared/heads/difference.ts";
 import { storeOf } from "../support/choices.ts";
-import { weightAt } from "../support/numbers.ts";
+import { scoresOf, weightAt } from "../support/numbers.ts";
 import { blockOf, expectClose, RECORD } from "../support/vectors.ts";
 
 const [QUERIES, KEYS] = [4, 6];
@@ -52,6 +56,36 @@ test.for([0, 1, 2])("a head of layer %i is what the record has of it", (layer) =
   const weights = range(81).map((at) => weightAt(layer, 1, Math.floor(at / 9), at % 9));
   expectMatrix(matrix, 9, weights);
 });
+
+test.for([0, 2])(
+  "scores of layer %i are the record's, of either sign, masked ones infinite",
+  (layer) => {
+    const stack = storeOf().stack("self");
+    const data = new LayerData(
+      stack,
+      stack.layers[layer],
+      decodeBlock(blockOf(RECORD.blocks[`self.${layer}`])),
+    );
+    const matrix = scoreMatrix(data, 1);
+    const scores = scoresOf(layer, 1);
+    expectMatrix(matrix, 9, scores);
+    const seen = scores.filter((score) => score !== Number.NEGATIVE_INFINITY);
+    expect(matrix.peak).toBeCloseTo(Math.max(...seen.map(Math.abs)), 5);
+    const { matrices } = drawnMatrices(signal([matrix]), signal([""]), signal(palette(false)));
+    const [above, below] = matrices.value;
+    const shares = range(9).flatMap((query) => {
+      const [more, less] = [above.row(query), below.row(query)];
+      return range(9).map((key) => more[key] - less[key]);
+    });
+    const peak = matrix.peak ?? 1;
+    expectClose(
+      shares,
+      scores.map((score) => (score === Number.NEGATIVE_INFINITY ? 0 : score / peak)),
+    );
+    // The worker would draw one matrix of both signs.
+    expect(above.source).toBeNull();
+  },
+);
 
 test("a matrix is its rows and columns", () => {
   expectMatrix(plain(A), KEYS, A);

@@ -7,6 +7,7 @@ import type { Loaded } from "../../src/data/resource-cache.ts";
 import { type Source, Store } from "../../src/data/store.ts";
 import { eventually } from "../support/eventually.ts";
 import { matrixOf } from "../support/layers.ts";
+import { scoresOf } from "../support/numbers.ts";
 import {
   blockOf,
   bytes,
@@ -83,6 +84,31 @@ test.for([
   requests[0].fail(reason);
   await settled(layer);
   expect(layer.value).toEqual({ status: "failed", message });
+});
+
+test("thumbnails of scores have the largest magnitude of each cell, and none of weights alone", async () => {
+  const { store, requests } = asked();
+  const thumbnails = store.scoreThumbnails("self");
+  watch(thumbnails);
+  for (const layer of [0, 2]) {
+    await eventually(() => expect(requests.at(-1)?.key).toBe(`self.${layer}`));
+    requests.at(-1)?.give(block(layer));
+  }
+  await settled(thumbnails);
+  const { value } = thumbnails;
+  if (value.status !== "ready") throw new Error("not ready");
+  expect(value.data.get(1)).toBeNull();
+  for (const layer of [0, 2]) {
+    const scores = scoresOf(layer, 0);
+    const seen = scores.map((score) => (score === Number.NEGATIVE_INFINITY ? 0 : score));
+    const peak = Math.max(...seen.map(Math.abs));
+    const [first] = value.data.get(layer) ?? [];
+    // A cell per token, in so short a text.
+    expect([...first.levels]).toEqual(
+      seen.map((score) => Math.round(15 * Math.sqrt(Math.abs(score) / peak))),
+    );
+    expect([...first.less]).toEqual(seen.map((score) => Number(score < 0)));
+  }
 });
 
 test("a block that does not fit its layer fails with a reason", async () => {

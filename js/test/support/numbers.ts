@@ -60,3 +60,9 @@ export function strongest(
 
 /** A number with a true minus sign. */
 export const signed = (value: number) => value.toFixed(2).replace("-", "\u2212");
+
+/** The scores of a head, row by row; -Infinity for masked keys. */
+export const scoresOf = (layer: number, head: number): number[] =>
+  (RECORD.scores[layer] ?? [])
+    .slice(head * TOKENS ** 2, (head + 1) * TOKENS ** 2)
+    .map((score) => score ?? Number.NEGATIVE_INFINITY);

@@ -11,16 +11,18 @@ import { rowHeight } from "../../parts/tokens.ts";
 import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { combination } from "../../state/choices.ts";
-import { lensRefusal, shownLens } from "../../state/lens.ts";
+import { joinsWords, lensRefusal, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { shownArcs } from "../shared/arcs.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW } from "../shared/columns.ts";
+import { shownCuts } from "../shared/cuts.ts";
 import { figureName } from "../shared/figure.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import {
   rolloutMatrix,
+  SUFFIXES,
   shownMatrices,
   shownMatrix,
   stackMatrix,
@@ -35,6 +37,7 @@ import { NORMS_WIDTH, normsColumn } from "../shared/norms.ts";
 import { pairs } from "../shared/pairs.ts";
 import { stripsOf } from "../shared/strips.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
+import { changesTable } from "./changes.ts";
 import { jump, type ShownMatrix } from "./jump.ts";
 import { headLegend } from "./legend.ts";
 import { pictureContent } from "./picture/picture.ts";
@@ -126,8 +129,11 @@ function headContent(
   const { heads, number } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
-  const patches = state.picture.value ? patchesOn(store.manifest, data.stack) : null;
-  const axes = axesOf(state, data.stack, state.words.value && !patches);
+  const lens = shownLens(state);
+  // Shades of an image have no sign.
+  const onImage = state.picture.value && lens !== "scores";
+  const patches = onImage ? patchesOn(store.manifest, data.stack) : null;
+  const axes = axesOf(state, data.stack, joinsWords(state) && !patches);
   const focused = focusedUnits(state, axes);
 
   const allLayers = combined?.matrix(axes) ?? null;
@@ -144,9 +150,14 @@ function headContent(
   });
   const layerLabel = allLayers ? "" : `Layer ${number}`;
   const arcs = shownArcs(state, data.stack.name, axes, matrix);
-  const weighted = shownLens(state) === "values" ? data.whole : null;
-  const rounding = combined?.rounding ?? weighted?.shareRounding ?? data.rounding;
-  const detail = combined?.name ?? `layer-${number}${weighted ? "-value-weighted" : ""}`;
+  const weighted = lens === "values" ? data.whole : null;
+  const rounding =
+    combined?.rounding ??
+    weighted?.shareRounding ??
+    (lens === "scores" ? data.scoreRounding : data.rounding);
+  const of = SUFFIXES[matrix.peek().measure];
+  const file = { values: "-value-weighted", scores: "-scores" }[lens as string] ?? "";
+  const detail = combined?.name ?? `layer-${number}${file}`;
   if (patches) {
     shown.value = null;
     return pictureContent(scope, context, {
@@ -168,7 +179,11 @@ function headContent(
   const matrixWidth = sideBySide
     ? Math.min(Math.round(width * MATRIX_SHARE), mostMatrix)
     : Math.min(width, LARGEST_MATRIX);
-  const attention = { state, palette, axes, focused };
+  const cuts = shownCuts(state, axes, () => ({
+    layer: data.info.number,
+    head: headIn(state, data),
+  }));
+  const attention = { state, palette, axes, focused, cuts };
   const leftWidth = sideBySide ? width - matrixWidth - GAP : width;
   const hasRoom = leftWidth >= LEAST_LINES + NORMS_WIDTH && !horizontal && !isLong(axes);
   const joined = axes.key.units.tokens.some(({ length }) => length > 1);
@@ -206,6 +221,7 @@ function headContent(
     width: matrixWidth,
     labelsRows: true,
   });
+  if (data.stack.difference) picture.append(changesTable(scope, state, axes, matrix, focused));
   const buttons = swatches(scope, state, heads, palette);
   // Not hidden: the tokens below stay in their place.
   buttons.classList.toggle("unused", allLayers !== null);
@@ -230,9 +246,7 @@ function headContent(
       const [{ name, head }] = matrices.peek();
       return {
         name: figureName(store.manifest, "head", data.stack, detail),
-        heading: [layerLabel, head === null ? name : weighted ? "Value-weighted" : ""]
-          .filter(Boolean)
-          .join(" · "),
+        heading: [layerLabel, head === null ? name : capitalized(of)].filter(Boolean).join(" · "),
         note: lines.named(),
         cropped: false,
       };

@@ -1,5 +1,6 @@
 /** The legend of the head view: what is drawn, and how exact the numbers are. */
 
+import { isSigned } from "../../data/attention-matrix.ts";
 import { largestOf } from "../../data/extremes.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
 import { writesOn } from "../../data/texts.ts";
@@ -30,14 +31,21 @@ export function headLegend(
   const together = Math.max(1, focused.value.query.length || focused.value.key.length);
   const error = rounding * longest * together;
   const { overview, measure } = matrix.value;
-  const what = { weight: "attention", share: "shares", difference: "the difference" }[measure];
-  const links =
-    measure === "difference"
-      ? "dashed: annotated links"
-      : "annotated links: solid found, dashed missed";
+  const what = {
+    weight: "attention",
+    share: "shares",
+    score: "the scores",
+    difference: "the difference",
+  }[measure];
+  const links = isSigned(matrix.value)
+    ? "dashed: annotated links"
+    : "annotated links: solid found, dashed missed";
   const parts = [
     arcs.value.length ? links : "",
     overview ? "drawn from the overview" : "",
+    isSigned(matrix.value) && !focused.value.query.length && !focused.value.key.length
+      ? "grey: blue and orange lines cross"
+      : "",
     share === null ? "not all lines are drawn yet" : "",
     // Rounded down, so that "100%" means all of it.
     share !== null && share < 100 && !overview
@@ -50,7 +58,7 @@ export function headLegend(
     weightsWithin(
       error,
       whole ? null : data.roundingRows,
-      lens === "attention" ? "weights" : "shares",
+      { attention: "weights", scores: "scores" }[lens as string] ?? "shares",
     ),
     (whole ? stack.layers : [info]).map(halfPrecision).find(Boolean) ?? "",
     store.manifest.model,

@@ -76,11 +76,12 @@ export function headTools(
   });
   scope.effect(() => {
     const stack = state.shown.stack.value;
-    keys.hidden = !patchesOn(store.manifest, stack);
+    const scored = shownLens(state) === "scores";
+    keys.hidden = scored || !patchesOn(store.manifest, stack);
     const onImage = !keys.hidden && state.picture.value;
     horizontal.hidden = onImage;
     arcs.hidden = onImage || !arcsOf(state, stack.name).length;
-    words.hidden = onImage || !hasWords(stack);
+    words.hidden = onImage || scored || !hasWords(stack);
   });
   return [keys, show, lens, words, arcs, horizontal];
 }

@@ -3,13 +3,15 @@
 import { computed } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";
 import { el } from "../../parts/dom.ts";
+import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { headLens } from "../../state/lens.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { shownArcs } from "../shared/arcs.ts";
 import { axesOf, focusedUnits } from "../shared/axes.ts";
+import { shownCuts } from "../shared/cuts.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
-import { shownMatrix } from "../shared/heads/matrices.ts";
+import { SUFFIXES, shownMatrix } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
 import { headTables } from "../shared/heads/tables.ts";
 import { headIn, layerView } from "../shared/layer-view.ts";
@@ -60,7 +62,8 @@ function detailContent(
   const matrixWidth = Math.min(fitting, sideBySide ? (width - GAP) / 2 : width);
   // The background of the panel.
   const onPanel = computed(() => ({ ...palette.value, background: palette.value.panel }));
-  const attention = { state, palette: onPanel, axes, focused };
+  const cuts = shownCuts(state, axes, () => ({ layer: data.info.number, head: head.value }));
+  const attention = { state, palette: onPanel, axes, focused, cuts };
   const colors = computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]);
   const arcs = shownArcs(state, data.stack.name, axes, matrix);
   const lines = pairs(scope, {
@@ -76,7 +79,7 @@ function detailContent(
     ...attention,
     matrix,
     // The panel's header names the head.
-    title: computed(() => (matrix.value.measure === "share" ? "Value-weighted" : "")),
+    title: computed(() => capitalized(SUFFIXES[matrix.value.measure])),
     width: matrixWidth,
     labelsRows,
   });

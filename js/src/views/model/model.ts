@@ -17,8 +17,8 @@ import { described } from "../shared/all-heads/patterns.ts";
 import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
-import { differenceLegend } from "../shared/heads/difference.ts";
-import { weightedText, weighting } from "../shared/lenses.ts";
+import { signLegend } from "../shared/heads/difference.ts";
+import { shownScores, weightedText, weighting } from "../shared/lenses.ts";
 import type { Context, View } from "../shared/view.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
@@ -72,6 +72,7 @@ export function modelView(context: Context): View {
   });
 
   const lens = weighting(scope, state, store, "model");
+  const scores = computed(() => shownScores(state, store));
   const tools = modelTools(scope, state, lens.control);
   const element = el("div", { class: "model-view" });
   scope.scopedEffect((own) => {
@@ -118,6 +119,7 @@ export function modelView(context: Context): View {
       state.segments.value,
       kind,
       headLens(state),
+      scores.value,
     );
     const layout = modelLayout(width, aspect, shown, sort.value !== null);
     const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
@@ -208,8 +210,10 @@ export function modelView(context: Context): View {
     };
     const opened = computed(() => state.opened.value && placeOf(shown, current.value) !== null);
 
-    scope.effect(() =>
-      paintRows({
+    scope.effect(() => {
+      // Rows are painted later, when nothing is watched.
+      scores.value?.value;
+      return paintRows({
         rows: shown,
         canvases: grid.canvases,
         layout,
@@ -217,8 +221,8 @@ export function modelView(context: Context): View {
         coloring: coloring.value,
         palette: palette.value,
         thumbnailOf,
-      }),
-    );
+      });
+    });
     scope.effect(() => grid.markOff(state.off.value));
     scope.scopedEffect((own) => {
       if (!opened.value) return;
@@ -292,13 +296,14 @@ export function modelView(context: Context): View {
     ),
     legend: computed(() => [
       ...coloring.value.legend,
-      ...differenceLegend(stack.value, palette.value),
+      ...signLegend(stack.value, palette.value, scores.value !== null),
       ...[
         pair.value.remark,
         keptAsWeights(rows.value.map(({ layer }) => layer)),
         weightedText(
           rows.value.map(({ layer }) => layer),
           headLens(state),
+          scores.value?.value,
         ),
         sampledText(stack.value, manifest),
       ]

@@ -1,7 +1,7 @@
 /** Links that somebody has annotated, over the lines: solid where a head finds them. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import { type AttentionMatrix, isSigned } from "../../data/attention-matrix.ts";
 import { type Arc, ownName } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, type Phrase, token } from "../../parts/text.ts";
@@ -80,8 +80,8 @@ function hits(
   axes: Axes,
   matrix: AttentionMatrix,
 ): boolean | null {
-  // The largest change is not where a head attends.
-  if (matrix.measure === "difference") return null;
+  // The largest change is not where a head attends, nor the largest score of a column.
+  if (isSigned(matrix)) return null;
   if (by === "key" && !matrix.hasColumns()) return null;
   const far = otherSide(by);
   const rows = units[by].map((unit) => (by === "query" ? matrix.row(unit) : matrix.column(unit)));

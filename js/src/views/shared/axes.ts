@@ -5,6 +5,7 @@ import type { StackInfo } from "../../data/manifest.ts";
 import { type Units, unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { placesOf } from "../../parts/track.ts";
+import { joinsWords } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
 import { shownTokens } from "../../state/shown.ts";
 import type { Place, Side, State } from "../../state/state.ts";
@@ -29,7 +30,7 @@ export type Axes = Readonly<Record<Side, Axis>>;
 const PLURAL: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
 
 /** The axes of a stack's matrices, for the chosen segments, of tokens or words. */
-export function axesOf(state: State, stack: StackInfo, words = state.words.value): Axes {
+export function axesOf(state: State, stack: StackInfo, words = joinsWords(state)): Axes {
   const shown = shownTokens(state.segments.value, stack);
   const texts = state.shown.texts.value;
   const axis = (side: Side, tokens: StackInfo["queries"], positions: readonly number[]): Axis => {
@@ -77,7 +78,12 @@ export interface AttentionOptions {
   readonly palette: ReadonlySignal<Palette>;
   readonly axes: Axes;
   readonly focused: ReadonlySignal<FocusedUnits>;
+  /** The cut links of the head that is looked at. */
+  readonly cuts: ReadonlySignal<readonly CutUnits[]>;
 }
+
+/** A cut link by the units that it joins, as far as they are shown. */
+export type CutUnits = Readonly<Record<Side, readonly number[]>>;
 
 /** The units under the pointer, or else the locked ones; on both sides, a pair. */
 export interface FocusedUnits {

@@ -1,7 +1,10 @@
 /** The weighting of heads: its control, and the notice where a layer does not have it. */
 
+import type { ReadonlySignal } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";
 import { hasNorms, type LayerInfo } from "../../data/manifest.ts";
+import type { Loaded } from "../../data/resource-cache.ts";
+import type { ScoreThumbnails } from "../../data/score-thumbnails.ts";
 import type { Store } from "../../data/store.ts";
 import { choice, type Option } from "../../parts/choice.ts";
 import { layerNames } from "../../parts/fidelity.ts";
@@ -16,6 +19,7 @@ import type { ViewContent } from "./view.ts";
 /** The name of each, and what its numbers are. */
 export const LENSES: Readonly<Record<Lens, { readonly label: string; readonly title: string }>> = {
   attention: { label: "Attention", title: "The weights, which the softmax gives" },
+  scores: { label: "Scores", title: "The numbers that go into the softmax" },
   values: { label: "Value-weighted", title: "‖w f(x)‖ as a share of its row" },
   rollout: {
     label: "Rollout",
@@ -68,6 +72,7 @@ function refusalOf(state: State, store: Store, lens: Lens): string | null {
   const stack = state.shown.stack.value;
   const inHead = state.view.value === "head";
   if (lens !== "attention" && inHead && combinesLayers(state)) return "not of all layers as one";
+  if (lens === "scores" && !inHead && store.manifest.texts !== null) return "of a single text";
   const refusal = lensRefusal(stack, lens);
   if (refusal || lens !== "rollout") return refusal;
   return store.hasRollout(stack.name) ? null : "not saved in this page";
@@ -86,9 +91,17 @@ export function lensNotice(data: Layer, lens: Lens): ViewContent | null {
   const { number } = data.info;
   if (!data.whole) {
     return notice(
-      `Layer ${number} is too large to be here as a whole, so it has no value-weighted shares: ` +
+      `Layer ${number} is too large to be here as a whole, so it is shown by attention alone: ` +
         "capture a shorter text, or choose Attention.",
     );
+  }
+  if (lens === "scores") {
+    return data.info.program
+      ? null
+      : notice(
+          `Layer ${number} was recorded as weights alone, so its scores are not known. Choose ` +
+            "Attention, or another layer.",
+        );
   }
   if (hasNorms(data.info)) return null;
   return notice(
@@ -99,10 +112,33 @@ export function lensNotice(data: Layer, lens: Lens): ViewContent | null {
   );
 }
 
-/** A remark on thumbnails that are not of attention; "" if all of these layers' are. */
-export function weightedText(layers: readonly LayerInfo[], lens: Lens): string {
-  if (lens !== "values") return "";
-  const others = layers.filter((layer) => !hasNorms(layer));
-  const but = others.length ? `; of attention in ${layerNames(others)}` : "";
-  return `pictures are value-weighted${but}; numbers are of attention`;
+/** The thumbnails of scores if the model view shows them; null if it shows others. */
+export function shownScores(
+  state: State,
+  store: Store,
+): ReadonlySignal<Loaded<ScoreThumbnails>> | null {
+  const stack = state.shown.stack.value;
+  const chosen = headLens(state) === "scores" && refusalOf(state, store, "scores") === null;
+  return chosen ? store.scoreThumbnails(stack.name) : null;
+}
+
+/**
+ * A remark on thumbnails that are not of attention; "" if all of these layers' are.
+ *
+ * @param scores the thumbnails of scores, if they are shown
+ */
+export function weightedText(
+  layers: readonly LayerInfo[],
+  lens: Lens,
+  scores: Loaded<ScoreThumbnails> | undefined,
+): string {
+  if (scores?.status === "loading") return "computing scores …";
+  if (scores?.status === "failed") return `pictures are of attention: ${scores.message}`;
+  if (lens !== "values" && !scores) return "";
+  const others = layers.filter((layer) =>
+    scores ? !scores.data.get(layer.number) : !hasNorms(layer),
+  );
+  const but = others.length ? `of attention in ${layerNames(others)}; ` : "";
+  // The legend says what pictures of scores are.
+  return `${scores ? but : `pictures are value-weighted; ${but}`}numbers are of attention`;
 }

@@ -1,7 +1,7 @@
 /** The lines between queries and keys, with the ribbons of the focused tokens above them. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import { type AttentionMatrix, isSigned } from "../../data/attention-matrix.ts";
 import {
   canvasRatio,
   imageCanvas,
@@ -178,7 +178,9 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
 
 /** The heads of the strips, from left to right. */
 function headsIn(matrices: readonly AttentionMatrix[]): string {
-  if (matrices[0].measure === "difference") return "more · less in B";
+  if (isSigned(matrices[0])) {
+    return matrices[0].measure === "score" ? "above · below 0" : "more · less in B";
+  }
   const heads = matrices.map(({ head }) => head).filter((head) => head !== null);
   return heads.length > 1 ? `heads ${ranges(heads)}` : matrices[0].name;
 }

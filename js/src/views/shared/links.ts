@@ -1,13 +1,13 @@
 /** Finds the strongest links of a matrix, a few rows at a time. */
 
-import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import { type AttentionMatrix, strengthOf } from "../../data/attention-matrix.ts";
 import { inSlices } from "../../scheduling/slices.ts";
 import { type Axes, sameText } from "./axes.ts";
 
 export interface Link {
   readonly query: number;
   readonly key: number;
-  /** Negative for a difference that is less in B. */
+  /** May be negative for scores, and is for a difference that is less in B. */
   readonly weight: number;
 }
 
@@ -19,33 +19,39 @@ export const LIMIT = 50;
  * itself, to the first unit, and from or to special tokens. Returns a function that stops it.
  *
  * @param report called with the share done, 0 to 1; at 1 with the links, strongest first
+ * @param limit the number of links
+ * @param all true to find also those that most heads have
  */
 export function strongestLinks(
   matrix: AttentionMatrix,
   axes: Axes,
   report: (done: number, links: readonly Link[]) => void,
+  { limit = LIMIT, all = false } = {},
 ): () => void {
   const links: Link[] = [];
+  const { measure } = matrix;
+  // The number of no link: a masked key, or a weight of zero.
+  const none = measure === "score" ? Number.NEGATIVE_INFINITY : 0;
   const special = {
-    query: new Set(axes.query.units.special),
-    key: new Set(axes.key.units.special),
+    query: new Set(all ? [] : axes.query.units.special),
+    key: new Set(all ? [] : axes.key.units.special),
   };
   const rows = axes.query.shown.filter((query) => !special.query.has(query));
   // Heads with nothing to attend to attend to the first token, unless it belongs to another text.
-  const same = sameText(axes);
+  const same = !all && sameText(axes);
   const columns = axes.key.shown.filter((key) => !special.key.has(key) && !(same && key === 0));
   const gather = (at: number) => {
     const query = rows[at];
     const weights = matrix.row(query);
     for (const key of columns) {
       const weight = weights[key];
-      const strength = Math.abs(weight);
-      const least = links.length < LIMIT ? 0 : Math.abs(links[LIMIT - 1].weight);
+      const strength = strengthOf(measure, weight);
+      const least = links.length < limit ? none : strengthOf(measure, links[limit - 1].weight);
       if (strength <= least || (same && key === query)) continue;
       let place = links.length;
-      while (place > 0 && Math.abs(links[place - 1].weight) < strength) place--;
+      while (place > 0 && strengthOf(measure, links[place - 1].weight) < strength) place--;
       links.splice(place, 0, { query, key, weight });
-      if (links.length > LIMIT) links.pop();
+      if (links.length > limit) links.pop();
     }
     report((at + 1) / rows.length, links);
   };

@@ -1,7 +1,10 @@
 /** Paints a thumbnail of a head: as a matrix, or as lines from queries to keys. */
 
+import type { ReadonlySignal } from "@preact/signals-core";
 import type { Thumbnail } from "../../../data/codec.ts";
 import type { Head, StackInfo } from "../../../data/manifest.ts";
+import type { Loaded } from "../../../data/resource-cache.ts";
+import type { ScoreThumbnails } from "../../../data/score-thumbnails.ts";
 import type { Store } from "../../../data/store.ts";
 import { cropped, shownSegments } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
@@ -14,21 +17,33 @@ import { type Palette, rgb } from "../../../styles/palette.ts";
 /** Left, top, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
 
-/** The thumbnails of a stack's heads, cropped to the chosen texts of a pair, and their aspect. */
+/**
+ * The thumbnails of a stack's heads, cropped to the chosen texts of a pair, and their aspect.
+ *
+ * @param scores those in place of attention; empty while they are computed
+ */
 export function thumbnailsOf(
   store: Store,
   stack: StackInfo,
   chosen: Choices["segments"],
   kind: Choices["thumbnails"],
   lens: Lens = "attention",
+  scores: ReadonlySignal<Loaded<ScoreThumbnails>> | null = null,
 ) {
   // Means over texts of any length are square, and of whole texts.
   const ofMany = store.manifest.texts !== null;
   const segments = ofMany ? "all" : shownSegments(chosen, stack);
   return {
     aspect: ofMany ? 1 : aspectOf(kind, shownTokens(segments, stack)),
-    thumbnailOf: ({ layer, head }: Head): Thumbnail =>
-      cropped(store.thumbnail(stack.name, layer.number, head, lens === "values"), stack, segments),
+    thumbnailOf({ layer, head }: Head): Thumbnail {
+      const own = store.thumbnail(stack.name, layer.number, head, lens === "values");
+      const scored = scores?.value;
+      const shown =
+        scored?.status === "loading"
+          ? { ...own, levels: own.levels.map(() => 0) }
+          : (scored?.status === "ready" && scored.data.get(layer.number)?.[head]) || own;
+      return cropped(shown, stack, segments);
+    },
   };
 }
 

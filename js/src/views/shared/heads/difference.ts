@@ -1,7 +1,7 @@
-/** Draws the difference of two records: what is more in B, and what is less, as weights of their own. */
+/** Draws numbers of either sign, as a difference of records: both signs as weights of their own. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import { type AttentionMatrix, isSigned } from "../../../data/attention-matrix.ts";
 import { largestOf } from "../../../data/extremes.ts";
 import type { StackInfo } from "../../../data/manifest.ts";
 import { colored, type Phrase, weight } from "../../../parts/text.ts";
@@ -13,23 +13,20 @@ export interface Drawn {
 }
 
 /**
- * The matrices that lines and strips are drawn from: of a difference, two for each matrix, more in
- * B first, as shares of the largest |B − A| of all.
+ * The matrices that lines and strips are drawn from: of numbers with a sign, two for each matrix,
+ * the numbers above zero first, as shares of the largest magnitude of all.
  */
 export function drawnMatrices(
   matrices: ReadonlySignal<readonly AttentionMatrix[]>,
   colors: ReadonlySignal<readonly string[]>,
   palette: ReadonlySignal<Palette>,
 ): Drawn {
-  const signed = computed(() => matrices.value[0].measure === "difference");
+  const signed = computed(() => isSigned(matrices.value[0]));
   return {
     matrices: computed(() => {
       if (!signed.value) return matrices.value;
       const peak = peakOf(matrices.value);
-      return matrices.value.flatMap((matrix) => [
-        part(matrix, "more in B", 1 / peak),
-        part(matrix, "less in B", -1 / peak),
-      ]);
+      return matrices.value.flatMap((matrix) => [part(matrix, 1 / peak), part(matrix, -1 / peak)]);
     }),
     colors: computed(() => {
       if (!signed.value) return colors.value;
@@ -39,32 +36,46 @@ export function drawnMatrices(
   };
 }
 
-/** The largest |B − A| of some matrices; 1 if all are zero. */
+/** The largest magnitude of some matrices; 1 if all are zero. */
 export const peakOf = (matrices: readonly AttentionMatrix[]): number =>
   largestOf(matrices.map(({ peak = 1 }) => peak)) || 1;
 
-/** The colours of thumbnails of differences, which have one scale; nothing for a record's own. */
-export function differenceLegend({ difference, layers }: StackInfo, palette: Palette): Phrase {
-  if (!difference) return [];
+/**
+ * The colours of thumbnails of differences, which have one scale, or of scores; nothing for weights.
+ *
+ * @param scored true if thumbnails are of scores
+ */
+export function signLegend(
+  { difference, layers }: StackInfo,
+  { positive, negative }: Palette,
+  scored: boolean,
+): Phrase {
+  if (!difference && !scored) return [];
   const peak = weight(largestOf(layers.flatMap(({ peaks }) => peaks ?? [])));
+  const [what, above, below] = difference
+    ? [`√|B − A| up to ${peak}`, "more in B", "less"]
+    : ["√|score| per head", "above 0", "below"];
   return [
-    "   pictures: √|B − A| up to ",
-    `${peak}, `,
-    colored(palette.positive, "■"),
-    " more in B ",
-    colored(palette.negative, "■"),
-    " less",
+    `   pictures: ${what}, `,
+    colored(positive, "■"),
+    ` ${above} `,
+    colored(negative, "■"),
+    ` ${below}`,
   ];
 }
 
 /** The numbers of one sign, times a factor. */
-function part(matrix: AttentionMatrix, name: string, factor: number): AttentionMatrix {
-  const of = (values: Float32Array) => values.map((value) => Math.max(0, value * factor));
+function part(matrix: AttentionMatrix, factor: number): AttentionMatrix {
+  const of = (values: Float32Array) =>
+    values.map((value) =>
+      value === Number.NEGATIVE_INFINITY ? 0 : Math.min(1, Math.max(0, value * factor)),
+    );
   const { overview } = matrix;
   return {
     ...matrix,
-    name,
     head: null,
+    // The worker would draw the numbers of both signs.
+    source: null,
     overview: overview && { ...overview, values: of(overview.values) },
     row: (query, passing) => of(matrix.row(query, passing)),
     column: (key) => of(matrix.column(key)),

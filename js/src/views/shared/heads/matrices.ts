@@ -7,6 +7,7 @@ import {
   type AttentionMatrix,
   combinedMatrix,
   headMatrix,
+  scoreMatrix,
   storedMatrix,
   weightedMatrix,
   wordMatrix,
@@ -18,12 +19,20 @@ import { hasNorms, type LayerInfo, type StackInfo } from "../../../data/manifest
 import type { Rollout } from "../../../data/store.ts";
 import { shownSegments } from "../../../data/thumbnails.ts";
 import { combination } from "../../../state/choices.ts";
-import { headLens } from "../../../state/lens.ts";
+import { headLens, joinsWords } from "../../../state/lens.ts";
 import { activeHeads } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import type { Axes } from "../axes.ts";
 
 const HOW = { mean: "Mean", max: "Largest" } as const;
+
+/** The words for numbers other than weights. */
+export const SUFFIXES = {
+  weight: "",
+  share: "value-weighted",
+  score: "scores",
+  difference: "B − A",
+} as const;
 
 export function shownMatrix(
   state: State,
@@ -32,11 +41,12 @@ export function shownMatrix(
   head: number,
   lens = headLens(state),
 ): AttentionMatrix {
+  if (lens === "scores" && data.whole && data.info.program) return scoreMatrix(data.whole, head);
   const weighted = lens === "values" && data.whole && hasNorms(data.info);
   const matrix = weighted
     ? weightedMatrix(data.whole, head)
     : headMatrix(data, head, shownSegments(state.segments.value, data.stack));
-  return state.words.value ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
+  return joinsWords(state) ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
 }
 
 /** The matrices of the active heads, or one that combines them. */
@@ -47,8 +57,8 @@ export function shownMatrices(state: State, data: Layer, axes: Axes): readonly A
   if (together?.over !== "heads") return matrices;
   const { how } = together;
   const what = active.length === 1 ? `head ${active[0]}` : `${active.length} heads`;
-  const lens = headLens(state) === "values" ? ", value-weighted" : "";
-  return [combinedMatrix(`${HOW[how]} of ${what}${lens}`, matrices, how)];
+  const of = SUFFIXES[matrices[0].measure];
+  return [combinedMatrix(`${HOW[how]} of ${what}${of && `, ${of}`}`, matrices, how)];
 }
 
 /** The matrix that combines every head of every layer. */

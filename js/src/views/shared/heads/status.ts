@@ -1,13 +1,14 @@
 /** The status line of heads: the numbers of the focused tokens. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { type AttentionMatrix, roundingOfSum } from "../../../data/attention-matrix.ts";
+import { type AttentionMatrix, roundingOfSum, strengthOf } from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
 import {
   hint,
+  inPair,
+  numberOf,
   type Phrase,
   pair,
-  signed,
   strong,
   token,
   weight,
@@ -17,6 +18,7 @@ import { otherSide } from "../../../state/locks.ts";
 import type { Side, State } from "../../../state/state.ts";
 import { arcsCount, arcsPhrase, type DrawnArc } from "../arcs.ts";
 import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
+import { SUFFIXES } from "./matrices.ts";
 
 /** The content of a view of heads, from which its status line and tables follow. */
 export interface HeadContent {
@@ -77,16 +79,15 @@ export function headStatus(content: HeadContent): Phrase {
     return origin(matrix, query, key, side);
   };
   const [{ name, measure }] = matrices.value;
-  const ofAll = { share: "value-weighted", difference: "B − A", weight: "" }[measure];
   return [
-    `${joined(content.layerLabel, single ? name : ofAll)}  `,
+    `${joined(content.layerLabel, single ? name : SUFFIXES[measure])}  `,
     ...names(axis, focused.value[side]),
     strong(side === "query" ? " →" : " ←"),
-    ...strongest(strips, other.shown).flatMap(({ value, unit, matrix: at }, n) => {
+    ...strongest(strips, other.shown, measure).flatMap(({ value, unit, matrix: at }, n) => {
       const matrix = matrices.value[at];
       const error = roundingOfSum(matrix, side, focused.value[side], unit);
       const name = token(other.names[unit]);
-      const text = measure === "difference" ? signed(value, error) : weight(value, error);
+      const text = numberOf(measure, value, error);
       return [n ? " · " : " ", name, ` ${text}${headOf(matrix, unit)}`];
     }),
     focused.value[side].length > 1 ? " (sums)" : "",
@@ -94,9 +95,6 @@ export function headStatus(content: HeadContent): Phrase {
     release,
   ];
 }
-
-/** A replaced token, "big → small", beside the arrow of a pair. */
-const inPair = (name: string) => name.replace(" → ", " | ");
 
 /** The text in place of the numbers of the focused tokens while they are missing. */
 function missing({ data, focused }: HeadContent, { side, units }: Axis): string {
@@ -125,7 +123,7 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
     const [a, b] = (sides ?? []).map((side) =>
       weight(side.row(query)[key], side.rounding(query, key)),
     );
-    const text = signed(matrix.value.row(query)[key], matrix.value.rounding(query, key));
+    const text = numberOf(measure, matrix.value.row(query)[key], matrix.value.rounding(query, key));
     return [...(sides ? [` A ${a} · B ${b} ·`] : []), ` B − A ${text}`];
   }
   const [from, ...moreFrom] = axes.query.units.tokens[query];
@@ -134,10 +132,16 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   const single = head !== null && !moreFrom.length && !moreTo.length;
   const score = single ? data.scoreRow(head, from)?.[to] : undefined;
   if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
-  const value = weight(matrix.value.row(query)[key], matrix.value.rounding(query, key));
+  const value = numberOf(measure, matrix.value.row(query)[key], matrix.value.rounding(query, key));
   const text = ` ${measure} ${value}${origin(matrix.value, query, key, "query")}`;
   if (!single) return [text];
   const parts = measure === "share" ? carried(data, head, from, to) : [];
+  if (measure === "score" && head !== null) {
+    return [
+      text,
+      ` · weight ${weight(data.weightRow(head, from)[to], data.rowRounding(head, from))}`,
+    ];
+  }
   if (score === undefined) return [text, ...parts];
   return [text, ...parts, ` · score ${within(score, data.scoreRounding)}`];
 }
@@ -155,21 +159,25 @@ function carried(data: Layer, head: number, from: number, to: number): string[] 
   ];
 }
 
-/** The three largest of all weights, or |differences|, between the focused and the shown units. */
+/** The three strongest links between the focused and the shown units. */
 function strongest(
   strips: readonly Float32Array[],
   shown: readonly number[],
+  measure: AttentionMatrix["measure"],
 ): readonly { value: number; unit: number; matrix: number }[] {
   let best: { value: number; unit: number; matrix: number }[] = [];
-  let least = Number.NEGATIVE_INFINITY;
+  const none = Number.NEGATIVE_INFINITY;
+  let least = none;
   strips.forEach((weights, matrix) => {
     for (const unit of shown) {
       const value = weights[unit];
-      if (Math.abs(value) <= least && best.length === 3) continue;
+      const strength = strengthOf(measure, value);
+      // A masked key has none.
+      if (strength === none || (strength <= least && best.length === 3)) continue;
       best = [...best, { value, unit, matrix }]
-        .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
+        .sort((a, b) => strengthOf(measure, b.value) - strengthOf(measure, a.value))
         .slice(0, 3);
-      least = Math.abs(best[best.length - 1].value);
+      least = strengthOf(measure, best[best.length - 1].value);
     }
   });
   return best;

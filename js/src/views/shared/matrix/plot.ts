@@ -1,7 +1,7 @@
 /** Paints a matrix: its cells, labels, and the borders between the texts of a pair. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
+import { type AttentionMatrix, isSigned } from "../../../data/attention-matrix.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
@@ -124,7 +124,7 @@ function image(
 ): HTMLCanvasElement {
   const pixels = new ImageData(width, height);
   const { data } = pixels;
-  const more = rgb(measure === "difference" ? palette.positive : palette.ink);
+  const more = rgb(isSigned({ measure }) ? palette.positive : palette.ink);
   const less = rgb(palette.negative);
   for (let at = 0, to = 0; at < largest.length; at++, to += 4) {
     const value = largest[at];

@@ -3,7 +3,7 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { button, el } from "../../../parts/dom.ts";
-import { fontOf, textMeasure, weight } from "../../../parts/text.ts";
+import { fontOf, numberOf, textMeasure } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Axes, Axis } from "../axes.ts";
 import type { ZoomActions } from "./gestures.ts";
@@ -76,8 +76,14 @@ export function describe(
         `${key.title} ${range(key, columnsOf(viewport))}`,
       ];
   const most = pooled > 1 ? ` · each pixel the largest of up to ${pooled} × ${pooled}` : "";
-  const shade = measure === "difference" ? "blue more, orange less in B: √|B − A|" : `√${measure}`;
-  const full = weight(peak, largestRounding);
+  const shade = {
+    difference: "blue more, orange less in B: √|B − A|",
+    score: "blue above 0, orange below: √|score|",
+    weight: "√weight",
+    share: "√share",
+  }[measure];
+  // A magnitude has no sign.
+  const full = numberOf(measure === "score" ? "score" : "weight", peak, largestRounding);
   return `${rows} · ${columns} · shade: ${shade} up to ${full}${most}`;
 }
 
