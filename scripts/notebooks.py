@@ -10,10 +10,13 @@ import argparse
 import copy
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from jupyter_client import KernelManager
 from nbclient import NotebookClient
 
 from benchmarks.browser.models import Loaded, smollm2
@@ -35,8 +38,24 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 
 
-def run(name: str, folder: Path, extra: str = "") -> nbformat.NotebookNode:
-    """Run a notebook in `folder`, which has its models by name.
+@contextmanager
+def kernel(folder: Path) -> Iterator[KernelManager]:
+    """A running kernel in `folder`, which has the models of the notebooks by name."""
+    manager = KernelManager(kernel_name="python3")
+    # Models that are missing there are loaded from the hub.
+    environment = os.environ | {
+        "TRANSFORMERS_VERBOSITY": "error",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    }
+    manager.start_kernel(cwd=str(folder), env=environment)
+    try:
+        yield manager
+    finally:
+        manager.shutdown_kernel(now=True)
+
+
+def run(name: str, manager: KernelManager, extra: str = "") -> nbformat.NotebookNode:
+    """Run a notebook in a kernel.
 
     Args:
         extra: code that is executed at the end, and left out of what is returned.
@@ -44,20 +63,11 @@ def run(name: str, folder: Path, extra: str = "") -> nbformat.NotebookNode:
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     if extra:
         notebook.cells.append(nbformat.v4.new_code_cell(extra))
-    # Models that are missing there are loaded from the hub.
-    environment = os.environ | {
-        "TRANSFORMERS_VERBOSITY": "error",
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    }
     client = NotebookClient(
-        notebook,
-        timeout=600,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
-        store_widget_state=False,
-        coalesce_streams=True,
+        notebook, km=manager, timeout=600, store_widget_state=False, coalesce_streams=True
     )
-    client.execute(env=environment)
+    client.execute()
+    client.kc.stop_channels()
     if extra:
         notebook.cells.pop()
     return notebook
@@ -117,7 +127,8 @@ def main() -> None:
         folder = Path(place)
         lay(folder, options.models, smollm2())
         for name in options.names or names():
-            nbformat.write(clean(run(name, folder)), FOLDER / f"{name}.ipynb")
+            with kernel(folder) as own:
+                nbformat.write(clean(run(name, own)), FOLDER / f"{name}.ipynb")
             print(name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import torch
 
@@ -15,6 +15,7 @@ from attnwidget.tracing import Address, Call, Handler, Read, trace
 from .edits import Ablate, Intervention, KnockOut, Numbers, Scale, listed
 from .head_outputs import HeadOutputs
 from .places import Place, places
+from .projection_inputs import ProjectionInputs
 from .replacements import patched, replacement
 from .sites import Site
 from .substitution import substituted
@@ -49,8 +50,11 @@ def editing(
     else:
         found = [Place(site.stack, site.layer, site.module, site.call) for site in sites]
     edits = [_Edit(each, _chosen(model, found, each)) for each in interventions]
-    with trace(model, _Editor(edits), None, changes=True, interface_only=interface_only):
+    interface_only = interface_only and not any(_at_projection(each) for each in interventions)
+    editor = _Editor(edits)
+    with trace(model, editor, None, changes=True, interface_only=interface_only):
         yield
+    editor.projections.check()
     for edit in edits:
         edit.check_called()
 
@@ -147,6 +151,7 @@ class _Edit:
 
 class _Editor(Handler):
     def __init__(self, edits: list[_Edit]) -> None:
+        self.projections = ProjectionInputs()
         self._edits = edits
         # The position after the last query of each call.
         self._ends: dict[Address, int] = {}
@@ -180,6 +185,7 @@ class _Editor(Handler):
 
     def attention(self, address: Address, read: Read) -> Call | None:
         call: Call | None = None
+        off_later: torch.Tensor | None = None
         for edit in self._edits:
             edit.check_lengths(address, read)
             intervention = edit.intervention
@@ -194,6 +200,9 @@ class _Editor(Handler):
                 raise ValueError(f"the head outputs of {address.module} are not known")
             count = before.shape[1]
             heads = _mask(listed(intervention.heads, list(range(count))), count)
+            if _at_projection(intervention):
+                off_later = heads if off_later is None else off_later | heads
+                continue
             if isinstance(intervention, Scale):
                 changed = before * intervention.factor
             elif isinstance(intervention, Ablate):
@@ -206,7 +215,24 @@ class _Editor(Handler):
                 changed = call.output
             edited = torch.where(heads[:, None, None].to(before.device), changed, before)
             call = replace(call, edited=edited)
+        if call is not None and off_later is not None:
+            assert call.passed_on is not None
+            self.projections.switch_off(address, off_later, call.passed_on)
         return call
+
+    def module_entered(
+        self, module: torch.nn.Module, args: tuple[Any, ...]
+    ) -> tuple[Any, ...] | None:
+        return self.projections.entered(module, args)
+
+    def module_left(
+        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
+    ) -> None:
+        self.projections.left(module, output)
+
+
+def _at_projection(intervention: Intervention) -> bool:
+    return isinstance(intervention, Ablate) and intervention.at == "projection"
 
 
 def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tensor:

@@ -13,6 +13,8 @@ from .head_outputs import HeadOutputs
 
 Mode = Literal["zero", "mean", "uniform", "self"]
 
+PlaceInLayer = Literal["head", "projection"]
+
 Patched = Literal["output", "query", "key", "value", "weights"]
 
 # One number, several, or None for all.
@@ -36,18 +38,33 @@ class Ablate:
         stack: the name of the stack, as in a record; None for the only one.
         mode: the replacement. "zero"; "mean", the head's mean output over the positions of the same
             text and pass; "uniform", the mean of the values of the keys that each query may see
-            (Kovaleva et al. 2019); "self", the value at the query's own position.
+            (Kovaleva et al. 2019); "self", the value at the query's own position. For the outputs
+            of another text ("resample ablation"), see `Patch`.
+        at: "head", where the output of a head still is its own; or "projection", in the input of
+            the output projection, for mode "zero". Both are the same, unless a norm over all heads
+            stands between: a head that is off there still counts in the norm.
     """
 
     layers: Numbers = None
     heads: Numbers = None
     stack: str | None = None
     mode: Mode = "zero"
+    at: PlaceInLayer = "head"
 
     def __post_init__(self) -> None:
-        if self.mode not in get_args(Mode):
+        if str(self.mode) == "resample":
             raise ValueError(
-                f"mode is {self.mode!r}; expected one of {', '.join(map(repr, get_args(Mode)))}"
+                "to resample, give the outputs of another text: attnwidget.Patch(attnwidget."
+                "head_outputs(...)) in attnwidget.intervene, or source= of attnwidget.ablate and "
+                "attnwidget.ablation_scan"
+            )
+        for name, value, known in (("mode", self.mode, Mode), ("at", self.at, PlaceInLayer)):
+            if value not in get_args(known):
+                expected = ", ".join(map(repr, get_args(known)))
+                raise ValueError(f"{name} is {value!r}; expected one of {expected}")
+        if self.at == "projection" and self.mode != "zero":
+            raise ValueError(
+                f"mode {self.mode!r} replaces the output of a head: use at='head', or mode='zero'"
             )
 
 

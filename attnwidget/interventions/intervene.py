@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .edits import Ablate, Intervention, Mode
+from .edits import Ablate, Intervention, Mode, Patch, PlaceInLayer
 from .effect import Effect
 from .head_outputs import HeadOutputs
 
@@ -53,6 +53,8 @@ def ablate(
     heads: Iterable[tuple[int, int]],
     stack: str | None = None,
     mode: Mode = "zero",
+    at: PlaceInLayer = "head",
+    source: HeadOutputs | None = None,
     target: str | None = None,
     batch_index: int = 0,
     metric: Callable[[Any], float] | None = None,
@@ -63,7 +65,9 @@ def ablate(
     Args:
         model, tokenizer, text, text_pair, target, batch_index: see `attnwidget.capture`.
         heads: (layer, head) of each head that is off.
-        stack, mode: see `Ablate`.
+        stack, mode, at: see `Ablate`.
+        source: the outputs of another run (`head_outputs`) to replace them by, in place of `mode`
+            and `at`: the heads are patched, as by `Patch`.
         metric: your own function from the model's output to a number.
         record: True to capture the attention before and after as well: later layers may attend
             elsewhere without these heads.
@@ -83,7 +87,12 @@ def ablate(
         tokenizer,
         text,
         text_pair,
-        [Ablate(layer, head, stack, mode) for layer, head in heads],
+        [
+            Ablate(layer, head, stack, mode, at)
+            if source is None
+            else Patch(source, layer, head, stack)
+            for layer, head in heads
+        ],
         target=target,
         batch_index=batch_index,
         metric=metric,

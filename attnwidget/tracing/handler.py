@@ -41,8 +41,10 @@ class Handler:
             place, for this model and for traces within this one; or None to keep the call.
         """
 
-    def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        """Called before a module of the model runs."""
+    def module_entered(
+        self, module: torch.nn.Module, args: tuple[Any, ...]
+    ) -> tuple[Any, ...] | None:
+        """Called before a module of the model runs; may return other arguments for it."""
 
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None

@@ -90,10 +90,10 @@ class ModuleStack:
         # The module that a pass started with.
         current: torch.nn.Module | None = None
 
-        def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
             nonlocal current
             if self.quiet:
-                return
+                return None
             if id(module) not in self.names:
                 self._foreign += self._is_foreign(module)
             elif self.owns(module):
@@ -103,7 +103,8 @@ class ModuleStack:
                     started()
                 self.called.add(self.name(module))
                 self._stack.append(module)
-                handler.module_entered(module, args)
+                return handler.module_entered(module, args)
+            return None
 
         def leave(module: torch.nn.Module, _args: Any, output: Any) -> None:
             nonlocal current
@@ -122,7 +123,8 @@ class ModuleStack:
                 handler.module_left(module, output, self._stack[-1] if self._stack else None)
 
         with ExitStack() as undo:
-            undo.callback(torch_module.register_module_forward_pre_hook(enter).remove)
+            before = torch_module.register_module_forward_pre_hook(enter)  # type: ignore[arg-type]
+            undo.callback(before.remove)
             after = torch_module.register_module_forward_hook(leave, always_call=True)
             undo.callback(after.remove)
             yield

@@ -6,13 +6,14 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import torch
 
 from attnwidget.capture.inputs import prepare
 from attnwidget.interventions import Ablate, Intervention, KnockOut
 from attnwidget.interventions.editor import editing
+from attnwidget.interventions.edits import PlaceInLayer
 from attnwidget.interventions.sites import Site, SiteFinder, named_sites
 from attnwidget.tracing import Address, Read, Receiver, Receivers, trace, undisturbed
 from benchmarks import values, zoo
@@ -115,12 +116,15 @@ def _off(built: zoo.Built, sites: Any, site: Site, receivers: list[Receiver]) ->
     found = next((each for each in receivers if linear_weight(each.module) is not None), None)
     if found is None or found.heads != site.heads:
         raise _NoReference("no linear module receives the head outputs")
-    changed = _changed(built, sites, Ablate(site.layer, head, site.stack))
     columns = slice(head * found.width, (head + 1) * found.width)
     with _without(built.model, found, columns):
         expected = _run(built)
-    different = outputs.changed(expected, changed)
-    return f"{site.module} off: {different}" if different else ""
+    for at in get_args(PlaceInLayer):
+        changed = _changed(built, sites, Ablate(site.layer, head, site.stack, at=at))
+        different = outputs.changed(expected, changed)
+        if different:
+            return f"{site.module} off at the {at}: {different}"
+    return ""
 
 
 def linear_weight(module: torch.nn.Module) -> torch.Tensor | None:

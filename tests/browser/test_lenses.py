@@ -108,7 +108,7 @@ def test_pairs_have_the_score_of_the_record(view: View, valued: aw.AttentionReco
     before = view.drawn()
     view.open("Model")
     expect(weighting(view)).to_have_value("scores")
-    expect(view.page.get_by_text("pictures are of scores; numbers are")).to_be_visible()
+    expect(view.page.get_by_text("numbers are of attention")).to_be_visible()
     assert view.drawn() != before
 
 

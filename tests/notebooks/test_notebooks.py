@@ -1,6 +1,7 @@
 """Every notebook runs from its first cell to its last, and what it says of a model is so."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -114,15 +115,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory, scripts: Any, smollm2: Any)
     return folder
 
 
+@pytest.fixture(scope="module")
+def kernel(folder: Path, scripts: Any) -> Iterator[Any]:
+    """One kernel for all of them: most of a notebook's time would be imports."""
+    with scripts.kernel(folder) as manager:
+        yield manager
+
+
 def test_each_has_claims(scripts: Any) -> None:
     assert scripts.names() == sorted(CLAIMS)
 
 
 @pytest.mark.parametrize("name", sorted(CLAIMS))
-def test_it_runs(name: str, folder: Path, scripts: Any) -> None:
+def test_it_runs(name: str, kernel: Any, scripts: Any) -> None:
     """With trained weights, what the text claims is checked as well."""
     checked = name not in NEEDS or trained(NEEDS[name])
-    notebook = scripts.run(name, folder, CLAIMS[name] if checked else "")
+    # The next notebook begins without the variables of this one.
+    notebook = scripts.run(name, kernel, f"{CLAIMS[name] if checked else ''}\n%reset -f")
     shown = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.outputs]
     assert shown
 

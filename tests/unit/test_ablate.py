@@ -45,6 +45,16 @@ def test_later_layers_attend_elsewhere() -> None:
     assert aw.ablate(llama(), None, INPUTS, heads=[(0, 0)], record=False).record is None
 
 
+def test_outputs_of_another_text_in_place_of_a_head() -> None:
+    model = llama()
+    source = aw.head_outputs(model, None, {"input_ids": token_ids(7, seed=5)})
+    effect = aw.ablate(model, None, INPUTS, heads=[(0, 1)], source=source, record=False)
+    with aw.intervene(model, aw.Patch(source, 0, 1)), torch.no_grad():
+        after = model(**INPUTS).last_hidden_state[0]
+    assert effect.states is not None
+    assert np.array_equal(effect.states[1], after.numpy())
+
+
 def test_states_of_an_encoder_turn() -> None:
     model = bert()
     effect = aw.ablate(model, None, INPUTS, heads=[(1, head) for head in range(4)], record=False)

@@ -321,8 +321,49 @@ def test_a_head_that_does_not_exist_and_a_layer_that_never_ran() -> None:
     never = pytest.raises(ValueError, match="layer 1 of stack 'self' was not called")
     with never, intervene(model, Ablate(1, 0)):
         pass
-    with pytest.raises(ValueError, match="mode is 'off'; expected one of 'zero'"):
-        Ablate(0, 0, mode="off")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "off"}, "mode is 'off'; expected one of 'zero'"),
+        ({"mode": "resample"}, "give the outputs of another text: attnwidget.Patch"),
+        ({"at": "input"}, "at is 'input'; expected one of 'head', 'projection'"),
+        ({"at": "projection", "mode": "mean"}, "mode 'mean' replaces the output of a head"),
+    ],
+)
+def test_modes_and_places_that_do_not_exist(options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Ablate(0, 0, **options)
+
+
+def test_a_norm_over_all_heads_before_the_projection() -> None:
+    """A head that is off at the projection still counts in the norm."""
+    built = zoo.build("bitnet")
+    model, ids = built.model, built.inputs["input_ids"]
+    snapshot = Snapshot(model)
+    off = run(model, Ablate(0, 1, at="projection"), ids=ids)
+    both = run(model, Ablate(0, 1, at="projection"), Ablate(0, 2, at="projection"), ids=ids)
+    assert not torch.equal(off, run(model, Ablate(0, 1), ids=ids))
+    with intervene(model, Ablate(0, 1, at="projection")):
+        within = aw.capture(model, None, {"input_ids": ids})
+    snapshot.assert_unchanged()
+    heads = model.config.num_attention_heads
+    weight = model.get_submodule("layers.0.self_attn.o_proj").weight
+    with torch.no_grad():
+        weight.unflatten(1, (heads, -1))[:, 1] = 0
+    assert torch.equal(off, plain(model, ids))
+    changed = aw.capture(model, None, {"input_ids": ids})
+    assert np.array_equal(within.weights(1, 0), changed.weights(1, 0))
+    with torch.no_grad():
+        weight.unflatten(1, (heads, -1))[:, 2] = 0
+    assert torch.equal(both, plain(model, ids))
+
+
+def test_a_projection_behind_a_gate() -> None:
+    built = zoo.build("qwen3_next")
+    with pytest.raises(ValueError, match=r"projection of layers.1.self_attn is not known"):
+        run(built.model, Ablate(1, 1, at="projection"), ids=built.inputs["input_ids"])
 
 
 @BY_NAME

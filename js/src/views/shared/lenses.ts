@@ -138,6 +138,7 @@ export function weightedText(
   const others = layers.filter((layer) =>
     scores ? !scores.data.get(layer.number) : !hasNorms(layer),
   );
-  const but = others.length ? `; of attention in ${layerNames(others)}` : "";
-  return `pictures are ${scores ? "of scores" : "value-weighted"}${but}; numbers are of attention`;
+  const but = others.length ? `of attention in ${layerNames(others)}; ` : "";
+  // The legend says what pictures of scores are.
+  return `${scores ? but : `pictures are value-weighted; ${but}`}numbers are of attention`;
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import { eventually } from "../../support/eventually.ts";
 import { focus, parts } from "../../support/locators.ts";
 import { type App, find, mountModel } from "../../support/mounted.ts";
 import { twoFrames } from "../../support/place.ts";
@@ -23,12 +24,13 @@ describe("a click", () => {
     await userEvent.click(cell(1, 1));
     await expect.element(panel()).toHaveAttribute("aria-label", "Layer 1, head 1, opened");
     await expect.element(cell(1, 1)).toHaveAttribute("aria-selected", "true");
-    await twoFrames();
-    expect(boxOf(panel()).top).toBeGreaterThanOrEqual(boxOf(cell(1, 0)).bottom);
-    expect(boxOf(panel()).bottom).toBeLessThanOrEqual(boxOf(cell(2, 0)).top);
-    // The picture is as wide as the view.
-    const { clientWidth } = find(app, ".body");
-    expect(boxOf(panel()).width).toBeGreaterThan(clientWidth - 60);
+    await eventually(() => {
+      expect(boxOf(panel()).top).toBeGreaterThanOrEqual(boxOf(cell(1, 0)).bottom);
+      expect(boxOf(panel()).bottom).toBeLessThanOrEqual(boxOf(cell(2, 0)).top);
+      // The picture is as wide as the view.
+      const { clientWidth } = find(app, ".body");
+      expect(boxOf(panel()).width).toBeGreaterThan(clientWidth - 60);
+    });
   });
 
   test("on the same head closes it, on another one moves it there", async () => {
@@ -37,8 +39,7 @@ describe("a click", () => {
     await userEvent.click(cell(0, 3));
     expect(shown(app)).toEqual([true, 0, 3]);
     await expect.element(panel()).toHaveAttribute("aria-label", "Layer 0, head 3, opened");
-    await twoFrames();
-    expect(boxOf(panel()).bottom).toBeLessThanOrEqual(boxOf(cell(1, 0)).top);
+    await expect.poll(() => boxOf(panel()).bottom <= boxOf(cell(1, 0)).top).toBe(true);
     await userEvent.click(cell(0, 3));
     expect(shown(app)).toEqual([false, 0, 3]);
     expect(panel().elements()).toEqual([]);
@@ -49,9 +50,9 @@ describe("a click", () => {
     const pitch = () => boxOf(cell(2, 0)).top - boxOf(cell(1, 0)).top;
     const before = pitch();
     await userEvent.click(cell(1, 1));
-    expect(pitch()).toBeGreaterThan(before + 50);
+    await expect.poll(pitch).toBeGreaterThan(before + 50);
     await userEvent.click(button("Close"));
-    expect(pitch()).toBe(before);
+    await expect.poll(pitch).toBe(before);
   });
 
   test("twice goes to the head view, and the panel is as it was", async () => {
@@ -163,11 +164,12 @@ test("the cell and its panel are scrolled into sight", async () => {
   body.style.maxHeight = "300px";
   focus(grid);
   await userEvent.keyboard("{ArrowDown}{ArrowDown}");
-  await twoFrames();
-  const outer = body.getBoundingClientRect();
-  expect(boxOf(cell(2, 0)).top).toBeGreaterThanOrEqual(outer.top);
-  expect(boxOf(cell(2, 0)).bottom).toBeLessThanOrEqual(outer.bottom);
-  expect(boxOf(panel()).top).toBeLessThan(outer.bottom);
+  await eventually(() => {
+    const outer = body.getBoundingClientRect();
+    expect(boxOf(cell(2, 0)).top).toBeGreaterThanOrEqual(outer.top);
+    expect(boxOf(cell(2, 0)).bottom).toBeLessThanOrEqual(outer.bottom);
+    expect(boxOf(panel()).top).toBeLessThan(outer.bottom);
+  });
 });
 
 test("its title and Close stay in sight, below the numbers of the heads", async () => {

@@ -54,7 +54,7 @@ export function signLegend(
   const peak = weight(largestOf(layers.flatMap(({ peaks }) => peaks ?? [])));
   const [what, above, below] = difference
     ? [`√|B − A| up to ${peak}`, "more in B", "less"]
-    : ["√|score| up to each head’s largest", "above 0", "below"];
+    : ["√|score| per head", "above 0", "below"];
   return [
     `   pictures: ${what}, `,
     colored(positive, "■"),
