@@ -26,7 +26,12 @@ DATA = FOLDER / "data"
 
 # Models by the name that a notebook loads them by, and their folder under --models. SmolLM2 and the
 # embedded model come as packages.
-HUB = {"Helsinki-NLP/opus-mt-en-fr": "marian_en_fr", "google/vit-base-patch16-224": "vit"}
+HUB = {
+    "BAAI/bge-small-en-v1.5": "bge_small",
+    "Helsinki-NLP/opus-mt-en-fr": "marian_en_fr",
+    "google/vit-base-patch16-224": "vit",
+    "thenlper/gte-small": "gte_small",
+}
 SMOLLM2 = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 _KEPT = ("image/png", "text/plain")

@@ -109,6 +109,10 @@ class RecordView(Choices):
         heads = choices.pop("heads", None)
         also, muted = choices.pop("also", []), choices.pop("muted", [])
         off: Any = choices.pop("off", [])
+        segments = choices.pop("segments", "all")
+        named: Any = choices.pop("named_segments", [])
+        if not isinstance(segments, str):
+            segments, named = "all", segments
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
@@ -120,6 +124,7 @@ class RecordView(Choices):
         )
         self.heads = heads
         self.also, self.muted, self.off = also, muted, off
+        self.named_segments, self.segments = named, segments
 
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.

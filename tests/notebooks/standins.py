@@ -6,12 +6,16 @@ from pathlib import Path
 import torch
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from transformers import (
+    BertConfig,
+    BertModel,
     MarianConfig,
     MarianMTModel,
     ViTConfig,
     ViTForImageClassification,
     ViTImageProcessor,
 )
+
+from attnwidget.default_model import default_model
 
 PROSE = Path(__file__).parents[2] / "benchmarks" / "browser" / "prose.txt"
 
@@ -60,4 +64,13 @@ def vit(folder: Path) -> None:
     ViTImageProcessor().save_pretrained(folder)
 
 
-MAKE = {"marian_en_fr": marian, "vit": vit}
+def bert(folder: Path) -> None:
+    """12 layers of 12 heads, with the embedded model's tokenizer, whose vocabulary is the same."""
+    _, tokenizer = default_model()
+    torch.manual_seed(0)
+    config = BertConfig(vocab_size=len(tokenizer), hidden_size=96, intermediate_size=96)
+    BertModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+MAKE = {"bge_small": bert, "gte_small": bert, "marian_en_fr": marian, "vit": vit}

@@ -9,9 +9,17 @@ from attnwidget.record import Fidelity, Layer, Stack, Tokens
 from attnwidget.view_state import Choices, choice_values
 from attnwidget.view_state.following import following
 from attnwidget.view_state.integers import Integer, Integers, Pairs
+from attnwidget.view_state.segments import NamedSegments
 from tests.vectors.reference import Json
 
-_TYPES = {Enum: "option", Bool: "flag", Integer: "index", Integers: "indices", Pairs: "pairs"}
+_TYPES = {
+    Enum: "option",
+    Bool: "flag",
+    Integer: "index",
+    Integers: "indices",
+    Pairs: "pairs",
+    NamedSegments: "segments",
+}
 
 # By stack: the numbers of queries and keys, and the heads of each layer by its number.
 _STACKS: dict[str, tuple[int, int, dict[int, int]]] = {
@@ -40,11 +48,13 @@ def follows() -> list[Json]:
     """
     place = {"stack": "cross", "layer": 11, "head": 5, "muted": [3], "off": [[7, 1]]}
     drawn = place | {"include_layers": [3, 11], "include_heads": [1, 5]}
+    named = {"named_segments": [[1, 3, "subject"]], "segments": "from:1-3"}
     cases: list[tuple[Json, Json]] = [
         ({"layer": 1, "head": 1, "muted": [2]}, {"stack": "cross"}),
         ({"include_layers": [0, 1], "include_heads": [0]}, {"layer": 1}),
         (drawn, {"layer": 7}),
         (drawn, {"stack": "encoder"}),
+        (named, {"stack": "cross"}),
         (drawn | {"include_layers": [7], "include_heads": [5]}, {"stack": "encoder"}),
         *((place, {"head": head}) for head in (0, 4)),
         *((place | {"layer": layer}, {"stack": "encoder"}) for layer in (3, 7)),
