@@ -1,4 +1,4 @@
-"""The name of a model whose heads are switched off."""
+"""The name of a model whose heads are switched off, or links between tokens cut."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attnwidget.record import AttentionRecord
 
-from .edits import Ablate, Intervention, Mode, listed
+from .edits import Ablate, Intervention, KnockOut, Mode, listed
 
 _MOST = 4
 
@@ -32,5 +32,8 @@ def named_as_changed(record: AttentionRecord, edits: Sequence[Intervention]) -> 
         if heads:
             shown = ", ".join(heads) if len(heads) <= _MOST else f"{len(heads)} heads"
             words.append(f"{word} {shown}")
+    links = sum(isinstance(edit, KnockOut) for edit in edits)
+    if links:
+        words.append("with a cut link" if links == 1 else f"with {links} cut links")
     record.model = f"{record.model} {' and '.join(words)}".strip()
     return record

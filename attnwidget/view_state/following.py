@@ -49,6 +49,7 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["include_heads"] = _kept(chosen["include_heads"], range(most))
         # The heads and the tokens of another stack are others.
         follow["off"] = []
+        follow["cut"] = []
         follow["named_segments"] = []
         if ":" in chosen["segments"]:
             follow["segments"] = "all"

@@ -9,6 +9,7 @@ from attnwidget.record import Fidelity, Layer, Stack, Tokens
 from attnwidget.view_state import Choices, choice_values
 from attnwidget.view_state.following import following
 from attnwidget.view_state.integers import Integer, Integers, Pairs
+from attnwidget.view_state.links import Links
 from attnwidget.view_state.segments import NamedSegments
 from tests.vectors.reference import Json
 
@@ -18,6 +19,7 @@ _TYPES = {
     Integer: "index",
     Integers: "indices",
     Pairs: "pairs",
+    Links: "links",
     NamedSegments: "segments",
 }
 
@@ -47,6 +49,7 @@ def follows() -> list[Json]:
     Values that are not named are defaults, and the stack is the encoder.
     """
     place = {"stack": "cross", "layer": 11, "head": 5, "muted": [3], "off": [[7, 1]]}
+    place["cut"] = [[[2], [4], [7], [1]]]
     drawn = place | {"include_layers": [3, 11], "include_heads": [1, 5]}
     named = {"named_segments": [[1, 3, "subject"]], "segments": "from:1-3"}
     cases: list[tuple[Json, Json]] = [

@@ -45,6 +45,7 @@ export function following<Name extends keyof Choices>(
     follow.include_heads = kept(chosen.include_heads, (head) => head < most);
     // The heads and the tokens of another stack are others.
     follow.off = [];
+    follow.cut = [];
     follow.named_segments = [];
     if (chosen.segments.includes(":")) follow.segments = "all";
   }

@@ -17,6 +17,7 @@ import { headColors } from "../../styles/head-colors.ts";
 import { shownArcs } from "../shared/arcs.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW } from "../shared/columns.ts";
+import { shownCuts } from "../shared/cuts.ts";
 import { figureName } from "../shared/figure.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import {
@@ -178,7 +179,11 @@ function headContent(
   const matrixWidth = sideBySide
     ? Math.min(Math.round(width * MATRIX_SHARE), mostMatrix)
     : Math.min(width, LARGEST_MATRIX);
-  const attention = { state, palette, axes, focused };
+  const cuts = shownCuts(state, axes, () => ({
+    layer: data.info.number,
+    head: headIn(state, data),
+  }));
+  const attention = { state, palette, axes, focused, cuts };
   const leftWidth = sideBySide ? width - matrixWidth - GAP : width;
   const hasRoom = leftWidth >= LEAST_LINES + NORMS_WIDTH && !horizontal && !isLong(axes);
   const joined = axes.key.units.tokens.some(({ length }) => length > 1);
