@@ -48,7 +48,8 @@ def axes_of(record: AttentionRecord, **choices: Any) -> list[Axes]:
 def test_a_plot_shows_by_default_what_a_new_widget_shows() -> None:
     defaults = choice_values(Choices())
     shown = {each.name: each.default for each in fields(Shown) if each.name in defaults}
-    assert shown == defaults | {"stack": None, "also": (), "off": (), "cut": (), "muted": ()}
+    empty = dict.fromkeys(("also", "off", "cut", "muted", "named_segments"), ())
+    assert shown == defaults | {"stack": None, **empty}
 
 
 def test_a_map_has_a_point_per_head(record: AttentionRecord) -> None:
