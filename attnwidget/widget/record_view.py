@@ -112,6 +112,10 @@ class RecordView(Choices):
         also, muted = choices.pop("also", []), choices.pop("muted", [])
         off: Any = choices.pop("off", [])
         cut: Any = choices.pop("cut", [])
+        segments = choices.pop("segments", "all")
+        named: Any = choices.pop("named_segments", [])
+        if not isinstance(segments, str):
+            segments, named = "all", segments
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
@@ -123,6 +127,7 @@ class RecordView(Choices):
         )
         self.heads = heads
         self.also, self.muted, self.off, self.cut = also, muted, off, cut
+        self.named_segments, self.segments = named, segments
 
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.

@@ -92,6 +92,13 @@ assert most["moved"] < table["moved_null"].min()
 assert (int(most["layer"]), int(most["head"])) == (3, 11)
 assert (layers["moved"][:4] == 0).all()
 assert (abs(layers["moved"][4:] - layers["moved_null"][4:]) < 0.01).all()
+# Not of a stand-in.
+if gte.config.hidden_size == 384:
+    means = tuned.groupby("layer")[columns].mean()
+    assert means["cosine"][:8].min() > 0.98 and means["cosine"].idxmin() == 11
+    assert (means["divergence"] < 0.35 * means["divergence_null"]).all()
+    last = renewed.groupby("layer")[columns].mean().loc[10:]
+    assert (abs(last["cosine"] - last["cosine_null"]) < 0.01).all()
 """,
     "michel_heads": """
 assert 0.9 < -curve.losses[0] < 0.95
