@@ -106,6 +106,8 @@ assert can_go(curve.losses) == curve.removable(0.05) == 48
 assert at_random[0] == 8 and at_random[2] == 24 and at_random[-1] == 40
 assert {head.stack for head in last} == set(scores.stacks)
 assert sum(head.stack == "cross" for head in last) == 15
+assert (lower, higher) == (7, 3) and abs(changes).max() < 0.014 < 0.027 < beyond < 0.03
+assert min(eight) < by_layer.min() and by_layer.max() < max(eight)
 """,
     "kobayashi_norms": """
 attended, weighted = shares["attention"], shares["value-weighted"]
