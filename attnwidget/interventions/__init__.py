@@ -13,14 +13,17 @@ from .effect import Change, Effect
 from .head_outputs import HeadOutputs
 from .head_scores import HeadScore, HeadScores, StackHeads
 from .intervene import ablate, head_outputs, intervene
+from .links import NO_LINKS, CutLinks, Link
 from .logit_attribution import LogitAttribution
 from .prune_curve import Head, PruneCurve
 from .rerun import Predicts, Rerun
 
 __all__ = [
+    "NO_LINKS",
     "Ablate",
     "AttentionGradients",
     "Change",
+    "CutLinks",
     "Effect",
     "Head",
     "HeadOutputs",
@@ -29,6 +32,7 @@ __all__ = [
     "Intervention",
     "KnockOut",
     "LayerGradients",
+    "Link",
     "LogitAttribution",
     "Patch",
     "Predicts",

@@ -13,11 +13,12 @@ from attnwidget.session import ipython
 from attnwidget.tracing import is_changed, trace, undisturbed
 
 from .editor import editing
-from .edits import Ablate, listed
+from .edits import Ablate, KnockOut, Numbers, listed
 from .effect import Effect
+from .links import CutLinks
 from .measure import effect_between, labels, read_output
 from .one_text import OneText
-from .sites import named_sites
+from .sites import Site, named_sites
 from .skipping import Block, BlockFinder, ExactSkips, blocks_before, skipped
 
 # In bytes. What layers returned is kept up to this; beyond, all of them run again.
@@ -45,6 +46,7 @@ class KeptPass:
                 plain = run_model(model, given.batch, all_logits=True)
             self._interface_only = traced.by_interface
             self._sites = named_sites(model, finder, 1).found
+        self._shapes = {(call.module, call.call): call.shape for call in finder.calls}
         blocks = finder.blocks if _size(finder.blocks) <= _LARGEST else []
         self._returned = [(block.name, block.output) for block in blocks]
         self._skips = ExactSkips(given.batch, plain)
@@ -54,14 +56,28 @@ class KeptPass:
         """True if the model is as it was in this pass, as far as can be told without another."""
         return self._state == _state(model)
 
-    def effect(self, model: torch.nn.Module, tokenizer: Any, edits: Sequence[Ablate]) -> Effect:
-        """Run the model once more with heads off, from the lowest of their layers on.
+    def check(self, stack: str, cut: CutLinks) -> None:
+        """Raise a ValueError if the model reads other tokens than those that are linked."""
+        expected = 1, cut.num_queries, cut.num_keys
+        shapes = [self._shapes[site.module, site.call] for site in self._sites_of(stack)]
+        other = [shape for shape in shapes if (shape[0], *shape[2:]) != expected]
+        if cut.links and other:
+            raise ValueError(
+                f"Links of stack {stack!r} cannot be cut here: the model attends over "
+                f"{other[0][2]} x {other[0][3]} tokens, as within windows or with padding, and the "
+                f"view shows {cut.num_queries} x {cut.num_keys}. attnwidget.KnockOut takes the "
+                "model's own positions."
+            )
+
+    def effect(
+        self, model: torch.nn.Module, tokenizer: Any, edits: Sequence[Ablate | KnockOut]
+    ) -> Effect:
+        """Run the model once more with changes, from the lowest of their layers on.
 
         Raises:
             ValueError: see `attnwidget.intervene`.
         """
-        layers = {(edit.stack, layer) for edit in edits for layer in listed(edit.layers, [])}
-        changed = [site for site in self._sites if (site.stack, site.layer) in layers]
+        changed = [site for edit in edits for site in self._sites_of(edit.stack, edit.layers)]
         blocks = [Block(name, model.get_submodule(name), out) for name, out in self._returned]
         with undisturbed(model):
             first = blocks_before(blocks, changed)
@@ -74,6 +90,11 @@ class KeptPass:
                 output = run_model(model, self._given.batch, all_logits=True)
         after = read_output(model, output, self._given.row, self._given.sequences)
         return effect_between(self._before, after, labels(model, tokenizer, self._before))
+
+    def _sites_of(self, stack: str | None, layers: Numbers = None) -> list[Site]:
+        of_stack = [site for site in self._sites if site.stack == stack]
+        chosen = listed(layers, [site.layer for site in of_stack])
+        return [site for site in of_stack if site.layer in chosen]
 
 
 def _size(blocks: Sequence[Block]) -> int:

@@ -1,4 +1,4 @@
-"""A model with one text, which can be run on it again with heads switched off."""
+"""A model with one text, which can be run on it again with heads off and links cut."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from attnwidget.capture import capture
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
 
-from .edits import Ablate
+from .changed_name import named_as_changed
+from .edits import Ablate, KnockOut
 from .effect import Effect
 from .intervene import intervene
+from .links import NO_LINKS, CutLinks
 
 if TYPE_CHECKING:
     import torch
@@ -55,12 +57,15 @@ class Rerun:
         self._target, self._batch_index, self._values = target, batch_index, values
         self._kept: KeptPass | None = None
 
-    def effect(self, stack: str, heads: Iterable[tuple[int, int]]) -> tuple[Effect, Predicts]:
-        """Switch heads off, and measure the difference.
+    def effect(
+        self, stack: str, heads: Iterable[tuple[int, int]], cut: CutLinks = NO_LINKS
+    ) -> tuple[Effect, Predicts]:
+        """Switch heads off and cut links, and measure the difference.
 
         Args:
             stack: the name of their stack, as in the record.
             heads: (layer, head) of each.
+            cut: the links.
 
         Returns:
             The effect, and what the model predicts: the "next" token of each position, the "token"
@@ -71,17 +76,22 @@ class Rerun:
             TypeError, ValueError: see `attnwidget.ablate`.
         """
         model = self._present()
-        edits = [Ablate(layer, head, stack) for layer, head in heads]
-        effect = self._pass(model).effect(model, self._inputs[0], edits)
+        kept = self._pass(model)
+        kept.check(stack, cut)
+        effect = kept.effect(model, self._inputs[0], _edits(stack, heads, cut))
         return effect, _predicts(model, effect)
 
-    def record(self, stack: str, heads: Iterable[tuple[int, int]]) -> AttentionRecord:
-        """Capture the attention without these heads; the arguments and errors are those above."""
+    def record(
+        self, stack: str, heads: Iterable[tuple[int, int]], cut: CutLinks = NO_LINKS
+    ) -> AttentionRecord:
+        """Capture the attention without these; the arguments and errors are those above."""
         model = self._present()
-        edits = [Ablate(layer, head, stack) for layer, head in heads]
+        if cut.links:
+            self._pass(model).check(stack, cut)
         # The steps are not those of a cell, which could show a bar.
+        edits = _edits(stack, heads, cut)
         with on_step(lambda: None), intervene(model, *edits):
-            return capture(
+            record = capture(
                 model,
                 *self._inputs,
                 target=self._target,
@@ -89,6 +99,7 @@ class Rerun:
                 values=self._values,
                 image=False,
             )
+        return named_as_changed(record, edits)
 
     def forget(self) -> None:
         """Free what is kept of the model's pass; the next effect runs the whole model again."""
@@ -112,6 +123,10 @@ class Rerun:
                 "The model was deleted: keep it in a variable, and run the cell again."
             )
         return model
+
+
+def _edits(stack: str, heads: Iterable[tuple[int, int]], cut: CutLinks) -> list[Ablate | KnockOut]:
+    return [*(Ablate(layer, head, stack) for layer, head in heads), *cut.edits(stack)]
 
 
 def _predicts(model: torch.nn.Module, effect: Effect) -> Predicts:

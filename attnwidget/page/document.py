@@ -112,7 +112,7 @@ class PageWidget:
         note: a note for the reader; "" for none.
         examples: examples of heads, if the widget is that of a profile.
         arcs: annotated links between tokens.
-        effects: what the model does without some heads.
+        effects: what the model does without some heads and links.
     """
 
     record: int

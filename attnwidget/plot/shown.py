@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import rollout_refusal, score_refusal, value_refusal
 from attnwidget.analysis.words import words
+from attnwidget.interventions import Link
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR, combination
 from attnwidget.view_state.choices import Combine, Compared, Lens
@@ -63,6 +64,7 @@ class Shown:
     neurons: str = "model"
     muted: Sequence[int] = ()
     off: Sequence[tuple[int, int]] = ()
+    cut: Sequence[Link] = ()
     expanded: bool = True
     map_x: str = "distance"
     map_y: str = "entropy"

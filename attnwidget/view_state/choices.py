@@ -11,11 +11,13 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.analysis import norms_need, rollout_refusal, score_refusal, value_refusal
+from attnwidget.interventions import KnockOut
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
-from attnwidget.wire import SentMetric, SentSimilarity
+from attnwidget.wire import SentMetric, SentSimilarity, check_link
 
 from .following import NO_SIZE, PAIR, SIMILARITY, following, following_metrics, layer_of
 from .integers import Integer, Integers, Pairs
+from .links import Links
 
 View = Literal["head", "model", "neuron", "map"]
 Compared = Literal["a", "b", "difference"]
@@ -78,6 +80,7 @@ class ChoiceOptions(TypedDict, total=False):
     neurons: Neurons
     muted: Iterable[SupportsIndex]
     off: Iterable[tuple[SupportsIndex, SupportsIndex]]
+    cut: Iterable[KnockOut]
     expanded: bool
     map_x: str
     map_y: str
@@ -160,6 +163,7 @@ class Choices(traitlets.HasTraits):
     neurons = _choice(Neurons, "model")
     muted = _numbers([])
     off = Pairs([]).tag(sync=True, choice=True)
+    cut = Links([]).tag(sync=True, choice=True)
     expanded = _flag(True)
     map_x = MetricName("distance").tag(sync=True, choice=True)
     map_y = MetricName("entropy").tag(sync=True, choice=True)
@@ -296,6 +300,15 @@ class Choices(traitlets.HasTraits):
             count = self._shown.layer(self._known_layer(layer)).num_heads
             _in_range(f"layer {layer}'s head", head, count)
         return sorted(set(proposal.value))
+
+    @traitlets.validate("cut")
+    def _valid_cut(self, proposal: Any) -> Any:
+        try:
+            for link in proposal.value:
+                check_link(self._shown, link)
+        except (TypeError, ValueError, IndexError) as error:
+            raise TraitError(f"cut: {error}") from error
+        return list(dict.fromkeys(proposal.value))
 
     def notify_change(self, change: Any) -> None:
         """Notify observers of a choice, and then of the choices that follow from it.

@@ -37,11 +37,11 @@ def to_html(
             "compact" and "draft": as the mean over a layer's rows, 0.75% and 2% of the attention
             moves to another token. "exact": weights are right to three decimals, at any size. The
             views show the error of each layer's weights.
-        effects: heads of each widget's stack, (layer, head), or several that are off together, as
-            [(1, 5), [(1, 3), (1, 5)]]. The page shows what the model does without them: at the
-            locked query, and at the position that is shown without one. It opens with those off
-            that are off in the widget, or with the first. The widgets are of `attnwidget.show`, and
-            their model is still there.
+        effects: heads of each widget's stack, (layer, head), links as `attnwidget.KnockOut`, or
+            several that are off together, as [(1, 5), [(1, 3), (1, 5)]]. The page shows what the
+            model does without them: at the locked query, and at the position that is shown without
+            one. It opens with what is off in the widget, or with the first. The widgets are of
+            `attnwidget.show`, and their model is still there.
 
     Raises:
         TypeError: there is no widget, an argument is no widget, or a set of heads is none.

@@ -33,6 +33,7 @@ from attnwidget.wire import (
     SentMetric,
     encode_arcs,
     encode_effects,
+    encode_links,
     encode_overview,
     encode_own_metrics,
     encode_similarity,
@@ -109,6 +110,7 @@ class RecordView(Choices):
         heads = choices.pop("heads", None)
         also, muted = choices.pop("also", []), choices.pop("muted", [])
         off: Any = choices.pop("off", [])
+        cut: Any = choices.pop("cut", [])
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
@@ -119,7 +121,7 @@ class RecordView(Choices):
             **choices,
         )
         self.heads = heads
-        self.also, self.muted, self.off = also, muted, off
+        self.also, self.muted, self.off, self.cut = also, muted, off, cut
 
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.
@@ -188,7 +190,7 @@ class RecordView(Choices):
             raise TraitError(str(error)) from error
 
     def _measure_with(self, rerun: Rerun) -> None:
-        """Measure effects of heads that are off with this model."""
+        """Measure effects of what is off with this model."""
         self._rerun = rerun
 
     @property
@@ -267,21 +269,21 @@ class RecordView(Choices):
     def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:
         """The record, and the current choices with which a page shows it.
 
-        A page cannot run the model. Those heads are off that are off now, if `effects` has them,
-        else the first of `effects`; without any, all are on.
+        A page cannot run the model. What is off now is off there, if `effects` has it, else the
+        first of `effects`; without any, nothing is.
 
         Args:
-            effects: sets of heads whose effect the page has, see `attnwidget.to_html`.
+            effects: sets of heads and links whose effect the page has, see `attnwidget.to_html`.
         """
         saved = encode_effects(self._record, self._rerun, self.stack, effects, self.query)
-        sets = [each["heads"] for each in saved]
-        now = [list(head) for head in self.off]
-        off = now if now in sets else next(iter(sets), [])
+        sets: list[dict[str, Any]] = [{"off": each["heads"], "cut": each["cut"]} for each in saved]
+        now = {"off": [list(head) for head in self.off], "cut": encode_links(self.cut)}
+        off = now if now in sets else next(iter(sets), {"off": [], "cut": []})
         return ShownRecord(
             self._record,
             self._manifest,
             self._overview,
-            choice_values(self) | {"off": off},
+            choice_values(self) | off,
             self._metrics,
             self._similarity,
             self._arcs,

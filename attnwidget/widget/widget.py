@@ -74,6 +74,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             what the model does without them, for which the kernel runs it again. The views show
             the attention of the whole model. It needs the model: `attnwidget.show(model, tokenizer,
             text)` has the widget refer to it, weakly.
+        cut: links of this stack that are cut, each an `attnwidget.KnockOut` of positions, layers
+            and heads: their scores are -inf, and the softmax is taken anew. As `off` besides.
         expanded: True if the neuron view shows vectors, False for lines alone.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".

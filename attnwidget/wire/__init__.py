@@ -17,9 +17,9 @@ from .head_names import HeadNames, with_head_names
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import heads_alone, profile_similarity
-from .requests import Replies
+from .requests import Replies, check_link
 from .rounding import BlockError
-from .saved_effects import OffSet, SavedEffect, encode_effects
+from .saved_effects import OffSet, SavedEffect, encode_effects, encode_links
 from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "SentSimilarity",
     "add_program",
     "block_size",
+    "check_link",
     "compared_metrics",
     "decode_floats",
     "decode_overview",
@@ -45,6 +46,7 @@ __all__ = [
     "encode_comparison",
     "encode_effects",
     "encode_examples",
+    "encode_links",
     "encode_overview",
     "encode_own_metrics",
     "encode_record",

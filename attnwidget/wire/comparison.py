@@ -143,6 +143,9 @@ def _rounded_up(peak: float) -> float:
 def _names(comparison: Comparison) -> tuple[str, str]:
     """The models, where they have different names; else the texts in which they differ."""
     a, b = comparison.a, comparison.b
+    changed = b.model.removeprefix(f"{a.model} " if a.model else "")
+    if changed.startswith(("without ", "with ")):
+        return a.model or "an unnamed model", changed
     if a.model != b.model:
         return a.model or "an unnamed model", b.model or "an unnamed model"
     stack = _shown_stack(comparison)

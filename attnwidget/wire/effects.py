@@ -1,13 +1,13 @@
-"""Effects of heads that a view switches off, measured in a thread beside the kernel's work."""
+"""Effects of heads off and links cut in a view, measured in a thread beside the kernel's work."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from attnwidget.interventions import Effect, Predicts, Rerun
+from attnwidget.interventions import CutLinks, Effect, Predicts, Rerun
 from attnwidget.record import AttentionRecord
 
 from .later import LaterReplies, Reply
@@ -20,29 +20,38 @@ _PREDICTIONS = 8
 _TOKENS = 24
 
 NO_MODEL = (
-    "This widget has a record, but not its model. To switch heads off, show the model itself: "
+    "This widget has a record, but not its model. To switch parts of it off, show the model: "
     "aw.show(model, tokenizer, text)."
 )
 
 
-Off = tuple[str, tuple[tuple[int, int], ...]]
+class Off(NamedTuple):
+    """What a view has switched off.
+
+    Attributes:
+        stack: the name of its stack.
+        heads: (layer, head) of each head.
+        cut: the links that are cut.
+    """
+
+    stack: str
+    heads: tuple[tuple[int, int], ...]
+    cut: CutLinks
 
 
 @dataclass(frozen=True)
 class EffectRequest:
-    """A request about the heads that a view has switched off.
+    """A request about what a view has switched off.
 
     Attributes:
-        op: "effect" for the change of the model's output, "changed" for its attention without them.
-        stack: the name of their stack.
-        heads: (layer, head) of each.
+        op: "effect" for the change of the model's output, "changed" for its attention without it.
+        off: the heads and links.
         query: the locked query of the stack, of which the predictions are shown; None for any.
         labels: the labels of the stack's queries.
     """
 
     op: Literal["effect", "changed"]
-    stack: str
-    heads: tuple[tuple[int, int], ...]
+    off: Off
     query: int | None
     labels: tuple[str, ...]
 
@@ -51,11 +60,6 @@ class EffectRequest:
         if self.off == other.off:
             return self.op == other.op and self != other
         return True
-
-    @property
-    def off(self) -> Off:
-        """The heads with the name of their stack."""
-        return self.stack, self.heads
 
 
 class Effects:
@@ -73,13 +77,13 @@ class Effects:
         self._changed: tuple[Off, AttentionRecord] | None = None
 
     def changed(self, off: Off) -> AttentionRecord:
-        """The attention without these heads, after a request for it.
+        """The attention without these heads and links, after a request for it.
 
         Raises:
             ValueError: others have been switched off since.
         """
         if self._changed is None or self._changed[0] != off:
-            raise ValueError("Other heads have been switched off since.")
+            raise ValueError("Something else has been switched off since.")
         return self._changed[1]
 
     def request(self, id_: str, request: EffectRequest) -> None:
@@ -114,9 +118,9 @@ class Effects:
         """The reply and its buffers, or the error that the view shows."""
         try:
             if request.op == "effect":
-                effect, predicts = rerun.effect(request.stack, request.heads)
+                effect, predicts = rerun.effect(*request.off)
                 return {"effect": encode_effect(effect, predicts, request)}, []
-            record = rerun.record(request.stack, request.heads)
+            record = rerun.record(*request.off)
             manifest, overview = encode_overview(record)
             self._changed = request.off, record
             return {"manifest": manifest}, [overview]
@@ -137,7 +141,7 @@ def encode_effect(effect: Effect, predicts: Predicts, request: EffectRequest) ->
     outputs = effect.logits or effect.states
     # Masked classes have -inf.
     if outputs is None or not all(np.isfinite(each.max()) for each in outputs):
-        raise ValueError("The model's output has no finite numbers without these heads.")
+        raise ValueError("The model's output has no finite numbers with this change.")
     if effect.logits is None:
         return _encode_states(effect)
     divergence = effect.divergence

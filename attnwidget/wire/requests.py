@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget.interventions import Rerun
-from attnwidget.record import AttentionRecord, Layer
+from attnwidget.interventions import NO_LINKS, CutLinks, Link, Rerun
+from attnwidget.record import AttentionRecord, Layer, Stack
 
 from .block import Block, encode_block, encode_combined, encode_rollout, rollout_fits
 from .columns import Columns, block_of
@@ -33,12 +33,13 @@ class Replies:
       with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column
       may take long, and is sent later.
 
-    - to {id, op: "effect", stack, heads, query}, with heads a list of [layer, head], and query the
-      position of the locked query or null: {id, effect}, what the model does without these heads.
+    - to {id, op: "effect", stack, heads, cut, query}, with heads a list of [layer, head], cut one
+      of links [queries, keys, layers, heads], each a list or null for all, and query the position
+      of the locked query or null: {id, effect}, what the model does without these heads and links.
       It takes a forward pass, the first one two, and is sent later.
-    - to {id, op: "changed", stack, heads}: the attention without these heads as {id, manifest} and
+    - to {id, op: "changed", stack, heads, cut}: the attention without them as {id, manifest} and
       the overview as a buffer, later, too. The first three requests with `without`,
-      {stack, heads}, are then for layers of that.
+      {stack, heads, cut}, are then for layers of that.
 
     {op: "abort", of: [id, ...]} cancels requests; those not yet answered get {id, aborted}.
 
@@ -150,14 +151,42 @@ def _rollout(record: AttentionRecord, name: Any) -> Block:
 
 
 def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:
-    """The heads that are switched off, by `stack` and `heads`."""
-    name, heads = request.get("stack"), request.get("heads")
-    if not isinstance(name, str) or not isinstance(heads, list) or not heads:
-        raise ValueError(f"heads are switched off by stack and [layer, head], not {heads!r:.100}")
+    """What is switched off, by `stack`, `heads` and `cut`."""
+    name, heads, cut = request.get("stack"), request.get("heads"), request.get("cut", [])
+    if not (isinstance(name, str) and isinstance(heads, list) and isinstance(cut, list)) or not (
+        heads or cut
+    ):
+        raise ValueError(
+            f"what is off is told by stack, [layer, head] and cut links, not {heads!r:.100}"
+        )
+    stack, links = record.stack(name), tuple(map(Link.of, cut))
     for layer, head in heads:
-        if not 0 <= head < record.layer(layer, name).num_heads:
-            raise ValueError(f"layer {layer} has no head {head!r:.100}")
-    return name, tuple((layer, head) for layer, head in heads)
+        _check_head(stack, layer, head)
+    for link in links:
+        check_link(stack, link)
+    cut_links = CutLinks(links, len(stack.queries), len(stack.keys)) if links else NO_LINKS
+    return Off(name, tuple((layer, head) for layer, head in heads), cut_links)
+
+
+def check_link(stack: Stack, link: Link) -> None:
+    """Raise a ValueError or IndexError if a stack lacks tokens, layers or heads of a link."""
+    for side, positions, tokens in (
+        ("query", link.queries, stack.queries),
+        ("key", link.keys, stack.keys),
+    ):
+        if positions == ():
+            raise ValueError(f"a link has a {side}; None stands for all")
+        for position in positions or ():
+            _in_text(side, position, len(tokens))
+    for layer in stack.numbers if link.layers is None else link.layers:
+        for head in link.heads or ():
+            _check_head(stack, layer, head)
+        stack.layer(layer)
+
+
+def _check_head(stack: Stack, layer: int, head: Any) -> None:
+    if not 0 <= head < stack.layer(layer).num_heads:
+        raise ValueError(f"layer {layer} has no head {head!r:.100}")
 
 
 def effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRequest:
@@ -166,16 +195,16 @@ def effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRe
     Raises:
         ValueError: its heads or query do not exist, or the text was generated.
     """
-    name, heads = _off(record, request)
+    off = _off(record, request)
     if any(record.stack(each).queries.generated is not None for each in record.stacks):
         raise ValueError(
             "Effects are measured on one forward pass, and this text was generated: show the model "
             "with a text (or, for an encoder-decoder, with target=...) instead."
         )
-    queries, query = record.stack(name).queries, request.get("query")
+    queries, query = record.stack(off.stack).queries, request.get("query")
     if query is not None:
         _in_text("query", query, len(queries))
-    return EffectRequest(request["op"], name, heads, query, queries.labels)
+    return EffectRequest(request["op"], off, query, queries.labels)
 
 
 def _place(layer: Layer, request: dict[str, Any]) -> tuple[str, int]:

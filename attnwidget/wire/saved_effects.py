@@ -1,26 +1,32 @@
-"""Effects of chosen heads, measured beforehand for a page, which cannot run the model."""
+"""Effects of chosen heads and links, measured beforehand for a page, which cannot run the model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, SupportsIndex, TypedDict
 
-from attnwidget.interventions import Rerun
+from attnwidget.interventions import KnockOut, Link, Rerun
 from attnwidget.record import AttentionRecord
 
 from .effects import encode_effect
 from .requests import effect_request
 
-OffSet = tuple[SupportsIndex, SupportsIndex] | Iterable[tuple[SupportsIndex, SupportsIndex]]
-"""A head as (layer, head), or several that are off together."""
+_Part = tuple[SupportsIndex, SupportsIndex] | KnockOut
+OffSet = _Part | Iterable[_Part]
+"""A head as (layer, head), or cut links, or several that are off together."""
+
+
+SentLink = list[list[int] | None]
+"""Queries, keys, layers and heads; None for all."""
 
 
 class SavedEffect(TypedDict):
-    """Effects of switched-off heads on the output as a whole, and at a locked query."""
+    """Effects of what is off on the output as a whole, and at a locked query."""
 
     stack: str
     heads: list[list[int]]
+    cut: list[SentLink]
     replies: list[dict[str, Any]]
 
 
@@ -31,49 +37,57 @@ def encode_effects(
     sets: Iterable[OffSet],
     query: int | None,
 ) -> list[SavedEffect]:
-    """Measure the effect of each set of heads.
+    """Measure the effect of each set of heads and links.
 
     Args:
         rerun: the model that `record` is of; None if it is not known.
-        stack: the name of the heads' stack.
+        stack: the name of their stack.
         query: the locked query, or None.
 
     Raises:
         TypeError: a set is none.
-        ValueError: there is no such head, no model, or the text was generated.
+        ValueError, IndexError: there is no such head or token, no model, or the text was generated.
         ReferenceError: the model was deleted.
     """
     if rerun is not None:
         # This cell may have changed the model in a way that a kept pass does not notice.
         rerun.forget()
     found: list[SavedEffect] = []
-    for heads in map(_heads, sets):
-        asked = {"op": "effect", "stack": stack, "heads": heads, "query": query}
+    for heads, cut in map(_parts, sets):
+        off = {"stack": stack, "heads": heads, "cut": cut}
+        asked = off | {"op": "effect", "query": query}
         request = effect_request(record, asked)
         if rerun is None:
             raise ValueError(
                 "effects are measured by the model, which this view does not have: make it by "
                 "show(model, tokenizer, text), and save it while the model is there"
             )
-        effect, predicts = rerun.effect(stack, request.heads)
+        effect, predicts = rerun.effect(*request.off)
         replies = [
             {"query": at, "effect": encode_effect(effect, predicts, replace(request, query=at))}
             for at in dict.fromkeys((None, query))
         ]
-        found.append({"stack": stack, "heads": heads, "replies": replies})
+        found.append({"stack": stack, "heads": heads, "cut": cut, "replies": replies})
     return found
 
 
-def _heads(given: OffSet) -> list[list[int]]:
-    """The heads of a set, in order."""
+def _parts(given: OffSet) -> tuple[list[list[int]], list[SentLink]]:
+    """The heads of a set, in order, and its links."""
     try:
-        pairs: Sequence[Any] = list(given)
-        if pairs and not isinstance(pairs[0], Iterable):
-            pairs = [pairs]
-        return sorted(
-            {(int(layer), int(head)): [int(layer), int(head)] for layer, head in pairs}.values()
-        )
+        parts: list[Any] = [given] if isinstance(given, KnockOut) else list(given)
+        if parts and not isinstance(parts[0], (Iterable, KnockOut)):
+            parts = [parts]
+        links = [Link.of(part) for part in parts if isinstance(part, KnockOut)]
+        pairs = [part for part in parts if not isinstance(part, KnockOut)]
+        heads = sorted({(int(layer), int(head)) for layer, head in pairs})
     except (TypeError, ValueError):
         raise TypeError(
-            f"effects has {given!r:.100}; expected (layer, head), or several that are off together"
+            f"effects has {given!r:.100}; expected (layer, head), attnwidget.KnockOut(...), or "
+            "several that are off together"
         ) from None
+    return [list(head) for head in heads], encode_links(links)
+
+
+def encode_links(links: Iterable[Link]) -> list[SentLink]:
+    """Cut links as JSON."""
+    return [[None if each is None else list(each) for each in link] for link in links]

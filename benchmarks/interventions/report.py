@@ -22,7 +22,8 @@ _WHAT = {
 }
 
 _MEANING = {
-    "off": "equal, bit by bit, to zeros in the head's columns of the output projection, at the head and at the projection",
+    "off": "equal, bit by bit, to zeros in the head's columns of the output projection, "
+    "at the head and at the projection",
     "cut": "equal to eager attention with that score at -inf, to 1e-5 of the largest output, "
     "beyond ten times what the two are apart without a change",
     "gradients": "by the head's output: equal to the sum of weights times gradients, to 1e-4, and "

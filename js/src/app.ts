@@ -23,6 +23,7 @@ import { themeMenu } from "./parts/theme-menu.ts";
 import { tour } from "./parts/tour.ts";
 import type { Scope } from "./scheduling/scope.ts";
 import type { ViewName } from "./state/choices.ts";
+import { type HeadAt, toggleCut } from "./state/cut.ts";
 import type { Side, State } from "./state/state.ts";
 import { palette as paletteOf } from "./styles/palette.ts";
 import { BODY_PADDING, styleSheet } from "./styles/style-sheet.ts";
@@ -107,7 +108,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   }, scope.signal);
 
   const view = signal<View | null>(null);
-  /** The record's, or that of the attention without some heads. */
+  /** The record's, or that of the attention without what is off. */
   const shownStore = signal(store);
   const tools = el("div", { class: "tools" });
   const body = el("div", { class: "body", id: "view", role: "tabpanel" });
@@ -121,7 +122,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const legend = computed(() => {
     const shown = view.value?.legend.value ?? [];
     if (shownStore.value === store) return shown;
-    return [strong("attention without the heads that are off"), "   ", ...shown];
+    return [strong("attention without what is off"), "   ", ...shown];
   });
   const effects = effectsPanel(scope, state, store, () => leave());
   const tables = computed(() => [...(view.value?.tables.value ?? []), ...effects.tables.value]);
@@ -188,6 +189,9 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     head: () => {
       const { layer, head } = state.shown;
       return view.peek()?.head?.() ?? { layer: layer.peek(), head: head.peek() };
+    },
+    cut(at: HeadAt | null) {
+      if (!toggleCut(state, at)) message.value = "To cut links, point at a token or lock one first";
     },
     ofView: (key: string) => view.peek()?.keys?.[key],
   };

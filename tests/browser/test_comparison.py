@@ -75,16 +75,42 @@ def test_keys_and_radios_choose_the_record(view: View, comparison: aw.Comparison
 
 
 def test_what_a_difference_lacks_is_said(view: View) -> None:
-    view.tab("Neuron").click()
-    expect(view.body).to_contain_text("choose A or B")
-    view.page.keyboard.press("a")
-    expect(view.body).not_to_contain_text("choose A or B")
-    view.page.keyboard.press("d")
-    view.tab("Head").click()
     lacking = view.within.get_by_role("option", name="of A or B alone")
-    expect(lacking).to_have_count(4)
+    expect(lacking).to_have_count(5)
     for option in lacking.all():
         expect(option).to_be_disabled()
+
+
+def test_the_largest_changes_are_listed_and_lock_their_pair(
+    view: View, comparison: aw.Comparison
+) -> None:
+    rows = view.within.get_by_role("table", name="Largest changes of head 8").get_by_role("row")
+    # The header, and the changes.
+    expect(rows).to_have_count(8)
+    for row, change in zip(rows.all()[1:], comparison.changes(2, 8, count=7), strict=True):
+        a, b, difference = numbers(row.inner_text())
+        assert abs(a - change.a) <= 1e-3
+        assert abs(b - change.b) <= 1e-3
+        assert abs(difference - change.difference) <= 1e-3
+    rows.nth(2).get_by_role("button").click()
+    expect(rows.nth(2)).to_have_attribute("aria-current", "true")
+    expect(view.status).to_contain_text("too → big | small A 0.290 · B 0.406 · B − A +0.116")
+    view.page.keyboard.press("a")
+    expect(rows).to_have_count(0)
+
+
+def test_the_neuron_view_of_a_difference_has_the_terms_of_both(
+    view: View,
+) -> None:
+    view.tab("Neuron").click()
+    before = view.body.get_by_role("group", name="A", exact=True)
+    before.get_by_role("listbox", name="Queries").get_by_role("option").nth(10).click()
+    for side in "AB":
+        group = view.body.get_by_role("group", name=side, exact=True)
+        expect(group.get_by_role("listbox", name="Keys")).to_contain_text("big → small")
+        expect(view.status).to_contain_text(f"{side}  Layer 2 · Head 8")
+    view.page.keyboard.press("b")
+    expect(view.body.get_by_role("group", name="A", exact=True)).to_have_count(0)
 
 
 def test_the_model_view_has_the_differences_of_every_head(

@@ -37,7 +37,7 @@ def view(lab: Lab) -> View:
 
 
 def _panel(view: View) -> Locator:
-    return view.within.get_by_role("region", name="Effect of the heads that are off")
+    return view.within.get_by_role("region", name="Effect of what is off")
 
 
 def _expected(lab: Lab) -> list[str]:
@@ -61,7 +61,7 @@ def test_switched_off_shown_and_on_again(lab: Lab, view: View) -> None:
     assert lab.evaluate("w.off") == [[1, 2]]
     # The attention of the layers above.
     panel.get_by_role("button", name="Show the attention without them").click()
-    expect(view.within.get_by_text("attention without the heads that are off")).to_be_visible()
+    expect(view.within.get_by_text("attention without what is off")).to_be_visible()
     expect_lines(view)
     # From Python.
     lab.run("w.off = [(0, 0), (0, 1), (0, 2), (0, 3)]")

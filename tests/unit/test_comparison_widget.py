@@ -108,7 +108,7 @@ def test_metrics_stand_beside_those_of_the_comparison(comparison: aw.Comparison)
 
 def test_thumbnails_are_of_all_queries_of_a_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """The largest difference is in a row that a sample would not have."""
-    monkeypatch.setattr("attnwidget.wire.comparison._BATCH_WEIGHTS", 700)
+    monkeypatch.setattr("attnwidget.analysis.thumbnails._BATCH_NUMBERS", 700)
     monkeypatch.setattr("attnwidget.analysis.head_summaries._ALL_ROWS", 0)
     monkeypatch.setattr("attnwidget.analysis.head_summaries._SAMPLED_ROWS", (2, 2))
     weights = np.full((1, 1, 300, 300), 1 / 300, np.float32)

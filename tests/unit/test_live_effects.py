@@ -15,6 +15,7 @@ from attnwidget import AttentionRecord
 from attnwidget.interventions import Effect, Predicts, Rerun
 from attnwidget.widget import StaticView
 from attnwidget.wire import Replies, encode_block, encode_overview
+from benchmarks import zoo
 from tests.support import PATIENCE_SECONDS
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.tiny import Model, bert, gpt2, llama, tiny, token_ids
@@ -44,9 +45,9 @@ class Conversation:
     def send(self, **request: Any) -> None:
         self.replies.to(self._record, request)
 
-    def ask(self, id_: str, *heads: Sequence[int], query: int | None = None) -> None:
-        off = [list(head) for head in heads]
-        self.send(id=id_, op="effect", stack="self", heads=off, query=query)
+    def ask(self, id_: str, *heads: Sequence[int], query: int | None = None, cut: Any = ()) -> None:
+        off = {"heads": [list(head) for head in heads], "cut": list(cut)}
+        self.send(id=id_, op="effect", stack="self", query=query, **off)
 
     def reply(self, id_: str) -> Any:
         """The one reply to a request, as soon as it is there."""
@@ -113,7 +114,7 @@ def test_the_attention_without_heads() -> None:
     off = {"stack": "self", "heads": [[0, 1], [0, 3]]}
     block = {"op": "block", "stack": "self", "layer": 1, "without": off}
     view.send(id="early", **block)
-    assert "have been switched off since" in view.reply("early")["error"]
+    assert "has been switched off since" in view.reply("early")["error"]
     view.send(id="a", op="changed", **off)
     # A request for the effect of the same heads drops none for their attention.
     view.ask("b", (0, 1), (0, 3))
@@ -128,7 +129,40 @@ def test_the_attention_without_heads() -> None:
     assert view.reply("c")["parts"]
     assert view.buffers["c"] == encode_block(after.layer(1)).buffers
     view.send(id="d", **(block | {"without": {"stack": "self", "heads": [[0, 2]]}}))
-    assert "have been switched off since" in view.reply("d")["error"]
+    assert "has been switched off since" in view.reply("d")["error"]
+
+
+def test_links_that_are_cut() -> None:
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    view = shown(model)
+    cut, off = aw.KnockOut([4, 5], [1, 2], layers=1, heads=[0, 3]), aw.Ablate(0, 2)
+    link = [[4, 5], [1, 2], [1], [0, 3]]
+    with aw.intervene(model, cut), torch.no_grad():
+        expected = model(**INPUTS).logits[0, 5].softmax(-1)
+    view.ask("cut", query=5, cut=[link])
+    effect = view.reply("cut")["effect"]
+    changes = {int(each["label"]): each["after"] for each in effect["changes"]}
+    assert changes == pytest.approx({n: float(expected[n]) for n in changes}, abs=1e-6)
+    # Together with a head of a layer below, in the attention that the views show.
+    view.send(id="changed", op="changed", stack="self", heads=[[0, 2]], cut=[link])
+    assert "manifest" in view.reply("changed")
+    with aw.intervene(model, off, cut):
+        layer = aw.capture(model, None, INPUTS).layer(1)
+    without = {"stack": "self", "heads": [[0, 2]], "cut": [link]}
+    view.send(id="block", op="block", stack="self", layer=1, without=without)
+    assert view.reply("block")["parts"] == encode_block(layer).parts
+    view.ask("alone", cut=[[[0], [0], None, None]])
+    assert "query 0 is left without a key" in view.reply("alone")["error"]
+
+
+def test_links_within_windows_are_not_cut() -> None:
+    built = zoo.build("swin")
+    inputs = dict(built.inputs)
+    record = aw.capture(built.model, None, inputs)
+    rerun = Rerun(built.model, None, inputs, None, target=None, batch_index=0)
+    view, stack = Conversation(record, rerun), record.stacks[0]
+    view.send(id="a", op="effect", stack=stack, heads=[], cut=[[[1], [0], None, None]])
+    assert "the model attends over" in view.reply("a")["error"]
 
 
 def test_the_model_is_as_it_was() -> None:
@@ -148,7 +182,7 @@ class Slow(Rerun):
         self.begun, self.go = threading.Semaphore(0), threading.Semaphore(0)
         self.measured: list[Any] = []
 
-    def effect(self, stack: str, heads: Any) -> tuple[Effect, Predicts]:
+    def effect(self, stack: str, heads: Any, cut: Any = None) -> tuple[Effect, Predicts]:
         self.measured.append(list(heads))
         self.begun.release()
         assert self.go.acquire(timeout=PATIENCE_SECONDS)
@@ -235,7 +269,12 @@ def test_a_widget_keeps_no_model() -> None:
     ("change", "error"),
     [
         ({}, r"a record, but not its model.*aw\.show\(model, tokenizer, text\)"),
-        ({"heads": []}, "by stack and"),
+        ({"heads": []}, "is told by stack"),
+        ({"cut": [[[70], [0], None, None]]}, "query position 70 does not exist"),
+        ({"cut": [[[1], [], None, None]]}, "a link has a key"),
+        ({"cut": [[[1], [0], [7], None]]}, "layer 7 does not exist"),
+        ({"cut": [[[1], [0], [0], [9]]]}, "layer 0 has no head 9"),
+        ({"cut": ["1-2"]}, "'1-2' is no link"),
         ({"heads": [[0, 9]]}, "layer 0 has no head 9"),
         ({"heads": [[7, 0]]}, "layer 7 does not exist"),
         ({"query": 70}, "query position 70 does not exist"),
@@ -269,6 +308,13 @@ def test_a_page_with_the_effect_of_some_heads() -> None:
     assert (last["query"], last["effect"]["position"]) == (None, 6)
     assert (locked["query"], locked["effect"]["position"]) == (4, 4)
     assert locked["effect"]["divergence"] == pytest.approx(expected.divergence[4])
+    cut = aw.KnockOut(5, [1, 2], 1)
+    widget.cut = [cut]
+    shown = widget.shown_record([[(0, 2), (1, 3), cut], cut])
+    assert [each["cut"] for each in shown.effects] == [[[[5], [1, 2], [1], None]]] * 2
+    assert shown.choices["cut"] == [[[5], [1, 2], [1], None]]
+    assert shown.choices["off"] == [[0, 2], [1, 3]]
+    assert shown.effects[0]["replies"][0] != shown.effects[1]["replies"][0]
     # Without the heads that are off, the page opens with the first.
     assert widget.shown_record([(1, 0)]).choices["off"] == [[1, 0]]
     for sets, error, message in (

@@ -191,6 +191,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "key": None,
         "also": [5, 0],
         "off": [],
+        "cut": [],
         "segments": "all",
         "combine": "layers_max",
         "lens": "rollout",

@@ -47,7 +47,7 @@ def axes_of(record: AttentionRecord, **choices: Any) -> list[Axes]:
 def test_a_plot_shows_by_default_what_a_new_widget_shows() -> None:
     defaults = choice_values(Choices())
     shown = {each.name: each.default for each in fields(Shown) if each.name in defaults}
-    assert shown == defaults | {"stack": None, "also": (), "off": (), "muted": ()}
+    assert shown == defaults | {"stack": None, "also": (), "off": (), "cut": (), "muted": ()}
 
 
 def test_a_map_has_a_point_per_head(record: AttentionRecord) -> None:
@@ -387,7 +387,7 @@ def test_lenses_are_drawn_and_named() -> None:
     assert plain.shape == weighted.shape == scored.shape
     assert (plain != weighted).any()
     assert (plain != scored).any()
-    bare = AttentionRecord.from_arrays(some_weights(1, 2, 4, 4), list("abcd"))
+    bare = AttentionRecord.from_arrays([some_weights(2, 4, 4)], list("abcd"))
     for draw in (
         lambda: plot.matrix(bare, 0, 1, lens="scores"),
         lambda: plot.model(bare, lens="scores"),

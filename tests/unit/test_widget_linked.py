@@ -35,6 +35,7 @@ CHOICES: dict[str, Any] = {
     "head": 5,
     "heads": [0, 5],
     "off": [(3, 1), (11, 5)],
+    "cut": [((2,), (4,), (3,), (1,))],
     "query": 6,
     "key": 0,
     "picture": False,

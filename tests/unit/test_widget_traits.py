@@ -55,6 +55,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "neurons": ("model", "sum"),
     "muted": ([], [2, 7]),
     "off": ([], [(0, 3), (1, 1)]),
+    "cut": ([], [((0,), (1, 2), (1,), (0,)), ((2,), (0,), None, None)]),
     "expanded": (True, False),
     "map_x": ("distance", "first"),
     "map_y": ("entropy", "special"),

@@ -9,9 +9,17 @@ from attnwidget.record import Fidelity, Layer, Stack, Tokens
 from attnwidget.view_state import Choices, choice_values
 from attnwidget.view_state.following import following
 from attnwidget.view_state.integers import Integer, Integers, Pairs
+from attnwidget.view_state.links import Links
 from tests.vectors.reference import Json
 
-_TYPES = {Enum: "option", Bool: "flag", Integer: "index", Integers: "indices", Pairs: "pairs"}
+_TYPES = {
+    Enum: "option",
+    Bool: "flag",
+    Integer: "index",
+    Integers: "indices",
+    Pairs: "pairs",
+    Links: "links",
+}
 
 # By stack: the numbers of queries and keys, and the heads of each layer by its number.
 _STACKS: dict[str, tuple[int, int, dict[int, int]]] = {
@@ -39,6 +47,7 @@ def follows() -> list[Json]:
     Values that are not named are defaults, and the stack is the encoder.
     """
     place = {"stack": "cross", "layer": 11, "head": 5, "muted": [3], "off": [[7, 1]]}
+    place["cut"] = [[[2], [4], [7], [1]]]
     drawn = place | {"include_layers": [3, 11], "include_heads": [1, 5]}
     cases: list[tuple[Json, Json]] = [
         ({"layer": 1, "head": 1, "muted": [2]}, {"stack": "cross"}),

@@ -25,10 +25,12 @@ interface Reply {
   manifest?: unknown;
 }
 
-/** The heads of a stack that are switched off. */
-export interface OffHeads {
+/** What is switched off in a stack. */
+export interface Off {
   readonly stack: string;
   readonly heads: readonly (readonly [layer: number, head: number])[];
+  /** Cut links: queries, keys, layers and heads each, null for all. */
+  readonly cut: readonly (readonly (readonly number[] | null)[])[];
 }
 
 /** A record's manifest, not yet checked, and its overview. */
@@ -90,45 +92,45 @@ export class Requests {
   /**
    * Request the block of a layer. The kernel cannot abort it.
    *
-   * @param without heads that were off when the attention was recorded
+   * @param without what was off when the attention was recorded
    */
-  block(stack: string, layer: number, signal: AbortSignal, without?: OffHeads): Promise<Block> {
+  block(stack: string, layer: number, signal: AbortSignal, without?: Off): Promise<Block> {
     const content = { op: "block", stack, layer, without };
     const ask = () => this.#ask(content, `layer ${layer}`, readBlock);
     return this.#blocks.take(ask, signal);
   }
 
   /** Request the mean and the maximum over all heads of all layers. */
-  combined(stack: string, signal: AbortSignal, without?: OffHeads): Promise<Block> {
+  combined(stack: string, signal: AbortSignal, without?: Off): Promise<Block> {
     const what = "the combination of all layers";
     const ask = () => this.#ask({ op: "combined", stack, without }, what, readBlock);
     return this.#blocks.take(ask, signal);
   }
 
   /** Request the rollout of all layers. */
-  rollout(stack: string, signal: AbortSignal, without?: OffHeads): Promise<Block> {
+  rollout(stack: string, signal: AbortSignal, without?: Off): Promise<Block> {
     const ask = () => this.#ask({ op: "rollout", stack, without }, "the rollout", readBlock);
     return this.#blocks.take(ask, signal);
   }
 
   /**
-   * Request what the model does without some heads.
+   * Request what the model does without some heads and links.
    *
    * @param query the locked query
    */
-  effect(off: OffHeads, query: number | null, signal: AbortSignal): Promise<Effect> {
+  effect(off: Off, query: number | null, signal: AbortSignal): Promise<Effect> {
     const read = (reply: Reply) => readEffect(reply.effect);
     const ask = () => this.#ask({ op: "effect", ...off, query }, "the effect", read, signal);
     return this.#effects.take(ask, signal);
   }
 
-  /** Request the attention without some heads. */
-  changed(off: OffHeads, signal: AbortSignal): Promise<SentRecord> {
+  /** Request the attention without some heads and links. */
+  changed(off: Off, signal: AbortSignal): Promise<SentRecord> {
     const read = ({ manifest }: Reply, [overview]: Iterable<unknown>) => ({
       manifest,
       overview: bytesOf(overview),
     });
-    const what = "the attention without these heads";
+    const what = "the attention without them";
     const ask = () => this.#ask({ op: "changed", ...off }, what, read, signal);
     return this.#effects.take(ask, signal);
   }
@@ -140,7 +142,7 @@ export class Requests {
     side: Side,
     position: number,
     signal: AbortSignal,
-    without?: OffHeads,
+    without?: Off,
   ): Promise<Block> {
     const ask = () => {
       const content = { op: "row", stack, layer, side, position, without };

@@ -33,7 +33,7 @@ import {
 } from "./manifest.ts";
 import { type PackedBlock, unpack } from "./packed.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
-import type { OffHeads } from "./requests.ts";
+import type { Off } from "./requests.ts";
 import { Absent, type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
 import { type ScoreThumbnails, scoreThumbnail } from "./score-thumbnails.ts";
 
@@ -52,12 +52,12 @@ export interface Source {
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
   /** Fetches the rollout of all layers; null if it cannot be had. */
   rollout?(stack: string): ((signal: AbortSignal) => Promise<Block | PackedBlock>) | null;
-  /** Runs the model without some heads; only a kernel can. */
+  /** Runs the model without some heads and links; only a kernel can. */
   readonly effect?:
-    | ((off: OffHeads, query: number | null, signal: AbortSignal) => Promise<Effect>)
+    | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
     | null;
-  /** Captures the attention without some heads, likewise. */
-  readonly changed?: ((off: OffHeads, signal: AbortSignal) => Promise<Store>) | null;
+  /** Captures the attention without some heads and links, likewise. */
+  readonly changed?: ((off: Off, signal: AbortSignal) => Promise<Store>) | null;
 }
 
 /** The rollout of each layer, [T, T] row by row, by the layer's number. */
@@ -125,12 +125,12 @@ export class Store {
     return Boolean(this.source.combined);
   }
 
-  /** Run the model without some heads; null if nothing here can. */
+  /** Run the model without some heads and links; null if nothing here can. */
   get effect(): Source["effect"] {
     return this.source.effect ?? null;
   }
 
-  /** Capture the attention without some heads; null if nothing here can. */
+  /** Capture the attention without some heads and links; null if nothing here can. */
   get changed(): Source["changed"] {
     return this.source.changed ?? null;
   }

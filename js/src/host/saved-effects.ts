@@ -1,13 +1,16 @@
-/** Effects of switched-off heads that a page has, which cannot run the model. */
+/** Effects of heads and links that are off, which a page has, which cannot run the model. */
 
-import { fields, integer, list, orNull, text } from "../data/check.ts";
+import { fields, integer, list, optional, orNull, text } from "../data/check.ts";
 import { type Effect, readEffect } from "../data/effect.ts";
+import type { Off } from "../data/requests.ts";
 import { Absent } from "../data/resource-cache.ts";
 import type { Source } from "../data/store.ts";
+import { SCHEMA } from "../state/choices.ts";
 
 interface Saved {
   readonly stack: string;
-  readonly heads: readonly (readonly [layer: number, head: number])[];
+  readonly heads: Off["heads"];
+  readonly cut: Off["cut"];
   /** One for the query that was locked, and one for none. */
   readonly replies: readonly { readonly query: number | null; readonly effect: unknown }[];
 }
@@ -15,7 +18,9 @@ interface Saved {
 const SAVED = list(
   fields({
     stack: text(),
-    heads: list(list(integer(0), integer(2, 2)), integer(1)),
+    heads: SCHEMA.off.check,
+    // Pages of older versions have heads alone.
+    cut: optional(SCHEMA.cut.check),
     replies: list(fields({ query: orNull(integer(0)) }), integer(1)),
   }),
 );
@@ -27,10 +32,10 @@ export function savedEffects(sent: unknown): NonNullable<Source["effect"]> | nul
   if (wrong !== null) throw new Error(`its effects${wrong} are not valid`);
   const all = sent as readonly Saved[];
   if (!all.length) return null;
-  return async ({ stack, heads }, query): Promise<Effect> => {
-    const key = JSON.stringify(heads);
+  return async ({ stack, heads, cut }, query): Promise<Effect> => {
+    const key = JSON.stringify([heads, cut]);
     const here = all.filter((each) => each.stack === stack);
-    const found = here.find((each) => JSON.stringify(each.heads) === key);
+    const found = here.find((each) => JSON.stringify([each.heads, each.cut ?? []]) === key);
     if (!found) throw new Absent(otherHeads(here));
     const { replies } = found;
     const reply = replies.find((each) => each.query === query) ?? replies[0];
@@ -39,7 +44,9 @@ export function savedEffects(sent: unknown): NonNullable<Source["effect"]> | nul
 }
 
 function otherHeads(here: readonly Saved[]): string {
-  const names = here.map(({ heads }) => heads.map((head) => head.join("-")).join(" with "));
+  const names = here.map(({ heads, cut = [] }) =>
+    [...heads.map((head) => head.join("-")), ...cut.map(() => "cut links")].join(" with "),
+  );
   const saved = names.length ? `This page was saved with the effect of ${names.join("; ")}. ` : "";
-  return `${saved}For other heads, open the notebook with the model, and run the cell again.`;
+  return `${saved}For others, open the notebook with the model, and run the cell again.`;
 }

@@ -10,7 +10,7 @@ import {
   readMetrics,
   readSimilarity,
 } from "../data/read-manifest.ts";
-import { bytesOf, type Channel, type OffHeads, Requests } from "../data/requests.ts";
+import { bytesOf, type Channel, type Off, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
 import { notSaved } from "../parts/absent.ts";
 import { watchErrors } from "../parts/alert.ts";
@@ -144,7 +144,7 @@ function sourceOf(
     },
     get changed() {
       return connected()
-        ? (off: OffHeads, abort: AbortSignal) => changedStore(requests, off, abort)
+        ? (off: Off, abort: AbortSignal) => changedStore(requests, off, abort)
         : null;
     },
     block(stack, layer, abort) {
@@ -174,12 +174,8 @@ function sourceOf(
   };
 }
 
-/** The attention without some heads, whose layers come from the kernel. */
-async function changedStore(
-  requests: Requests,
-  off: OffHeads,
-  signal: AbortSignal,
-): Promise<Store> {
+/** The attention without some heads and links, whose layers come from the kernel. */
+async function changedStore(requests: Requests, off: Off, signal: AbortSignal): Promise<Store> {
   const { manifest, overview } = await requests.changed(off, signal);
   return new Store(readManifest(manifest), overview, {
     combined: (stack, abort) => requests.combined(stack, abort, off),

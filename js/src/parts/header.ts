@@ -8,6 +8,7 @@ import { shownLens } from "../state/lens.ts";
 import { goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 import { recordChoice } from "./compared.ts";
+import { cutButton } from "./cut-button.ts";
 import { button, el, setAttributes } from "./dom.ts";
 import { filters } from "./filters.ts";
 import { iconButton } from "./icons.ts";
@@ -59,7 +60,9 @@ export function header(
   const choices = filters(scope, state, store.manifest);
   const end = el("div", { class: "common" }, ...common);
   // A page cannot run the model.
-  const off = store.effect ? [offButton(scope, state)] : [];
+  const off = store.effect
+    ? [el("div", { class: "off-buttons" }, offButton(scope, state), cutButton(scope, state))]
+    : [];
   const records = store.manifest.compared ? [recordChoice(scope, state)] : [];
   return el(
     "header",

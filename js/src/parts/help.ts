@@ -14,7 +14,8 @@ const everywhere = (enter: string): Entries => [
   ["↑ ↓ ← →", "move through tokens or heads (also Page Up, Page Down, Home, End)"],
   ["Enter", `lock the token${enter}`],
   ["x Shift+X", "switch the head, or every head of its layer, off and on again"],
-  ["Esc", "release what is locked; if nothing is, all heads on again"],
+  ["k Shift+K", "cut the link that is pointed at or locked in this head, or in all, or restore it"],
+  ["Esc", "release what is locked; if nothing is, all heads and links on again"],
   ["/", "find a token; Enter and Shift+Enter go through what is found"],
   ["c", "copy the numbers, for a spreadsheet"],
   ["s", "save what is shown as a figure"],
@@ -32,6 +33,7 @@ const POINTER: Entries = [
   ["click", "lock a token: several add up; again releases it"],
   ["click a cell", "lock a query and a key together"],
   ["Shift+click", "lock a token as a pair with the other column's (also Shift+Enter)"],
+  ["Alt+click", "switch a head off, or cut the link of a cell or token; again restores"],
 ];
 
 const HEAD: Entries = [

@@ -1,6 +1,7 @@
 /** The keyboard shortcuts of the whole app. */
 
 import type { Head } from "../data/manifest.ts";
+import type { HeadAt } from "../state/cut.ts";
 import { release } from "../state/locks.ts";
 import { goTo, stepLayer } from "../state/navigation.ts";
 import { switchAllOn, toggleLayerOff, toggleOff } from "../state/off.ts";
@@ -16,6 +17,8 @@ export interface KeyActions {
   jump(by: 1 | -1): void;
   /** The head that the view looks at. */
   head(): Head;
+  /** Cut a link in a head, or in all. */
+  cut(at: HeadAt | null): void;
   /** The action of a key of the current view alone. */
   ofView(key: string): (() => void) | undefined;
 }
@@ -24,7 +27,7 @@ export interface KeyActions {
 export function bindKeys(
   root: HTMLElement,
   state: State,
-  { help, find, copy, save, jump, head, ofView }: KeyActions,
+  { help, find, copy, save, jump, head, cut, ofView }: KeyActions,
   signal: AbortSignal,
   only?: HTMLElement,
 ): void {
@@ -41,8 +44,10 @@ export function bindKeys(
     J: () => jump(-1),
     x: () => toggleOff(state, head().layer.number, head().head),
     X: () => toggleLayerOff(state, head().layer.number),
+    k: () => cut({ layer: head().layer.number, head: head().head }),
+    K: () => cut(null),
     Escape: () => {
-      // First what is locked or looked at, then the heads that are off.
+      // First what is locked or looked at, then what is off.
       const held = [state.query, state.key, state.hover].some((each) => each.peek() !== null);
       if (!held) switchAllOn(state);
       state.hover.value = null;
@@ -78,7 +83,7 @@ export function bindKeys(
   );
 }
 
-const ONCE = new Set(["?", "/", "c", "s", "r", "v", "x", "X"]);
+const ONCE = new Set(["?", "/", "c", "s", "r", "v", "x", "X", "k", "K"]);
 
 /** Elements that take letters and digits themselves. */
 const TYPED = "input, textarea, select";

@@ -30,6 +30,9 @@ export const token = (name: string, strong = false): Marked => ({
   strong,
 });
 
+/** A replaced token, "big → small", beside the arrow of a pair. */
+export const inPair = (name: string) => name.replace(" → ", " | ");
+
 /** "it → dog" in bold. */
 export const pair = (query: string, key: string): Phrase => [
   token(query, true),

@@ -58,12 +58,16 @@ const PAGE = 20;
 /** The padding left and right of a label, in CSS pixels. */
 export const PADDING = 8;
 
+/** Counts lists: two may be of the same side. */
+let lists = 0;
+
 export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement {
   const { side, labels, names, shown, horizontal, track, across, range } = options;
   const special = new Set(options.special);
   const generatedFrom = options.generated ?? labels.length;
   const places = placesOf(shown, labels.length);
-  const idOf = (index: number) => `${side}-${options.position(index)}`;
+  const number = lists++;
+  const idOf = (index: number) => `${side}-${number}-${options.position(index)}`;
   const list = el("div", {
     class: `tokens ${side} ${horizontal ? "line" : "column"}`,
     role: "listbox",

@@ -12,6 +12,14 @@ interface Choice<Value> {
 /** A head by the number of its layer and its own. */
 export type HeadPlace = readonly [layer: number, head: number];
 
+/** Links from queries to keys, in heads of layers; null for all. */
+export type Cut = readonly [
+  queries: readonly number[] | null,
+  keys: readonly number[] | null,
+  layers: readonly number[] | null,
+  heads: readonly number[] | null,
+];
+
 const MOST = 2 ** 20;
 /** No list of heads, layers, tokens or neurons is longer than `MOST`. */
 const checkIndices = check.list(check.integer(0), check.integer(0, MOST));
@@ -26,6 +34,13 @@ const flag = (value: boolean): Choice<boolean> => ({ value, check: check.flag })
 const pairs: Choice<readonly HeadPlace[]> = {
   value: [],
   check: check.list(check.list(check.integer(0), check.integer(2, 2)), check.integer(0, MOST)),
+};
+const links: Choice<readonly Cut[]> = {
+  value: [],
+  check: check.list(
+    check.list(check.orNull(checkIndices), check.integer(4, 4)),
+    check.integer(0, MOST),
+  ),
 };
 const text = (value: string): Choice<string> => ({ value, check: check.text() });
 const index = (value: number): Choice<number> => ({ value, check: check.integer(0) });
@@ -71,6 +86,8 @@ export const SCHEMA = {
   muted: indices,
   /** The heads of this stack that are switched off. */
   off: pairs,
+  /** The links of this stack that are cut. */
+  cut: links,
   expanded: flag(true),
   /** The names of metrics; `map_x` may be "similarity", and `map_size` "none". */
   map_x: text("distance"),

@@ -1,5 +1,6 @@
-/** The heads that are switched off, for which the kernel runs the model again. */
+/** The heads and links that are off, without which the kernel runs the model again. */
 
+import type { Off } from "../data/requests.ts";
 import { type HeadPlace, SCHEMA } from "./choices.ts";
 import { choose, type State } from "./state.ts";
 
@@ -29,7 +30,17 @@ function toggleAll(state: State, places: readonly HeadPlace[]): void {
   switchOff(state, allOff ? others : [...others, ...places]);
 }
 
-export const switchAllOn = (state: State): void => switchOff(state, SCHEMA.off.value);
+/** Switch all heads on, and restore all links. */
+export function switchAllOn(state: State): void {
+  switchOff(state, SCHEMA.off.value);
+  choose(state, "cut", SCHEMA.cut.value);
+}
+
+/** All that is switched off in the stack shown. */
+export function offNow(state: State): Off | null {
+  const [heads, cut] = [state.off.value, state.cut.value];
+  return heads.length || cut.length ? { stack: state.shown.stack.value.name, heads, cut } : null;
+}
 
 function switchOff(state: State, places: readonly HeadPlace[]): void {
   // In the order of the model, as the kernel keeps them.

@@ -3,7 +3,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { Effect, PredictionEffect } from "../../src/data/effect.ts";
-import type { OffHeads } from "../../src/data/requests.ts";
+import type { Off } from "../../src/data/requests.ts";
 import { Absent } from "../../src/data/resource-cache.ts";
 import type { Source } from "../../src/data/store.ts";
 import type { Choices } from "../../src/state/choices.ts";
@@ -41,9 +41,9 @@ const MAT: PredictionEffect = {
 
 /** An app whose kernel replies when the test says so. */
 async function mounted(choices: Partial<Choices> = {}, others: Partial<Source> = {}) {
-  const asked: (OffHeads & { query: number | null; signal: AbortSignal })[] = [];
+  const asked: (Off & { query: number | null; signal: AbortSignal })[] = [];
   const replies: { resolve(effect: Effect): void; reject(error: Error): void }[] = [];
-  const effect = vi.fn((off: OffHeads, query: number | null, signal: AbortSignal) => {
+  const effect = vi.fn((off: Off, query: number | null, signal: AbortSignal) => {
     asked.push({ ...off, query, signal });
     return new Promise<Effect>((resolve, reject) => replies.push({ resolve, reject }));
   });
@@ -52,8 +52,8 @@ async function mounted(choices: Partial<Choices> = {}, others: Partial<Source> =
   return { ...app, asked, replies };
 }
 
-const panel = page.getByRole("region", { name: "Effect of the heads that are off" });
-const chips = page.getByRole("group", { name: "Heads switched off" }).getByRole("button");
+const panel = page.getByRole("region", { name: "Effect of what is off" });
+const chips = page.getByRole("group", { name: "Switched off" }).getByRole("button");
 const names = () => chips.elements().map((chip) => chip.getAttribute("aria-label"));
 const table = page.getByRole("table", { name: "Predictions before and after" });
 const rows = () =>
@@ -79,7 +79,7 @@ test("a head that is switched off brings the panel, and what changes", async () 
   ]);
   await expect.element(panel).toHaveTextContent("−0.69 → −1.39 (−0.69)");
   await expect.element(panel).toHaveTextContent("1.50 nats");
-  await expect.element(panel).toHaveTextContent("Zeros replace their outputs");
+  await expect.element(panel).toHaveTextContent("Zeros replace the outputs of heads");
 });
 
 test("hidden states of a bare encoder", async () => {
@@ -96,6 +96,36 @@ test("hidden states of a bare encoder", async () => {
     ["4", "ran", "<0.0001"],
   ]);
   await expect.element(panel).toHaveTextContent("mean of 9 tokens0.0123");
+});
+
+test("a cut link brings the panel, a chip and marks; Esc restores it", async () => {
+  const { root, state, asked, replies } = await mounted({ layer: 1, head: 1, query: 3, key: 2 });
+  root.focus();
+  await userEvent.keyboard("k");
+  expect(state.cut.value).toEqual([[[3], [2], [1], [1]]]);
+  expect(asked).toMatchObject([{ stack: "self", heads: [], cut: state.cut.value, query: 3 }]);
+  replies[0].resolve(MAT);
+  await expect.element(panel).toHaveTextContent("Cut links have score −∞");
+  const { labels } = state.shown.stack.value.queries;
+  const name = `Restore the links from “${labels[3]}” to “${labels[2]}” in head 1-1`;
+  expect(names()).toEqual([name]);
+  const button = page.getByRole("button", { name: "Cut link" });
+  await expect.element(button).toHaveAttribute("aria-pressed", "true");
+  await userEvent.keyboard("K");
+  expect(names()[1]).toMatch(/in all heads$/);
+  await userEvent.keyboard("k");
+  expect(state.cut.value).toEqual([[[3], [2], null, null]]);
+  await userEvent.keyboard("{Escape}{Escape}");
+  expect(state.cut.value).toEqual([]);
+  await expect.element(panel).not.toBeInTheDocument();
+});
+
+test("nothing is cut where no token is locked, and the view says what to do", async () => {
+  const { root, asked } = await mounted();
+  root.focus();
+  await userEvent.keyboard("k");
+  await expect.element(page.getByRole("status")).toHaveTextContent("point at a token or lock one");
+  expect(asked).toEqual([]);
 });
 
 test("another head aborts the request before, whose answer is not shown", async () => {
@@ -185,9 +215,12 @@ test("the views show the attention without the heads, and with all of them again
   const columns = () => page.getByRole("columnheader").elements().length;
   const before = columns();
   await userEvent.click(button);
-  expect(changed).toHaveBeenCalledWith({ stack: "self", heads: [[0, 1]] }, expect.any(AbortSignal));
+  expect(changed).toHaveBeenCalledWith(
+    { stack: "self", heads: [[0, 1]], cut: [] },
+    expect.any(AbortSignal),
+  );
   await expect.element(button).toHaveAttribute("aria-pressed", "true");
-  await expect.element(page.getByText("attention without the heads that are off")).toBeVisible();
+  await expect.element(page.getByText("attention without what is off")).toBeVisible();
   expect(columns()).not.toBe(before);
   root.focus();
   await userEvent.keyboard("{Escape}");

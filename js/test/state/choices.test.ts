@@ -29,6 +29,10 @@ const VALUES = {
     ],
     wrong: [0, [3], [[0]], [[0, 1, 2]], [[0, -1]], [["0", "1"]], {}],
   },
+  links: {
+    right: [[], [[[0], [1, 2], null, null]], [[null, [1], [3], [0]]]],
+    wrong: [0, [3], [[[0], [1], null]], [[[0], [-1], null, null]], [["0", [1], null, null]], {}],
+  },
   text: { right: ["a name"], wrong: [0, true, ["a name"], {}] },
 };
 

@@ -1,14 +1,15 @@
-/** The attention without the heads that are off, which the views can show in place of the record. */
+/** The attention without what is off, which the views can show in place of the record. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Store } from "../../data/store.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { offNow } from "../../state/off.ts";
 import type { State } from "../../state/state.ts";
 
 /**
  * The store of that attention; null while the views show the record.
  *
- * While other heads are switched off, it stays that of the heads before until the new one is here.
+ * While something else is switched off, it stays that of before until the new one is here.
  */
 export function changedStore(
   scope: Scope,
@@ -17,9 +18,8 @@ export function changedStore(
 ): ReadonlySignal<Store | null> {
   const result = signal<Store | null>(null);
   const wanted = computed(() => {
-    const heads = state.off.value;
-    if (!state.withoutOff.value || !heads.length) return "";
-    return JSON.stringify({ stack: state.shown.stack.value.name, heads });
+    const off = state.withoutOff.value ? offNow(state) : null;
+    return off ? JSON.stringify(off) : "";
   });
   scope.scopedEffect((own) => {
     const ask = store.changed;

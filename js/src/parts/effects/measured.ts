@@ -1,10 +1,11 @@
-/** Asks the kernel what the model does without the heads that are switched off. */
+/** Asks the kernel what the model does without what is switched off. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Effect } from "../../data/effect.ts";
 import { Absent } from "../../data/resource-cache.ts";
 import type { Store } from "../../data/store.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { offNow } from "../../state/off.ts";
 import type { State } from "../../state/state.ts";
 
 export type Measured =
@@ -18,11 +19,11 @@ export type Measured =
     };
 
 const NO_KERNEL =
-  "Only a notebook with the model shows what it does without these heads: run the cell again there.";
+  "Only a notebook with the model shows what it does without this: run the cell again there.";
 
 const WAITING: Measured = { status: "waiting" };
 
-/** The effect of the heads that are off; null while none is. */
+/** The effect of what is off; null while nothing is. */
 export function measured(
   scope: Scope,
   state: State,
@@ -31,11 +32,8 @@ export function measured(
   const result = signal<Measured | null>(null);
   // An equal list from the kernel is no news.
   const wanted = computed(() => {
-    const heads = state.off.value;
-    const query = state.query.value;
-    return heads.length
-      ? JSON.stringify({ stack: state.shown.stack.value.name, heads, query })
-      : "";
+    const off = offNow(state);
+    return off ? JSON.stringify({ ...off, query: state.query.value }) : "";
   });
   scope.scopedEffect((own) => {
     if (!wanted.value) {

@@ -1,19 +1,21 @@
-/** The panel beside the views: the heads that are off, and what the model does without them. */
+/** The panel beside the views: the heads and links that are off, and what the model does then. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { Effect } from "../../data/effect.ts";
 import type { Store } from "../../data/store.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { switchAllOn, toggleLayerOff, toggleOff } from "../../state/off.ts";
+import { restore } from "../../state/cut.ts";
+import { offNow, switchAllOn, toggleLayerOff, toggleOff } from "../../state/off.ts";
 import type { State } from "../../state/state.ts";
 import { button, el, setAttributes } from "../dom.ts";
+import { headsText, linkName, linkText } from "../links.ts";
 import type { Table } from "../table.ts";
 import { measured } from "./measured.ts";
 import { predictionSummary, predictions, predictionsTable } from "./predictions.ts";
 import { states, statesSummary, statesTable } from "./states.ts";
 
 export interface EffectsPanel {
-  /** Hidden while all heads are on. */
+  /** Hidden while nothing is off. */
   readonly element: HTMLElement;
   /** The tables that can be copied. */
   readonly tables: ReadonlySignal<readonly Table[]>;
@@ -30,13 +32,13 @@ export function effectsPanel(
   const chips = el("div", {
     class: "off-chips",
     role: "group",
-    "aria-label": "Heads switched off",
+    "aria-label": "Switched off",
   });
   const allOn = button({ class: "some" }, "All on", () => {
     leave();
     switchAllOn(state);
   });
-  allOn.title = "Switch all heads on again (Esc)";
+  allOn.title = "Switch all heads on again, and restore all links (Esc)";
   const attention = button(
     { class: "some shown-attention" },
     "Show the attention without them",
@@ -51,7 +53,7 @@ export function effectsPanel(
   const summary = el("div", { class: "unseen", "aria-live": "polite" });
   const element = el(
     "section",
-    { class: "effects", "aria-label": "Effect of the heads that are off" },
+    { class: "effects", "aria-label": "Effect of what is off" },
     el("div", { class: "off-row" }, el("span", {}, "Without"), chips, allOn),
     remark,
     attention,
@@ -60,8 +62,7 @@ export function effectsPanel(
   );
 
   scope.effect(() => {
-    const off = state.off.value;
-    element.hidden = !off.length;
+    element.hidden = !offNow(state);
     const root = element.getRootNode();
     const active = root instanceof ShadowRoot ? root.activeElement : null;
     const at = [...chips.children].indexOf(active as Element);
@@ -78,7 +79,10 @@ export function effectsPanel(
     setAttributes(content, { "aria-busy": waiting });
     remark.textContent = waiting
       ? "Waiting for the kernel, which runs the model …"
-      : "Zeros replace their outputs.";
+      : [
+          state.off.value.length ? "Zeros replace the outputs of heads." : "",
+          state.cut.value.length ? "Cut links have score −∞; the softmax is taken anew." : "",
+        ].join(" ");
     // Until the new numbers are here, those before stay, faded.
     if (waiting) return;
     if (now === null) content.replaceChildren();
@@ -110,8 +114,22 @@ const summaryOf = (effect: Effect): string =>
 const tableOf = (effect: Effect): Table =>
   effect.predicts === null ? statesTable(effect) : predictionsTable(effect);
 
+const chipsOf = (state: State): readonly HTMLElement[] => [...headChips(state), ...cutChips(state)];
+
+/** A chip for every cut link. */
+const cutChips = (state: State): readonly HTMLElement[] =>
+  state.cut.value.map((cut) => {
+    const [stack, link] = [state.shown.stack.value, [cut[0], cut[1]] as const];
+    const where = headsText(cut);
+    const name = `${linkName(stack, link)} in ${/^\d+-/.test(where) ? "head " : ""}${where}`;
+    const chipped = chip(linkText(stack, link), `Restore ${name}`, () => restore(state, cut));
+    chipped.classList.add("cut");
+    chipped.prepend(el("span", {}, where));
+    return chipped;
+  });
+
 /** A chip for every head that is off, or for a layer of which all are. */
-function chipsOf(state: State): readonly HTMLElement[] {
+function headChips(state: State): readonly HTMLElement[] {
   const byLayer = new Map<number, number[]>();
   for (const [layer, head] of state.off.value) {
     byLayer.set(layer, [...(byLayer.get(layer) ?? []), head]);
@@ -120,18 +138,20 @@ function chipsOf(state: State): readonly HTMLElement[] {
   return [...byLayer].flatMap(([layer, off]) => {
     const count = layers.find(({ number }) => number === layer)?.heads ?? 0;
     if (count > 1 && off.length === count) {
-      return [chip(`layer ${layer}`, `layer ${layer}`, () => toggleLayerOff(state, layer))];
+      const label = `Switch layer ${layer} on again`;
+      return [chip(`layer ${layer}`, label, () => toggleLayerOff(state, layer))];
     }
     return off.map((head) =>
-      chip(`${layer}-${head}`, `head ${layer}-${head}`, () => toggleOff(state, layer, head)),
+      chip(`${layer}-${head}`, `Switch head ${layer}-${head} on again`, () =>
+        toggleOff(state, layer, head),
+      ),
     );
   });
 }
 
-/** @param name of the head or layer, within a sentence */
-function chip(text: string, name: string, switchOn: () => void): HTMLButtonElement {
-  const label = `Switch ${name} on again`;
-  const element = button({ class: "off-chip", "aria-label": label, title: label }, text, switchOn);
+function chip(text: string, label: string, switchOn: () => void): HTMLButtonElement {
+  const element = button({ class: "off-chip", "aria-label": label, title: label }, "", switchOn);
+  element.append(el("bdi", {}, text));
   element.append(el("span", { "aria-hidden": "true" }, "✕"));
   element.addEventListener("keydown", (event) => {
     if (event.key !== "Backspace" && event.key !== "Delete") return;

@@ -1,4 +1,4 @@
-/** The panel of the heads that are off, beside the view or below it, and the marks of these heads. */
+/** The panel of what is off, beside the view or below it, and the marks of heads that are. */
 
 export const EFFECTS = `
 .main { display: flex; align-items: stretch; min-width: 0 }
@@ -8,12 +8,15 @@ export const EFFECTS = `
   border-left: 1px solid var(--border); font-size: 13px; font-variant-numeric: tabular-nums;
 }
 .off-row { display: flex; align-items: baseline; gap: 8px }
-.off-chips { flex: 1; display: flex; flex-wrap: wrap; gap: 6px; max-height: 96px; overflow: auto; padding: 2px }
+.off-chips { flex: 1; display: flex; flex-wrap: wrap; gap: 6px; max-height: 128px; overflow: auto; padding: 2px }
 .off-chip {
   display: flex; align-items: center; gap: 6px; height: 26px; padding: 0 9px; border: 1px solid var(--border); border-radius: 13px;
   background: none; font-size: 12px;
 }
 .off-chip span { color: var(--muted); font-size: 10px }
+.off-chip.cut { max-width: 100% }
+.off-chip bdi { overflow: hidden; text-overflow: ellipsis; white-space: pre }
+.off-chip span { flex: none }
 .off-chip:hover { border-color: var(--muted) }
 .off-chip:hover span { color: var(--text) }
 .off-row .some { margin-right: -8px }
@@ -51,7 +54,8 @@ export const EFFECTS = `
 .states tbody tr { background: linear-gradient(var(--highlight), var(--highlight)) left center / var(--p) 18px no-repeat }
 .states bdi { overflow-wrap: anywhere; white-space: pre-wrap }
 .off-button[aria-pressed=true] { color: var(--negative) }
-.off-button { margin-left: -4px }
+.off-buttons { display: flex; margin-left: -4px }
+.off-button[aria-disabled=true] { opacity: .45 }
 .swatches button.off { outline: 1.5px dashed var(--text); outline-offset: 1px; text-decoration: line-through }
 [role=gridcell].off::before { content: ""; position: absolute; inset: -2px; border: 1.5px dashed var(--text); border-radius: 7px; pointer-events: none }
 @container (max-width: 900px) {

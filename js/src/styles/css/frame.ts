@@ -39,10 +39,10 @@ header {
 .radios > :last-child { border-radius: 0 6px 6px 0 }
 .radios > [aria-checked=true] { background: var(--accent); color: var(--onAccent) }
 .record-names {
-  display: flex; flex-wrap: wrap; gap: 2px 24px; padding: 5px 20px; font-size: 13px;
+  display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 24px; padding: 5px 20px; font-size: 13px;
   border-bottom: 1px solid var(--border); background: var(--panel);
 }
-.record-name { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.record-name { min-width: 0; padding: 2px 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .record-name b { padding: 1px 6px; margin-right: 8px; border: 1px solid var(--border); border-radius: 4px; background: var(--background) }
 .remark { margin-left: auto; color: var(--muted) }
 [role=tab]:first-child { border-radius: 6px 0 0 6px }

@@ -24,6 +24,15 @@ export const HEAD = `
 .strip-names { position: absolute; bottom: 100%; left: 0; font-size: 11px; color: var(--muted); white-space: nowrap }
 .strip-names.right { left: auto; right: 0 }
 .horizontal .strip-names { display: none }
+.changes { width: 100%; margin-top: 20px; border-collapse: collapse; font-size: 12px; font-variant-numeric: tabular-nums }
+.changes caption { padding-bottom: 4px; text-align: left; font-size: 13px; font-weight: 600 }
+.changes :is(th, td) { padding: 2px 0 2px 12px; font-weight: 400; text-align: right; white-space: nowrap }
+.changes thead th { border-bottom: 1px solid var(--border); color: var(--muted) }
+.changes th:first-child { width: 99%; padding-left: 0; text-align: left; white-space: normal; overflow-wrap: anywhere }
+.changes tr[aria-current=true] { background: var(--highlight) }
+.changes button { padding: 0 4px; border: 0; background: none; font: inherit; color: inherit; text-align: left }
+.changes .more { color: var(--positive) }
+.changes .less { color: var(--negative) }
 .norms { position: relative; flex: none; width: 86px; font-size: 11px; color: var(--muted) }
 .norms .bar i { left: 0 }
 .norms .heading { position: absolute; bottom: 100%; right: 0; white-space: nowrap }

@@ -2,6 +2,7 @@
 
 export const NEURON = `
 .neuron-view { position: relative; min-width: 100% }
+.both-records [role=group] + [role=group] { margin-top: 24px }
 .column-headers { position: sticky; z-index: 3; top: -16px; height: 40px; background: var(--background); font-size: 13px; line-height: 1.35; color: var(--muted) }
 .column-headers div { position: absolute; display: grid }
 .column-headers span { overflow: hidden; white-space: nowrap; text-overflow: ellipsis }

@@ -17,6 +17,7 @@ import { headColors } from "../../styles/head-colors.ts";
 import { shownArcs } from "../shared/arcs.ts";
 import { type Axes, axesOf, focusedUnits } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW } from "../shared/columns.ts";
+import { shownCuts } from "../shared/cuts.ts";
 import { figureName } from "../shared/figure.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import {
@@ -36,6 +37,7 @@ import { NORMS_WIDTH, normsColumn } from "../shared/norms.ts";
 import { pairs } from "../shared/pairs.ts";
 import { stripsOf } from "../shared/strips.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
+import { changesTable } from "./changes.ts";
 import { jump, type ShownMatrix } from "./jump.ts";
 import { headLegend } from "./legend.ts";
 import { pictureContent } from "./picture/picture.ts";
@@ -177,7 +179,11 @@ function headContent(
   const matrixWidth = sideBySide
     ? Math.min(Math.round(width * MATRIX_SHARE), mostMatrix)
     : Math.min(width, LARGEST_MATRIX);
-  const attention = { state, palette, axes, focused };
+  const cuts = shownCuts(state, axes, () => ({
+    layer: data.info.number,
+    head: headIn(state, data),
+  }));
+  const attention = { state, palette, axes, focused, cuts };
   const leftWidth = sideBySide ? width - matrixWidth - GAP : width;
   const hasRoom = leftWidth >= LEAST_LINES + NORMS_WIDTH && !horizontal && !isLong(axes);
   const joined = axes.key.units.tokens.some(({ length }) => length > 1);
@@ -215,6 +221,7 @@ function headContent(
     width: matrixWidth,
     labelsRows: true,
   });
+  if (data.stack.difference) picture.append(changesTable(scope, state, axes, matrix, focused));
   const buttons = swatches(scope, state, heads, palette);
   // Not hidden: the tokens below stay in their place.
   buttons.classList.toggle("unused", allLayers !== null);

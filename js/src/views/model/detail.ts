@@ -9,6 +9,7 @@ import { headLens } from "../../state/lens.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { shownArcs } from "../shared/arcs.ts";
 import { axesOf, focusedUnits } from "../shared/axes.ts";
+import { shownCuts } from "../shared/cuts.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import { SUFFIXES, shownMatrix } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
@@ -61,7 +62,8 @@ function detailContent(
   const matrixWidth = Math.min(fitting, sideBySide ? (width - GAP) / 2 : width);
   // The background of the panel.
   const onPanel = computed(() => ({ ...palette.value, background: palette.value.panel }));
-  const attention = { state, palette: onPanel, axes, focused };
+  const cuts = shownCuts(state, axes, () => ({ layer: data.info.number, head: head.value }));
+  const attention = { state, palette: onPanel, axes, focused, cuts };
   const colors = computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]);
   const arcs = shownArcs(state, data.stack.name, axes, matrix);
   const lines = pairs(scope, {

@@ -7,8 +7,11 @@ import {
   signal,
   untracked,
 } from "@preact/signals-core";
+import { DifferenceLayer } from "../../data/difference-layer.ts";
+import type { Layer } from "../../data/layer.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
+import { el } from "../../parts/dom.ts";
 import { columnWidth } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -46,21 +49,44 @@ export function neuronView(context: Context): View {
     });
   });
   const step = signal<Strongest | null>(null);
-  const view = layerView(context, ({ whole, stack }, keys) =>
-    stack.difference
-      ? notice("Queries and keys are of one record: choose A or B to see how they make weights.")
-      : whole === null
-        ? notice(
-            "This view needs the layer's vectors, and this layer is too large to be sent as a whole. " +
-              "The head view shows its weights. For this view, capture a shorter text.",
-          )
-        : whole.info.dim === null
-          ? noVectors(whole)
-          : neuronContent(keys, context, whole, explained, step),
+  const ofSide = ({ whole }: Layer, own: Scope) =>
+    whole === null
+      ? notice(
+          "This view needs the layer's vectors, and this layer is too large to be sent as a whole. " +
+            "The head view shows its weights. For this view, capture a shorter text.",
+        )
+      : whole.info.dim === null
+        ? noVectors(whole)
+        : neuronContent(own, context, whole, explained, step);
+  const view = layerView(context, (data, own) =>
+    data instanceof DifferenceLayer
+      ? oneAboveTheOther(data.sides.map((side) => ofSide(side, own)))
+      : ofSide(data, own),
   );
   const tools = neuronTools(scope, state, explained, step);
   const jump: Step = (by) => step.peek()?.go(by);
   return { ...view, tools, jump };
+}
+
+/** A above B: a difference has no queries and keys of its own. */
+function oneAboveTheOther(sides: readonly ViewContent[]): ViewContent {
+  const [a] = sides;
+  const groups = sides.map(({ element }, at) => {
+    const name = "AB".charAt(at);
+    return el("div", { role: "group", "aria-label": name }, el("strong", {}, name), element);
+  });
+  return {
+    ...a,
+    element: el("div", { class: "both-records" }, ...groups),
+    status: computed(() =>
+      sides.flatMap(({ status }, at) => [at ? "   B  " : "A  ", ...status.value]),
+    ),
+    tables: computed(() =>
+      sides.flatMap(({ tables }, at) =>
+        tables.value.map((table) => ({ ...table, name: `${table.name} of ${"AB".charAt(at)}` })),
+      ),
+    ),
+  };
 }
 
 /** The first word; the last with a causal mask, where words see only those before them. */

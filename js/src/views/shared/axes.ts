@@ -78,7 +78,12 @@ export interface AttentionOptions {
   readonly palette: ReadonlySignal<Palette>;
   readonly axes: Axes;
   readonly focused: ReadonlySignal<FocusedUnits>;
+  /** The cut links of the head that is looked at. */
+  readonly cuts: ReadonlySignal<readonly CutUnits[]>;
 }
+
+/** A cut link by the units that it joins, as far as they are shown. */
+export type CutUnits = Readonly<Record<Side, readonly number[]>>;
 
 /** The units under the pointer, or else the locked ones; on both sides, a pair. */
 export interface FocusedUnits {

@@ -19,23 +19,26 @@ export const LIMIT = 50;
  * itself, to the first unit, and from or to special tokens. Returns a function that stops it.
  *
  * @param report called with the share done, 0 to 1; at 1 with the links, strongest first
+ * @param limit the number of links
+ * @param all true to find also those that most heads have
  */
 export function strongestLinks(
   matrix: AttentionMatrix,
   axes: Axes,
   report: (done: number, links: readonly Link[]) => void,
+  { limit = LIMIT, all = false } = {},
 ): () => void {
   const links: Link[] = [];
   const { measure } = matrix;
   // The number of no link: a masked key, or a weight of zero.
   const none = measure === "score" ? Number.NEGATIVE_INFINITY : 0;
   const special = {
-    query: new Set(axes.query.units.special),
-    key: new Set(axes.key.units.special),
+    query: new Set(all ? [] : axes.query.units.special),
+    key: new Set(all ? [] : axes.key.units.special),
   };
   const rows = axes.query.shown.filter((query) => !special.query.has(query));
   // Heads with nothing to attend to attend to the first token, unless it belongs to another text.
-  const same = sameText(axes);
+  const same = !all && sameText(axes);
   const columns = axes.key.shown.filter((key) => !special.key.has(key) && !(same && key === 0));
   const gather = (at: number) => {
     const query = rows[at];
@@ -43,12 +46,12 @@ export function strongestLinks(
     for (const key of columns) {
       const weight = weights[key];
       const strength = strengthOf(measure, weight);
-      const least = links.length < LIMIT ? none : strengthOf(measure, links[LIMIT - 1].weight);
+      const least = links.length < limit ? none : strengthOf(measure, links[limit - 1].weight);
       if (strength <= least || (same && key === query)) continue;
       let place = links.length;
       while (place > 0 && strengthOf(measure, links[place - 1].weight) < strength) place--;
       links.splice(place, 0, { query, key, weight });
-      if (links.length > LIMIT) links.pop();
+      if (links.length > limit) links.pop();
     }
     report((at + 1) / rows.length, links);
   };

@@ -9,12 +9,14 @@ import { tokenList } from "../../parts/token-list.ts";
 import { cursorOf } from "../../parts/tokens.ts";
 import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { headAt, toggleCut } from "../../state/cut.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
 import { pointAt, type Side } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import type { DrawnArc } from "./arcs.ts";
 import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
 import { type ColumnsOptions, columnsOf } from "./columns.ts";
+import { cutArcs } from "./cuts.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
 import type { Series } from "./ribbons.ts";
@@ -94,7 +96,10 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     colors,
     focused,
     series,
-    arcs: options.arcs,
+    arcs: computed(() => [
+      ...options.arcs.value,
+      ...cutArcs(options.cuts.value, matrices.value[0]),
+    ]),
     palette,
   });
   const row = el(
@@ -145,6 +150,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
         state.hover.value = unit === null ? null : placeOf(axes, query, key);
       },
       toggle(unit, event) {
+        if (event.altKey) return void toggleCut(state, headAt(state));
         if (event.shiftKey) return togglePair(state, side, positionOf(axis, unit));
         // Any token of a word may be locked.
         const locked = lockedOn(state, side).filter((at) => axis.units.of[at] === unit);

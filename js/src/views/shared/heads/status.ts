@@ -5,6 +5,7 @@ import { type AttentionMatrix, roundingOfSum, strengthOf } from "../../../data/a
 import type { Layer } from "../../../data/layer.ts";
 import {
   hint,
+  inPair,
   numberOf,
   type Phrase,
   pair,
@@ -94,9 +95,6 @@ export function headStatus(content: HeadContent): Phrase {
     release,
   ];
 }
-
-/** A replaced token, "big → small", beside the arrow of a pair. */
-const inPair = (name: string) => name.replace(" → ", " | ");
 
 /** The text in place of the numbers of the focused tokens while they are missing. */
 function missing({ data, focused }: HeadContent, { side, units }: Axis): string {

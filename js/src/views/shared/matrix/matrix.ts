@@ -6,9 +6,11 @@ import { paintCanvas, paintPart } from "../../../painting/canvas.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
 import { perFrame } from "../../../scheduling/frame.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
+import { headAt, toggleCut } from "../../../state/cut.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { type Place, pointAt } from "../../../state/state.ts";
 import { type AttentionOptions, type Axis, placeOf } from "../axes.ts";
+import { paintCuts } from "../cuts.ts";
 import { crossBox, paintCross } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
 import { NAMES_FROM } from "./names.ts";
@@ -34,7 +36,7 @@ const WIDE_FROM = 300;
 const FRAME = 1;
 
 export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
-  const { state, palette, axes, matrix, focused, width } = options;
+  const { state, palette, axes, matrix, focused, cuts, width } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const { left, top, available, zoomable } = marginsFor(options);
   const extent = { rows: rows.length, columns: columns.length, available };
@@ -86,6 +88,8 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
     paintCanvas(picture, ...size.value, (painter) => {
       painter.translate(left + FRAME, top + FRAME);
       plot(painter, value);
+      if (cuts.value.length)
+        paintCuts(painter, palette.value, axes, value, cuts.value, matrix.value);
     });
   });
   scope.effect(() => {
@@ -157,6 +161,11 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   stage.addEventListener("click", (event) => {
     const place = gestures?.moving() ? null : placeAt(event);
     if (!place) return;
+    if (event.altKey) {
+      pointAt(state, place);
+      toggleCut(state, headAt(state));
+      return;
+    }
     // Any token of a word may be locked.
     const lockedUnit = ({ side, units }: Axis) => units.of[state[side].peek() ?? -1];
     const same =

@@ -82,7 +82,8 @@ export function describe(
     weight: "√weight",
     share: "√share",
   }[measure];
-  const full = numberOf(measure, peak, largestRounding);
+  // A magnitude has no sign.
+  const full = numberOf(measure === "score" ? "score" : "weight", peak, largestRounding);
   return `${rows} · ${columns} · shade: ${shade} up to ${full}${most}`;
 }
 

@@ -1,0 +1,23 @@
+"""A trait of links between tokens that are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import traitlets
+
+from attnwidget.interventions import Link
+
+
+# Older versions of traitlets, as Colab's, cannot be asked for List[Link].
+class Links(traitlets.List):  # type: ignore[type-arg]
+    """A list of `Link`, from `KnockOut` or their fields."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
+            try:
+                value = [Link.of(each) for each in value]
+            except TypeError as error:
+                raise traitlets.TraitError(f"{self.name}: {error}") from error
+        return super().validate(obj, value)

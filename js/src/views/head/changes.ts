@@ -1,0 +1,90 @@
+/** The table of the pairs of tokens whose weights differ most between two records. */
+
+import { batch, type ReadonlySignal, untracked } from "@preact/signals-core";
+import type { AttentionMatrix } from "../../data/attention-matrix.ts";
+import { button, el, setAttributes } from "../../parts/dom.ts";
+import { inPair, signed, weight } from "../../parts/text.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { lock } from "../../state/locks.ts";
+import type { State } from "../../state/state.ts";
+import { type Axes, type FocusedUnits, placeOf } from "../shared/axes.ts";
+import { type Link, strongestLinks } from "../shared/links.ts";
+
+const COUNT = 7;
+
+/** Hidden unless the matrix is a difference whose rows are here, and something differs. */
+export function changesTable(
+  scope: Scope,
+  state: State,
+  axes: Axes,
+  matrix: ReadonlySignal<AttentionMatrix>,
+  focused: ReadonlySignal<FocusedUnits>,
+): HTMLElement {
+  const body = el("tbody");
+  const names = ["query → key", "A", "B", "B − A"].map((name) => el("th", { scope: "col" }, name));
+  const caption = el("caption");
+  const table = el(
+    "table",
+    { class: "changes" },
+    caption,
+    el("thead", {}, el("tr", {}, ...names)),
+    body,
+  );
+  let shown: readonly Link[] = [];
+
+  scope.scopedEffect((own) => {
+    const current = matrix.value;
+    const { sides, overview, name } = current;
+    table.hidden = true;
+    if (!sides || overview) return;
+    caption.textContent = `Largest changes of ${name.replace(", B − A", "").toLowerCase()}`;
+    const stop = untracked(() =>
+      strongestLinks(
+        current,
+        axes,
+        (done, links) => {
+          if (done < 1) return;
+          shown = links;
+          table.hidden = !links.length;
+          body.replaceChildren(...links.map((link) => rowOf(link, sides, current)));
+          mark();
+        },
+        { limit: COUNT, all: true },
+      ),
+    );
+    own.onEnd(stop);
+  });
+  scope.effect(mark);
+
+  function rowOf(
+    { query, key, weight: change }: Link,
+    sides: readonly AttentionMatrix[],
+    { rounding }: AttentionMatrix,
+  ): HTMLElement {
+    const name = `${inPair(axes.query.names[query])} → ${inPair(axes.key.names[key])}`;
+    const go = () =>
+      batch(() => {
+        const place = placeOf(axes, query, key);
+        state.hover.value = null;
+        lock(state, place);
+        state.sought.value = place;
+      });
+    const numbers = [
+      ...sides.map((side) => weight(side.row(query)[key], side.rounding(query, key))),
+      signed(change, rounding(query, key)),
+    ];
+    const cells = numbers.map((text) => el("td", {}, text));
+    cells[2].className = change > 0 ? "more" : "less";
+    return el("tr", {}, el("th", { scope: "row" }, button({}, name, go)), ...cells);
+  }
+
+  function mark(): void {
+    const { query, key } = focused.value;
+    shown.forEach((link, at) => {
+      const same = query.length === 1 && query[0] === link.query && key[0] === link.key;
+      setAttributes(body.children[at] as HTMLElement, { "aria-current": `${same}` });
+    });
+  }
+
+  return table;
+}
