@@ -25,12 +25,16 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 DATA = FOLDER / "data"
 
 # Models by the name that a notebook loads them by, and their folder under --models. SmolLM2 and the
-# embedded model come as packages. librivox has recordings with the times of their words.
+# embedded model come as packages. librivox has recordings with the times of their words, ud_english
+# the treebanks EWT and GUM.
 HUB = {
     "Helsinki-NLP/opus-mt-en-fr": "marian_en_fr",
     "google/vit-base-patch16-224": "vit",
     "librivox": "librivox",
     "openai/whisper-tiny.en": "whisper_tiny_en",
+    "sentence-transformers/all-mpnet-base-v2": "mpnet",
+    "thenlper/gte-small": "gte_small",
+    "ud_english": "ud_english",
 }
 SMOLLM2 = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
@@ -68,9 +72,7 @@ def run(name: str, manager: KernelManager, extra: str = "") -> nbformat.Notebook
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     if extra:
         notebook.cells.append(nbformat.v4.new_code_cell(extra))
-    client = NotebookClient(
-        notebook, km=manager, timeout=600, store_widget_state=False, coalesce_streams=True
-    )
+    client = NotebookClient(notebook, km=manager, store_widget_state=False, coalesce_streams=True)
     client.execute()
     client.kc.stop_channels()
     if extra:
@@ -100,7 +102,7 @@ def _kept(output: Any) -> Any:
 
 
 def lay(folder: Path, models: Path | None, smollm2: Loaded) -> None:
-    """Put the data and the trained models where the notebooks find them."""
+    """Put the data, the trained models and the treebanks where the notebooks find them."""
     (folder / DATA.name).symlink_to(DATA)
     _save_for_from_pretrained(smollm2, folder / SMOLLM2)
     for name, own in HUB.items():
@@ -126,7 +128,7 @@ def _save_for_from_pretrained(smollm2: Loaded, folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts.notebooks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="all if none is given")
-    parser.add_argument("--models", type=Path, help="the folder of trained models")
+    parser.add_argument("--models", type=Path, help="the folder of trained models and treebanks")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

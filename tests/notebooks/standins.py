@@ -1,4 +1,4 @@
-"""Models with random weights, on which notebooks run if the trained ones are not available."""
+"""Random models and a made-up treebank, on which notebooks run where the real ones are missing."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,8 @@ import torch
 from scipy.io import wavfile
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from transformers import (
+    BertConfig,
+    BertModel,
     MarianConfig,
     MarianMTModel,
     ViTConfig,
@@ -20,6 +22,8 @@ from transformers import (
     WhisperTokenizer,
 )
 from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+from attnwidget.default_model import default_model
 
 PROSE = Path(__file__).parents[2] / "benchmarks" / "browser" / "prose.txt"
 
@@ -68,6 +72,40 @@ def vit(folder: Path) -> None:
     ViTImageProcessor().save_pretrained(folder)
 
 
+def encoder(folder: Path) -> None:
+    """2 layers of 12 heads, in place of 12 of mpnet-base and gte-small, and MiniLM's tokenizer."""
+    torch.manual_seed(0)
+    config = BertConfig(hidden_size=48, intermediate_size=48, num_hidden_layers=2)
+    BertModel(config).save_pretrained(folder)
+    default_model()[1].save_pretrained(folder)
+
+
+_DOCUMENT = """\
+# newdoc id = {number}
+# global.Entity = eid-etype-head-other
+1\tAnn\tAnn\tPROPN\t_\t_\t2\tnsubj\t_\tEntity=(e1-person-1-)
+2\tsaw\tsee\tVERB\t_\t_\t0\troot\t_\t_
+3\ta\ta\tDET\t_\t_\t4\tdet\t_\tEntity=(e2-animal-2-
+4\tdog\tdog\tNOUN\t_\t_\t2\tobj\t_\tEntity=e2)
+5\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e2-animal-1-)
+2\tchased\tchase\tVERB\t_\t_\t0\troot\t_\t_
+3\ther\ther\tPRON\t_\t_\t2\tobj\t_\tEntity=(e1-person-1-)
+4\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+"""
+
+
+def ud_english(folder: Path) -> None:
+    """One document, again and again, with trees and coreference."""
+    folder.mkdir(parents=True)
+    text = "".join(_DOCUMENT.format(number=number) for number in range(24))
+    for name in ("ewt", "gum"):
+        for part in ("dev", "test"):
+            (folder / f"en_{name}-ud-{part}.conllu").write_text(text)
+
+
 def whisper(folder: Path) -> None:
     """4 + 4 layers of 6 heads over 30 seconds, as Whisper tiny has them, with a token per byte."""
     end = "<|endoftext|>"
@@ -108,4 +146,12 @@ def librivox(folder: Path) -> None:
         (folder / f"{name}.json").write_text(json.dumps({"w": words}))
 
 
-MAKE = {"librivox": librivox, "marian_en_fr": marian, "vit": vit, "whisper_tiny_en": whisper}
+MAKE = {
+    "gte_small": encoder,
+    "librivox": librivox,
+    "marian_en_fr": marian,
+    "mpnet": encoder,
+    "ud_english": ud_english,
+    "vit": vit,
+    "whisper_tiny_en": whisper,
+}

@@ -30,6 +30,23 @@ def strongest(widget):
 assert "river" in strongest(river) and "loan" in strongest(money)
 assert turned.pop("loan") > 3 * max(turned.values())
 """,
+    "clark_coreference": """
+assert (found.layer, found.head, found.direction) == (1, 1, "is attended to")
+assert found.accuracy.low > found.nearest.high and found.null_accuracy.low < found.nearest.value
+assert heads["dev"].idxmax() == "1-1" and heads["test"].idxmax() == "3-5"
+earlier = [tokens.index(word) for word in ("queen", "farmer", "she", "him", "his", "sheep")]
+given = record.weights(1, 1)[earlier, tokens.index("her")]
+assert tokens[earlier[given.argmax()]] == "she"
+assert (larger.layer, larger.head, larger.direction) == (2, 10, "attends")
+assert larger.accuracy.low > larger.same_word.high
+""",
+    "clark_probe_and_map": """
+assert abs(parser.accuracy.value - 0.524) < 0.005
+assert parser.null_accuracy.high < parser.right_branching.low
+assert edges.related.accuracy.low > edges.related.distance.high
+assert edges.relation.accuracy.low > 0.65 and edges.relation.null_accuracy.high < 0.35
+assert within(layers) < dealt[0]
+""",
     "clark_syntax": """
 assert (score.layer, score.head, score.direction) == (7, 10, "attends")
 assert score.accuracy.value > score.offset_accuracy.value
@@ -116,8 +133,10 @@ assert max(times["random weights", moment].accuracy.value for moment in right) <
     "export": "assert (again.weights(2, 9) == record.weights(2, 9)).all()",
 }
 
-# These say something of trained models and recordings that no package carries.
+# These say something of trained models, recordings and treebanks that no package carries.
 NEEDS = {
+    "clark_coreference": ["mpnet", "ud_english"],
+    "clark_probe_and_map": ["ud_english"],
     "encoder_decoder": ["marian_en_fr"],
     "michel_heads": ["marian_en_fr"],
     "translation_and_speech_alignment": ["marian_en_fr", "whisper_tiny_en", "librivox"],
