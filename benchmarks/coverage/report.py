@@ -26,6 +26,18 @@ _MEANING = {
 }
 
 
+# Of the misses.
+_BANDS = """\
+Longformer, LED and the encoder of Pegasus-X attend within bands or blocks, and to global tokens
+beside them. A [record](format.md) has one query and one key per token and a rule for what is
+hidden, so that its size grows with the text and not with its square. Bands without global tokens
+would fit that (the mask "window"), but these models compute them in overlapping chunks, whose
+columns are distances, and capture does not follow them. Global tokens do not fit: those of
+Longformer and LED have queries, keys and values of their own projections, so that one matrix
+would need two of each, and those of Pegasus-X stand beside every block, where a record has blocks
+alone. Only all T × T weights would hold them."""
+
+
 def markdown(results: Sequence[Result]) -> str:
     counts = Counter(result.category for result in results)
     by_category = defaultdict(list)
@@ -44,6 +56,9 @@ def markdown(results: Sequence[Result]) -> str:
                 [(c.value, str(counts[c]), _MEANING[c]) for c in Category],
             ),
             *_section("Misses", by_category[Category.SILENT] + by_category[Category.MISS]),
+            "",
+            _BANDS,
+            "",
             *_section("Partial", by_category[Category.PARTIAL]),
             *_section("Remarks", [r for r in by_category[Category.EXACT] if r.reason]),
             *_wrong(results),

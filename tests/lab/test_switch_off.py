@@ -66,13 +66,28 @@ def test_switched_off_shown_and_on_again(lab: Lab, view: View) -> None:
     # From Python.
     lab.run("w.off = [(0, 0), (0, 1), (0, 2), (0, 3)]")
     expect(panel.get_by_role("button", name="Switch layer 0 on again")).to_be_visible()
+    lab.run("w.cut = [aw.KnockOut([4, 5], 2, layers=1, heads=[1, 2])]")
+    chip = panel.get_by_role("button", name="in 2 heads of layer 1")
+    expect(chip).to_be_visible()
+    lab.run("w.query, w.key = 6, 3")
+    link = view.within.get_by_role("button", name="Cut link")
+    expect(link).to_be_enabled()
+    link.click()
+    here = [[6], [3], [1], [2]]
+    eventually(lab.page, lambda: _assert_cut(lab, [[[4, 5], [2], [1], [1, 2]], here]))
+    chip.click()
+    eventually(lab.page, lambda: _assert_cut(lab, [here]))
     view.within.get_by_role("button", name="All on").click()
     expect(panel).to_be_hidden()
     eventually(lab.page, lambda: _assert_all_on(lab))
 
 
+def _assert_cut(lab: Lab, expected: object) -> None:
+    assert lab.evaluate("w.cut") == expected
+
+
 def _assert_all_on(lab: Lab) -> None:
-    assert lab.evaluate("w.off") == []
+    assert lab.evaluate("[w.off, w.cut]") == [[], []]
 
 
 # Alt with a click on a swatch, as fast as the page takes them; it draws after every 20.

@@ -35,13 +35,14 @@ export const shownCuts = (
 /** Dashed links for the columns, of cuts that have few. */
 export const cutArcs = (cuts: readonly CutUnits[], matrix: AttentionMatrix): readonly DrawnArc[] =>
   cuts.flatMap(({ query, key }) => {
-    if (query.length * key.length > MOST_LINES) return [];
+    const count = query.length * key.length;
+    if (count > MOST_LINES) return [];
     return query.flatMap((from) => {
       const weights = matrix.row(from);
       return key
         .filter((to) => isSeen(weights[to]))
         .map((to) => ({
-          ...{ label: "cut", by: "query" as const, hit: false },
+          ...{ label: count === 1 ? "cut" : "", by: "query" as const, hit: false },
           ...{ query: [from], key: [to] },
         }));
     });
