@@ -139,6 +139,16 @@ assert [head for head in LISTED if better[head] > 0.9] == [(2, 5), (3, 2), (3, 3
 assert 0.6 < own.diagonal.value < 0.7 and own.diagonal.high < 0.85
 assert max(times["random weights", moment].accuracy.value for moment in right) < 0.25
 """,
+    "tenney_layers": """
+table = order(gte)
+before = table.loc[["tags", "relations"], "highest"]
+assert table.loc["entities", "lowest"] > before.max()
+for runs in (minilm, gte):
+    for task, score in runs[0].scores.items():
+        null = runs[0].null_scores[task]
+        assert null.accuracy.value < score.cumulative[0] < score.accuracy.value
+        assert abs(null.accuracy.value - null.cumulative[0]) < 0.03
+""",
     "export": "assert (again.weights(2, 9) == record.weights(2, 9)).all()",
 }
 
@@ -148,6 +158,7 @@ NEEDS = {
     "clark_probe_and_map": ["ud_english"],
     "encoder_decoder": ["marian_en_fr"],
     "michel_heads": ["marian_en_fr"],
+    "tenney_layers": ["gte_small", "ud_english"],
     "translation_and_speech_alignment": ["marian_en_fr", "whisper_tiny_en", "librivox"],
     "vision": ["vit"],
 }

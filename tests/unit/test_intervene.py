@@ -213,7 +213,7 @@ def test_edges_to_a_token_are_cut_in_every_step_of_a_generation() -> None:
 
 
 def test_a_position_that_no_text_has() -> None:
-    with pytest.raises(ValueError, match="keys begin at position 60, but no .* more than 9 keys"):
+    with pytest.raises(ValueError, match=r"keys begin at position 60, but no .* more than 9 keys"):
         run(gpt2(), KnockOut(5, [60, 61]), ids=token_ids(9))
 
 

@@ -339,6 +339,6 @@ def test_a_page_with_the_effect_of_some_heads() -> None:
 def test_a_page_has_all_heads_on(record: AttentionRecord) -> None:
     for kind in (aw.AttentionWidget, StaticView):
         widget = kind(record, off=[(1, 0)])
-        with pytest.warns(UserWarning, match="what is off is not saved: .* show\\(model, tokenizer"):
+        with pytest.warns(UserWarning, match="what is off is not saved: .* this view does not"):
             assert widget.shown_record().choices["off"] == []
         assert widget.off == [(1, 0)]
