@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, get_args
 
 import numpy as np
 
@@ -74,6 +74,8 @@ def compare(
             raise TypeError(
                 f"{type(record).__name__} is no AttentionRecord; attnwidget.capture makes one"
             )
+    if level not in (None, *get_args(Level)):
+        raise ValueError(f"level is {level!r}; expected 'tokens', 'words' or None")
     names = [name for name in a.stacks if name in b.stacks and stack in (None, name)]
     if not names:
         raise ValueError(

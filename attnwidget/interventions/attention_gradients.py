@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from attnwidget.record import Floats, Tokens, spans
 
@@ -41,8 +41,8 @@ class AttentionGradients:
     """
 
     loss: float
-    layers: Mapping[str, Mapping[int, LayerGradients]]
-    tokens: Mapping[str, tuple[Tokens, Tokens]]
+    layers: Mapping[str, Mapping[int, LayerGradients]] = field(repr=False)
+    tokens: Mapping[str, tuple[Tokens, Tokens]] = field(repr=False)
     missing: tuple[str, ...]
 
     @property

@@ -70,11 +70,11 @@ class Effect:
     """
 
     tokens: tuple[str, ...]
-    logits: tuple[Floats, Floats] | None
-    states: tuple[Floats, Floats] | None
+    logits: tuple[Floats, Floats] | None = field(repr=False)
+    states: tuple[Floats, Floats] | None = field(repr=False)
     metric: tuple[float, float] | None
     record: tuple[AttentionRecord, AttentionRecord] | None
-    label: Callable[[int], str]
+    label: Callable[[int], str] = field(repr=False)
     softmax: Softmax | None = field(default=None, repr=False, compare=False)
 
     @property

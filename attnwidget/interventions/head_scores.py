@@ -61,6 +61,17 @@ class HeadScores:
     null_label: str | None = None
     missing: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        stacks = []
+        for stack in self.stacks:
+            heads = self.ranking(stack)
+            most = (
+                f", most in {heads[0].layer}-{heads[0].head}: {heads[0].value:.3g}" if heads else ""
+            )
+            stacks.append(f"{stack}: {len(heads)} heads{most}")
+        beside = f"; beside {self.null_label}" if self.null_label else ""
+        return f"<HeadScores, {self.name} ({'; '.join(stacks)}){beside}>"
+
     @property
     def stacks(self) -> tuple[str, ...]:
         """Names of the stacks, as those of `AttentionRecord.stacks`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,8 +39,8 @@ class LogitAttribution:
     position: int
     logit: float
     direct: HeadScores
-    biases: Numbers
-    mlps: Numbers
+    biases: Numbers = field(repr=False)
+    mlps: Numbers = field(repr=False)
     embeddings: float
     constant: float
     total: HeadScores | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attnwidget.analysis import Numbers, data_frame
@@ -30,10 +30,10 @@ class PruneCurve:
         random: the same for heads in random orders, float64 [orders, points].
     """
 
-    order: tuple[Head, ...]
+    order: tuple[Head, ...] = field(repr=False)
     counts: tuple[int, ...]
     losses: Numbers
-    random: Numbers
+    random: Numbers = field(repr=False)
 
     @property
     def shares(self) -> tuple[float, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -50,8 +50,8 @@ class ParserScores:
     right_branching: Share
     distance: Share
     null_accuracy: Share | None
-    coefficients: Numbers
-    null_coefficients: Numbers | None
+    coefficients: Numbers = field(repr=False)
+    null_coefficients: Numbers | None = field(repr=False)
     numbers: tuple[int, ...]
     num_texts: tuple[int, int]
     lost: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -59,8 +59,8 @@ class CoreferenceScores:
     nearest: Share
     same_word: Share
     null_accuracy: Share | None
-    values: Estimate
-    null_values: Estimate | None
+    values: Estimate = field(repr=False)
+    null_values: Estimate | None = field(repr=False)
     numbers: tuple[int, ...]
     num_texts: tuple[int, int]
     lost: int

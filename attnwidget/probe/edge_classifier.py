@@ -72,8 +72,8 @@ class EdgeScores:
 
     related: EdgeScore
     relation: EdgeScore
-    sizes: dict[str, Numbers]
-    null_sizes: dict[str, Numbers] | None
+    sizes: dict[str, Numbers] = field(repr=False)
+    null_sizes: dict[str, Numbers] | None = field(repr=False)
     numbers: tuple[int, ...]
     num_texts: tuple[int, int]
     lost: int

@@ -94,6 +94,13 @@ class LayerScores:
     num_texts: tuple[int, int]
     lost: int
 
+    def __repr__(self) -> str:
+        tasks = [f"{task} {score.accuracy.value:.2f}" for task, score in self.scores.items()]
+        return (
+            f"<LayerScores of {self.num_texts[1]} held-out texts: {', '.join(tasks)}; table() has "
+            "layers and baselines beside them>"
+        )
+
     def table(self) -> pd.DataFrame:
         """The tasks as a table of pandas, the one of the lowest expected layer first.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class RegionScores:
         num_images: the number of images.
     """
 
-    values: Estimate
+    values: Estimate = field(repr=False)
     area: float
     stack: str
     numbers: tuple[int, ...]

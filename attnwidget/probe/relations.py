@@ -39,6 +39,8 @@ SUBTYPES = ":*"
 _UNNAMED = ("punct", "root")
 
 _MOST_MISSES = 20
+# Relations in the text that stands for scores.
+_PRINTED = 6
 
 OFFSETS = tuple(offset for offset in range(-5, 6) if offset)
 """The fixed offsets, from a word to its head word, that a head is compared with."""
@@ -91,6 +93,17 @@ class RelationScores:
     lost: int
     missing: tuple[str, ...]
     misses: Mapping[str, Sequence[Miss]]
+
+    def __repr__(self) -> str:
+        heads = [
+            f"{score.relation} {score.layer}-{score.head} {score.accuracy.value:.2f}"
+            for score in list(self.scores.values())[:_PRINTED]
+        ]
+        more = ["..."] if len(self.scores) > _PRINTED else []
+        return (
+            f"<RelationScores of {self.num_texts[1]} held-out texts: {', '.join(heads + more)}; "
+            "table() has offsets and random weights beside them>"
+        )
 
     def table(self) -> pd.DataFrame:
         """The scores as a table of pandas, one row per relation.

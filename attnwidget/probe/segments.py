@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,8 +41,8 @@ class SegmentScores:
         missing: attention that could not be read, as "module: reason".
     """
 
-    values: Estimate
-    null_values: Estimate | None
+    values: Estimate = field(repr=False)
+    null_values: Estimate | None = field(repr=False)
     numbers: tuple[int, ...]
     num_texts: int
     left_out: int

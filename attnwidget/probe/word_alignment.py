@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -101,9 +101,9 @@ class AlignmentScores:
     offset: int
     offset_accuracy: Share
     null_accuracy: Share | None
-    values: Estimate
-    by_moment: Mapping[Moment, Numbers]
-    null_values: Estimate | None
+    values: Estimate = field(repr=False)
+    by_moment: Mapping[Moment, Numbers] = field(repr=False)
+    null_values: Estimate | None = field(repr=False)
     numbers: tuple[int, ...]
     num_pairs: tuple[int, int]
 

@@ -173,6 +173,8 @@ def test_what_cannot_be_compared_is_said() -> None:
         aw.compare(a, other)
     with pytest.raises(ValueError, match="words of a text are not known"):
         aw.compare(a, a, level="words")
+    with pytest.raises(ValueError, match="level is 'word'; expected 'tokens', 'words' or None"):
+        aw.compare(a, a, level="word")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no stack 'cross'"):
         aw.compare(a, a, stack="cross")
     with pytest.raises(IndexError, match="head 0-7 is not compared"):
