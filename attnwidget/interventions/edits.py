@@ -7,7 +7,7 @@ from dataclasses import InitVar, dataclass
 from typing import Literal, get_args
 
 from attnwidget.analysis import positions
-from attnwidget.record import AttentionRecord, Tokens
+from attnwidget.record import AttentionRecord
 
 from .head_outputs import HeadOutputs
 
@@ -98,6 +98,7 @@ class KnockOut:
         record: a record of the same tokens.
 
     Raises:
+        TypeError: `record` is none.
         ValueError: a text without a record, or one that does not occur in it, or not once.
     """
 
@@ -109,12 +110,15 @@ class KnockOut:
     record: InitVar[AttentionRecord | None] = None
 
     def __post_init__(self, record: AttentionRecord | None) -> None:
-        shown = None if record is None else record.stack(self.stack)
-        for side, tokens in (
-            ("queries", None if shown is None else shown.queries),
-            ("keys", None if shown is None else shown.keys),
-        ):
-            object.__setattr__(self, side, _positions(getattr(self, side), tokens, side))
+        if not isinstance(record, AttentionRecord | None):
+            raise TypeError(
+                f"record is {type(record).__name__}; expected an AttentionRecord, as of "
+                "attnwidget.capture"
+            )
+        for side in ("queries", "keys"):
+            named = getattr(self, side)
+            if isinstance(named, str):
+                object.__setattr__(self, side, _positions(named, record, self.stack, side))
 
 
 @dataclass(frozen=True)
@@ -146,9 +150,10 @@ class Patch:
             raise ValueError(
                 f"what is {self.what!r}; expected one of {', '.join(map(repr, get_args(Patched)))}"
             )
-        if isinstance(self.source, AttentionRecord) == (self.what == "output"):
+        expected = HeadOutputs if self.what == "output" else AttentionRecord
+        if not isinstance(self.source, expected):
             raise TypeError(
-                f"what={self.what!r} is patched from "
+                f"source is {type(self.source).__name__}; what={self.what!r} is patched from "
                 + (
                     "the outputs of another run: give attnwidget.head_outputs(...)"
                     if self.what == "output"
@@ -160,13 +165,20 @@ class Patch:
 Intervention = Ablate | Scale | KnockOut | Patch
 
 
-def _positions(named: Numbers | str, tokens: Tokens | None, side: str) -> Numbers:
-    """The positions of tokens that may be given by their text."""
-    if not isinstance(named, str):
-        return named
-    if tokens is None:
+def _positions(
+    named: str, record: AttentionRecord | None, stack: str | None, side: str
+) -> Sequence[int]:
+    """The positions of a text among the tokens of a side."""
+    if record is None:
         raise ValueError(
             f"{side} is the text {named!r:.100}: give record=, a record of the tokens in which to "
             "find it"
         )
-    return positions(tokens, named)
+    searched = record.stacks[0] if stack is None else stack
+    try:
+        return positions(getattr(record.stack(searched), side), named)
+    except ValueError as error:
+        several = f"; for another stack, give stack=, one of {', '.join(map(repr, record.stacks))}"
+        raise ValueError(
+            f"{side} of stack {searched!r}: {error}{several if len(record.stacks) > 1 else ''}"
+        ) from None
