@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass
-from typing import Literal, get_args
+from operator import index
+from typing import Literal, cast, get_args
 
 from attnwidget.analysis import positions
 from attnwidget.record import AttentionRecord
@@ -91,7 +92,7 @@ class KnockOut:
     Models", section 5.1.
 
     Args:
-        queries, keys: positions of tokens; None for all. With a record, also a part of its text, as
+        queries, keys: positions of tokens; None for all. With a record, also parts of its text, as
             "the judges"; `attnwidget.analysis.positions` has the positions of characters and of the
             segments of a pair.
         layers, heads, stack: as for `Ablate`.
@@ -99,11 +100,12 @@ class KnockOut:
 
     Raises:
         TypeError: `record` is none.
-        ValueError: a text without a record, or one that does not occur in it, or not once.
+        ValueError: a position below 0; a text without a record, or one that does not occur in it,
+            or not once.
     """
 
-    queries: Numbers | str
-    keys: Numbers | str
+    queries: Numbers | str | Iterable[str]
+    keys: Numbers | str | Iterable[str]
     layers: Numbers = None
     heads: Numbers = None
     stack: str | None = None
@@ -116,9 +118,13 @@ class KnockOut:
                 "attnwidget.capture"
             )
         for side in ("queries", "keys"):
-            named = getattr(self, side)
-            if isinstance(named, str):
-                object.__setattr__(self, side, _positions(named, record, self.stack, side))
+            found = _positions(getattr(self, side), record, self.stack, side)
+            object.__setattr__(self, side, found)
+
+    @property
+    def sides(self) -> tuple[Numbers, Numbers]:
+        """The positions of queries and of keys; those named by their text have been found."""
+        return cast("Numbers", self.queries), cast("Numbers", self.keys)
 
 
 @dataclass(frozen=True)
@@ -166,17 +172,33 @@ Intervention = Ablate | Scale | KnockOut | Patch
 
 
 def _positions(
-    named: str, record: AttentionRecord | None, stack: str | None, side: str
-) -> Sequence[int]:
-    """The positions of a text among the tokens of a side."""
+    named: int | str | Iterable[int | str] | None,
+    record: AttentionRecord | None,
+    stack: str | None,
+    side: str,
+) -> Numbers:
+    """The positions of tokens that may be given by their text."""
+    if named is None:
+        return None
+    if isinstance(named, str):
+        return _of_text(named, record, stack, side)
+    if isinstance(named, Iterable):
+        found = (_positions(each, record, stack, side) for each in named)
+        return tuple(position for each in found for position in listed(each, []))
+    if index(named) < 0:
+        raise ValueError(f"{side} has {named}; positions count from 0, the first token")
+    return index(named)
+
+
+def _of_text(text: str, record: AttentionRecord | None, stack: str | None, side: str) -> range:
     if record is None:
         raise ValueError(
-            f"{side} is the text {named!r:.100}: give record=, a record of the tokens in which to "
+            f"{side} has the text {text!r:.100}: give record=, a record of the tokens in which to "
             "find it"
         )
     searched = record.stacks[0] if stack is None else stack
     try:
-        return positions(getattr(record.stack(searched), side), named)
+        return positions(getattr(record.stack(searched), side), text)
     except ValueError as error:
         several = f"; for another stack, give stack=, one of {', '.join(map(repr, record.stacks))}"
         raise ValueError(

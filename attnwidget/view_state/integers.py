@@ -61,8 +61,8 @@ class Pairs(traitlets.List):  # type: ignore[type-arg]
     def validate(self, obj: Any, value: Any) -> Any:
         pairs = value
         if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
-            value = pairs = list(value)
-            pairs = [tuple(pair) if isinstance(pair, Iterable) else pair for pair in pairs]
+            value = list(value)
+            pairs = [tuple(pair) if isinstance(pair, Iterable) else pair for pair in value]
         try:
             return super().validate(obj, pairs)
         except traitlets.TraitError:
