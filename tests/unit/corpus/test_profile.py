@@ -304,8 +304,6 @@ def test_a_saved_profile_is_the_same(tmp_path: Path, minilm: Loaded) -> None:
     assert np.array_equal(loaded.stack().rows.weights, found.stack().rows.weights)
     message = r"is an attnwidget profile, not a record: .*HeadProfile.load"
     with pytest.raises(ValueError, match=message):
-        ValueError, match=r"is an attnwidget profile, not a record: .*HeadProfile.load"
-    ):
         aw.AttentionRecord.load(path)
     with pytest.raises(TypeError, match=r"a HeadProfile has a view of its own: call its .widget"):
         aw.show(loaded)  # type: ignore[arg-type]
