@@ -8,7 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from attnwidget.analysis import Comparison
 from attnwidget.capture import capture
+from attnwidget.corpus import HeadProfile
 from attnwidget.interventions import Rerun
 from attnwidget.record import Arc, AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View, check_names
@@ -79,7 +81,8 @@ def show(
             With `lens="values"`, values are recorded unless `values` is False.
 
     Raises:
-        TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record.
+        TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record; or
+            `model` is a profile or a comparison.
         FileNotFoundError: there is no such file.
         traitlets.TraitError: a choice that the record does not have, or metrics of another shape.
     """
@@ -103,6 +106,8 @@ def show(
                 "attnwidget.capture"
             )
         return displayed(model, view=view, **choices)
+    if isinstance(model, (HeadProfile, Comparison)):
+        raise TypeError(f"a {type(model).__name__} has a view of its own: call its .widget()")
     check_names(set(choices) - {"metrics", "arcs", "head_names"})  # a capture may take long
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"

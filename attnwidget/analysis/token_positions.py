@@ -41,10 +41,15 @@ def positions(
         The positions.
 
     Raises:
-        TypeError: none of them is given, or several.
+        TypeError: none of them is given, or several; `tokens` is something else.
         ValueError: there is no such text, or it occurs more than once; no token has these
             characters, or the characters of tokens are not known; there is no such segment.
     """
+    if not isinstance(tokens, Tokens):
+        raise TypeError(
+            f"tokens is {type(tokens).__name__}; expected the tokens of a stack, as "
+            "record.stack().keys"
+        )
     if sum(each is not None for each in (text, characters, segment)) != 1:
         raise TypeError("give one of text, characters=(start, end) and segment='A' or 'B'")
     if text is not None:

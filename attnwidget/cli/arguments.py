@@ -16,7 +16,7 @@ COMPARE = "compare"
 PROFILE = "profile"
 DOCTOR = "doctor"
 
-NULLS = ("random", "shuffled", "none")
+NULLS = ("random", "random weights", "shuffled", "none")
 
 _EXIT_CODES = "Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."
 
@@ -96,9 +96,10 @@ def _compare_parser() -> argparse.ArgumentParser:
         "place. Needs neither torch nor a model.",
         epilog=_EXIT_CODES,
     )
-    parser.add_argument(
-        "records", nargs=2, metavar=("A", "B"), help="files written by AttentionRecord.save"
-    )
+    for name in ("A", "B"):
+        parser.add_argument(
+            "records", action="append", metavar=name, help="a file written by AttentionRecord.save"
+        )
     parser.set_defaults(command=COMPARE)
     _add_shared(parser)
     return parser

@@ -22,6 +22,7 @@ from .text import loaded_model
 
 _NULLS: dict[str, Any] = {
     "random": ("random weights", "position"),
+    "random weights": ("random weights", "position"),
     "shuffled": ("shuffled", "position"),
     "none": None,
 }

@@ -194,11 +194,12 @@ class _Editor(Handler):
     def bias(self, address: Address, shape: Callable[[], torch.Size]) -> torch.Tensor | None:
         total: torch.Tensor | None = None
         for edit in self._edits:
-            if isinstance(edit.intervention, KnockOut) and edit.place(address) is not None:
+            intervention = edit.intervention
+            if isinstance(intervention, KnockOut) and (place := edit.place(address)) is not None:
                 _, _, num_queries, num_keys = shape()
                 first = self._first(address, num_queries, num_keys)
                 edit.reached(first + num_queries, num_keys)
-                hidden = _hidden(edit.intervention, shape(), first)
+                hidden = _hidden(intervention, shape(), first, place.layer)
                 total = hidden if total is None else total + hidden
         return total
 
@@ -218,7 +219,7 @@ class _Editor(Handler):
             if before is None:
                 raise ValueError(f"the head outputs of {address.module} are not known")
             count = before.shape[1]
-            heads = _mask(listed(intervention.heads, list(range(count))), count)
+            heads = _mask(listed(intervention.heads, list(range(count))), count, place.layer)
             if _at_projection(intervention):
                 off_later = heads if off_later is None else off_later | heads
                 continue
@@ -254,14 +255,14 @@ def _at_projection(intervention: Intervention) -> bool:
     return isinstance(intervention, Ablate) and intervention.at == "projection"
 
 
-def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tensor:
+def _hidden(intervention: KnockOut, shape: torch.Size, first: int, layer: int) -> torch.Tensor:
     """-inf where a key is hidden, else 0: [1, heads, Tq, Tk].
 
     Args:
         first: the position of the first query.
     """
     _, num_heads, num_queries, num_keys = shape
-    heads = _mask(listed(intervention.heads, list(range(num_heads))), num_heads)
+    heads = _mask(listed(intervention.heads, list(range(num_heads))), num_heads, layer)
     present = range(first, first + num_queries), range(num_keys)
     queries, keys = (
         _within(listed(chosen, list(here)), here)
@@ -276,11 +277,14 @@ def _within(chosen: Sequence[int], present: range) -> torch.Tensor:
     return torch.tensor([position in chosen for position in present])
 
 
-def _mask(numbers: list[int], count: int) -> torch.Tensor:
-    """True at the places of these numbers, bool [count]."""
+def _mask(numbers: list[int], count: int, layer: int) -> torch.Tensor:
+    """True at the places of these heads of a layer, bool [count]."""
     beyond = [number for number in numbers if not 0 <= number < count]
     if beyond:
-        raise ValueError(f"{beyond[0]} does not exist: there are {count}, from 0 to {count - 1}")
+        raise ValueError(
+            f"head {beyond[0]} of layer {layer} does not exist: there are {count}, from 0 to "
+            f"{count - 1}"
+        )
     mask = torch.zeros(count, dtype=torch.bool)
     mask[numbers] = True
     return mask

@@ -8,7 +8,7 @@ from operator import index
 from typing import Literal, cast, get_args
 
 from attnwidget.analysis import positions
-from attnwidget.record import AttentionRecord, Tokens
+from attnwidget.record import AttentionRecord
 
 from .head_outputs import HeadOutputs
 
@@ -99,6 +99,7 @@ class KnockOut:
         record: a record of the same tokens.
 
     Raises:
+        TypeError: `record` is none.
         ValueError: a position below 0; a text without a record, or one that does not occur in it,
             or not once.
     """
@@ -111,12 +112,14 @@ class KnockOut:
     record: InitVar[AttentionRecord | None] = None
 
     def __post_init__(self, record: AttentionRecord | None) -> None:
-        shown = None if record is None else record.stack(self.stack)
-        for side, tokens in (
-            ("queries", None if shown is None else shown.queries),
-            ("keys", None if shown is None else shown.keys),
-        ):
-            object.__setattr__(self, side, _positions(getattr(self, side), tokens, side))
+        if not isinstance(record, AttentionRecord | None):
+            raise TypeError(
+                f"record is {type(record).__name__}; expected an AttentionRecord, as of "
+                "attnwidget.capture"
+            )
+        for side in ("queries", "keys"):
+            found = _positions(getattr(self, side), record, self.stack, side)
+            object.__setattr__(self, side, found)
 
     @property
     def sides(self) -> tuple[Numbers, Numbers]:
@@ -153,9 +156,10 @@ class Patch:
             raise ValueError(
                 f"what is {self.what!r}; expected one of {', '.join(map(repr, get_args(Patched)))}"
             )
-        if isinstance(self.source, AttentionRecord) == (self.what == "output"):
+        expected = HeadOutputs if self.what == "output" else AttentionRecord
+        if not isinstance(self.source, expected):
             raise TypeError(
-                f"what={self.what!r} is patched from "
+                f"source is {type(self.source).__name__}; what={self.what!r} is patched from "
                 + (
                     "the outputs of another run: give attnwidget.head_outputs(...)"
                     if self.what == "output"
@@ -168,21 +172,35 @@ Intervention = Ablate | Scale | KnockOut | Patch
 
 
 def _positions(
-    named: int | str | Iterable[int | str] | None, tokens: Tokens | None, side: str
+    named: int | str | Iterable[int | str] | None,
+    record: AttentionRecord | None,
+    stack: str | None,
+    side: str,
 ) -> Numbers:
     """The positions of tokens that may be given by their text."""
     if named is None:
         return None
     if isinstance(named, str):
-        if tokens is None:
-            raise ValueError(
-                f"{side} has the text {named!r:.100}: give record=, a record of the tokens in "
-                "which to find it"
-            )
-        return positions(tokens, named)
+        return _of_text(named, record, stack, side)
     if isinstance(named, Iterable):
-        found = (_positions(each, tokens, side) for each in named)
+        found = (_positions(each, record, stack, side) for each in named)
         return tuple(position for each in found for position in listed(each, []))
     if index(named) < 0:
         raise ValueError(f"{side} has {named}; positions count from 0, the first token")
     return index(named)
+
+
+def _of_text(text: str, record: AttentionRecord | None, stack: str | None, side: str) -> range:
+    if record is None:
+        raise ValueError(
+            f"{side} has the text {text!r:.100}: give record=, a record of the tokens in which to "
+            "find it"
+        )
+    searched = record.stacks[0] if stack is None else stack
+    try:
+        return positions(getattr(record.stack(searched), side), text)
+    except ValueError as error:
+        several = f"; for another stack, give stack=, one of {', '.join(map(repr, record.stacks))}"
+        raise ValueError(
+            f"{side} of stack {searched!r}: {error}{several if len(record.stacks) > 1 else ''}"
+        ) from None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from .edits import Ablate, Intervention, Mode, Patch, PlaceInLayer
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import torch
 
 
-@contextmanager
-def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[None]:
+def intervene(model: torch.nn.Module, *interventions: Intervention) -> AbstractContextManager[None]:
     """Change the attention of a model within this context, in every call of it.
 
     Calls on this thread are changed, also those of `model.generate`, and `attnwidget.capture` and
@@ -30,7 +29,7 @@ def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[
         interventions: applied in this order.
 
     Raises:
-        TypeError: one of them is none.
+        TypeError: one of them is none, or `model` is no torch module.
         ValueError: a layer, head or stack that the model does not have, or attention that cannot
             be changed; layers that the names of modules do not tell apart (a record has several
             stacks of one tower, or several layers of one module: `ablate` finds them by a text);
@@ -38,10 +37,16 @@ def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[
             that was never called.
     """
     # Imported here, so that records can be opened and shown without torch.
+    import torch
+
     from .editor import editing
 
-    with editing(model, interventions):
-        yield
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"model is {type(model).__name__}; expected a torch.nn.Module, which comes first: "
+            "intervene(model, Ablate(...))"
+        )
+    return editing(model, interventions)
 
 
 def ablate(
@@ -91,13 +96,22 @@ def ablate(
             Ablate(layer, head, stack, mode, at)
             if source is None
             else Patch(source, layer, head, stack)
-            for layer, head in heads
+            for layer, head in _pairs(heads)
         ],
         target=target,
         batch_index=batch_index,
         metric=metric,
         record=record,
     )
+
+
+def _pairs(heads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    try:
+        return [(layer, head) for layer, head in heads]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"heads is {heads!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
+        ) from None
 
 
 def head_outputs(

@@ -137,12 +137,14 @@ class RelationScores:
         Beside it stands that of random weights, or without these of the best fixed offset.
 
         Args:
-            relations: some relations; None for all.
+            relations: one relation, or several; None for all.
 
         Raises:
             KeyError: a relation is not among the scores.
         """
         metrics = {}
+        if isinstance(relations, str):
+            relations = [relations]
         for relation in self.scores if relations is None else relations:
             self._known(relation)
             values = self.values[relation]
@@ -185,6 +187,7 @@ class RelationScores:
 
         Raises:
             KeyError: the relation is not among the scores.
+            TypeError: the text is no Annotated.
             ValueError: the text has no such relation; or no text is given, and none is missed.
         """
         from attnwidget.capture import capture
@@ -195,6 +198,11 @@ class RelationScores:
             if not self.misses[relation]:
                 raise ValueError(f"no {relation} was missed: give a text to show")
             text = self.misses[relation][0].text
+        if not isinstance(text, Annotated):
+            raise TypeError(
+                f"text is {type(text).__name__}; expected an Annotated with heads and relations, "
+                "as of read_conllu, or None for the first of `misses`"
+            )
         record = capture(model, tokenizer, text.text or "")
         tokens = record.stack().queries
         arcs = word_arcs(tokenizer, text, tokens, relation, score.direction)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -81,6 +81,7 @@ def divided(
 
     Raises:
         TypeError: the texts are arrays that can be read only once, and none are held out.
+        ValueError: there are fewer than two texts, and none are held out.
     """
     if held_out is not None:
         return texts, held_out
@@ -92,4 +93,9 @@ def divided(
             )
     else:
         texts = list(texts)
+    if isinstance(texts, Sized) and len(texts) < 2:
+        raise ValueError(
+            f"too few texts, {len(texts)}: every second one is held out; give at least two, or "
+            "others as held_out"
+        )
     return islice(texts, 0, None, 2), islice(texts, 1, None, 2)

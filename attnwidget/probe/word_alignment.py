@@ -151,6 +151,9 @@ class AlignmentScores:
         Args:
             model, tokenizer: those that were probed.
             options: those of `attnwidget.show`.
+
+        Raises:
+            TypeError: the pair is no Aligned.
         """
         from attnwidget.show import show
 
@@ -211,6 +214,8 @@ def alignment(
     else:
         if tokenizer is None or pairs is None:
             raise TypeError("alignment needs a model, its tokenizer and pairs of sentences")
+        if isinstance(pairs, Aligned) or not isinstance(pairs, Iterable):
+            raise TypeError(f"pairs is {type(pairs).__name__}; expected a list of Aligned")
         given = list(pairs)
         read, moments = _reader(model, tokenizer, null, seed, heads), _MOMENTS
     choosing, scoring = (given[::2], given[1::2]) if held_out is None else (given, list(held_out))
@@ -335,8 +340,6 @@ def _reader(model: Any, tokenizer: Any, null: Null | None, seed: int, heads: Hea
         fresh = with_random_weights(model, seed)
 
     def read(pair: Any) -> _Read:
-        if not isinstance(pair, Aligned):
-            raise TypeError(f"a pair is {type(pair).__name__}; expected attnwidget.probe.Aligned")
         own, *others = (
             _captured(each, tokenizer, pair) for each in (model, fresh) if each is not None
         )
@@ -352,6 +355,8 @@ def _reader(model: Any, tokenizer: Any, null: Null | None, seed: int, heads: Hea
 def _captured(model: Any, tokenizer: Any, pair: Aligned) -> AttentionRecord:
     from attnwidget.capture import capture
 
+    if not isinstance(pair, Aligned):
+        raise TypeError(f"a pair is {type(pair).__name__}; expected attnwidget.probe.Aligned")
     record = capture(model, tokenizer, " ".join(pair.source), target=" ".join(pair.target))
     if "cross" not in record.stacks:
         raise ValueError(f"{type(model).__name__} has no cross-attention to align words by")

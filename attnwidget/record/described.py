@@ -22,6 +22,16 @@ MAX_BRACKETS = 1 << 21
 
 _LONGEST_REASON = 500
 
+# How each kind of file is shown, by the name of its description.
+_OPENED = {
+    "attnwidget-record": ("record", "attnwidget.show(path) shows it"),
+    "attnwidget-profile": (
+        "profile",
+        "attnwidget.HeadProfile.load(path).widget(model, tokenizer) shows it, and "
+        ".save_html(page, model, tokenizer) in its place writes a page",
+    ),
+}
+
 DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The exceptions that JSON of another form, or numbers beyond numpy's range, lead to."""
 
@@ -98,8 +108,12 @@ def _check_header(path: str | PathLike[str], kind: Kind) -> None:
 
 def _description(file: Any, kind: Kind) -> Any:
     """The description in a file's metadata, after a check of its version."""
-    text = (file.metadata() or {}).get(kind.key)
+    metadata = file.metadata() or {}
+    text = metadata.get(kind.key)
     if not text:
+        for key, (name, opened) in _OPENED.items():
+            if key in metadata:
+                raise _OtherFile(f"is an attnwidget {name}, not a {kind.name}: {opened}")
         raise _OtherFile(
             f"is a safetensors file, but not an attnwidget {kind.name}: it may have the weights of "
             "a model, which from_pretrained loads"

@@ -59,6 +59,13 @@ class Pairs(traitlets.List):  # type: ignore[type-arg]
         super().__init__(traitlets.Tuple(Integer(), Integer()), default, **options)
 
     def validate(self, obj: Any, value: Any) -> Any:
+        pairs = value
         if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
-            value = [tuple(pair) if isinstance(pair, Iterable) else pair for pair in value]
-        return super().validate(obj, value)
+            value = list(value)
+            pairs = [tuple(pair) if isinstance(pair, Iterable) else pair for pair in value]
+        try:
+            return super().validate(obj, pairs)
+        except traitlets.TraitError:
+            raise traitlets.TraitError(
+                f"{self.name} is {value!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
+            ) from None

@@ -1,5 +1,7 @@
 """The effect of heads that are off: predictions, states and attention before and after."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -94,6 +96,12 @@ def test_the_decoder_of_a_translation_and_a_number_of_your_own() -> None:
     assert effect.metric is not None
     before, after = effect.metric
     assert before != after
+
+
+@pytest.mark.parametrize("heads", [(0, 1), ["0-1"], 3])
+def test_heads_that_are_no_pairs(heads: Any) -> None:
+    with pytest.raises(TypeError, match=r"heads is .*; expected \(layer, head\) pairs"):
+        aw.ablate(bert(), None, INPUTS, heads=heads)
 
 
 def test_padding_is_left_out() -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from attnwidget.cli import main
+from attnwidget.cli.arguments import parse
+from attnwidget.cli.profile import _NULLS
 from tests.support import PATIENCE_SECONDS
 from tests.unit.pages import content_of
 
@@ -58,6 +60,11 @@ def test_a_profile_of_a_file_of_texts(tmp_path: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == f"{page}\n"
     assert len(table.read_text("utf-8").splitlines()) == 1 + 6 * 12
     assert '"view":"map"' in page.read_text("utf-8")
+
+
+def test_a_null_is_spelled_as_in_python_too() -> None:
+    args = parse(["profile", "--texts", "a.txt", "-o", "out.html", "--null", "random weights"])
+    assert _NULLS[args.null] == _NULLS["random"]
 
 
 def test_an_interrupted_profile_keeps_what_was_read(
@@ -141,6 +148,7 @@ def test_its_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["A text.", "-o", "out.html", "--layer", "last"], "invalid int value: 'last'"),
         (["A text.", "-o", "out.html", "--generate", "0"], "'0' is no number of tokens"),
         (["view", "-o", "out.html"], "required: record"),
+        (["compare", "a.safetensors", "-o", "out.html"], "required: B"),
         (["view", "a.safetensors", "-o", "out.html", "--model", "b"], "unrecognized arguments"),
     ],
 )

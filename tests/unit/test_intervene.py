@@ -321,11 +321,17 @@ def test_what_does_not_exist(intervention: Any, error: type[Exception], message:
 
 def test_a_head_that_does_not_exist_and_a_layer_that_never_ran() -> None:
     model = llama()
-    with pytest.raises(ValueError, match="4 does not exist: there are 4, from 0 to 3"):
-        run(model, Ablate(0, 4))
+    for edit in (Ablate(1, 4), KnockOut(1, 0, 1, 4)):
+        with pytest.raises(ValueError, match="head 4 of layer 1 does not exist: there are 4, from"):
+            run(model, edit)
     never = pytest.raises(ValueError, match="layer 1 of stack 'self' was not called")
     with never, intervene(model, Ablate(1, 0)):
         pass
+
+
+def test_the_model_comes_first() -> None:
+    with pytest.raises(TypeError, match=r"model is Ablate; expected a torch.nn.Module, .* first"):
+        intervene(Ablate(0), llama())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

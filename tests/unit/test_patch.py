@@ -163,6 +163,8 @@ def test_keys_of_half_a_group_and_what_a_record_lacks() -> None:
         run(model, aw.Patch(short, 0, what="query"))
     with pytest.raises(TypeError, match="patched from the outputs of another run"):
         aw.Patch(other, 0)
+    with pytest.raises(TypeError, match=r"source is str; .* give attnwidget.head_outputs\(...\)"):
+        aw.Patch("other text", layers=0)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="patched from a record"):
         aw.Patch(aw.head_outputs(model, None, {"input_ids": OWN}), what="query")
     with pytest.raises(ValueError, match="what is 'score'; expected one of 'output', 'query'"):

@@ -58,6 +58,11 @@ def test_tokens_of_one_text_without_characters() -> None:
         positions(tokens, segment="A")
 
 
+def test_a_record_in_place_of_its_tokens() -> None:
+    with pytest.raises(TypeError, match=r"tokens is AttentionRecord; .* record.stack\(\).keys"):
+        positions(record_of(layer_of(PROGRAMS["causal"])), "dog")  # type: ignore[arg-type]
+
+
 def test_a_segment_that_has_no_token() -> None:
     with pytest.raises(ValueError, match="no token is in segment 'B'"):
         positions(Tokens(("a", "b"), segments=(0, 0)), segment="B")
@@ -78,5 +83,12 @@ def test_edges_between_texts() -> None:
     assert aw.KnockOut(4, np.arange(2).tolist()) == aw.KnockOut(4, [0, 1])
     with pytest.raises(ValueError, match="queries has the text 'saw': give record="):
         aw.KnockOut("saw", 1)
+    with pytest.raises(TypeError, match="record is str; expected an AttentionRecord"):
+        aw.KnockOut("saw", 1, record="She saw it")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^keys of stack 'self': no tokens are the text 'x'"):
+        aw.KnockOut(4, "x", record=record)
+    several = aw.AttentionRecord({"encoder": record.stack(), "cross": record.stack()})
+    with pytest.raises(ValueError, match=r"'encoder': .* give stack=, one of 'encoder', 'cross'"):
+        aw.KnockOut(4, "x", record=several)
     with pytest.raises(ValueError, match="keys has -1; positions count from 0"):
         aw.KnockOut(1, [0, -1])

@@ -88,6 +88,13 @@ def test_a_text_is_needed(minilm: Loaded) -> None:
         aw.show(*minilm)
 
 
+def test_a_comparison_is_no_record(record: aw.AttentionRecord) -> None:
+    with pytest.raises(
+        TypeError, match=r"a Comparison has a view of its own: call its .widget\(\)"
+    ):
+        aw.show(aw.compare(record, record))  # type: ignore[arg-type]
+
+
 def test_a_choice_that_does_not_exist() -> None:
     with pytest.raises(
         TraitError, match="layer 99 does not exist: this stack has 2 layers, 0 to 1"

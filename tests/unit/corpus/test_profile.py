@@ -302,6 +302,11 @@ def test_a_saved_profile_is_the_same(tmp_path: Path, minilm: Loaded) -> None:
     for name in ("thumbnails", "numbers", "heads"):
         assert np.array_equal(getattr(loaded.stack(), name), getattr(found.stack(), name))
     assert np.array_equal(loaded.stack().rows.weights, found.stack().rows.weights)
+    message = r"is an attnwidget profile, not a record: .*HeadProfile.load"
+    with pytest.raises(ValueError, match=message):
+        aw.AttentionRecord.load(path)
+    with pytest.raises(TypeError, match=r"a HeadProfile has a view of its own: call its .widget"):
+        aw.show(loaded)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("part", [0, 0.01, 0.3, 0.9])
@@ -346,7 +351,8 @@ def test_a_description_that_does_not_fit_its_arrays(tmp_path: Path, name: str) -
 def test_a_record_is_no_profile(tmp_path: Path) -> None:
     path = tmp_path / "record.safetensors"
     aw.capture(llama(), None, encoded(5)[0]).save(path)
-    with pytest.raises(ValueError, match="not an attnwidget profile"):
+    message = r"is an attnwidget record, not a profile: attnwidget.show\(path\)"
+    with pytest.raises(ValueError, match=message):
         aw.HeadProfile.load(path)
 
 

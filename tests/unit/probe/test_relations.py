@@ -111,6 +111,10 @@ def test_wrong_input_says_what_is_wrong(minilm: Loaded) -> None:
         aw.probe.relations(minilm[0], None, [text])
     with pytest.raises(ValueError, match="no relation is frequent enough"):
         aw.probe.relations([(weights, text)] * 4)
+    with pytest.raises(ValueError, match="too few texts, 1: every second one is held out"):
+        aw.probe.relations([(weights, text)])
+    with pytest.raises(ValueError, match="too few texts, 1: every second one is held out"):
+        aw.probe.relations(*minilm, iter([text]), null=None)
     with pytest.raises(ValueError, match=r"text 0 has the shape \[1, 1, 3, 3\]"):
         aw.probe.relations([(np.ones((1, 1, 3, 3)), text)] * 2)
     with pytest.raises(ValueError, match="a text has no heads or no relations: 'a b'"):
@@ -118,7 +122,7 @@ def test_wrong_input_says_what_is_wrong(minilm: Loaded) -> None:
     with pytest.raises(TypeError, match="read only once"):
         aw.probe.relations(iter([(weights, text)]))
     with pytest.raises(TypeError, match=r"list of words is Annotated\(words\)"):
-        aw.probe.relations(*minilm, [["a", "b"]])
+        aw.probe.relations(*minilm, [["a", "b"]] * 2)
 
 
 def test_misses_are_those_of_the_best_head() -> None:
@@ -191,5 +195,8 @@ def test_a_relation_is_shown_in_the_head_that_finds_it(minilm: Loaded) -> None:
         assert words[layer][head] == name
     with pytest.raises(KeyError, match="no relation 'iobj'"):
         found.show("iobj", *minilm)
+    assert found.metrics("amod").keys() == {"finds amod"}
+    with pytest.raises(TypeError, match="text is str; expected an Annotated"):
+        found.show("amod", *minilm, "The old dog.")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="the text has no amod"):
         found.show("amod", *minilm, text=Annotated(["a", "dog"], [1, None], ["det", "root"]))

@@ -9,6 +9,7 @@ import attnwidget as aw
 from attnwidget.probe import Aligned
 from attnwidget.probe.word_alignment import _between_words, _members
 from attnwidget.record import AttentionRecord
+from tests.unit.tiny import t5
 
 GOLD = 1, 2
 
@@ -75,3 +76,12 @@ def test_what_cannot_be_aligned_is_refused(pairs: Any, error: Any, message: str)
         aw.probe.alignment(pairs)
     with pytest.raises(ValueError, match="outside of the 1 target and 1 source words"):
         Aligned(["a"], ["b"], [(0, 1)])
+
+
+def test_a_text_in_place_of_pairs_is_refused() -> None:
+    pair = Aligned(["a"], ["b"], [(0, 0)])
+    for wrong in (pair, 3):
+        with pytest.raises(TypeError, match=r"pairs is .*; expected a list of Aligned"):
+            aw.probe.alignment(t5(), "tokenizer", wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a pair is str; expected"):
+        aw.probe.alignment(planted(4)).show(t5(), None, "The cat")  # type: ignore[arg-type]
