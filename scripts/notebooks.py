@@ -28,6 +28,7 @@ DATA = FOLDER / "data"
 # embedded model come as packages. librivox has recordings with the times of their words, ud_english
 # the treebanks EWT and GUM.
 HUB = {
+    "BAAI/bge-small-en-v1.5": "bge_small",
     "Helsinki-NLP/opus-mt-en-fr": "marian_en_fr",
     "google/vit-base-patch16-224": "vit",
     "librivox": "librivox",

@@ -12,7 +12,7 @@ import torch
 from attnwidget.capture.stacks import is_cross, tower
 from attnwidget.tracing import Address, Call, Handler, Read, trace
 
-from .edits import Ablate, Intervention, KnockOut, Numbers, Scale, listed
+from .edits import Ablate, Intervention, KnockOut, Scale, listed
 from .head_outputs import HeadOutputs
 from .places import Place, places
 from .projection_inputs import ProjectionInputs
@@ -56,7 +56,7 @@ def editing(
         yield
     editor.projections.check()
     for edit in edits:
-        edit.check_called()
+        edit.check_effect()
 
 
 def _chosen(
@@ -98,6 +98,8 @@ class _Edit:
         self._called: set[Place] = set()
         # The shapes of the calls of each kind of attention in the first pass.
         self._shapes: dict[tuple[str, bool], tuple[int, int]] = {}
+        # The most queries and keys that a call had.
+        self._reached = {"queries": 0, "keys": 0}
 
     def place(self, address: Address) -> Place | None:
         """The place of the call at this address; None if it is not to be changed.
@@ -139,14 +141,30 @@ class _Edit:
                 "apart by an input"
             )
 
-    def check_called(self) -> None:
-        """Raise a ValueError if a place was never called."""
+    def reached(self, num_queries: int, num_keys: int) -> None:
+        """Note that a call had these numbers of queries, from the first one on, and keys."""
+        for side, count in (("queries", num_queries), ("keys", num_keys)):
+            self._reached[side] = max(self._reached[side], count)
+
+    def check_effect(self) -> None:
+        """Raise a ValueError if a place was never called, or had none of the tokens."""
         never = [place for place in self._places if place not in self._called]
         if never:
             raise ValueError(
                 f"layer {never[0].layer} of stack {never[0].stack!r} was not called within the "
                 f"intervention: {self.intervention} had no effect there"
             )
+        if not isinstance(self.intervention, KnockOut):
+            return
+        for chosen, (side, count) in zip(
+            self.intervention.sides, self._reached.items(), strict=True
+        ):
+            given = listed(chosen, [])
+            if given and min(given) >= count:
+                raise ValueError(
+                    f"{side} begin at position {min(given)}, but no text within the intervention "
+                    f"had more than {count} {side}: {self.intervention} had no effect"
+                )
 
 
 class _Editor(Handler):
@@ -179,6 +197,7 @@ class _Editor(Handler):
             if isinstance(edit.intervention, KnockOut) and edit.place(address) is not None:
                 _, _, num_queries, num_keys = shape()
                 first = self._first(address, num_queries, num_keys)
+                edit.reached(first + num_queries, num_keys)
                 hidden = _hidden(edit.intervention, shape(), first)
                 total = hidden if total is None else total + hidden
         return total
@@ -243,15 +262,17 @@ def _hidden(intervention: KnockOut, shape: torch.Size, first: int) -> torch.Tens
     """
     _, num_heads, num_queries, num_keys = shape
     heads = _mask(listed(intervention.heads, list(range(num_heads))), num_heads)
-    queries = _within(intervention.queries, range(first, first + num_queries))
-    edges = heads[:, None, None] & queries[:, None] & _within(intervention.keys, range(num_keys))
+    present = range(first, first + num_queries), range(num_keys)
+    queries, keys = (
+        _within(listed(chosen, list(here)), here)
+        for chosen, here in zip(intervention.sides, present, strict=True)
+    )
+    edges = heads[:, None, None] & queries[:, None] & keys
     return torch.zeros(edges.shape).masked_fill(edges, -torch.inf)[None]
 
 
-def _within(positions: Numbers | str, present: range) -> torch.Tensor:
+def _within(chosen: Sequence[int], present: range) -> torch.Tensor:
     """True at the chosen positions among those present in a call."""
-    assert not isinstance(positions, str)  # `KnockOut` has found its positions
-    chosen = listed(positions, list(present))
     return torch.tensor([position in chosen for position in present])
 
 

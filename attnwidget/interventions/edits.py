@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass
-from typing import Literal, get_args
+from operator import index
+from typing import Literal, cast, get_args
 
 from attnwidget.analysis import positions
 from attnwidget.record import AttentionRecord, Tokens
@@ -91,18 +92,19 @@ class KnockOut:
     Models", section 5.1.
 
     Args:
-        queries, keys: positions of tokens; None for all. With a record, also a part of its text, as
+        queries, keys: positions of tokens; None for all. With a record, also parts of its text, as
             "the judges"; `attnwidget.analysis.positions` has the positions of characters and of the
             segments of a pair.
         layers, heads, stack: as for `Ablate`.
         record: a record of the same tokens.
 
     Raises:
-        ValueError: a text without a record, or one that does not occur in it, or not once.
+        ValueError: a position below 0; a text without a record, or one that does not occur in it,
+            or not once.
     """
 
-    queries: Numbers | str
-    keys: Numbers | str
+    queries: Numbers | str | Iterable[str]
+    keys: Numbers | str | Iterable[str]
     layers: Numbers = None
     heads: Numbers = None
     stack: str | None = None
@@ -115,6 +117,11 @@ class KnockOut:
             ("keys", None if shown is None else shown.keys),
         ):
             object.__setattr__(self, side, _positions(getattr(self, side), tokens, side))
+
+    @property
+    def sides(self) -> tuple[Numbers, Numbers]:
+        """The positions of queries and of keys; those named by their text have been found."""
+        return cast("Numbers", self.queries), cast("Numbers", self.keys)
 
 
 @dataclass(frozen=True)
@@ -160,13 +167,22 @@ class Patch:
 Intervention = Ablate | Scale | KnockOut | Patch
 
 
-def _positions(named: Numbers | str, tokens: Tokens | None, side: str) -> Numbers:
+def _positions(
+    named: int | str | Iterable[int | str] | None, tokens: Tokens | None, side: str
+) -> Numbers:
     """The positions of tokens that may be given by their text."""
-    if not isinstance(named, str):
-        return named
-    if tokens is None:
-        raise ValueError(
-            f"{side} is the text {named!r:.100}: give record=, a record of the tokens in which to "
-            "find it"
-        )
-    return positions(tokens, named)
+    if named is None:
+        return None
+    if isinstance(named, str):
+        if tokens is None:
+            raise ValueError(
+                f"{side} has the text {named!r:.100}: give record=, a record of the tokens in "
+                "which to find it"
+            )
+        return positions(tokens, named)
+    if isinstance(named, Iterable):
+        found = (_positions(each, tokens, side) for each in named)
+        return tuple(position for each in found for position in listed(each, []))
+    if index(named) < 0:
+        raise ValueError(f"{side} has {named}; positions count from 0, the first token")
+    return index(named)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +31,28 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Softmax:
+    """The parts of a softmax.
+
+    Attributes:
+        exponentials: e to the logits less the largest of their position, [positions, classes].
+        sums: of the exponentials of each position.
+        log_sums: the logarithm of the sum of e to the logits.
+    """
+
+    exponentials: Floats
+    sums: Doubles
+    log_sums: Doubles
+
+    @classmethod
+    def of(cls, logits: Floats) -> Softmax:
+        largest = logits.max(axis=1, keepdims=True)
+        exponentials = np.exp(logits - largest)
+        sums: Doubles = exponentials.sum(axis=1, dtype=np.float64)
+        return cls(exponentials, sums, np.log(sums) + largest[:, 0])
+
+
+@dataclass(frozen=True)
 class Effect:
     """A model's output without and with interventions.
 
@@ -44,6 +66,7 @@ class Effect:
         metric: your own number before and after; None without a function.
         record: the attention before and after; None if it was not captured.
         label: returns the label of a class.
+        softmax: that of the logits before, if it is known from another effect on the same text.
     """
 
     tokens: tuple[str, ...]
@@ -52,6 +75,7 @@ class Effect:
     metric: tuple[float, float] | None
     record: tuple[AttentionRecord, AttentionRecord] | None
     label: Callable[[int], str]
+    softmax: Softmax | None = field(default=None, repr=False, compare=False)
 
     @property
     def divergence(self) -> Doubles:
@@ -62,13 +86,15 @@ class Effect:
         Raises:
             ValueError: the model makes no predictions.
         """
-        before, after = (logits - logits.max(axis=1, keepdims=True) for logits in self._both())
-        p = np.exp(before)
-        sums = [each.sum(axis=1, dtype=np.float64) for each in (p, np.exp(after))]
+        before, after = self._both()
+        p, q = self.softmax or Softmax.of(before), Softmax.of(after)
+        with np.errstate(invalid="ignore"):
+            difference = before - after
         # Classes of no probability, whose logits may be -inf in both, count nothing.
-        difference = np.subtract(before, after, out=np.zeros_like(p), where=p > 0)
-        shift = np.einsum("ij,ij->i", p, difference, dtype=np.float64)
-        divergence: Doubles = shift / sums[0] - np.log(sums[0]) + np.log(sums[1])
+        if not np.isfinite(before.min()):
+            difference[p.exponentials == 0] = 0
+        shift = np.einsum("ij,ij->i", p.exponentials, difference, dtype=np.float64) / p.sums
+        divergence: Doubles = shift - p.log_sums + q.log_sums
         # Rounding may leave a little less than zero.
         return np.maximum(divergence, 0)
 
@@ -99,8 +125,7 @@ class Effect:
         """
         before, after = (logits[position] for logits in self._both())
         p, q = (np.exp(_log_probabilities(logits[None])[0]) for logits in (before, after))
-        largest = [np.argsort(-each, kind="stable")[:count] for each in (before, after)]
-        shown = dict.fromkeys(np.concatenate(largest).tolist())
+        shown = dict.fromkeys([*_largest(before, count), *_largest(after, count)])
         changes = [
             Change(self.label(n), float(p[n]), float(q[n]), _rank(before, n), _rank(after, n))
             for n in shown
@@ -118,6 +143,15 @@ def _log_probabilities(logits: Floats) -> Doubles:
     exact -= exact.max(axis=1, keepdims=True)
     result: Doubles = exact - np.log(np.exp(exact).sum(axis=1, keepdims=True))
     return result
+
+
+def _largest(logits: Floats, count: int) -> list[int]:
+    """The places of the largest, in order; of equal ones, the first."""
+    count = min(count, len(logits))
+    least = np.partition(logits, len(logits) - count)[len(logits) - count]
+    places = np.flatnonzero(logits >= least)
+    largest: list[int] = places[np.argsort(-logits[places], kind="stable")][:count].tolist()
+    return largest
 
 
 def _rank(logits: Floats, number: int) -> int:

@@ -74,16 +74,30 @@ class HeadScores:
         """
         return self.by_stack[self._name(stack)]
 
-    def band(self, stack: str | None = None) -> tuple[float, float]:
-        """The 2.5th and the 97.5th percentile of the null over all heads of a stack.
+    def band(self, stack: str | None = None, *, layer: int | None = None) -> tuple[float, float]:
+        """The 2.5th and the 97.5th percentile of the null over the heads of a layer, or of all.
+
+        Layers differ: a head is compared with random directions of its own.
+
+        Args:
+            stack: as in `values`.
+            layer: the number of a layer; all layers of the stack together if None.
 
         Raises:
             KeyError: there is no such stack.
+            IndexError: the stack has no numbers of this layer.
             ValueError: there is no null.
         """
         if self.null is None:
             raise ValueError("these numbers have no null")
-        low, high = np.nanpercentile(self.null[self._name(stack)], [2.5, 97.5])
+        name = self._name(stack)
+        null = self.null[name]
+        if layer is not None:
+            layers, _ = self.heads[name]
+            if layer not in layers:
+                raise IndexError(f"no numbers of layer {layer}; there are {list(layers)}")
+            null = null[list(layers).index(layer)]
+        low, high = np.nanpercentile(null, [2.5, 97.5])
         return float(low), float(high)
 
     def ranking(self, stack: str | None = None) -> list[HeadScore]:

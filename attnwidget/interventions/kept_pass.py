@@ -14,7 +14,7 @@ from attnwidget.tracing import is_changed, trace, undisturbed
 
 from .editor import editing
 from .edits import Ablate, KnockOut, Numbers, listed
-from .effect import Effect
+from .effect import Effect, Softmax
 from .links import CutLinks
 from .measure import effect_between, labels, read_output
 from .one_text import OneText
@@ -51,6 +51,9 @@ class KeptPass:
         self._returned = [(block.name, block.output) for block in blocks]
         self._skips = ExactSkips(given.batch, plain)
         self._before = read_output(model, plain, given.row, given.sequences)
+        logits = self._before.logits
+        keeps = logits is not None and logits.nbytes <= _LARGEST
+        self._softmax = Softmax.of(logits) if logits is not None and keeps else None
 
     def is_of(self, model: torch.nn.Module) -> bool:
         """True if the model is as it was in this pass, as far as can be told without another."""
@@ -89,7 +92,8 @@ class KeptPass:
             ):
                 output = run_model(model, self._given.batch, all_logits=True)
         after = read_output(model, output, self._given.row, self._given.sequences)
-        return effect_between(self._before, after, labels(model, tokenizer, self._before))
+        label = labels(model, tokenizer, self._before)
+        return effect_between(self._before, after, label, softmax=self._softmax)
 
     def _sites_of(self, stack: str | None, layers: Numbers = None) -> list[Site]:
         of_stack = [site for site in self._sites if site.stack == stack]

@@ -34,7 +34,7 @@ class Link(NamedTuple):
             TypeError: it is neither.
         """
         if isinstance(given, KnockOut):
-            given = (given.queries, given.keys, given.layers, given.heads)
+            given = (*given.sides, given.layers, given.heads)
         try:
             return cls(*map(_chosen, given))
         except TypeError:

@@ -20,7 +20,7 @@ from attnwidget.tracing import trace, undisturbed
 from .changed_name import named_as_changed
 from .editor import editing
 from .edits import Intervention
-from .effect import Effect
+from .effect import Effect, Softmax
 from .sites import SiteFinder, named_sites
 
 _T = TypeVar("_T")
@@ -77,8 +77,9 @@ def effect_between(
     after: Output,
     label: Callable[[int], str],
     record: tuple[AttentionRecord, AttentionRecord] | None = None,
+    softmax: Softmax | None = None,
 ) -> Effect:
-    """The effect of what changed between two outputs."""
+    """The effect of what changed between two outputs; `softmax` is that of the first, if known."""
     return Effect(
         before.tokens,
         _both(before.logits, after.logits),
@@ -86,6 +87,7 @@ def effect_between(
         _both(before.metric, after.metric),
         record,
         label,
+        softmax,
     )
 
 

@@ -15,6 +15,7 @@ from attnwidget.analysis import norms_need, sampled_rows, score_refusal
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, split_cells
 from attnwidget.progress import step_done
 from attnwidget.record import Tokens, runs
+from attnwidget.view_state.segments import of_named
 from attnwidget.wire.manifest import thumbnail_shape
 
 from .axes import LETTER, PLAIN, add_legend, font_size, hide_frame, palette_of, size_in_points
@@ -343,7 +344,9 @@ def _segments(shown: Shown) -> str:
     stack = shown.current_stack
     separable = stack.queries.split is not None and stack.keys.split is not None
     # Means over texts are of whole texts.
-    return shown.segments if separable and shown.num_texts is None else "all"
+    if not separable or shown.num_texts is not None or of_named(shown.segments):
+        return "all"
+    return shown.segments
 
 
 def _cropped(shown: Shown, levels: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -380,7 +383,7 @@ def _notes(shown: Shown) -> list[str]:
         notes.append(f"means of {shown.num_texts:,} texts")
     elif sampled is not None:
         notes.append(f"pictures and numbers from {sampled:,} of {len(stack.queries):,} queries")
-    if shown.segments != "all" and is_pair(stack):
+    if shown.segments != "all" and (is_pair(stack) or of_named(shown.segments)):
         whole = "pictures and numbers are" if _segments(shown) == "all" else "numbers are"
         notes.append(f"{whole} of whole heads")
     return notes

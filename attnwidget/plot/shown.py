@@ -16,6 +16,7 @@ from attnwidget.interventions import Link
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR, combination
 from attnwidget.view_state.choices import Combine, Compared, Lens
+from attnwidget.view_state.segments import NamedSegment, of_named
 from attnwidget.wire import SentArc, SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
 
@@ -47,6 +48,7 @@ class Shown:
     query: int | None = None
     key: int | None = None
     also: Sequence[int] = ()
+    named_segments: Sequence[NamedSegment] = ()
     segments: str = "all"
     combine: Combine = "none"
     lens: Lens = "attention"
@@ -320,13 +322,23 @@ def shown_tokens(stack: Stack, segments: str) -> tuple[list[int], list[int]]:
         number = "ab".index(letter)
         return [at for at, segment in enumerate(tokens.segments or ()) if segment == number]
 
+    everything = list(range(len(stack.queries))), list(range(len(stack.keys)))
+    named = of_named(segments)
+    if named is not None:
+        way, positions = named
+        side = 0 if way == "from" else 1
+        within = [at for at in everything[side] if at in positions]
+        # As for a pair below.
+        if not within:
+            return everything
+        return (within, everything[1]) if side == 0 else (everything[0], within)
     if segments != "all" and is_pair(stack):
         queries = of_segment(stack.queries, segments[0])
         keys = of_segment(stack.keys, segments[1])
         # A segment without tokens cannot be shown alone.
         if queries and keys:
             return queries, keys
-    return list(range(len(stack.queries))), list(range(len(stack.keys)))
+    return everything
 
 
 def is_pair(stack: Stack) -> bool:

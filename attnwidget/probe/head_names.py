@@ -46,9 +46,15 @@ def head_names(scores: Iterable[RelationScore]) -> dict[tuple[int, int], str]:
         if all(other is None or score.accuracy.low > other.high for other in beside):
             named.setdefault((score.layer, score.head), []).append(score)
     return {
-        place: "; ".join(map(_name, sorted(own, key=_margin, reverse=True)[:_MOST]))
+        place: "; ".join(map(_name, sorted(_once(own), key=_margin, reverse=True)[:_MOST]))
         for place, own in named.items()
     }
+
+
+def _once(scores: list[RelationScore]) -> list[RelationScore]:
+    """The scores without those of a relation that is there with its subtypes as well."""
+    names = {score.relation for score in scores}
+    return [score for score in scores if f"{score.relation}:*" not in names]
 
 
 def _margin(score: RelationScore) -> float:

@@ -18,10 +18,10 @@ from attnwidget.wire import SentMetric, SentSimilarity, check_link
 from .following import NO_SIZE, PAIR, SIMILARITY, following, following_metrics, layer_of
 from .integers import Integer, Integers, Pairs
 from .links import Links
+from .segments import NamedSegment, NamedSegments, segment_choice
 
 View = Literal["head", "model", "neuron", "map"]
 Compared = Literal["a", "b", "difference"]
-Segments = Literal["all", "aa", "ab", "ba", "bb"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
 Lens = Literal["attention", "scores", "values", "rollout"]
@@ -63,7 +63,8 @@ class ChoiceOptions(TypedDict, total=False):
     query: SupportsIndex | None
     key: SupportsIndex | None
     also: Iterable[SupportsIndex]
-    segments: Segments
+    named_segments: Iterable[NamedSegment]
+    segments: str | Iterable[NamedSegment]
     combine: Combine
     lens: Lens
     words: bool
@@ -146,7 +147,8 @@ class Choices(traitlets.HasTraits):
     query = _number(None)
     key = _number(None)
     also = _numbers([])
-    segments = _choice(Segments, "all")
+    named_segments = NamedSegments().tag(sync=True, choice=True)
+    segments = traitlets.Unicode("all").tag(sync=True, choice=True)
     combine = _choice(Combine, "none")
     lens = _choice(Lens, "attention")
     words = _flag(False)
@@ -239,6 +241,23 @@ class Choices(traitlets.HasTraits):
             for at in dict.fromkeys(proposal.value)
             if at != getattr(self, side)
         ]
+
+    @traitlets.validate("named_segments")
+    def _valid_named_segments(self, proposal: Any) -> Any:
+        for start, end, name in proposal.value:
+            count = max(len(self._shown.queries), len(self._shown.keys))
+            if end > count:
+                raise TraitError(
+                    f"segment {name!r} is of the tokens {start} to {end - 1}, but there are {count}"
+                )
+        return proposal.value
+
+    @traitlets.validate("segments")
+    def _valid_segments(self, proposal: Any) -> Any:
+        try:
+            return segment_choice(proposal.value, self.named_segments)
+        except ValueError as error:
+            raise TraitError(str(error)) from None
 
     @traitlets.validate("lens")
     def _valid_lens(self, proposal: Any) -> Any:

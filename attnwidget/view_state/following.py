@@ -47,9 +47,12 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["key"] = _position(chosen["key"], stack.keys)
         follow["include_layers"] = _kept(chosen["include_layers"], stack.numbers)
         follow["include_heads"] = _kept(chosen["include_heads"], range(most))
-        # The heads and tokens of another stack are others.
+        # The heads and the tokens of another stack are others.
         follow["off"] = []
         follow["cut"] = []
+        follow["named_segments"] = []
+        if ":" in chosen["segments"]:
+            follow["segments"] = "all"
     if name in ("stack", "query", "key"):
         follow["also"] = _also(stack, before, {**chosen, **follow})
     if name in ("stack", "layer") or follow.get("head", chosen["head"]) != before["head"]:

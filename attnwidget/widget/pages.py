@@ -40,8 +40,8 @@ def to_html(
         effects: heads of each widget's stack, (layer, head), links as `attnwidget.KnockOut`, or
             several that are off together, as [(1, 5), [(1, 3), (1, 5)]]. The page shows what the
             model does without them: at the locked query, and at the position that is shown without
-            one. It opens with what is off in the widget, or with the first. The widgets are of
-            `attnwidget.show`, and their model is still there.
+            one. What is off in the widget is always among them, and the page opens with it. The
+            widgets are of `attnwidget.show`, and their model is still there.
 
     Raises:
         TypeError: there is no widget, an argument is no widget, or a set of heads is none.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.interventions import Rerun
+from attnwidget.interventions import KnockOut, Rerun
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import counted
@@ -30,10 +31,10 @@ from attnwidget.wire import (
     HeadNames,
     Metrics,
     OffSet,
+    SavedEffect,
     SentMetric,
     encode_arcs,
     encode_effects,
-    encode_links,
     encode_overview,
     encode_own_metrics,
     encode_similarity,
@@ -111,6 +112,10 @@ class RecordView(Choices):
         also, muted = choices.pop("also", []), choices.pop("muted", [])
         off: Any = choices.pop("off", [])
         cut: Any = choices.pop("cut", [])
+        segments = choices.pop("segments", "all")
+        named: Any = choices.pop("named_segments", [])
+        if not isinstance(segments, str):
+            segments, named = "all", segments
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
@@ -122,6 +127,7 @@ class RecordView(Choices):
         )
         self.heads = heads
         self.also, self.muted, self.off, self.cut = also, muted, off, cut
+        self.named_segments, self.segments = named, segments
 
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.
@@ -269,16 +275,23 @@ class RecordView(Choices):
     def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:
         """The record, and the current choices with which a page shows it.
 
-        A page cannot run the model. What is off now is off there, if `effects` has it, else the
-        first of `effects`; without any, nothing is.
+        A page cannot run the model: it has the effects that are measured here. What is off now is
+        off there, else the first of `effects`.
 
         Args:
-            effects: sets of heads and links whose effect the page has, see `attnwidget.to_html`.
+            effects: further sets of heads and links whose effect the page has, see
+                `attnwidget.to_html`.
+
+        Warns:
+            UserWarning: the effect of what is off now cannot be measured; nothing is off there.
         """
-        saved = encode_effects(self._record, self._rerun, self.stack, effects, self.query)
-        sets: list[dict[str, Any]] = [{"off": each["heads"], "cut": each["cut"]} for each in saved]
-        now = {"off": [list(head) for head in self.off], "cut": encode_links(self.cut)}
-        off = now if now in sets else next(iter(sets), {"off": [], "cut": []})
+        saved = self._effect_now()
+        for each in encode_effects(self._record, self._rerun, self.stack, effects, self.query):
+            if each not in saved:
+                saved.append(each)
+        off = (
+            {"off": saved[0]["heads"], "cut": saved[0]["cut"]} if saved else {"off": [], "cut": []}
+        )
         return ShownRecord(
             self._record,
             self._manifest,
@@ -289,6 +302,18 @@ class RecordView(Choices):
             self._arcs,
             saved,
         )
+
+    def _effect_now(self) -> list[SavedEffect]:
+        """The effect of what is off; none if nothing is, or if it cannot be measured."""
+        off = [*self.off, *(KnockOut(*link) for link in self.cut)]
+        if not off:
+            return []
+        try:
+            return encode_effects(self._record, self._rerun, self.stack, [off], self.query)
+        except (ReferenceError, ValueError) as error:
+            # The frame of the caller of `save_html`, `to_html` or `static`.
+            warnings.warn(f"what is off is not saved: {error}", stacklevel=4)
+            return []
 
     def figure(
         self,

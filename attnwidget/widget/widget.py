@@ -42,7 +42,10 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         also: more positions locked together with `query` (or, without one, with `key`). The head
             view sums their attention; the neuron view compares `query` with the first of them.
         segments: the attention shown of a text pair: "all", or "aa", "ab", "ba" and "bb" for
-            queries of the first and keys of the second letter's text.
+            queries of the first and keys of the second letter's text. Or segments that you name, as
+            [(1, 5, "subject")]: positions of tokens, the last one excluded. The reader then chooses
+            attention from or to one, which is "from:subject" or "to:subject" here.
+        named_segments: these segments, to change them later.
         combine: the combination that the head view shows: the "mean" or "max" of the heads drawn,
             or "layers_mean" or "layers_max" of every head of every layer; "none" for single heads.
         lens: the numbers that the head view and the model view show: "attention"; "scores",

@@ -40,9 +40,9 @@ def test_heads_stand_where_their_numbers_say(open_page: OpenPage, map_page: Path
     assert x[1] > x[0]
     assert y[1] < y[0]
     expect(option(view, 2, 9)).to_have_attribute(
-        "aria-label", _ends("outside random weights in up")
+        "aria-label", _ends("outside random weights in up (above)")
     )
-    expect(option(view, 2, 0)).not_to_have_attribute("aria-label", _ends("in up"))
+    expect(option(view, 2, 0)).not_to_have_attribute("aria-label", _ends("in up (above)"))
 
 
 def test_a_head_is_looked_at_chosen_and_opened(

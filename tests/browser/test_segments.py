@@ -1,11 +1,13 @@
 """The filter of a text pair: which sentence's attention to which."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
+from attnwidget.default_model import default_model
 from tests.browser.view import View, eventually, expect_lines, names
 from tests.support import OpenPage
 
@@ -92,3 +94,22 @@ def test_a_single_text_has_no_filter(open_page: OpenPage, weights_only: aw.Atten
     view = View(open_page(aw.AttentionWidget(weights_only).to_html(quality="exact")))
     expect(view.query(0)).to_be_visible()
     expect(view.filter).to_have_count(0)
+
+
+def test_named_segments_are_chosen_in_a_saved_page(open_page: OpenPage, tmp_path: Path) -> None:
+    text = "The quick brown fox jumped over the lazy dog."
+    record = aw.capture(*default_model(), text)
+    path = tmp_path / "named.html"
+    segments = [(1, 5, "subject"), (7, 10, "object")]
+    aw.head_view(record, segments=segments).save_html(path)
+    view = View(open_page(path, width=1200, height=1000))
+    count = len(record.tokens()[0])
+    expect(view.filter.get_by_role("option")).to_have_text(
+        ["All", "From subject", "To subject", "From object", "To object"]
+    )
+    view.filter.select_option("From subject")
+    expect(view.tokens("Queries")).to_have_text(["the", "quick", "brown", "fox"])
+    expect(view.tokens("Keys")).to_have_count(count)
+    view.filter.select_option("To object")
+    expect(view.tokens("Queries")).to_have_count(count)
+    expect(view.tokens("Keys")).to_have_text(["the", "lazy", "dog"])

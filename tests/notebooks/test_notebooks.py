@@ -92,6 +92,13 @@ assert most["moved"] < table["moved_null"].min()
 assert (int(most["layer"]), int(most["head"])) == (3, 11)
 assert (layers["moved"][:4] == 0).all()
 assert (abs(layers["moved"][4:] - layers["moved_null"][4:]) < 0.01).all()
+# Not of a stand-in.
+if gte.config.hidden_size == 384:
+    means = tuned.groupby("layer")[columns].mean()
+    assert means["cosine"][:8].min() > 0.98 and means["cosine"].idxmin() == 11
+    assert (means["divergence"] < 0.35 * means["divergence_null"]).all()
+    last = renewed.groupby("layer")[columns].mean().loc[10:]
+    assert (abs(last["cosine"] - last["cosine_null"]) < 0.01).all()
 """,
     "michel_heads": """
 assert 0.9 < -curve.losses[0] < 0.95
@@ -99,6 +106,8 @@ assert can_go(curve.losses) == curve.removable(0.05) == 48
 assert at_random[0] == 8 and at_random[2] == 24 and at_random[-1] == 40
 assert {head.stack for head in last} == set(scores.stacks)
 assert sum(head.stack == "cross" for head in last) == 15
+assert (lower, higher) == (7, 3) and abs(changes).max() < 0.014 < 0.027 < beyond < 0.03
+assert min(eight) < by_layer.min() and by_layer.max() < max(eight)
 """,
     "kobayashi_norms": """
 attended, weighted = shares["attention"], shares["value-weighted"]
@@ -130,6 +139,16 @@ assert [head for head in LISTED if better[head] > 0.9] == [(2, 5), (3, 2), (3, 3
 assert 0.6 < own.diagonal.value < 0.7 and own.diagonal.high < 0.85
 assert max(times["random weights", moment].accuracy.value for moment in right) < 0.25
 """,
+    "tenney_layers": """
+table = order(gte)
+before = table.loc[["tags", "relations"], "highest"]
+assert table.loc["entities", "lowest"] > before.max()
+for runs in (minilm, gte):
+    for task, score in runs[0].scores.items():
+        null = runs[0].null_scores[task]
+        assert null.accuracy.value < score.cumulative[0] < score.accuracy.value
+        assert abs(null.accuracy.value - null.cumulative[0]) < 0.03
+""",
     "export": "assert (again.weights(2, 9) == record.weights(2, 9)).all()",
 }
 
@@ -139,6 +158,7 @@ NEEDS = {
     "clark_probe_and_map": ["ud_english"],
     "encoder_decoder": ["marian_en_fr"],
     "michel_heads": ["marian_en_fr"],
+    "tenney_layers": ["gte_small", "ud_english"],
     "translation_and_speech_alignment": ["marian_en_fr", "whisper_tiny_en", "librivox"],
     "vision": ["vit"],
 }

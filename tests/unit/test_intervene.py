@@ -212,6 +212,11 @@ def test_edges_to_a_token_are_cut_in_every_step_of_a_generation() -> None:
     assert not torch.equal(results[0], model.generate(**inputs, **options))
 
 
+def test_a_position_that_no_text_has() -> None:
+    with pytest.raises(ValueError, match=r"keys begin at position 60, but no .* more than 9 keys"):
+        run(gpt2(), KnockOut(5, [60, 61]), ids=token_ids(9))
+
+
 @pytest.mark.parametrize("build", [t5, bart])
 def test_stacks_of_an_encoder_decoder(build: Any) -> None:
     model = build()

@@ -300,11 +300,12 @@ def test_a_generation_says_what_to_do() -> None:
 def test_a_page_with_the_effect_of_some_heads() -> None:
     model = tiny("LlamaForCausalLM", num_key_value_heads=2)
     widget = aw.show(model, None, INPUTS, query=4, off=[(0, 2), (1, 3)])
+    # It opens with what is off, named or not.
     shown = widget.shown_record([(1, 0), [(1, 3), (0, 2)]])
-    assert [effect["heads"] for effect in shown.effects] == [[[1, 0]], [[0, 2], [1, 3]]]
+    assert [effect["heads"] for effect in shown.effects] == [[[0, 2], [1, 3]], [[1, 0]]]
     assert shown.choices["off"] == [[0, 2], [1, 3]]
     expected = aw.ablate(model, None, INPUTS, heads=[(0, 2), (1, 3)], record=False)
-    last, locked = shown.effects[1]["replies"]
+    last, locked = shown.effects[0]["replies"]
     assert (last["query"], last["effect"]["position"]) == (None, 6)
     assert (locked["query"], locked["effect"]["position"]) == (4, 4)
     assert locked["effect"]["divergence"] == pytest.approx(expected.divergence[4])
@@ -315,7 +316,7 @@ def test_a_page_with_the_effect_of_some_heads() -> None:
     assert shown.choices["cut"] == [[[5], [1, 2], [1], None]]
     assert shown.choices["off"] == [[0, 2], [1, 3]]
     assert shown.effects[0]["replies"][0] != shown.effects[1]["replies"][0]
-    # Without the heads that are off, the page opens with the first.
+    widget.off, widget.cut = [], []
     assert widget.shown_record([(1, 0)]).choices["off"] == [[1, 0]]
     for sets, error, message in (
         ([(1, 9)], ValueError, "layer 1 has no head 9"),
@@ -325,8 +326,12 @@ def test_a_page_with_the_effect_of_some_heads() -> None:
             widget.to_html(effects=sets)
     with pytest.raises(ValueError, match=r"which this view does not have: make it by show\(model"):
         aw.to_html(aw.AttentionWidget(widget.record), effects=[(1, 0)])
+    widget.off = [(1, 0)]
     del model
     gc.collect()
+    with pytest.warns(UserWarning, match="what is off is not saved: The model was deleted"):
+        assert widget.shown_record().choices["off"] == []
+    widget.off = []
     with pytest.raises(ReferenceError, match="was deleted"):
         widget.to_html(effects=[(1, 0)])
 
@@ -334,5 +339,6 @@ def test_a_page_with_the_effect_of_some_heads() -> None:
 def test_a_page_has_all_heads_on(record: AttentionRecord) -> None:
     for kind in (aw.AttentionWidget, StaticView):
         widget = kind(record, off=[(1, 0)])
-        assert widget.shown_record().choices["off"] == []
+        with pytest.warns(UserWarning, match="what is off is not saved: .* this view does not"):
+            assert widget.shown_record().choices["off"] == []
         assert widget.off == [(1, 0)]

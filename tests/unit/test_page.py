@@ -192,6 +192,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "also": [5, 0],
         "off": [],
         "cut": [],
+        "named_segments": [],
         "segments": "all",
         "combine": "layers_max",
         "lens": "rollout",

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
+from traitlets import TraitError
 
 from attnwidget import AttentionRecord, AttentionWidget, capture, plot
 from attnwidget.analysis import rollout, row_shares, value_weighted
@@ -47,7 +48,8 @@ def axes_of(record: AttentionRecord, **choices: Any) -> list[Axes]:
 def test_a_plot_shows_by_default_what_a_new_widget_shows() -> None:
     defaults = choice_values(Choices())
     shown = {each.name: each.default for each in fields(Shown) if each.name in defaults}
-    assert shown == defaults | {"stack": None, "also": (), "off": (), "cut": (), "muted": ()}
+    empty = dict.fromkeys(("also", "off", "cut", "muted", "named_segments"), ())
+    assert shown == defaults | {"stack": None, **empty}
 
 
 def test_a_map_has_a_point_per_head(record: AttentionRecord) -> None:
@@ -416,3 +418,22 @@ def test_matrices_of_several_records_share_their_scale() -> None:
         assert image.get_clim() == (0, most)
     with pytest.raises(ValueError, match="records is empty"):
         plot.matrices({}, 0, 1)
+
+
+def test_a_named_segment_is_drawn_alone() -> None:
+    record = AttentionRecord.from_arrays([some_weights(2, 4, 4)], list("abcd"))
+    widget = AttentionWidget(record, named_segments=[(1, 3, "middle")], segments="from:middle")
+    assert widget.segments == "from:1-3"
+    [image] = draw_figure(Shown(record, segments=widget.segments), "matrix").axes[0].images
+    matrix = image.get_array()
+    np.testing.assert_allclose(matrix, record.weights(0, 0)[1:3])
+    for wrong, message in (
+        ({"segments": "from:nobody"}, r"there are 'all', .*; named segments are a list"),
+        (
+            {"segments": [(1, 9, "late")]},
+            r"of the tokens 1 to 8, but there are 4",
+        ),
+        ({"segments": [(2, 1, "none")]}, r"expected \(start, end, name\)"),
+    ):
+        with pytest.raises(TraitError, match=message):
+            AttentionWidget(record, **wrong)

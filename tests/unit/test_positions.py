@@ -73,7 +73,10 @@ def test_edges_between_texts() -> None:
     record = record_of(layer_of(PROGRAMS["causal"]))
     labels = record.tokens()[1]
     edge = aw.KnockOut(labels[4], labels[1], record=record)
+    assert aw.KnockOut([labels[4], 2], labels[1], record=record).queries == (4, 2)
     assert (list(edge.queries), list(edge.keys)) == ([4], [1])  # type: ignore[arg-type]
     assert aw.KnockOut(4, np.arange(2).tolist()) == aw.KnockOut(4, [0, 1])
-    with pytest.raises(ValueError, match="queries is the text 'saw': give record="):
+    with pytest.raises(ValueError, match="queries has the text 'saw': give record="):
         aw.KnockOut("saw", 1)
+    with pytest.raises(ValueError, match="keys has -1; positions count from 0"):
+        aw.KnockOut(1, [0, -1])

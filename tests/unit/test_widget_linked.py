@@ -40,6 +40,7 @@ CHOICES: dict[str, Any] = {
     "key": 0,
     "picture": False,
     "also": [5, 1],
+    "named_segments": [(0, 2, "start")],
     "segments": "ab",
     "combine": "layers_mean",
     "lens": "rollout",

@@ -38,6 +38,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "query": (None, 6),
     "key": (None, 0),
     "also": ([], [5, 1]),
+    "named_segments": ([], [(1, 3, "subject")]),
     "segments": ("all", "ab"),
     "combine": ("none", "layers_mean"),
     "lens": ("attention", "rollout"),

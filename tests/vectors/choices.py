@@ -10,6 +10,7 @@ from attnwidget.view_state import Choices, choice_values
 from attnwidget.view_state.following import following
 from attnwidget.view_state.integers import Integer, Integers, Pairs
 from attnwidget.view_state.links import Links
+from attnwidget.view_state.segments import NamedSegments
 from tests.vectors.reference import Json
 
 _TYPES = {
@@ -19,6 +20,7 @@ _TYPES = {
     Integers: "indices",
     Pairs: "pairs",
     Links: "links",
+    NamedSegments: "segments",
 }
 
 # By stack: the numbers of queries and keys, and the heads of each layer by its number.
@@ -49,11 +51,13 @@ def follows() -> list[Json]:
     place = {"stack": "cross", "layer": 11, "head": 5, "muted": [3], "off": [[7, 1]]}
     place["cut"] = [[[2], [4], [7], [1]]]
     drawn = place | {"include_layers": [3, 11], "include_heads": [1, 5]}
+    named = {"named_segments": [[1, 3, "subject"]], "segments": "from:1-3"}
     cases: list[tuple[Json, Json]] = [
         ({"layer": 1, "head": 1, "muted": [2]}, {"stack": "cross"}),
         ({"include_layers": [0, 1], "include_heads": [0]}, {"layer": 1}),
         (drawn, {"layer": 7}),
         (drawn, {"stack": "encoder"}),
+        (named, {"stack": "cross"}),
         (drawn | {"include_layers": [7], "include_heads": [5]}, {"stack": "encoder"}),
         *((place, {"head": head}) for head in (0, 4)),
         *((place | {"layer": layer}, {"stack": "encoder"}) for layer in (3, 7)),

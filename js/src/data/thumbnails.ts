@@ -42,6 +42,8 @@ export function shownSegments<Segments extends string>(
   segments: Segments,
   { queries, keys }: Sides,
 ): Segments | "all" {
+  // Cells hold tokens of a named segment and others.
+  if (segments.includes(":")) return "all";
   return splitOf(queries) === null || splitOf(keys) === null ? "all" : segments;
 }
 

@@ -128,7 +128,7 @@ function show(
     const kept = Object.fromEntries(CHOICES.map((name) => [name, state[name].peek()]));
     const choices = {
       ...kept,
-      ...{ view: "head", stack, layer, head, heads: [head], query, key: null, also: [] },
+      ...{ view: "head", stack, layer, head, heads: [head], query, key: null, also: [], cut: [] },
     } as unknown as Choices;
     const focused = parent.matches(":focus-within");
     scope.end();

@@ -1,14 +1,20 @@
-/** The filters in the header: the stack, and the segments of a text pair. */
+/** The filters in the header: the stack, and the segments of a text. */
 
 import { type Manifest, ownStacks } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { goToStack } from "../state/navigation.ts";
 import { isPair } from "../state/shown.ts";
 import type { State } from "../state/state.ts";
-import { choice, optionsOf } from "./choice.ts";
+import { choice, type Option } from "./choice.ts";
 import { capitalized } from "./text.ts";
 
-const SEGMENTS = { all: "All", aa: "A → A", ab: "A → B", ba: "B → A", bb: "B → B" };
+const SEGMENTS: readonly Option[] = [
+  { value: "all", label: "All" },
+  { value: "aa", label: "A → A" },
+  { value: "ab", label: "A → B" },
+  { value: "ba", label: "B → A" },
+  { value: "bb", label: "B → B" },
+];
 
 export function filters(scope: Scope, state: State, manifest: Manifest): HTMLElement[] {
   const stacks = ownStacks(manifest);
@@ -29,13 +35,16 @@ export function filters(scope: Scope, state: State, manifest: Manifest): HTMLEle
     };
     shown.push(choice(scope, "Attention", options, bound));
   }
-  if (stacks.some(isPair)) {
-    const name = several ? "Segments" : "Attention";
-    const segments = choice(scope, name, optionsOf<"segments">(SEGMENTS), state.segments);
-    scope.effect(() => {
-      segments.hidden = !isPair(state.shown.stack.value);
-    });
-    shown.push(segments);
-  }
-  return shown;
+  const options = (): Option[] => [
+    ...SEGMENTS.filter(({ value }) => value === "all" || isPair(state.shown.stack.value)),
+    ...state.named_segments.value.flatMap(([start, end, name]) => [
+      { value: `from:${start}-${end}`, label: `From ${name}` },
+      { value: `to:${start}-${end}`, label: `To ${name}` },
+    ]),
+  ];
+  const segments = choice(scope, several ? "Segments" : "Attention", options, state.segments);
+  scope.effect(() => {
+    segments.hidden = options().length < 2;
+  });
+  return [...shown, segments];
 }

@@ -51,6 +51,14 @@ const indicesOrNull: Choice<readonly number[] | null> = {
   check: check.orNull(checkIndices),
 };
 
+const namedSegments: Choice<readonly (readonly [start: number, end: number, name: string])[]> = {
+  value: [],
+  check: check.list(
+    check.list(check.either(check.integer(0), check.text()), check.integer(3, 3)),
+    check.integer(0, MOST),
+  ),
+};
+
 /** By the names that they have in Python, where `AttentionWidget` says what each means. */
 export const SCHEMA = {
   view: oneOf("head", "model", "neuron", "map"),
@@ -65,7 +73,10 @@ export const SCHEMA = {
   key: indexOrNull,
   /** Locked together with the query, or, without one, with the key. */
   also: indices,
-  segments: oneOf("all", "aa", "ab", "ba", "bb"),
+  /** Segments of a text that the user names: first token, the one after the last, name. */
+  named_segments: namedSegments,
+  /** "all"; the texts of queries and keys of a pair, as "ab"; or "from:1-5" or "to:1-5". */
+  segments: text("all"),
   combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
   lens: oneOf("attention", "scores", "values", "rollout"),
   words: flag(false),

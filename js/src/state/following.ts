@@ -43,9 +43,11 @@ export function following<Name extends keyof Choices>(
     follow.key = position(chosen.key, stack.keys.labels.length);
     follow.include_layers = kept(chosen.include_layers, (layer) => numbers.includes(layer));
     follow.include_heads = kept(chosen.include_heads, (head) => head < most);
-    // The heads and tokens of another stack are others.
+    // The heads and the tokens of another stack are others.
     follow.off = [];
     follow.cut = [];
+    follow.named_segments = [];
+    if (chosen.segments.includes(":")) follow.segments = "all";
   }
   if (name === "stack" || name === "query" || name === "key") {
     follow.also = also(stack, before, { ...chosen, ...follow });

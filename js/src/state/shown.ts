@@ -16,6 +16,14 @@ export const isPair = ({ queries, keys }: StackInfo): boolean =>
 
 /** The tokens that the choice of segments shows. */
 export function shownTokens(segments: Segments, stack: StackInfo): Shown {
+  const [way, span] = segments.split(":");
+  if (span) {
+    const [start, end] = span.split("-").map(Number);
+    const all = shownTokens("all", stack);
+    const side = way === "from" ? "queries" : "keys";
+    const within = all[side].filter((position) => position >= start && position < end);
+    return within.length ? { ...all, [side]: within } : all;
+  }
   const of = (tokens: Tokens, letter: string | undefined) =>
     tokens.labels
       .map((_, position) => position)

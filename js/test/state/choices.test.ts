@@ -33,6 +33,7 @@ const VALUES = {
     right: [[], [[[0], [1, 2], null, null]], [[null, [1], [3], [0]]]],
     wrong: [0, [3], [[[0], [1], null]], [[[0], [-1], null, null]], [["0", [1], null, null]], {}],
   },
+  segments: { right: [[], [[1, 5, "subject"]]], wrong: [0, "x", [1, 5, "subject"], [[1, 5]], {}] },
   text: { right: ["a name"], wrong: [0, true, ["a name"], {}] },
 };
 

@@ -53,7 +53,7 @@ export interface CodedCase extends SentBlock {
 
 /** A choice as it is declared in Python. */
 export interface ChoiceCase {
-  readonly type: "option" | "flag" | "index" | "indices" | "pairs" | "text";
+  readonly type: "option" | "flag" | "index" | "indices" | "pairs" | "segments" | "text";
   readonly default: unknown;
   readonly nullable: boolean;
   /** Given for the type "option" only. */

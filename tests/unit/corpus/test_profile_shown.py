@@ -101,12 +101,16 @@ def test_a_request_for_no_example_says_so(
     assert widget.record is before
 
 
-def test_another_text_has_the_words_for_heads_and_not_the_arcs(found: aw.HeadProfile) -> None:
-    widget = found.widget(arcs=[aw.Arc(1, 2, "obj")], head_names={(0, 3): "finds nouns"})
+def test_another_text_has_the_words_for_heads_and_neither_arcs_nor_cuts(
+    found: aw.HeadProfile,
+) -> None:
+    widget = found.widget(
+        arcs=[aw.Arc(1, 2, "obj")], head_names={(0, 3): "finds nouns"}, cut=[aw.KnockOut(2, 1)]
+    )
     _receive(widget, {"op": "open", "text": 1, "stack": "self", "layer": 0, "head": 3, "query": 0})
     assert widget._text == widget._texts[1]
     assert widget._manifest["patterns"]["words"]["self"][0][3] == "finds nouns"
-    assert (widget.arcs, widget._arcs) == ((), [])
+    assert (widget.arcs, widget._arcs, widget.cut) == ((), [], [])
 
 
 def _receive(widget: ProfileWidget, content: dict[str, Any]) -> None:

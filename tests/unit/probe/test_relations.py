@@ -152,6 +152,20 @@ def test_heads_are_named_with_what_they_are_compared_with() -> None:
     assert chance.head_names() == {}
 
 
+def test_a_relation_with_subtypes_is_named_once() -> None:
+    texts = [
+        Annotated(
+            text.words, text.heads, ["nmod" if n % 2 else "nmod:poss" for n in range(len(text))]
+        )
+        for text in trees(60)
+    ]
+    found = aw.probe.relations(list(zip(planted(texts), texts, strict=True)), min_count=20)
+    (name,) = found.head_names().values()
+    assert "(nmod:*)" in name
+    assert "(nmod:poss)" in name
+    assert "(nmod)" not in name
+
+
 def test_a_relation_is_shown_in_the_head_that_finds_it(minilm: Loaded) -> None:
     text = Annotated(
         ["the", "old", "dog", "saw", "unbelievable", "cats"],

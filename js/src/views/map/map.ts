@@ -11,7 +11,7 @@ import { goTo, openHead } from "../../state/navigation.ts";
 import { toggleOff } from "../../state/off.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
 import { ordered } from "../shared/all-heads/metrics.ts";
-import { isOutside, nullRange } from "../shared/all-heads/null.ts";
+import { nullRange, sideOf } from "../shared/all-heads/null.ts";
 import { allHeads, rowsOf } from "../shared/all-heads/order.ts";
 import { headsTable, sampledText, statusOf } from "../shared/all-heads/status.ts";
 import { figureName } from "../shared/figure.ts";
@@ -69,10 +69,12 @@ export function mapView(context: Context): View {
   const rangeOf = (metric: Metric) => ranges.value.get(metric) ?? null;
   /** The metrics in which a head lies outside of the null, in words; "" for none. */
   const outsideOf = (head: Head) => {
-    const outside = inUse.value.filter((metric) => isOutside(metric, head, rangeOf(metric)));
+    const outside = inUse.value.flatMap((metric) => {
+      const side = sideOf(metric, head, rangeOf(metric));
+      return side ? [{ metric, said: `${metric.label} (${side})` }] : [];
+    });
     if (!outside.length) return "";
-    const labels = outside.map(({ label }) => label).join(", ");
-    return `outside ${outside[0].null?.label} in ${labels}`;
+    return `outside ${outside[0].metric.null?.label} in ${outside.map(({ said }) => said).join(", ")}`;
   };
 
   /** The head under the pointer, or the one that the keyboard has moved to. */
@@ -307,15 +309,20 @@ export function mapView(context: Context): View {
     tables: computed(() => [headsTable(rows.value, manifest, metrics.value)]),
   };
 
-  /** "outside random weights: 270 of 270 by entropy, 260 by distance"; "" without a null. */
+  /** "outside random weights, of 72 heads: 3 above, 18 below by entropy"; "" without a null. */
   function outsideCounts(of: readonly Metric[]): string {
     const counts = of.flatMap((metric) => {
       const range = rangeOf(metric);
       if (!range) return [];
-      const outside = heads.value.filter((head) => isOutside(metric, head, range)).length;
-      return [`${outside} of ${heads.value.length} by ${metric.label}`];
+      const sides = heads.value.map((head) => sideOf(metric, head, range));
+      const [above, below] = (["above", "below"] as const).map(
+        (side) => sides.filter((each) => each === side).length,
+      );
+      return [`${above} above, ${below} below by ${metric.label}`];
     });
-    return counts.length ? `outside ${placing.value.nullLabel}: ${counts.join(", ")}` : "";
+    if (!counts.length) return "";
+    const which = `outside ${placing.value.nullLabel}, of ${heads.value.length} heads`;
+    return `${which}: ${counts.join("; ")}`;
   }
 }
 

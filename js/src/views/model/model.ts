@@ -309,7 +309,7 @@ export function modelView(context: Context): View {
       ]
         .filter(Boolean)
         .map((remark) => `   ${remark}`),
-      state.segments.value === "all" || !isPair(stack.value)
+      state.segments.value === "all" || !(isPair(stack.value) || state.segments.value.includes(":"))
         ? ""
         : shownSegments(state.segments.value, stack.value) === "all" || manifest.texts !== null
           ? "   pictures and numbers are of whole heads"

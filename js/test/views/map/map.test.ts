@@ -205,7 +205,7 @@ describe("the null", () => {
     expect(button.elements()).toEqual([]);
     addOwn(app);
     await expect.element(button).toHaveAttribute("aria-pressed", "true");
-    const outside = "outside random weights in score, other";
+    const outside = "outside random weights in score (above), other (above)";
     expect(option(2, 9).element().getAttribute("aria-label")).toContain(outside);
     expect(option(0, 0).element().getAttribute("aria-label")).not.toContain("outside");
     const before = option(2, 9).element().getBoundingClientRect();

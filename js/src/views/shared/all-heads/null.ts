@@ -27,8 +27,9 @@ function quantile(sorted: readonly number[], share: number): number {
   return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
 }
 
-/** True if a head has a value outside of the range. */
-export function isOutside(metric: Metric, head: Head, range: Range | null): boolean {
+/** Where a head lies that is outside of the range; null within it, or without a value. */
+export function sideOf(metric: Metric, head: Head, range: Range | null): "above" | "below" | null {
   const value = metricValue(metric, head);
-  return range !== null && value !== null && (value < range[0] || value > range[1]);
+  if (range === null || value === null) return null;
+  return value < range[0] ? "below" : value > range[1] ? "above" : null;
 }
