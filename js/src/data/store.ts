@@ -56,6 +56,8 @@ export interface Source {
   readonly effect?:
     | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
     | null;
+  /** The sentence that says which effects a page has, which cannot run the model. */
+  readonly effectsHere?: (stack: string) => string;
   /** Captures the attention without some heads and links, likewise. */
   readonly changed?: ((off: Off, signal: AbortSignal) => Promise<Store>) | null;
 }
@@ -128,6 +130,11 @@ export class Store {
   /** Run the model without some heads and links; null if nothing here can. */
   get effect(): Source["effect"] {
     return this.source.effect ?? null;
+  }
+
+  /** The sentence that says which effects a page has; "" where the model can run. */
+  effectsHere(stack: string): string {
+    return this.source.effectsHere?.(stack) ?? "";
   }
 
   /** Capture the attention without some heads and links; null if nothing here can. */

@@ -156,7 +156,7 @@ function showRecord(
   const store = new Store(manifest, thumbnails, {
     ...sourceOf(content, place, manifest),
     // Of an example, the page has none.
-    effect: place === widget.record ? savedEffects(widget.effects) : null,
+    ...(place === widget.record ? savedEffects(widget.effects) : null),
   });
   const state = createState(manifest, choices, content.views);
   state.ownMetrics.value = readMetrics(widget.metrics, manifest);

@@ -7,6 +7,8 @@ import { Absent } from "../data/resource-cache.ts";
 import type { Source } from "../data/store.ts";
 import { SCHEMA } from "../state/choices.ts";
 
+const OTHERS = "For others, open the notebook with the model, and run the cell again.";
+
 interface Saved {
   readonly stack: string;
   readonly heads: Off["heads"];
@@ -25,28 +27,30 @@ const SAVED = list(
   }),
 );
 
-/** The effects of a page; null if it has none. */
-export function savedEffects(sent: unknown): NonNullable<Source["effect"]> | null {
+/** The effects of a page, and words for those of a stack; null if it has none. */
+export function savedEffects(sent: unknown): Pick<Source, "effect" | "effectsHere"> | null {
   if (sent === undefined) return null; // a page of an older version
   const wrong = SAVED(sent);
   if (wrong !== null) throw new Error(`its effects${wrong} are not valid`);
   const all = sent as readonly Saved[];
   if (!all.length) return null;
-  return async ({ stack, heads, cut }, query): Promise<Effect> => {
+  const of = (stack: string) => all.filter((each) => each.stack === stack);
+  const effect = async ({ stack, heads, cut }: Off, query: number | null): Promise<Effect> => {
     const key = JSON.stringify([heads, cut]);
-    const here = all.filter((each) => each.stack === stack);
+    const here = of(stack);
     const found = here.find((each) => JSON.stringify([each.heads, each.cut ?? []]) === key);
-    if (!found) throw new Absent(otherHeads(here));
+    if (!found) throw new Absent(`${saved(here)}${OTHERS}`);
     const { replies } = found;
     const reply = replies.find((each) => each.query === query) ?? replies[0];
     return readEffect(reply.effect);
   };
+  return { effect, effectsHere: (stack) => saved(of(stack)) };
 }
 
-function otherHeads(here: readonly Saved[]): string {
+/** The sentence that says which effects are here; "" for none. */
+function saved(here: readonly Saved[]): string {
   const names = here.map(({ heads, cut = [] }) =>
     [...heads.map((head) => head.join("-")), ...cut.map(() => "cut links")].join(" with "),
   );
-  const saved = names.length ? `This page was saved with the effect of ${names.join("; ")}. ` : "";
-  return `${saved}For others, open the notebook with the model, and run the cell again.`;
+  return names.length ? `This page was saved with the effect of ${names.join("; ")}. ` : "";
 }

@@ -61,7 +61,7 @@ export function header(
   const end = el("div", { class: "common" }, ...common);
   // A page cannot run the model.
   const off = store.effect
-    ? [el("div", { class: "off-buttons" }, offButton(scope, state), cutButton(scope, state))]
+    ? [el("div", { class: "off-buttons" }, offButton(scope, state, store), cutButton(scope, state))]
     : [];
   const records = store.manifest.compared ? [recordChoice(scope, state)] : [];
   return el(

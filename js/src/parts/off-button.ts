@@ -1,15 +1,16 @@
 /** The button that switches the current head off, or on again. */
 
+import type { Store } from "../data/store.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { isOff, toggleLayerOff, toggleOff } from "../state/off.ts";
 import type { State } from "../state/state.ts";
 import { setAttributes } from "./dom.ts";
 import { iconButton } from "./icons.ts";
 
-export function offButton(scope: Scope, state: State): HTMLElement {
+export function offButton(scope: Scope, state: State, store: Store): HTMLElement {
   const element = iconButton({ icon: "power", name: "Switch head off" });
   element.classList.add("off-button");
-  const { layer, head } = state.shown;
+  const { stack, layer, head } = state.shown;
   element.addEventListener("click", ({ shiftKey }) => {
     if (shiftKey) toggleLayerOff(state, layer.peek().number);
     else toggleOff(state, layer.peek().number, head.peek());
@@ -20,7 +21,7 @@ export function offButton(scope: Scope, state: State): HTMLElement {
     const to = off ? "on again" : "off, and see what the model does without it";
     setAttributes(element, {
       "aria-pressed": `${off}`,
-      title: `Switch head ${number}-${at} ${to} (x; the whole layer: Shift+X)`,
+      title: `${store.effectsHere(stack.value.name)}Switch head ${number}-${at} ${to} (x; the whole layer: Shift+X)`,
     });
   });
   return element;

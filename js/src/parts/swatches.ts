@@ -3,6 +3,7 @@
 import { batch, type ReadonlySignal } from "@preact/signals-core";
 import type { Metric } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
+import { shownLens } from "../state/lens.ts";
 import { activeHeads, goTo } from "../state/navigation.ts";
 import { isOff, toggleOff } from "../state/off.ts";
 import { choose, type State } from "../state/state.ts";
@@ -58,11 +59,13 @@ export function swatches(
   scope.effect(() => {
     const active = new Set(activeHeads(state, heads));
     const { stack, layer, metrics } = state.shown;
-    // The lines of a difference have the colours of its signs; a bar says how much of it moves.
+    // A bar says how much of its attention moves.
     const moved = metrics.value.find(({ name }) => stack.value.difference && name === "moved");
     const shares = moved?.values.get(layer.value) ?? [];
     const most = Math.max(...shares.map((share) => share ?? 0)) || 1;
-    const colors = stack.value.difference
+    // Lines of differences and scores have the colours of signs.
+    const bySign = stack.value.difference || shownLens(state) === "scores";
+    const colors = bySign
       ? Array<string>(heads).fill(palette.value.neutral)
       : headColors(heads, palette.value.dark);
     buttons.forEach((swatch, head) => {

@@ -141,10 +141,15 @@ export function lettersOf(text: string): readonly string[] {
 // Created once, since that takes longer than segmenting most labels.
 const LETTERS = new Intl.Segmenter();
 
-/** Shorten a label in the middle if it is wider than `width`. */
+/** Shorten a label in the middle if it is wider than `width`; of a pair, each text. */
 export function shorten(label: string, width: number, measure: (text: string) => number): string {
   const letters = lettersOf(label.length > LONGEST ? withoutMiddle(label) : label);
   if (letters.length < LONGEST && measure(label) <= width) return label;
+  const replaced = label.split(" → ");
+  if (replaced.length === 2) {
+    const short = shortPair(replaced[0], replaced[1], width, measure);
+    if (measure(short) <= width) return short;
+  }
   const short = (kept: number) => {
     const head = Math.ceil(kept / 2);
     return `${letters.slice(0, head).join("")}…${kept > 1 ? letters.slice(head - kept).join("") : ""}`;
@@ -157,6 +162,18 @@ export function shorten(label: string, width: number, measure: (text: string) =>
     else over = middle;
   }
   return fits > 1 ? short(fits) : (letters[0] ?? "");
+}
+
+/** A replaced token, "big → small", with each text shortened on its own: "big→s…l". */
+function shortPair(
+  before: string,
+  after: string,
+  width: number,
+  measure: (text: string) => number,
+): string {
+  const room = width - measure("→");
+  const first = shorten(before, Math.max(room / 2, room - measure(after)), measure);
+  return `${first}→${shorten(after, room - measure(first), measure)}`;
 }
 
 /** The most letters of a label that are considered: no view is wider. */

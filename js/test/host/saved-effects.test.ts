@@ -21,7 +21,8 @@ const saved = (...heads: readonly (readonly [number, number])[]) => ({
 const { signal } = new AbortController();
 
 test("effects of the heads that the page has, at the locked query or without one", async () => {
-  const ask = savedEffects([saved([1, 5]), saved([1, 3], [1, 5])]);
+  const here = savedEffects([saved([1, 5]), saved([1, 3], [1, 5])]);
+  const ask = here?.effect;
   if (!ask) throw new Error("none");
   const pair = { stack: "self", heads: [[1, 3] as const, [1, 5] as const], cut: [] };
   await expect(ask(pair, 2, signal)).resolves.toMatchObject({ position: 2 });
@@ -29,13 +30,16 @@ test("effects of the heads that the page has, at the locked query or without one
   await expect(ask(pair, 3, signal)).resolves.toMatchObject({ position: 5 });
   const others = ask({ stack: "self", heads: [[0, 0]], cut: [] }, null, signal);
   await expect(others).rejects.toThrow(Absent);
-  await expect(others).rejects.toThrow("with the effect of 1-5; 1-3 with 1-5. For others");
+  const said = "This page was saved with the effect of 1-5; 1-3 with 1-5. ";
+  await expect(others).rejects.toThrow(`${said}For others`);
+  expect([here.effectsHere?.("self"), here.effectsHere?.("cross")]).toEqual([said, ""]);
 });
 
 test("effects of cut links, and of heads in a page of an older version", async () => {
   const link: Cut = [[3], [1, 2], [1], [5]];
   const { cut: _, ...older } = saved([1, 5]);
-  const ask = savedEffects([older, { ...saved(), cut: [link] }]);
+  const here = savedEffects([older, { ...saved(), cut: [link] }]);
+  const ask = here?.effect;
   if (!ask) throw new Error("none");
   const off = { stack: "self", heads: [], cut: [link] };
   await expect(ask(off, null, signal)).resolves.toMatchObject({ position: 5 });

@@ -47,7 +47,7 @@ function titleOf({ predicts, label, position }: PredictionEffect): readonly (Nod
   return [what, el("bdi", {}, `“${label}”`), ` (${position})`];
 }
 
-/** @param largest the probability of a bar over the whole width */
+/** @param largest the probability of the longest bar */
 function list(
   title: string,
   changes: readonly Change[],
@@ -63,7 +63,7 @@ function list(
       el("bdi", { title: change.label }, change.label),
       el("span", { class: "p" }, probability(change[side])),
     );
-    row.style.setProperty("--p", `${(100 * change[side]) / largest}%`);
+    row.style.setProperty("--p", `${change[side] / largest}`);
     return row;
   });
   const head = el("div", { class: "head" }, el("span", {}, title), el("span", {}, "p"));

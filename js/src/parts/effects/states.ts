@@ -15,7 +15,7 @@ export function states({ positions, mean, moved }: StateEffect): readonly HTMLEl
       el("th", { scope: "row" }, el("bdi", { title: each.label }, each.label)),
       el("td", { class: "p" }, small(each.moved)),
     );
-    row.style.setProperty("--p", `${(100 * each.moved) / largest}%`);
+    row.style.setProperty("--p", `${each.moved / largest}`);
     return row;
   });
   const shown = moved.length < positions ? `, the ${moved.length} most of ${positions}` : "";

@@ -27,6 +27,7 @@ export const EFFECTS = `
 .effects h3 { margin: 0 0 6px; font-size: 13px; font-weight: 500; overflow-wrap: anywhere }
 .effects .notice { margin: 0; text-align: left }
 .effect[aria-busy] > * { opacity: .5 }
+/* Bars end before the numbers. */
 .predictions { display: flex }
 .predictions .list { flex: 1; min-width: 0 }
 .predictions .head { display: flex; justify-content: space-between; height: 22px; color: var(--muted); font-size: 12px }
@@ -36,7 +37,7 @@ export const EFFECTS = `
 .predictions path.less { stroke: var(--negative) }
 .predictions path.more { stroke: var(--positive) }
 .predictions path.gone { stroke-dasharray: 3 3; opacity: .6 }
-.prediction { display: flex; align-items: center; gap: 6px; height: 22px; padding-right: 2px; background: linear-gradient(var(--highlight), var(--highlight)) left center / var(--p) 18px no-repeat; border-radius: 3px }
+.prediction { display: flex; align-items: center; gap: 6px; height: 22px; padding-right: 2px; background: linear-gradient(var(--highlight), var(--highlight)) left center / calc(var(--p) * (100% - 42px)) 18px no-repeat; border-radius: 3px }
 .prediction bdi { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: pre }
 .prediction.first { font-weight: 600 }
 .effects :is(.rank, .p) { flex: none; color: var(--muted); font-size: 12px; font-weight: 400 }
@@ -51,7 +52,7 @@ export const EFFECTS = `
 .states thead th { color: var(--muted); font-size: 12px }
 .states :is(thead th:last-child, .p) { padding-right: 2px; text-align: right }
 .states .rank { width: 2.4em; text-align: right }
-.states tbody tr { background: linear-gradient(var(--highlight), var(--highlight)) left center / var(--p) 18px no-repeat }
+.states tbody tr { background: linear-gradient(var(--highlight), var(--highlight)) left center / calc(var(--p) * (100% - 52px)) 18px no-repeat }
 .states bdi { overflow-wrap: anywhere; white-space: pre-wrap }
 .off-button[aria-pressed=true] { color: var(--negative) }
 .off-buttons { display: flex; margin-left: -4px }

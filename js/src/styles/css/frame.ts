@@ -104,6 +104,8 @@ footer {
   .status { max-width: none }
   .about { text-align: left }
 }
+/* These legends do not follow the pointer, so they may take the lines that they need. */
+:is([data-view=model], [data-view=map]) .about { height: auto; min-height: 1.4em; white-space: pre-wrap }
 .about { flex: 0 1 auto; text-align: right }
 /* Text that follows the pointer. */
 .live { position: relative; display: inline-block }

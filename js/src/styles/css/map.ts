@@ -14,6 +14,8 @@ export const MAP = `
 /* Not a border, of which figures would draw all sides. */
 .map-detail section::after { content: ""; position: absolute; top: 0; left: 0; width: 100%; height: 1px; background: var(--border) }
 .map-detail .title { overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
+/* Named heads have long words. Two lines for all, so that nothing moves from head to head. */
+.map-detail > .named { display: -webkit-box; height: 2.8em; white-space: normal; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
 .measures { display: flex; gap: 16px; align-items: flex-start }
 .measures:is(.intervals, .with-null) { flex-wrap: wrap; gap: 10px 16px }
 .measures canvas { flex: none; margin-top: 4px }

@@ -5,7 +5,7 @@ import { largestOf } from "../../data/extremes.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
 import { writesOn } from "../../data/texts.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
-import type { Phrase } from "../../parts/text.ts";
+import { colored, type Phrase } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import { shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
@@ -18,7 +18,7 @@ import type { Context } from "../shared/view.ts";
  * @param share the percentage of attention that is drawn; null until all lines are drawn
  */
 export function headLegend(
-  { state, store }: Context,
+  { state, store, palette }: Context,
   { data, axes, focused, matrix, arcs }: HeadContent,
   rounding: number,
   share: number | null,
@@ -66,7 +66,11 @@ export function headLegend(
       `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
     `${counted(stack.layers.length, "layer")} × ${headCount(stack)}`,
   ];
-  return [parts.filter(Boolean).join(" · ")];
+  const said = parts.filter(Boolean).join(" · ");
+  if (!isSigned(matrix.value)) return [said];
+  const { positive, negative } = palette.value;
+  const [above, below] = measure === "score" ? ["above 0", "below"] : ["more in B", "less"];
+  return [colored(positive, "■"), ` ${above}  `, colored(negative, "■"), ` ${below} · ${said}`];
 }
 
 /** "14 × 14 patches + [CLS]". */

@@ -47,7 +47,8 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
   };
 
   const { patterns, texts } = store.manifest;
-  const title = el("div", { class: "title" });
+  const named = texts === null && patterns.words.size > 0;
+  const title = el("div", { class: `title ${named ? "named" : ""}` });
   const words = el("div", {});
   const rules = el("div", { class: "rules", title: "The rules behind these words" });
   const thumbnail = el("canvas", { "aria-hidden": "true" });
@@ -55,7 +56,12 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
     const head = focused.value;
     const group = groupName(head);
     const name = [el("strong", {}, headTitle(head)), group && ` [${group}]`];
-    title.title = group && "The heads in brackets share their keys.";
+    title.title = [
+      named && described(patterns, head),
+      group && "The heads in brackets share their keys.",
+    ]
+      .filter(Boolean)
+      .join("\n");
     if (texts === null) title.replaceChildren(...name, ` ${described(patterns, head)}`);
     else title.replaceChildren(...name);
     words.textContent = described(patterns, head);

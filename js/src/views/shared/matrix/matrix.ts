@@ -30,7 +30,7 @@ export interface MatrixOptions extends AttentionOptions {
 
 /** The space for labels above a matrix and to its left, in CSS pixels. */
 const LABELS = 76;
-/** The space for the positions of a long text's rows, and the least width for their labels, too. */
+/** The space for short labels or positions, and the least width for more beside a long text. */
 const NARROW_LABELS = 48;
 const WIDE_FROM = 300;
 const FRAME = 1;
@@ -185,9 +185,9 @@ function marginsFor({ axes, width, labelsRows }: MatrixOptions) {
     const available = width - left - 2 * FRAME;
     return { left, top: LABELS, available, cell: Math.min(LARGEST_CELL, available / most) };
   };
-  const [named, unnamed] = [withMargin(LABELS), withMargin(0)];
-  if (labelsRows && named.cell >= NAMES_FROM) return { ...named, zoomable: false };
-  if (unnamed.cell >= NAMES_FROM) return { ...unnamed, zoomable: false };
+  const margins = (labelsRows ? [LABELS, NARROW_LABELS, 0] : [0]).map(withMargin);
+  const named = margins.find(({ cell }) => cell >= NAMES_FROM);
+  if (named) return { ...named, zoomable: false };
   const wide = labelsRows && width >= WIDE_FROM;
-  return { ...(wide ? named : withMargin(NARROW_LABELS)), zoomable: true };
+  return { ...withMargin(wide ? LABELS : NARROW_LABELS), zoomable: true };
 }
