@@ -26,7 +26,7 @@ NO_MODEL = (
 
 
 class Off(NamedTuple):
-    """What a view has switched off.
+    """Heads and links that a view has switched off.
 
     Attributes:
         stack: the name of its stack.

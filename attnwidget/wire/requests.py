@@ -151,7 +151,7 @@ def _rollout(record: AttentionRecord, name: Any) -> Block:
 
 
 def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:
-    """What is switched off, by `stack`, `heads` and `cut`."""
+    """Read the heads and links that are off from `stack`, `heads` and `cut`."""
     name, heads, cut = request.get("stack"), request.get("heads"), request.get("cut", [])
     if not (isinstance(name, str) and isinstance(heads, list) and isinstance(cut, list)) or not (
         heads or cut

@@ -25,7 +25,7 @@ interface Reply {
   manifest?: unknown;
 }
 
-/** What is switched off in a stack. */
+/** The heads and links of a stack that are switched off. */
 export interface Off {
   readonly stack: string;
   readonly heads: readonly (readonly [layer: number, head: number])[];

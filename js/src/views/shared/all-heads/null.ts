@@ -27,7 +27,7 @@ function quantile(sorted: readonly number[], share: number): number {
   return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
 }
 
-/** Where a head lies that is outside of the range; null within it, or without a value. */
+/** The side of the range on which a head lies; null within it, or without a value. */
 export function sideOf(metric: Metric, head: Head, range: Range | null): "above" | "below" | null {
   const value = metricValue(metric, head);
   if (range === null || value === null) return null;
