@@ -1,4 +1,4 @@
-/** What a comparison shows of the difference of two records. */
+/** The difference of two records, as a comparison shows it. */
 
 import { expect, test } from "vitest";
 import { DifferenceLayer } from "../../src/data/difference-layer.ts";
