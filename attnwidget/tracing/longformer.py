@@ -17,6 +17,9 @@ from .explicit import explicit_call
 from .layout import Layout
 from .replacement import spied
 
+# The most memory that the weights of a call may take.
+_MOST_BYTES = 1 << 32
+
 _SCORES = "_sliding_chunks_query_key_matmul"
 _SUMS = "_sliding_chunks_matmul_attn_probs_value"
 
@@ -38,7 +41,8 @@ def run(
         length: the number of tokens, without those that fill the last window; None for all.
 
     Returns:
-        (the result of the function, a function that returns the call).
+        (the result of the function, a function that returns the call, or raises a ValueError if
+        that would take too much memory).
     """
     with ExitStack() as undo:
         methods = spied(module, (_SCORES, _SUMS), undo)
@@ -84,6 +88,13 @@ def _weights(
 ) -> torch.Tensor:
     """Weights [batch, heads, tokens, tokens], from those of the band and those of global tokens."""
     _, local, of_global = whole
+    size = 4 * len(local) * module.num_heads * tokens**2
+    if size > _MOST_BYTES:
+        raise ValueError(
+            f"its weights would take {size / 1e9:.1f} GB ({module.num_heads} heads times "
+            f"{tokens} x {tokens} tokens, of {len(local)} in a batch): give a shorter text, or "
+            "fewer at a time"
+        )
     side = module.one_sided_attn_window_size
     # Columns are global tokens, then distances from -side to side.
     to_global, band = local[:, :tokens].transpose(1, 2).tensor_split([-(2 * side + 1)], dim=3)

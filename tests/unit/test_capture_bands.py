@@ -8,7 +8,10 @@ import pytest
 import torch
 
 from attnwidget import capture
+from attnwidget.capture import recorder
+from attnwidget.interventions import Ablate, KnockOut, Scale, intervene
 from attnwidget.record import Floats
+from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, tiny, token_ids
 
 HEADS = 4
@@ -213,3 +216,96 @@ def test_blocks_and_the_encoders_own_global_tokens(length: int, item: int) -> No
         assert np.abs(after[3:] - own.numpy()).max() < 1e-4
         assert layer.queries is not None
         assert layer.fidelity.exact
+
+
+@pytest.mark.parametrize("build", [longformer, pegasus_x])
+def test_the_model_is_left_as_it_was(build: Any) -> None:
+    """Also where it is stopped within its attention."""
+    model = build().train()
+    inputs = two_texts(model, 13)
+    before = Snapshot(model)
+    capture(model, None, inputs)
+    before.assert_unchanged()
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    [*_, projection] = [m for n, m in model.named_modules() if n.endswith(("value", "v_proj"))]
+    removal = projection.register_forward_hook(stop)
+    with pytest.raises(KeyboardInterrupt):
+        capture(model, None, inputs)
+    removal.remove()
+    before.assert_unchanged()
+
+
+# A model, the inputs that it has beside tokens, and the projection of a layer's head outputs.
+CHANGED = {
+    "Longformer": (longformer, [], "encoder.layer.1.attention.output.dense"),
+    "Longformer with global tokens": (longformer, [0, 5], "encoder.layer.1.attention.output.dense"),
+    "Pegasus-X": (lambda: pegasus_x().encoder, [], "layers.1.self_attn.out_proj"),
+}
+
+
+def changed_inputs(model: Model, places: list[int]) -> dict[str, torch.Tensor]:
+    inputs = {name: x for name, x in two_texts(model, 13).items() if "decoder" not in name}
+    if places:
+        inputs["global_attention_mask"] = torch.zeros(2, 13, dtype=torch.long)
+        inputs["global_attention_mask"][:, places] = 1
+    return inputs
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_head_off_equals_its_part_of_the_projection_at_zero(name: str) -> None:
+    build, places, projection = CHANGED[name]
+    model = build()
+    inputs = changed_inputs(model, places)
+    with torch.no_grad():
+        plain = model(**inputs).last_hidden_state
+        with intervene(model, Scale(1)):
+            assert torch.allclose(model(**inputs).last_hidden_state, plain, atol=1e-6)
+        with intervene(model, Ablate(1, [2])):
+            off = model(**inputs).last_hidden_state
+        assert not torch.allclose(off, plain, atol=1e-2)
+        model.get_submodule(projection).weight.unflatten(1, (HEADS, -1))[:, 2] = 0
+        assert torch.allclose(off, model(**inputs).last_hidden_state, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_edges_are_cut_or_refused(name: str) -> None:
+    """Weights alone cannot be changed: the softmaxes of a band and of global tokens are several."""
+    build, places, _ = CHANGED[name]
+    model = build()
+    inputs = changed_inputs(model, places)
+    before = Snapshot(model)
+    if places:
+        refused = pytest.raises(ValueError, match=r"the scores of .* cannot be changed")
+        with refused, intervene(model, KnockOut(5, 6)):
+            model(**inputs)
+    else:
+        plain = capture(model, None, inputs)
+        with intervene(model, KnockOut(5, 6)):
+            cut = capture(model, None, inputs)
+        for layer in (0, 1):
+            expected = plain.layer(layer).all_weights(np.arange(13))
+            found = cut.layer(layer).all_weights(np.arange(13))
+            assert cut.layer(layer).fidelity.exact
+            assert not found[:, 5, 6].any()
+            if layer == 0:
+                assert expected[:, 5, 6].all()
+                expected[:, 5, 6] = 0
+                expected /= expected.sum(axis=2, keepdims=True)
+                assert np.abs(found - expected)[:, 3:].max() < 1e-5
+    before.assert_unchanged()
+
+
+def test_weights_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = longformer()
+    inputs = changed_inputs(model, [0])
+    of_layer = 4 * HEADS * 13**2
+    monkeypatch.setattr(recorder, "_MOST_BYTES", of_layer)
+    with pytest.raises(ValueError, match=r"4 heads times 13 x 13 tokens in each.*layers=\[0, 1\]"):
+        capture(model, None, inputs)
+    assert capture(model, None, inputs, layers=[1]).stack().numbers == (1,)
+    monkeypatch.setattr("attnwidget.tracing.longformer._MOST_BYTES", of_layer)
+    with pytest.raises(ValueError, match=r"13 x 13 tokens, of 2 in a batch.*a shorter text"):
+        capture(model, None, inputs)
