@@ -87,8 +87,10 @@ class FunctionExplainer:
 def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) -> Iterator[Layer]:
     """Candidates of the layer, from the softmaxes within the model's explicit function."""
     others: list[Layer] = []
-    # Such a function may add a boolean mask as it is: 1 to what is seen, and nothing else.
-    for mask in (additive(call), call.mask):
+    masks = [additive(call)]
+    if isinstance(call.mask, torch.Tensor) and call.mask.dtype == torch.bool:
+        masks.append(call.mask)  # such a function may add it as it is, 0 and 1, and hide nothing
+    for mask in masks:
         with suppress(Exception):  # the function does not take these inputs
             softmaxes = _softmaxes(call, mask)
             others += [explain_softmax(other, item, "") for other in softmaxes]
