@@ -21,6 +21,9 @@ def whole(name: str, inputs: Mapping[str, Any], output: Mapping[str, Any]) -> Ma
     if name == "led":
         bands = tuple(map(_of_band, output["encoder_attentions"]))
         return {**output, "encoder_attentions": bands}
+    if name == "reformer":  # the columns of the other layers are keys that are sorted by hashes
+        locals_ = output["attentions"][::2]
+        return {**output, "attentions": tuple(map(_of_chunks, locals_))}
     if name == "pegasus_x":
         length = inputs["input_ids"].shape[1]
         blocks = tuple(
@@ -38,6 +41,20 @@ def _of_band(band: Tensor) -> Tensor:
     for query in range(length):
         for key in range(max(0, query - side), min(length, query + side + 1)):
             weights[:, :, query, key] = band[:, :, query, key - query + side]
+    return weights
+
+
+def _of_chunks(chunks: Tensor) -> Tensor:
+    """[batch, heads, T, T] of the weights [batch, heads, chunks, size, 2 size] of a chunk and the
+    one before it."""
+    _, _, count, size, _ = chunks.shape
+    weights = chunks.new_zeros(*chunks.shape[:2], count * size, count * size)
+    for query in range(count * size):
+        chunk, place = divmod(query, size)
+        before = (chunk - 1) % count
+        for key in range(size):
+            weights[:, :, query, before * size + key] = chunks[:, :, chunk, place, key]
+            weights[:, :, query, chunk * size + key] = chunks[:, :, chunk, place, size + key]
     return weights
 
 

@@ -1,4 +1,4 @@
-"""The route through attention within bands or blocks: Longformer, LED, Pegasus-X.
+"""The route through attention within bands or blocks: Longformer, LED, Pegasus-X, Reformer.
 
 Its softmaxes run over some of the keys alone, and their columns are distances, or places in a
 block. The modules' own functions are wrapped during a trace, and their results are reported with a
@@ -16,10 +16,12 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
-from . import longformer, pegasus_x
+from . import longformer, pegasus_x, reformer
 from .calls import Observer
 from .modules import ModuleStack
 from .replacement import marked, replace, unwrapped
+
+_KINDS = (longformer, pegasus_x, reformer)
 
 
 @contextmanager
@@ -69,7 +71,7 @@ def band_calls(
     with ExitStack() as undo:
         owners: set[str] = set()
         for name, module in stack.model.named_modules():
-            run = next((kind.run for kind in (longformer, pegasus_x) if kind.is_kind(module)), None)
+            run = next((kind.run for kind in _KINDS if kind.is_kind(module)), None)
             if run is None:
                 continue
             owner = _owner(stack.model, name)

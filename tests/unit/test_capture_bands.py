@@ -1,5 +1,6 @@
 """Attention within bands and blocks, beside attention over all keys with the same projections."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,6 +37,13 @@ def pegasus_x() -> Model:
              "encoder_layers": 2, "decoder_layers": 1, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48,
              "init_std": 0.4, "block_size": 4, "num_global_tokens": 3}  # fmt: skip
     return tiny("PegasusX", "eager", **sizes)
+
+
+def reformer(**options: Any) -> Model:
+    """Two layers of local attention, in chunks of four."""
+    sizes = {"attention_head_size": 8, "attn_layers": ["local"] * 2, "local_attn_chunk_length": 4,
+             "feed_forward_size": 48, "axial_pos_embds": False}  # fmt: skip
+    return tiny("Reformer", "eager", **sizes, **options)
 
 
 def two_texts(model: Model, length: int, *, pad_left: bool = False) -> dict[str, torch.Tensor]:
@@ -216,6 +224,39 @@ def test_blocks_and_the_encoders_own_global_tokens(length: int, item: int) -> No
         assert np.abs(after[3:] - own.numpy()).max() < 1e-4
         assert layer.queries is not None
         assert layer.fidelity.exact
+
+
+@pytest.mark.parametrize("is_decoder", [False, True])
+@pytest.mark.parametrize("length", [13, 4])
+def test_chunks_and_the_one_before(is_decoder: bool, length: int) -> None:
+    """The last chunk is before the first one, as Reformer rolls them."""
+    model = reformer(is_decoder=is_decoder)
+    inputs = two_texts(model, length)
+    inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+    inputs["attention_mask"][1, -1] = 0
+    watched = Watched(model, "LocalSelfAttention")
+    with torch.no_grad():
+        model(**inputs)
+    watched.remove()
+    chunks = -(-length // 4)
+    for item in (0, 1):
+        record = capture(model, None, inputs, batch_index=item)
+        kept = inputs["attention_mask"][item].nonzero()[:, 0].tolist()
+        for layer, module, [hidden, *_], [output, *_] in zip(
+            record.stack().layers, watched.modules, watched.hidden, watched.outputs, strict=True
+        ):
+            q, k, v = (projected(module, name, hidden[item]) for name in ("query", "key", "value"))
+            for head, row in itertools.product(range(HEADS), range(len(kept))):
+                seen = [
+                    key for key in kept
+                    if (row // 4 - key // 4) % chunks < 2 and not (is_decoder and key > row)
+                ]  # fmt: skip
+                whole = softmaxed(q[head, row], k[head], seen)
+                found = layer.all_weights(np.arange(len(kept)))[head, row]
+                assert np.abs(found - whole[kept]).max() < 1e-5
+                own = output[item, row, head * 8 : (head + 1) * 8].numpy()
+                assert np.abs(whole @ v[head] - own).max() < 1e-4
+            assert layer.fidelity.exact
 
 
 @pytest.mark.parametrize("build", [longformer, pegasus_x])
