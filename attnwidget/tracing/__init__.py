@@ -8,7 +8,7 @@ from .calls import Address, Call, FunctionCall, Read, SoftmaxCall
 from .handler import Handler
 from .modules import can_generate, is_attention
 from .receivers import Receiver, Receivers
-from .tracer import Trace, is_changed, trace, undisturbed
+from .tracer import Trace, changes_of, is_changed, trace, undisturbed
 from .values import head_values, softmax_values
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "SoftmaxCall",
     "Trace",
     "can_generate",
+    "changes_of",
     "head_values",
     "is_attention",
     "is_changed",
