@@ -17,7 +17,10 @@ def traceable(model: object) -> torch.nn.Module:
         TypeError: `model` is no torch module, or TorchScript.
     """
     if not isinstance(model, torch.nn.Module):
-        raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
+        raise TypeError(
+            f"model is {type(model).__name__}; expected a torch.nn.Module: the order is (model, "
+            "tokenizer, text)"
+        )
     if isinstance(model, torch.jit.ScriptModule):
         raise TypeError(
             "model is TorchScript, which runs no Python; capture the module it was made from"
@@ -53,6 +56,12 @@ def is_encoder_decoder(model: torch.nn.Module) -> bool:
     config: Any = getattr(model, "config", None)
     configs = [c for c in (config, getattr(config, "text_config", None)) if c is not None]
     return not configs or any(getattr(c, "is_encoder_decoder", False) for c in configs)
+
+
+def global_tokens(model: torch.nn.Module) -> int:
+    """The number of tokens of its own that an encoder has before the text, as Pegasus-X has."""
+    tables = (getattr(module, "embed_global", None) for module in model.modules())
+    return next((t.num_embeddings for t in tables if isinstance(t, torch.nn.Embedding)), 0)
 
 
 def check_vocabulary(model: torch.nn.Module, ids: torch.Tensor | None) -> None:

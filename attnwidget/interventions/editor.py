@@ -234,7 +234,7 @@ class _Editor(Handler):
             if isinstance(intervention, Scale):
                 changed = before * intervention.factor
             elif isinstance(intervention, Ablate):
-                changed = replacement(intervention.mode, call)
+                changed = replacement(intervention.mode, call, address.module)
             elif isinstance(intervention.source, HeadOutputs):
                 changed = patched(intervention.source, place.stack, place.layer, before)
             else:

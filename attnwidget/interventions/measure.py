@@ -12,7 +12,7 @@ from attnwidget.capture import capture
 from attnwidget.capture.inputs import Inputs, prepare
 from attnwidget.capture.items import Batch
 from attnwidget.capture.labels import token_labels
-from attnwidget.capture.model import is_encoder_decoder
+from attnwidget.capture.model import is_encoder_decoder, traceable
 from attnwidget.capture.sequences import Sequences
 from attnwidget.record import AttentionRecord, Floats
 from attnwidget.tracing import trace, undisturbed
@@ -48,6 +48,7 @@ def effect_of(
     record: bool,
 ) -> Effect:
     """See `attnwidget.ablate`."""
+    model = traceable(model)
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
 
     def captured() -> AttentionRecord | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from .bands import band_calls
 from .calls import Address, FunctionCall, Read
 from .function_mode import AttentionMode
 from .handler import Handler
@@ -72,6 +73,7 @@ class Trace:
             self.mode.following(),
             self.stack.following(self.handler, self._pass_started, self.mode.resume),
             interface_calls(self.stack, self._of_interface, self.mode.paused),
+            band_calls(self.stack, self._of_functions, self.mode.paused),
         ):
             yield
 

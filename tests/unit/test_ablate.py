@@ -132,6 +132,11 @@ def test_heads_that_are_no_pairs(heads: Any) -> None:
         aw.ablate(bert(), None, INPUTS, heads=heads)
 
 
+def test_arguments_in_another_order() -> None:
+    with pytest.raises(TypeError, match=r"model is str; .*: the order is \(model, tokenizer, text"):
+        aw.ablate("a text", bert(), None, heads=[(0, 1)])  # type: ignore[arg-type]
+
+
 def test_padding_is_left_out() -> None:
     ids = torch.cat([token_ids(5), torch.zeros(1, 3, dtype=torch.long)], dim=1)
     inputs = {"input_ids": ids.repeat(2, 1), "attention_mask": (ids != 0).long().repeat(2, 1)}
