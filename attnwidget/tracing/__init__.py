@@ -1,7 +1,8 @@
 """Traces of the attention calls in a model: a handler receives each call, and may change it.
 
-Three routes observe calls: transformers' attention interface (interface.py), the functions of models
-with bands or blocks (bands.py), and torch's functions for all other attention (function_mode.py).
+Three routes observe calls: transformers' attention interface (interface.py), the functions of
+models with bands or blocks (bands.py), and torch's functions for all other attention
+(function_mode.py).
 """
 
 from .calls import Address, Call, FunctionCall, Read, SoftmaxCall
