@@ -25,7 +25,7 @@ _KEYS = 512
 
 def is_kind(module: torch.nn.Module) -> bool:
     """True for modules of such attention."""
-    return hasattr(module, _SUMS)
+    return hasattr(type(module), _SUMS)
 
 
 def run(

@@ -22,7 +22,7 @@ _SUMS = "_sliding_chunks_matmul_attn_probs_value"
 
 def is_kind(module: torch.nn.Module) -> bool:
     """True for modules of such attention."""
-    return hasattr(module, _SCORES)
+    return hasattr(type(module), _SCORES)
 
 
 def run(
