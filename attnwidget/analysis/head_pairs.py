@@ -71,7 +71,13 @@ def _paired_layers(a: Stack, b: Stack, layers: Layers) -> Mapping[int, int]:
 
 
 def _matched(a: Stack, b: Stack, matches: Iterable[Matched]) -> HeadPairs:
-    pairs = {(each.a[0], each.a[1]): (each.b[0], each.b[1]) for each in matches}
+    try:
+        pairs = {(each.a[0], each.a[1]): (each.b[0], each.b[1]) for each in matches}
+    except (AttributeError, TypeError, IndexError):
+        raise TypeError(
+            f"heads is {matches!r:.100}; expected pairs of heads, as attnwidget.match_heads finds "
+            "them"
+        ) from None
     for name, stack, heads in (("a", a, pairs.keys()), ("b", b, pairs.values())):
         for layer, head in heads:
             _check_layer(stack, layer, name)

@@ -157,7 +157,7 @@ def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch
 
 def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
     if isinstance(tokenizer, str):
-        raise TypeError("tokenizer is a string: the order is capture(model, tokenizer, text)")
+        raise TypeError("tokenizer is a string: the order is (model, tokenizer, text)")
     if isinstance(text, str):
         if tokenizer is None:
             raise TypeError(

@@ -17,7 +17,10 @@ def traceable(model: object) -> torch.nn.Module:
         TypeError: `model` is no torch module, or TorchScript.
     """
     if not isinstance(model, torch.nn.Module):
-        raise TypeError(f"model is {type(model).__name__}; expected a torch.nn.Module")
+        raise TypeError(
+            f"model is {type(model).__name__}; expected a torch.nn.Module: the order is (model, "
+            "tokenizer, text)"
+        )
     if isinstance(model, torch.jit.ScriptModule):
         raise TypeError(
             "model is TorchScript, which runs no Python; capture the module it was made from"

@@ -6,11 +6,12 @@ Each function imports torch as it is called, so that records can be opened and s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from attnwidget.progress import counted
 
 from .attention_gradients import AttentionGradients
+from .edits import Ablate, Mode, Numbers, Patch, whole_numbers
 from .head_outputs import HeadOutputs
 from .head_scores import HeadScores
 from .logit_attribution import LogitAttribution
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from attnwidget.corpus.texts import Texts
 
-    from .edits import Mode
     from .importance import Per
     from .losses import Loss
     from .scan import By, OnScore
@@ -126,7 +126,7 @@ def ablation_scan(
     target: str | None = None,
     batch_index: int = 0,
     stack: str | None = None,
-    layers: Iterable[int] | None = None,
+    layers: Numbers = None,
     by: By = "head",
     mode: Mode = "zero",
     source: HeadOutputs | None = None,
@@ -172,6 +172,11 @@ def ablation_scan(
     """
     from .scan import scan_heads
 
+    # Both check what they are given.
+    Ablate(mode=mode)
+    if source is not None:
+        Patch(source)
+    layers = whole_numbers(layers, "layers")
     with counted("Switching off", "heads"):
         return scan_heads(
             model,
@@ -226,6 +231,13 @@ def prune_curve(
     """
     from .pruning import curve
 
+    for name, given, least in (
+        ("points", points, 2),
+        ("random_orders", random_orders, 0),
+        ("seed", seed, 0),
+    ):
+        if type(given) is not int or given < least:
+            raise ValueError(f"{name} is {given!r}; expected a number from {least}")
     with counted("Pruning", "points", 1 + (points - 1) * (1 + random_orders)):
         return curve(
             model,
@@ -247,8 +259,8 @@ def logit_attribution(
     tokenizer: Any,
     text: str | Mapping[str, Any],
     *,
-    token: str | int,
-    against: str | int | None = None,
+    token: str | SupportsIndex,
+    against: str | SupportsIndex | None = None,
     position: int = -1,
     total: bool = True,
     batch_size: int = 16,

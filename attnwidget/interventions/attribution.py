@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ import torch
 from attnwidget.analysis import Numbers
 from attnwidget.capture.labels import text_tokenizer, token_labels
 from attnwidget.capture.model import traceable
+from attnwidget.record.whole_numbers import whole_number
 from attnwidget.tracing import undisturbed
 
 from .head_scores import HeadScores
@@ -29,8 +30,8 @@ def attribute(
     tokenizer: Any,
     text: str | Mapping[str, Any],
     *,
-    token: str | int,
-    against: str | int | None,
+    token: str | SupportsIndex,
+    against: str | SupportsIndex | None,
     position: int,
     total: bool,
     batch_size: int,
@@ -165,9 +166,9 @@ def _direction(
     )
 
 
-def _token_id(tokenizer: Any, token: str | int) -> int:
-    if isinstance(token, int):
-        return token
+def _token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
+    if not isinstance(token, str):
+        return whole_number(token)
     if tokenizer is None:
         raise TypeError("token is a string, so a tokenizer is needed")
     ids = text_tokenizer(tokenizer)(token, add_special_tokens=False)["input_ids"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import InitVar, dataclass
-from operator import index
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from attnwidget.analysis import positions
 from attnwidget.record import AttentionRecord
+from attnwidget.record.whole_numbers import whole_number
 
 from .head_outputs import HeadOutputs
 
@@ -29,6 +30,34 @@ def listed(numbers: Numbers, everything: list[int]) -> list[int]:
     return [numbers] if isinstance(numbers, int) else list(numbers)
 
 
+def whole_numbers(given: Any, name: str) -> Numbers:
+    """Numbers of numpy and torch, too, as ints.
+
+    Raises:
+        TypeError: they are something else.
+        ValueError: there are none.
+    """
+    if given is None:
+        return None
+    with suppress(TypeError):
+        return whole_number(given)
+    try:
+        numbers = tuple(map(whole_number, given))
+    except TypeError:
+        raise TypeError(
+            f"{name} is {given!r:.100}; expected a number, several as [0, 5], or None for all"
+        ) from None
+    if not numbers:
+        raise ValueError(f"{name} is empty; give at least one, or None for all")
+    return numbers
+
+
+def _check_place(edit: Intervention) -> None:
+    """Make ints of the numbers of layers and heads."""
+    for name in ("layers", "heads"):
+        object.__setattr__(edit, name, whole_numbers(getattr(edit, name), name))
+
+
 @dataclass(frozen=True)
 class Ablate:
     """Replaces the outputs of heads before the output projection: switches them off.
@@ -38,7 +67,8 @@ class Ablate:
         heads: their numbers in each layer; None for all.
         stack: the name of the stack, as in a record; None for the only one.
         mode: the replacement. "zero"; "mean", the head's mean output over the positions of the same
-            text and pass; "uniform", the mean of the values of the keys that each query may see
+            text and pass, without padding (in cross-attention, of which the mask tells only the
+            keys, with it); "uniform", the mean of the values of the keys that each query may see
             (Kovaleva et al. 2019); "self", the value at the query's own position. For the outputs
             of another text ("resample ablation"), see `Patch`.
         at: "head", where the output of a head still is its own; or "projection", in the input of
@@ -53,6 +83,7 @@ class Ablate:
     at: PlaceInLayer = "head"
 
     def __post_init__(self) -> None:
+        _check_place(self)
         if str(self.mode) == "resample":
             raise ValueError(
                 "to resample, give the outputs of another text: attnwidget.Patch(attnwidget."
@@ -83,6 +114,9 @@ class Scale:
     heads: Numbers = None
     stack: str | None = None
 
+    def __post_init__(self) -> None:
+        _check_place(self)
+
 
 @dataclass(frozen=True)
 class KnockOut:
@@ -112,6 +146,7 @@ class KnockOut:
     record: InitVar[AttentionRecord | None] = None
 
     def __post_init__(self, record: AttentionRecord | None) -> None:
+        _check_place(self)
         if not isinstance(record, AttentionRecord | None):
             raise TypeError(
                 f"record is {type(record).__name__}; expected an AttentionRecord, as of "
@@ -152,6 +187,7 @@ class Patch:
     what: Patched = "output"
 
     def __post_init__(self) -> None:
+        _check_place(self)
         if self.what not in get_args(Patched):
             raise ValueError(
                 f"what is {self.what!r}; expected one of {', '.join(map(repr, get_args(Patched)))}"
@@ -171,23 +207,24 @@ class Patch:
 Intervention = Ablate | Scale | KnockOut | Patch
 
 
-def _positions(
-    named: int | str | Iterable[int | str] | None,
-    record: AttentionRecord | None,
-    stack: str | None,
-    side: str,
-) -> Numbers:
+def _positions(named: Any, record: AttentionRecord | None, stack: str | None, side: str) -> Numbers:
     """The positions of tokens that may be given by their text."""
-    if named is None:
-        return None
     if isinstance(named, str):
-        return _of_text(named, record, stack, side)
-    if isinstance(named, Iterable):
-        found = (_positions(each, record, stack, side) for each in named)
-        return tuple(position for each in found for position in listed(each, []))
-    if index(named) < 0:
-        raise ValueError(f"{side} has {named}; positions count from 0, the first token")
-    return index(named)
+        named = [named]
+    # A tensor of no dimension is iterable by its type alone.
+    if isinstance(named, Iterable) and getattr(named, "ndim", 1) != 0:
+        named = [
+            position
+            for each in named
+            for position in (
+                _of_text(each, record, stack, side) if isinstance(each, str) else [each]
+            )
+        ]
+    found = whole_numbers(named, side)
+    below = [position for position in listed(found, []) if position < 0]
+    if below:
+        raise ValueError(f"{side} has {below[0]}; positions count from 0, the first token")
+    return found
 
 
 def _of_text(text: str, record: AttentionRecord | None, stack: str | None, side: str) -> range:

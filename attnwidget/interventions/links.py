@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import index
 from typing import Any, NamedTuple
 
-from .edits import KnockOut
+from .edits import KnockOut, listed, whole_numbers
 
 # In order; None for all.
 Chosen = tuple[int, ...] | None
@@ -27,16 +25,25 @@ class Link(NamedTuple):
     heads: Chosen = None
 
     @classmethod
-    def of(cls, given: Any) -> Link:
+    def of(cls, given: Any, stack: str) -> Link:
         """The link that a `KnockOut` cuts, or of its four fields.
+
+        Args:
+            stack: the name of the stack whose links are cut.
 
         Raises:
             TypeError: it is neither.
+            ValueError: it is of another stack, or has no query, key, layer or head.
         """
         if isinstance(given, KnockOut):
+            if given.stack not in (None, stack):
+                raise ValueError(
+                    f"{given} is of stack {given.stack!r}, and stack {stack!r} is shown: choose "
+                    f"stack={given.stack!r} first"
+                )
             given = (*given.sides, given.layers, given.heads)
         try:
-            return cls(*map(_chosen, given))
+            return cls(*map(_chosen, cls(*given), cls._fields))
         except TypeError:
             raise TypeError(
                 f"{given!r:.100} is no link; expected attnwidget.KnockOut(queries, keys, layers, "
@@ -65,10 +72,6 @@ class CutLinks:
 NO_LINKS = CutLinks()
 
 
-def _chosen(given: int | Iterable[int] | None) -> Chosen:
-    if given is None:
-        return None
-    if isinstance(given, str):
-        raise TypeError
-    numbers = given if isinstance(given, Iterable) else [given]
-    return tuple(sorted({index(number) for number in numbers}))
+def _chosen(given: Any, name: str) -> Chosen:
+    numbers = whole_numbers(given, name)
+    return None if numbers is None else tuple(sorted(set(listed(numbers, []))))

@@ -12,12 +12,11 @@ from attnwidget.capture import capture
 from attnwidget.capture.inputs import Inputs, prepare
 from attnwidget.capture.items import Batch
 from attnwidget.capture.labels import token_labels
-from attnwidget.capture.model import is_encoder_decoder
+from attnwidget.capture.model import is_encoder_decoder, traceable
 from attnwidget.capture.sequences import Sequences
 from attnwidget.record import AttentionRecord, Floats
 from attnwidget.tracing import trace, undisturbed
 
-from .changed_name import named_as_changed
 from .editor import editing
 from .edits import Intervention
 from .effect import Effect, Softmax
@@ -49,6 +48,7 @@ def effect_of(
     record: bool,
 ) -> Effect:
     """See `attnwidget.ablate`."""
+    model = traceable(model)
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
 
     def captured() -> AttentionRecord | None:
@@ -65,8 +65,6 @@ def effect_of(
     record_before = captured()
     with editing(model, interventions, sites.found):
         after, record_after = _output(model, inputs, metric), captured()
-    if record_after is not None:
-        record_after = named_as_changed(record_after, interventions)
     return effect_between(
         before, after, labels(model, tokenizer, before), _both(record_before, record_after)
     )

@@ -13,6 +13,7 @@ from attnwidget.corpus.batches import TextBatch, text_batches
 from attnwidget.corpus.forward import run_model
 from attnwidget.corpus.texts import Texts
 from attnwidget.progress import step_done
+from attnwidget.record.whole_numbers import whole_number
 from attnwidget.tracing import undisturbed
 
 from .editor import editing
@@ -42,8 +43,6 @@ def curve(
     batches = list(text_batches(model, tokenizer, texts, batch_size, max_tokens))
     if not batches:
         raise ValueError("there are no texts, or none with tokens but special ones")
-    if type(points) is not int or points < 2:
-        raise ValueError(f"points is {points!r}; expected a number from 2")
     sites = find_sites(model, batches[0]).found
     heads = _ordered(order, sites)
     counts = tuple(np.unique(np.linspace(0, len(heads), points).round().astype(int)).tolist())
@@ -91,19 +90,31 @@ def _ordered(order: HeadScores | Iterable[tuple[Any, ...]], sites: Sequence[Site
         ]
         heads = [head for _, head in sorted(scores, key=lambda each: each[0])]
     else:
-        heads = []
-        for entry in order:
-            if len(entry) == 2 and len(stacks) > 1:
-                raise ValueError(
-                    f"the model has several stacks; give (stack, layer, head): {stacks}"
-                )
-            heads.append(Head(*entry) if len(entry) == 3 else Head(stacks[0], *entry))
+        heads = _listed(order, stacks)
     counts = {(site.stack, site.layer): site.heads for site in sites}
     for stack, layer, head in heads:
         if not 0 <= head < counts.get((stack, layer), 0):
             raise ValueError(f"the model has no head {head} in layer {layer} of stack {stack!r}")
     if not heads or len(set(heads)) < len(heads):
         raise ValueError("order has no head" if not heads else "order has a head twice")
+    return heads
+
+
+def _listed(order: Any, stacks: Sequence[str]) -> list[Head]:
+    """The heads of a list; where there is one stack, they need not name it."""
+    try:
+        entries = [tuple(entry) for entry in order]
+        heads = [
+            Head((stack or stacks)[0], whole_number(layer), whole_number(head))
+            for *stack, layer, head in entries
+        ]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"order is {order!r:.100}; expected what head_importance or ablation_scan returns, or "
+            "(layer, head) pairs, as [(1, 5), (0, 3)]"
+        ) from None
+    if len(stacks) > 1 and any(len(entry) == 2 for entry in entries):
+        raise ValueError(f"the model has several stacks; give (stack, layer, head): {stacks}")
     return heads
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from attnwidget.capture.stacks import is_cross
+from attnwidget.record.scores import MASKED
 from attnwidget.tracing import Call, FunctionCall, head_values
 from attnwidget.tracing.masks import additive
 
@@ -11,8 +13,11 @@ from .edits import Mode
 from .head_outputs import HeadOutputs
 
 
-def replacement(mode: Mode, call: Call) -> torch.Tensor:
+def replacement(mode: Mode, call: Call, name: str) -> torch.Tensor:
     """Compute what replaces the outputs of all heads of a call.
+
+    Args:
+        name: of the module that called.
 
     Returns:
         [M, heads, Tq, d_v], or a tensor that broadcasts to it.
@@ -25,7 +30,7 @@ def replacement(mode: Mode, call: Call) -> torch.Tensor:
     if mode == "zero":
         return torch.zeros_like(output)
     if mode == "mean":
-        return output.mean(dim=2, keepdim=True)
+        return _mean(output, None if is_cross(name) else _seen(call))
     values = head_values(call)
     if mode == "self":
         num_queries, num_keys = output.shape[2], values.shape[2]
@@ -55,12 +60,28 @@ def patched(source: HeadOutputs, stack: str, layer: int, before: torch.Tensor) -
     return torch.from_numpy(outputs).to(before).expand(shape)
 
 
+def _mean(output: torch.Tensor, seen: torch.Tensor | None) -> torch.Tensor:
+    """The mean over the positions that are not padding, [M, heads, 1, d_v].
+
+    Args:
+        seen: where a query may see a key, as `_seen` returns it; None if keys are other tokens.
+    """
+    if seen is None or seen.shape[2] != seen.shape[3]:
+        return output.mean(dim=2, keepdim=True)
+    # No token sees padding, and each sees itself.
+    own = seen.diagonal(dim1=2, dim2=3).any(dim=1)
+    own = (own | ~own.any(dim=1, keepdim=True))[:, None, :, None]
+    total = output.masked_fill(~own, 0).sum(dim=2, keepdim=True)
+    return total / own.sum(dim=2, keepdim=True)
+
+
 def _seen(call: Call) -> torch.Tensor:
     """True where a query may see a key, [M, heads, Tq, Tk]."""
     if not isinstance(call, FunctionCall):
-        logits = call.layout.apply(call.logits)[..., : call.shape[3]]
-        return logits > torch.finfo(logits.dtype).min / 2
+        if call.logits is call.weights:
+            raise ValueError("the mask of this attention is not known")
+        return call.layout.apply(call.logits)[..., : call.shape[3]] > MASKED
     mask = additive(call)
     if mask is None:
         return torch.ones(call.shape, dtype=torch.bool, device=call.query.device)
-    return (mask > torch.finfo(call.query.dtype).min / 2).to(call.query.device).expand(call.shape)
+    return (mask > MASKED).to(call.query.device).expand(call.shape)

@@ -63,7 +63,7 @@ class RowEditor(Handler):
             site = edits[0][1].site
             replaced = patched(self._by, site.stack, site.layer, before)
         else:
-            replaced = replacement(self._by, call).expand_as(before)
+            replaced = replacement(self._by, call, address.module).expand_as(before)
         for row, edit in edits:
             of_row = slice(row * windows, (row + 1) * windows)
             if edit.seed is None:

@@ -17,7 +17,7 @@ from attnwidget.record import spans
 from attnwidget.tracing import trace, undisturbed
 
 from .difference import Difference
-from .edits import Mode
+from .edits import Mode, Numbers, listed
 from .head_outputs import HeadOutputs
 from .head_scores import HeadScores
 from .one_text import one_text
@@ -40,7 +40,7 @@ def scan_heads(
     target: str | None,
     batch_index: int,
     stack: str | None,
-    layers: Iterable[int] | None,
+    layers: Numbers,
     by: By,
     replaced_by: Mode | HeadOutputs,
     metric: Callable[[Any], float] | None,
@@ -140,7 +140,7 @@ def _repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
     return TextBatch(repeated, batch.texts * rows, batch.rows * rows), rows
 
 
-def _chosen(sites: Iterable[Site], stack: str | None, layers: Iterable[int] | None) -> list[Site]:
+def _chosen(sites: Iterable[Site], stack: str | None, layers: Numbers) -> list[Site]:
     """The calls of the stack and layers that were asked for, in order."""
     found = list(sites)
     stacks = list(dict.fromkeys(site.stack for site in found))
@@ -150,7 +150,7 @@ def _chosen(sites: Iterable[Site], stack: str | None, layers: Iterable[int] | No
         found = [site for site in found if site.stack == stack]
     if layers is None:
         return found
-    numbers = set(layers)
+    numbers = set(listed(layers, []))
     present = {site.layer for site in found}
     absent = sorted(numbers - present)
     if absent:

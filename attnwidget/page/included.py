@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex, get_args
 
 from attnwidget.record import AttentionRecord, spans
+from attnwidget.record.whole_numbers import whole_number
 from attnwidget.view_state import Choices, View, choice_values
-from attnwidget.view_state.integers import whole_number
 from attnwidget.wire import SentMetric, SentSimilarity
 
 VIEWS: tuple[View, ...] = get_args(View)

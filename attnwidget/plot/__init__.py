@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from attnwidget.analysis import norms_need, score_refusal
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord
@@ -155,9 +157,13 @@ def matrices(
     from .head_plot import matrix_beside_lines
     from .matrix_plot import draw_matrix
     from .sizes import matrix_size
+    from .weights import finite
 
-    if not records:
-        raise ValueError("records is empty; expected records by the titles of their panels")
+    if not isinstance(records, Mapping) or not records:
+        raise ValueError(
+            f"records is {records!r:.100}; expected records by the titles of their panels, as "
+            '{"step 0": record}'
+        )
     panels = {
         title: Shown(record, layer=layer, head=head, lens=lens, stack=stack)
         for title, record in records.items()
@@ -165,7 +171,7 @@ def matrices(
     for shown in panels.values():
         shown.check()
     drawn = {title: matrix_beside_lines(shown) for title, shown in panels.items()}
-    most = max(float(matrix.weights().max()) for matrix in drawn.values())
+    most = max(float(np.abs(finite(matrix.weights())).max()) for matrix in drawn.values())
     columns = min(len(panels), _PANELS_IN_A_ROW)
     rows = math.ceil(len(panels) / columns)
     sizes = [matrix_size(shown) for shown in panels.values()]

@@ -9,6 +9,9 @@ import torch
 
 from .calls import FunctionCall
 
+# Masks are -1e4 in some models, and the lowest float in most.
+_MASKED = -9e3
+
 
 def additive(call: FunctionCall) -> torch.Tensor | None:
     """The call's mask as numbers to add, for a function that takes no other form.
@@ -101,8 +104,7 @@ def check_seen(before: torch.Tensor, after: torch.Tensor) -> None:
 
     Its softmax would be over keys that are masked by the lowest float, or over none.
     """
-    lowest = torch.finfo(after.dtype).min / 2
-    lost = (after.amax(dim=-1) <= lowest) & (before.amax(dim=-1) > lowest)
+    lost = (after.amax(dim=-1) <= _MASKED) & (before.amax(dim=-1) > _MASKED)
     if bool(lost.any()):
         query = int(lost.nonzero()[0, -1])
         raise ValueError(f"query {query} is left without a key that it may attend to")

@@ -196,6 +196,15 @@ def is_changed() -> bool:
     return bool(_changing)
 
 
+def changes_of(model: torch.nn.Module) -> list[str]:
+    """The changes of a model in the traces around this call, in words, the outermost first."""
+    return [
+        each.handler.change
+        for each in _changing
+        if each.handler.change and any(map(each.stack.owns, model.modules()))
+    ]
+
+
 @contextmanager
 def _alone(traced: Trace) -> Iterator[None]:
     """Pause the outer traces."""

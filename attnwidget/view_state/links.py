@@ -17,7 +17,7 @@ class Links(traitlets.List):  # type: ignore[type-arg]
     def validate(self, obj: Any, value: Any) -> Any:
         if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
             try:
-                value = [Link.of(each) for each in value]
-            except TypeError as error:
+                value = [Link.of(each, obj.stack) for each in value]
+            except (TypeError, ValueError) as error:
                 raise traitlets.TraitError(f"{self.name}: {error}") from error
         return super().validate(obj, value)

@@ -159,7 +159,7 @@ def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:
         raise ValueError(
             f"what is off is told by stack, [layer, head] and cut links, not {heads!r:.100}"
         )
-    stack, links = record.stack(name), tuple(map(Link.of, cut))
+    stack, links = record.stack(name), tuple(Link.of(each, name) for each in cut)
     for layer, head in heads:
         _check_head(stack, layer, head)
     for link in links:
@@ -174,8 +174,6 @@ def check_link(stack: Stack, link: Link) -> None:
         ("query", link.queries, stack.queries),
         ("key", link.keys, stack.keys),
     ):
-        if positions == ():
-            raise ValueError(f"a link has a {side}; None stands for all")
         for position in positions or ():
             _in_text(side, position, len(tokens))
     for layer in stack.numbers if link.layers is None else link.layers:

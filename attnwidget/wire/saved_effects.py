@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex, TypedDict
 
 from attnwidget.interventions import KnockOut, Link, Rerun
 from attnwidget.record import AttentionRecord
+from attnwidget.record.whole_numbers import whole_number
 
 from .effects import encode_effect
 from .requests import effect_request
@@ -53,7 +54,8 @@ def encode_effects(
         # This cell may have changed the model in a way that a kept pass does not notice.
         rerun.forget()
     found: list[SavedEffect] = []
-    for heads, cut in map(_parts, sets):
+    for given in sets:
+        heads, cut = _parts(given, stack)
         off = {"stack": stack, "heads": heads, "cut": cut}
         asked = off | {"op": "effect", "query": query}
         request = effect_request(record, asked)
@@ -71,20 +73,22 @@ def encode_effects(
     return found
 
 
-def _parts(given: OffSet) -> tuple[list[list[int]], list[SentLink]]:
+def _parts(given: OffSet, stack: str) -> tuple[list[list[int]], list[SentLink]]:
     """The heads of a set, in order, and its links."""
     try:
         parts: list[Any] = [given] if isinstance(given, KnockOut) else list(given)
         if parts and not isinstance(parts[0], (Iterable, KnockOut)):
             parts = [parts]
-        links = [Link.of(part) for part in parts if isinstance(part, KnockOut)]
         pairs = [part for part in parts if not isinstance(part, KnockOut)]
-        heads = sorted({(int(layer), int(head)) for layer, head in pairs})
+        heads = sorted({(whole_number(layer), whole_number(head)) for layer, head in pairs})
+        if not parts:
+            raise ValueError
     except (TypeError, ValueError):
         raise TypeError(
             f"effects has {given!r:.100}; expected (layer, head), attnwidget.KnockOut(...), or "
             "several that are off together"
         ) from None
+    links = [Link.of(part, stack) for part in parts if isinstance(part, KnockOut)]
     return [list(head) for head in heads], encode_links(links)
 
 

@@ -59,6 +59,8 @@ const NOTEBOOK: Around = { height: 150, alone: false };
 /** The most and the least height of the body, in CSS pixels. */
 const HIGHEST = 860;
 const LOWEST = 240;
+/** The largest share of the height that a panel below the view takes. */
+const BELOW = 0.4;
 
 /** Show a record inside `parent` until the scope ends. If that fails, the scope is ended. */
 export function mount(
@@ -204,10 +206,12 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     look();
     width.value = Math.floor(body.clientWidth - 2 * BODY_PADDING.x);
     // The header and the status line stay in sight: the body scrolls between them.
+    const room = visibleHeight() - around.height - (root.offsetHeight - main.offsetHeight);
     const beside = getComputedStyle(main).flexDirection === "row";
-    const scrolling = beside ? main.offsetHeight : body.offsetHeight;
-    const others = around.height + root.offsetHeight - scrolling;
-    const highest = Math.max(LOWEST, Math.min(HIGHEST, visibleHeight() - others));
+    // A panel below the view leaves most of the room to it.
+    root.style.setProperty("--below", `${Math.round(Math.max(LOWEST, room) * BELOW)}px`);
+    const left = beside ? room : room - effects.element.offsetHeight;
+    const highest = Math.max(LOWEST, Math.min(HIGHEST, left));
     root.style.setProperty("--highest", `${highest}px`);
     height.value = highest - 2 * BODY_PADDING.y;
   };

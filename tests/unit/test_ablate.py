@@ -47,6 +47,34 @@ def test_later_layers_attend_elsewhere() -> None:
     assert aw.ablate(llama(), None, INPUTS, heads=[(0, 0)], record=False).record is None
 
 
+def test_a_changed_record_is_named_after_the_stack() -> None:
+    model = t5()
+    target = {**INPUTS, "decoder_input_ids": token_ids(4)}
+    for stack in ("encoder", "decoder"):
+        effect = aw.ablate(model, None, target, heads=[(0, 1), (1, 0)], stack=stack)
+        assert effect.record is not None
+        assert effect.record[1].model == f"{effect.record[0].model} without 0-1, 1-0 ({stack})"
+
+
+def test_a_capture_within_a_context_is_named_after_every_change() -> None:
+    model = llama()
+    source = aw.head_outputs(model, None, INPUTS)
+    name = aw.capture(model, None, INPUTS).model
+    changes = {
+        "without layer 1 and with a cut link": [aw.Ablate(1), aw.KnockOut(3, 0)],
+        "with 0.5 times 0-0, 1-0": [aw.Scale(0.5, [0, 1], 0)],
+        "with patched 0-1": [aw.Patch(source, 0, 1)],
+        "with the mean of 6 heads": [aw.Ablate(None, [0, 1, 2], mode="mean")],
+    }
+    for words, edits in changes.items():
+        with aw.intervene(model, *edits):
+            assert aw.capture(model, None, INPUTS).model == f"{name} {words}"
+    with aw.intervene(model, aw.Ablate(0, 0)), aw.intervene(model, aw.KnockOut(3, 0)):
+        record = aw.capture(model, None, INPUTS)
+    assert record.model == f"{name} without 0-0 and with a cut link"
+    assert aw.capture(model, None, INPUTS).model == name
+
+
 def test_outputs_of_another_text_in_place_of_a_head() -> None:
     model = llama()
     source = aw.head_outputs(model, None, {"input_ids": token_ids(7, seed=5)})
@@ -102,6 +130,11 @@ def test_the_decoder_of_a_translation_and_a_number_of_your_own() -> None:
 def test_heads_that_are_no_pairs(heads: Any) -> None:
     with pytest.raises(TypeError, match=r"heads is .*; expected \(layer, head\) pairs"):
         aw.ablate(bert(), None, INPUTS, heads=heads)
+
+
+def test_arguments_in_another_order() -> None:
+    with pytest.raises(TypeError, match=r"model is str; .*: the order is \(model, tokenizer, text"):
+        aw.ablate("a text", bert(), None, heads=[(0, 1)])  # type: ignore[arg-type]
 
 
 def test_padding_is_left_out() -> None:

@@ -1,6 +1,7 @@
 """Heads off and edges cut equal a model that was changed by hand, and the model stays as it was."""
 
 import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,32 @@ def test_uniform_attention_equals_queries_of_zero(route: str) -> None:
     assert torch.allclose(uniform, plain(model), atol=1e-5)
 
 
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("build", [bert, llama])
+def test_the_mean_of_a_head_leaves_padding_out(build: Any, left: bool) -> None:
+    model, ids, padding = build(), token_ids(6), torch.zeros(1, 3, dtype=torch.long)
+    parts = [padding, ids] if left else [ids, padding]
+    padded = torch.cat(parts, dim=1)
+    places = (padded != 0).long().cumsum(dim=1).sub(1).clamp(min=0)
+    inputs = {"attention_mask": (padded != 0).long(), "position_ids": places}
+    edit = Ablate(0, 1, mode="mean")
+    with undisturbed(model), intervene(model, edit):
+        states = model(padded, **inputs).last_hidden_state[padded != 0]
+    assert torch.allclose(states, run(model, edit, ids=ids)[0], atol=1e-4)
+
+
+def test_masks_of_minus_ten_thousand() -> None:
+    """A query attends uniformly to the tokens up to its own, and needs one of them."""
+    model = tiny("OpenAIGPTModel", "eager")
+    changed = IDS.clone()
+    changed[0, 3:] = changed[0, 3:].flip(0)
+    edit = Ablate(mode="uniform")
+    states = [run(model, edit, ids=ids)[0, :3] for ids in (IDS, changed)]
+    assert torch.allclose(*states, atol=1e-5)
+    with pytest.raises(ValueError, match="query 0 is left without a key"):
+        run(model, KnockOut(0, 0))
+
+
 def test_several_nested_and_in_order() -> None:
     model = llama()
     together = run(model, Ablate(0, 1), KnockOut(5, 2, layers=1))
@@ -346,6 +373,29 @@ def test_the_model_comes_first() -> None:
 def test_modes_and_places_that_do_not_exist(options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Ablate(0, 0, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"heads": "3"}, TypeError, "heads is '3'; expected a number, several as"),
+        ({"layers": 1.0}, TypeError, "layers is 1.0; expected a number"),
+        ({"heads": [True, False]}, TypeError, r"heads is \[True, False\]; expected a number"),
+        ({"layers": []}, ValueError, "layers is empty; give at least one, or None for all"),
+    ],
+)
+def test_numbers_that_are_none(options: Any, error: type[Exception], message: str) -> None:
+    for edit in (Ablate, partial(Scale, 0), partial(KnockOut, 1, 0)):
+        with pytest.raises(error, match=message):
+            edit(**options)
+
+
+def test_numbers_of_arrays() -> None:
+    edit = Ablate(np.int64(1), np.array([0, 3]))
+    assert edit == Ablate(1, (0, 3))
+    assert KnockOut(torch.tensor(2), np.arange(2)) == KnockOut(2, (0, 1))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="keys is empty"):
+        KnockOut(2, [])
 
 
 def test_a_norm_over_all_heads_before_the_projection() -> None:

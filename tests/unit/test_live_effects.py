@@ -271,7 +271,7 @@ def test_a_widget_keeps_no_model() -> None:
         ({}, r"a record, but not its model.*aw\.show\(model, tokenizer, text\)"),
         ({"heads": []}, "is told by stack"),
         ({"cut": [[[70], [0], None, None]]}, "query position 70 does not exist"),
-        ({"cut": [[[1], [], None, None]]}, "a link has a key"),
+        ({"cut": [[[1], [], None, None]]}, "keys is empty"),
         ({"cut": [[[1], [0], [7], None]]}, "layer 7 does not exist"),
         ({"cut": [[[1], [0], [0], [9]]]}, "layer 0 has no head 9"),
         ({"cut": ["1-2"]}, "'1-2' is no link"),
@@ -321,6 +321,9 @@ def test_a_page_with_the_effect_of_some_heads() -> None:
     for sets, error, message in (
         ([(1, 9)], ValueError, "layer 1 has no head 9"),
         ([5], TypeError, r"effects has 5; expected \(layer, head\)"),
+        ([(1.5, 0)], TypeError, r"effects has \(1.5, 0\); expected"),
+        ([[]], TypeError, r"effects has \[\]; expected"),
+        ([aw.KnockOut(5, 1, stack="cross")], ValueError, "stack 'self' is shown: choose stack="),
     ):
         with pytest.raises(error, match=message):
             widget.to_html(effects=sets)

@@ -416,8 +416,18 @@ def test_matrices_of_several_records_share_their_scale() -> None:
         [image] = ax.images
         assert (np.asarray(image.get_array()) == record.weights(0, 1)).all()
         assert image.get_clim() == (0, most)
-    with pytest.raises(ValueError, match="records is empty"):
-        plot.matrices({}, 0, 1)
+    for none in ({}, list(records.values())):
+        with pytest.raises(ValueError, match="expected records by the titles of their panels"):
+            plot.matrices(none, 0, 1)  # type: ignore[arg-type]
+
+
+def test_matrices_of_scores_share_a_scale_on_both_sides_of_zero() -> None:
+    layers = [layer_of(PROGRAMS["causal"], seed) for seed in range(2)]
+    records = {name: record_of(layer) for name, layer in zip("ab", layers, strict=True)}
+    axes = plot.matrices(records, 0, 1, lens="scores")
+    scores = np.concatenate([each.scores(0, 1) for each in records.values()])
+    most = np.abs(scores[np.isfinite(scores)]).max()
+    assert all(ax.images[0].get_clim() == (-most, most) for ax in axes)
 
 
 def test_a_named_segment_is_drawn_alone() -> None:
@@ -427,6 +437,16 @@ def test_a_named_segment_is_drawn_alone() -> None:
     [image] = draw_figure(Shown(record, segments=widget.segments), "matrix").axes[0].images
     matrix = image.get_array()
     np.testing.assert_allclose(matrix, record.weights(0, 0)[1:3])
+    # Of 40 tokens, the fourth cell of a picture holds 3 and 4.
+    long = AttentionRecord.from_arrays([some_weights(1, 40, 40)], [f"{n}" for n in range(40)])
+    for of, segments, shared in (
+        (record, "to:1-3", False), (long, "from:0-5", False), (long, "from:0-4", True),
+    ):  # fmt: skip
+        [axes] = draw_figure(Shown(of, view="model", segments=segments)).axes
+        legend = axes.get_legend().get_title().get_text().replace("\n", " ")
+        assert "numbers are of whole heads" in legend
+        assert "pictures and numbers" not in legend
+        assert ("edges hold other tokens" in legend) == shared
     for wrong, message in (
         ({"segments": "from:nobody"}, r"there are 'all', .*; named segments are a list"),
         (

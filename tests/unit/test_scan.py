@@ -96,6 +96,11 @@ def test_what_cannot_be_scanned_and_an_interruption() -> None:
     snapshot.assert_unchanged()
     with pytest.raises(ValueError, match="no layer 5; there are 2 layers, 0 to 1"):
         aw.ablation_scan(model, None, INPUTS, layers=[0, 5])
+    with pytest.raises(ValueError, match="mode is 'off'; expected one of 'zero'"):
+        aw.ablation_scan(model, None, INPUTS, mode="off")  # type: ignore[arg-type]
+    record = aw.capture(model, None, INPUTS)
+    with pytest.raises(TypeError, match=r"source is AttentionRecord; .*attnwidget.head_outputs"):
+        aw.ablation_scan(model, None, INPUTS, source=record)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no stack 'cross'; the model has 'self'"):
         aw.ablation_scan(model, None, INPUTS, stack="cross")
     with pytest.raises(ValueError, match="batch_size is 0"):

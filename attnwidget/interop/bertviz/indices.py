@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnwidget.record import Stack, spans
-from attnwidget.view_state.integers import whole_number
+from attnwidget.record.whole_numbers import whole_number
 
 
 def checked_layer(layer: Any, stack: Stack) -> int:

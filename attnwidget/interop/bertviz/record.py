@@ -10,7 +10,7 @@ from typing import Any
 from attnwidget.capture.labels import spelled_labels
 from attnwidget.record import AttentionRecord, Stack, Tokens, spans
 from attnwidget.record.from_arrays import stack_from_arrays
-from attnwidget.view_state.integers import whole_number
+from attnwidget.record.whole_numbers import whole_number
 
 from .indices import checked_numbers
 

@@ -40,14 +40,14 @@ const MAT: PredictionEffect = {
 };
 
 /** An app whose kernel replies when the test says so. */
-async function mounted(choices: Partial<Choices> = {}, others: Partial<Source> = {}) {
+async function mounted(choices: Partial<Choices> = {}, others: Partial<Source> = {}, width = 1100) {
   const asked: (Off & { query: number | null; signal: AbortSignal })[] = [];
   const replies: { resolve(effect: Effect): void; reject(error: Error): void }[] = [];
   const effect = vi.fn((off: Off, query: number | null, signal: AbortSignal) => {
     asked.push({ ...off, query, signal });
     return new Promise<Effect>((resolve, reject) => replies.push({ resolve, reject }));
   });
-  const app = await mountApp({ choices, source: { ...sourceOf(), effect, ...others } });
+  const app = await mountApp({ choices, source: { ...sourceOf(), effect, ...others }, width });
   await drawn(app);
   return { ...app, asked, replies };
 }
@@ -252,4 +252,14 @@ describe("what is missing is said", () => {
       .element(page.getByRole("button", { name: "Switch head off" }))
       .not.toBeInTheDocument();
   });
+});
+
+test("at 600 px, the panel below the view leaves most of the room to it", async () => {
+  const { replies, shadow } = await mounted({ layer: 1, head: 1, off: [[1, 1]] }, {}, 600);
+  await vi.waitFor(() => expect(replies.length).toBe(1));
+  const moved = Array.from({ length: 24 }, (_, position) => ({ position, label: "a", moved: 0.1 }));
+  replies[0].resolve({ predicts: null, positions: 24, mean: 0.1, moved });
+  await expect.poll(() => panel.element().scrollHeight).toBeGreaterThan(500);
+  const main = shadow.querySelector(".main") as HTMLElement;
+  expect(panel.element().clientHeight).toBeLessThan(main.clientHeight / 2);
 });

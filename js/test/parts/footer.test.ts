@@ -69,3 +69,14 @@ test.for([500, 800, 1400])("at %i px, its height does not depend on what it says
   }
   expect(heights.size).toBe(1);
 });
+
+test.for([500, 800, 1400])(
+  "at %i px, a legend has the room beside a short status line",
+  (width) => {
+    const { legend, host } = mounted(["Layer 2"], width);
+    legend.value = ["weights within ±0.0005 · ".repeat(5)];
+    const about = host.shadowRoot?.querySelector(".about") as HTMLElement;
+    expect(about.scrollHeight).toBeLessThanOrEqual(about.clientHeight);
+    expect(about.scrollWidth).toBeLessThanOrEqual(about.clientWidth);
+  },
+);

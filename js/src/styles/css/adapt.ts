@@ -1,22 +1,19 @@
 /** Adaptations to narrow views, touch screens, and the settings of the reader's system. */
 
 export const ADAPT = `
-@container (max-width: 1320px) {
-  footer { flex-direction: column; gap: 2px }
-  .status { max-width: none }
-  .about { text-align: left }
-}
 @container (max-width: 1100px) { .swatches { gap: 6px 4px } .swatches button { width: 28px } }
 @container (max-width: 1000px) {
-  /* Space for a second line of numbers. */
-  footer { min-height: calc(4.2em + 19px); justify-content: flex-start }
+  /* Space for a second line of numbers, or of the legend. */
+  footer { height: calc(4.2em + 19px) }
+  .status { height: auto; min-height: 1.4em; max-height: 2.8em; flex: none; white-space: pre-wrap }
+  .about { flex: 1; white-space: pre-wrap }
+  :is([data-view=model], [data-view=map]) footer { height: auto; min-height: calc(4.2em + 19px) }
   [data-view=model] .status { height: 4.2em; max-height: none }
-  [data-view=map] .status { height: 2.8em; white-space: pre-wrap }
-  .status { height: auto; min-height: 1.4em; max-height: 2.8em; white-space: pre-wrap }
+  [data-view=map] .status { height: 2.8em }
 }
 @container (max-width: 760px) {
-  footer { min-height: calc(5.6em + 19px) }
-  .about { height: 2.8em; white-space: pre-wrap }
+  footer, [data-view=neuron] footer { height: calc(5.6em + 19px) }
+  :is([data-view=model], [data-view=map]) footer { min-height: calc(5.6em + 19px) }
   [data-view=neuron] .status { height: 2.8em }
 }
 /* Searching opens the box over the controls to its left, so that nothing moves. */
@@ -38,6 +35,7 @@ export const ADAPT = `
   .options.open { display: flex }
 }
 @container (max-width: 660px) {
+  [data-view=neuron] footer { height: calc(7em + 15px) }
   [data-view=neuron] .status { height: 4.2em; max-height: none }
   [data-view=model] .status { height: 5.6em }
   [data-view=map] .status { height: 4.2em; max-height: none }

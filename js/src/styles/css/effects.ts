@@ -61,7 +61,7 @@ export const EFFECTS = `
 [role=gridcell].off::before { content: ""; position: absolute; inset: -2px; border: 1.5px dashed var(--text); border-radius: 7px; pointer-events: none }
 @container (max-width: 900px) {
   .main { flex-direction: column }
-  .effects { width: auto; max-height: 440px; border-left: 0; border-top: 1px solid var(--border) }
+  .effects { width: auto; max-height: var(--below, 440px); border-left: 0; border-top: 1px solid var(--border) }
 }
 @media (forced-colors: active) {
   .effects :is(path, .prediction, tr) { forced-color-adjust: none }

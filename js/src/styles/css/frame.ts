@@ -86,27 +86,22 @@ svg { display: block; width: 1em; height: 1em }
 .overlay { position: absolute; inset: 0; pointer-events: none }
 
 footer {
-  display: flex; justify-content: space-between; gap: 24px; padding: 8px 20px;
+  display: flex; flex-direction: column; gap: 2px; padding: 8px 20px;
   border-top: 1px solid var(--border); background: var(--panel); color: var(--muted);
   font-size: 13px; font-variant-numeric: tabular-nums;
 }
 /* A fixed number of lines, so that nothing below moves when a text gets longer. */
-.status, .about { min-width: 0; height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
-.status { flex: none; max-width: 80% }
-/* The comparison of two queries takes two lines; the footer is always high enough. */
-[data-view=neuron] footer { justify-content: flex-start; min-height: calc(4.2em + 19px) }
-[data-view=neuron] .status { height: auto; min-height: 1.4em; max-height: 2.8em; white-space: pre-wrap }
+.status, .about { height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
+/* The comparison of two queries takes two lines; the legend has those that are left. */
+[data-view=neuron] {
+  footer { height: calc(4.2em + 19px) }
+  .status { height: auto; min-height: 1.4em; max-height: 2.8em; flex: none; white-space: pre-wrap }
+  .about { flex: 1; white-space: pre-wrap }
+}
 /* Eight metrics take two lines. */
 [data-view=model] .status { height: 2.8em; white-space: pre-wrap }
-/* Views with long texts. */
-:is([data-view=model], [data-view=map], [data-view=neuron]) {
-  footer { flex-direction: column; gap: 2px }
-  .status { max-width: none }
-  .about { text-align: left }
-}
 /* These legends do not follow the pointer, so they may take the lines that they need. */
-:is([data-view=model], [data-view=map]) .about { height: auto; min-height: 1.4em; white-space: pre-wrap }
-.about { flex: 0 1 auto; text-align: right }
+:is([data-view=model], [data-view=map]) .about { height: auto; min-height: 1.4em; flex: none; white-space: pre-wrap }
 /* Text that follows the pointer. */
 .live { position: relative; display: inline-block }
 .live canvas { position: absolute; top: 0; left: 0; visibility: hidden }

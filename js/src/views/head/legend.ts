@@ -36,6 +36,7 @@ export function headLegend(
     share: "shares",
     score: "the scores",
     difference: "the difference",
+    "score difference": "the difference",
   }[measure];
   const links = isSigned(matrix.value)
     ? "dashed: annotated links"
@@ -43,9 +44,7 @@ export function headLegend(
   const parts = [
     arcs.value.length ? links : "",
     overview ? "drawn from the overview" : "",
-    isSigned(matrix.value) && !focused.value.query.length && !focused.value.key.length
-      ? "grey: blue and orange lines cross"
-      : "",
+    isSigned(matrix.value) ? "grey: blue and orange lines cross" : "",
     share === null ? "not all lines are drawn yet" : "",
     // Rounded down, so that "100%" means all of it.
     share !== null && share < 100 && !overview
