@@ -85,7 +85,7 @@ check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of impor
 	cd js && $(NPM) run --silent check
 
 bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (an hour, Linux)
-	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
+	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py --full) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
 	$(PY) -m benchmarks.browser --models-folder "$(ATTNWIDGET_MODELS)" $(BENCH) && \
 	$(PY) -m benchmarks.notebook && \

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks import zoo
+from benchmarks import bands, zoo
 
 # A row of a softmax sums to one up to rounding.
 SUM = 1e-4
@@ -72,6 +72,7 @@ def references(name: str, built: zoo.Built) -> list[Reference]:
         except TypeError:
             built.model.config.output_attentions = True
             output = built.model(**built.inputs)
+    output = bands.whole(name, built.inputs, output)
     seen: set[int] = set()
     found: list[Reference] = []
     for field, tensor in _attentions(output):

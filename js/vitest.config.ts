@@ -28,6 +28,8 @@ export default defineConfig({
     expect: { poll: { timeout: PATIENCE } },
     browser: {
       enabled: true,
+      // Files share a frame and the modules in it, which would be imported anew for each otherwise.
+      isolate: false,
       headless: true,
       screenshotFailures: false,
       provider: playwright({

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -85,10 +86,14 @@ class FunctionExplainer:
 
 def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) -> Iterator[Layer]:
     """Candidates of the layer, from the softmaxes within the model's explicit function."""
-    try:
-        others = [explain_softmax(other, item, "") for other in _softmaxes(call)]
-    except Exception:  # the function does not take these inputs
-        return
+    others: list[Layer] = []
+    masks = [additive(call)]
+    if isinstance(call.mask, torch.Tensor) and call.mask.dtype == torch.bool:
+        masks.append(call.mask)  # such a function may add it as it is, 0 and 1, and hide nothing
+    for mask in masks:
+        with suppress(Exception):  # the function does not take these inputs
+            softmaxes = _softmaxes(call, mask)
+            others += [explain_softmax(other, item, "") for other in softmaxes]
     for other in others:
         if other.num_heads != layer.num_heads or other.shape != layer.shape:
             continue
@@ -99,9 +104,9 @@ def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) ->
         yield replace(other, fidelity=check.fidelity(other))
 
 
-def _softmaxes(call: FunctionCall) -> list[SoftmaxCall]:
+def _softmaxes(call: FunctionCall, mask: torch.Tensor | None) -> list[SoftmaxCall]:
     assert call.replay is not None
-    return call.replay(call.query, call.key, call.value, additive(call))
+    return call.replay(call.query, call.key, call.value, mask)
 
 
 def _error(layer: Layer) -> float:

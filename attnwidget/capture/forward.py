@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from attnwidget.record import AttentionRecord, Stack
-from attnwidget.tracing import can_generate
+from attnwidget.tracing import can_generate, changes_of
 
 from .generation import Generation
 from .inputs import Inputs, prepare
@@ -78,7 +78,8 @@ def capture_record(
     image = None
     if placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
         image = picture(inputs, tokenizer, placed.tokens)
-    return AttentionRecord(kept, model=name_of(model), missing=missing, image=image)
+    name = f"{name_of(model)} {' and '.join(changes_of(model))}".rstrip()
+    return AttentionRecord(kept, model=name, missing=missing, image=image)
 
 
 def _calls(

@@ -14,7 +14,7 @@ from attnwidget.record import Tokens
 
 from .items import Batch, Padded
 from .labels import text_tokenizer, token_labels
-from .model import check_vocabulary, device_of, is_encoder_decoder
+from .model import check_vocabulary, device_of, global_tokens, is_encoder_decoder
 from .sequences import Sequences, audio_seconds, image_size, patch_size
 from .truncation import cut_off
 from .words import word_spans
@@ -101,9 +101,18 @@ def prepare(
         image_size(tensors),
         patch_size(model),
         audio_seconds(tensors, tokenizer),
+        global_tokens=global_tokens(model),
     )
     cached = _cached(tensors, padded, batch_index)
-    batch = Batch(size, batch_index, padded, target_padded, cached, _media_count(tensors))
+    batch = Batch(
+        size,
+        batch_index,
+        padded,
+        target_padded,
+        cached,
+        _media_count(tensors),
+        sequences.global_tokens,
+    )
     return Inputs(tensors, batch, sequences, cut_off(encoding, batch_index))
 
 

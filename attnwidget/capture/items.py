@@ -27,6 +27,10 @@ class Padded:
     length: int
     kept: torch.Tensor
 
+    def after(self, count: int) -> Padded:
+        """The sequence after so many further positions, which are all kept."""
+        return Padded(count + self.length, torch.cat([torch.arange(count), count + self.kept]))
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -38,6 +42,7 @@ class Batch:
         text, target: its tokens in the encoder (or the only model) and in the decoder, if any.
         cached: the text with the cached tokens before it, if the mask covers these.
         media: the number of images or sounds, or None.
+        global_tokens: the number of the encoder's own tokens before the text.
     """
 
     size: int
@@ -46,6 +51,7 @@ class Batch:
     target: Padded | None
     cached: Padded | None
     media: int | None
+    global_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,6 +172,8 @@ class Items:
             queries, keys = batch.target, batch.text if cross else batch.target
         elif cross:
             keys = None
+        elif batch.text is not None and batch.global_tokens:
+            queries = keys = batch.text.after(batch.global_tokens)
         return Item(size, index, queries, keys, self._repeats)
 
 

@@ -17,8 +17,7 @@ _IS_ATTENTION = re.compile(r"(attention|attn)(?!.*output$)", re.I)
 _WHY = (
     (r"deformable", "it averages values at points between the keys"),
     (r"linear|delta|lightning", "it is linear attention, which sums over keys before the queries"),
-    (r"longformer|^led", "its columns are distances in a band, and global keys beside these"),
-    (r"reformer|lsh", "it sorts keys into chunks by their hashes"),
+    (r"reformer|lsh", "it sorts keys into chunks by random hashes"),
 )
 
 

@@ -58,6 +58,12 @@ def is_encoder_decoder(model: torch.nn.Module) -> bool:
     return not configs or any(getattr(c, "is_encoder_decoder", False) for c in configs)
 
 
+def global_tokens(model: torch.nn.Module) -> int:
+    """The number of tokens of its own that an encoder has before the text, as Pegasus-X has."""
+    tables = (getattr(module, "embed_global", None) for module in model.modules())
+    return next((t.num_embeddings for t in tables if isinstance(t, torch.nn.Embedding)), 0)
+
+
 def check_vocabulary(model: torch.nn.Module, ids: torch.Tensor | None) -> None:
     """Check that the model has an embedding of every token id, which its own errors do not say.
 

@@ -29,6 +29,9 @@ from .model import device_of, without_autocast
 from .projection import projections
 from .rotary import Rotations
 
+# The most memory that the kept weights of a record may take.
+_MOST_BYTES = 1 << 32
+
 
 class Check(Enum):
     """Extent of the checks: the texts whose calls are compared with the model's own attention.
@@ -88,13 +91,28 @@ class Sink(Protocol):
 
 
 class RecordedCalls(Sink):
-    """Collects all calls, in order, with their projections."""
+    """Collects all calls, in order, with their projections.
+
+    Raises:
+        ValueError: the weights that are kept take too much memory.
+    """
 
     def __init__(self) -> None:
         self._calls: dict[Address, RecordedCall] = {}
+        self._bytes = 0
 
     def add(self, call: RecordedCall) -> None:
         self._calls[call.address] = call
+        for layer in call.layers:
+            self._bytes += 0 if layer.weights is None else layer.weights.nbytes
+        if self._bytes > _MOST_BYTES:
+            heads, queries, keys = call.layers[0].num_heads, *call.layers[0].shape
+            raise ValueError(
+                f"up to {call.address.module}, the weights of this text take "
+                f"{self._bytes / 1e9:.1f} GB ({heads} heads times {queries} x {keys} tokens in "
+                "each layer, which queries and keys do not give): record some layers at a time, "
+                "with layers=[0, 1] for instance, or a shorter text"
+            )
 
     def add_projection(self, address: Address, matrix: Floats) -> None:
         call = self._calls[address]

@@ -43,6 +43,7 @@ class Sequences:
         seconds: the length of the audio, or None.
         generated: True if the text or target is longer than the tokens that the model has read.
         placed: the tokens with known places on the image, or None.
+        global_tokens: the number of the encoder's own tokens before the text.
     """
 
     text: Tokens | None = None
@@ -52,6 +53,7 @@ class Sequences:
     seconds: float | None = None
     generated: bool = False
     placed: PlacedTokens | None = None
+    global_tokens: int = 0
 
     def tokens(self, group: Group, side: str, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions if nothing else is known."""
@@ -67,6 +69,8 @@ class Sequences:
                 text = text.first(length)
             if len(text) == length:
                 return text
+            if self.global_tokens and len(text) + self.global_tokens == length:
+                return text.after([f"[global {n + 1}]" for n in range(self.global_tokens)])
         if text is None or media:
             labels = self._frames(group, length) or self._patches(group, length)
             if labels is not None:

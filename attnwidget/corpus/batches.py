@@ -13,7 +13,7 @@ import torch
 from attnwidget.capture.inputs import decoder_inputs, labelled, on_device, segments_of
 from attnwidget.capture.items import Batch, Padded
 from attnwidget.capture.labels import text_tokenizer
-from attnwidget.capture.model import check_vocabulary, is_encoder_decoder
+from attnwidget.capture.model import check_vocabulary, global_tokens, is_encoder_decoder
 from attnwidget.record import Tokens
 
 from .texts import Shard, Texts, read_texts, shards_of
@@ -228,10 +228,11 @@ class Batches:
 
 def _batch(model: torch.nn.Module, tensors: Mapping[str, Any], texts: Sequence[Text]) -> TextBatch:
     check_vocabulary(model, tensors["input_ids"])
-    rows = []
+    rows, before = [], global_tokens(model)
     for row in range(len(texts)):
         places = _places(tensors, row)
-        rows.append(Batch(len(texts), row, places["input_ids"], places.get(_TARGET), None, None))
+        ids, target = places["input_ids"], places.get(_TARGET)
+        rows.append(Batch(len(texts), row, ids, target, None, None, before))
     return TextBatch(on_device(tensors, model), tuple(texts), tuple(rows))
 
 

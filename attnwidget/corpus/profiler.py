@@ -16,7 +16,7 @@ from attnwidget.capture.stacks import Group, is_cross, tower
 from attnwidget.progress import end_asked, on_step, step_done
 from attnwidget.record import Floats, Tokens
 
-from .batches import Batches, Text, TextBatch, first_text, shuffled
+from .batches import Batches, TextBatch, first_text, shuffled
 from .copying import CopyShares, copying, copying_weights
 from .forward import read_attention
 from .measurement import Measurement, Place
@@ -214,7 +214,10 @@ class Profiler:
 
         def receive(place: Place, row: int, weights: Floats) -> None:
             text = batch.texts[row]
-            queries, keys = _sides(place.module, text, (weights.shape[1], weights.shape[2]))
+            sequences = Sequences(
+                text.tokens, text.target, global_tokens=batch.rows[row].global_tokens
+            )
+            queries, keys = _sides(place.module, sequences, (weights.shape[1], weights.shape[2]))
             measurement.add(place, text.index, weights, queries, keys)
 
         for reason in read_attention(self._models[reading], batch, receive):
@@ -222,10 +225,9 @@ class Profiler:
         measurement.finish()
 
 
-def _sides(module: str, text: Text, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
+def _sides(module: str, sequences: Sequences, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
     """The tokens of the queries and of the keys; the same object if they are one sequence."""
     group = Group(tower(module), is_cross(module))
-    sequences = Sequences(text.tokens, text.target)
     queries = sequences.tokens(group, "query", shape[0])
     if not group.cross and shape[0] == shape[1]:
         return queries, queries

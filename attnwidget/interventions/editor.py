@@ -12,6 +12,7 @@ import torch
 from attnwidget.capture.stacks import is_cross, tower
 from attnwidget.tracing import Address, Call, Handler, Read, trace
 
+from .change_words import Change, in_words
 from .edits import Ablate, Intervention, KnockOut, Scale, listed
 from .head_outputs import HeadOutputs
 from .places import Place, places
@@ -49,9 +50,10 @@ def editing(
         found = places(model)
     else:
         found = [Place(site.stack, site.layer, site.module, site.call) for site in sites]
+    stacks = {place.stack for place in found}
     edits = [_Edit(each, _chosen(model, found, each)) for each in interventions]
     interface_only = interface_only and not any(_at_projection(each) for each in interventions)
-    editor = _Editor(edits)
+    editor = _Editor(edits, in_words(edit.change(several=len(stacks) > 1) for edit in edits))
     with trace(model, editor, None, changes=True, interface_only=interface_only):
         yield
     editor.projections.check()
@@ -100,6 +102,11 @@ class _Edit:
         self._shapes: dict[tuple[str, bool], tuple[int, int]] = {}
         # The most queries and keys that a call had.
         self._reached = {"queries": 0, "keys": 0}
+
+    def change(self, *, several: bool) -> Change:
+        """The intervention and where it is; `several` is True if the model has several stacks."""
+        layers = tuple(place.layer for place in self._places)
+        return Change(self.intervention, layers, self._places[0].stack if several else "")
 
     def place(self, address: Address) -> Place | None:
         """The place of the call at this address; None if it is not to be changed.
@@ -168,7 +175,8 @@ class _Edit:
 
 
 class _Editor(Handler):
-    def __init__(self, edits: list[_Edit]) -> None:
+    def __init__(self, edits: list[_Edit], change: str) -> None:
+        self.change = change
         self.projections = ProjectionInputs()
         self._edits = edits
         # The position after the last query of each call.

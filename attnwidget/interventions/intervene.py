@@ -18,8 +18,8 @@ def intervene(model: torch.nn.Module, *interventions: Intervention) -> AbstractC
     """Change the attention of a model within this context, in every call of it.
 
     Calls on this thread are changed, also those of `model.generate`, and `attnwidget.capture` and
-    other interventions within the context see the changed model. The model itself, its parameters
-    and hooks stay as they are::
+    other interventions within the context see the changed model; a record has the changes in its
+    model's name. The model itself, its parameters and hooks stay as they are::
 
         with aw.intervene(model, aw.Ablate(layers=18, heads=[4, 6])):
             logits = model(**inputs).logits

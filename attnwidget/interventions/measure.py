@@ -17,7 +17,6 @@ from attnwidget.capture.sequences import Sequences
 from attnwidget.record import AttentionRecord, Floats
 from attnwidget.tracing import trace, undisturbed
 
-from .changed_name import named_as_changed
 from .editor import editing
 from .edits import Intervention
 from .effect import Effect, Softmax
@@ -66,8 +65,6 @@ def effect_of(
     record_before = captured()
     with editing(model, interventions, sites.found):
         after, record_after = _output(model, inputs, metric), captured()
-    if record_after is not None:
-        record_after = named_as_changed(record_after, interventions)
     return effect_between(
         before, after, labels(model, tokenizer, before), _both(record_before, record_after)
     )

@@ -10,7 +10,6 @@ from attnwidget.capture import capture
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
 
-from .changed_name import named_as_changed
 from .edits import Ablate, KnockOut
 from .effect import Effect
 from .intervene import intervene
@@ -89,9 +88,8 @@ class Rerun:
         if cut.links:
             self._pass(model).check(stack, cut)
         # The steps are not those of a cell, which could show a bar.
-        edits = _edits(stack, heads, cut)
-        with on_step(lambda: None), intervene(model, *edits):
-            record = capture(
+        with on_step(lambda: None), intervene(model, *_edits(stack, heads, cut)):
+            return capture(
                 model,
                 *self._inputs,
                 target=self._target,
@@ -99,7 +97,6 @@ class Rerun:
                 values=self._values,
                 image=False,
             )
-        return named_as_changed(record, edits)
 
     def forget(self) -> None:
         """Free what is kept of the model's pass; the next effect runs the whole model again."""

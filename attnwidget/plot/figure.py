@@ -392,7 +392,7 @@ def _draw_matrix(axes: Axes, shown: Shown) -> None:
     norm: Any = image.norm
     ticks = [share * float(norm.vmax) for share in _TICKS]
     if matrix.signed:
-        digits = 1 if matrix.measure == "score" else 3
+        digits = {"score": 1, "score difference": 2}.get(matrix.measure, 3)
         ticks = sorted({-tick for tick in ticks} | set(ticks))
         scale.set_ticks(ticks, labels=[f"{tick:+.{digits}f}" if tick else "0" for tick in ticks])
     else:

@@ -27,6 +27,7 @@ from .weights import AttentionMatrix, finite
 # The most cells along a side of the image.
 _MAX_CELLS = 400
 _LONGEST_LABEL = 14
+_DIFFERENCE = "|B − A|, blue: more in B, orange: less,"
 
 
 def _signed_root(values: Floats) -> Floats:
@@ -116,7 +117,8 @@ def draw_matrix(
             rotation=90 if side == "key" else 0,
         )
     measure = {
-        "difference": "|B − A|, blue: more in B, orange: less,",
+        "difference": _DIFFERENCE,
+        "score difference": _DIFFERENCE,
         "score": "|score|, blue: above 0, orange: below,",
     }.get(matrix.measure, matrix.measure)
     notes = ["rows: queries", "columns: keys", f"shade: √{measure} up to {weight(most)}"]

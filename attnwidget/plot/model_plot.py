@@ -12,7 +12,7 @@ from matplotlib.patches import FancyBboxPatch, Patch
 from numpy.typing import ArrayLike, NDArray
 
 from attnwidget.analysis import norms_need, sampled_rows, score_refusal
-from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, split_cells
+from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds
 from attnwidget.progress import step_done
 from attnwidget.record import Tokens, runs
 from attnwidget.view_state.segments import of_named
@@ -344,24 +344,31 @@ def _segments(shown: Shown) -> str:
     stack = shown.current_stack
     separable = stack.queries.split is not None and stack.keys.split is not None
     # Means over texts are of whole texts.
-    if not separable or shown.num_texts is not None or of_named(shown.segments):
+    if shown.num_texts is not None or not (separable or of_named(shown.segments)):
         return "all"
     return shown.segments
 
 
 def _cropped(shown: Shown, levels: NDArray[np.integer]) -> NDArray[np.integer]:
-    """The part of a thumbnail that belongs to the chosen segments."""
+    """The part of a thumbnail whose cells hold tokens of the chosen segments."""
     segments, stack = _segments(shown), shown.current_stack
     if segments == "all":
         return levels
+    queries, keys = shown_tokens(stack, segments)
+    return levels[_cells(stack.queries, queries), _cells(stack.keys, keys)]
 
-    def cells(tokens: Tokens, count: int, segment: str) -> slice:
-        assert tokens.split is not None
-        first = split_cells(count, tokens.split, len(tokens))
-        return slice(0, first) if segment == "a" else slice(first, count)
 
-    rows = cells(stack.queries, levels.shape[0], segments[0])
-    return levels[rows, cells(stack.keys, levels.shape[1], segments[1])]
+def _cells(tokens: Tokens, positions: Sequence[int]) -> slice:
+    """The cells of neighbouring tokens."""
+    starts = cell_bounds(len(tokens), tokens.split)[:-1]
+    first, last = np.searchsorted(starts, [positions[0], positions[-1]], side="right")
+    return slice(first - 1, last)
+
+
+def _shares_cells(tokens: Tokens, positions: Sequence[int]) -> bool:
+    """True if the cells of neighbouring tokens hold others, too."""
+    bounds = cell_bounds(len(tokens), tokens.split)
+    return not {positions[0], positions[-1] + 1} <= set(bounds.tolist())
 
 
 def _notes(shown: Shown) -> list[str]:
@@ -384,6 +391,10 @@ def _notes(shown: Shown) -> list[str]:
     elif sampled is not None:
         notes.append(f"pictures and numbers from {sampled:,} of {len(stack.queries):,} queries")
     if shown.segments != "all" and (is_pair(stack) or of_named(shown.segments)):
-        whole = "pictures and numbers are" if _segments(shown) == "all" else "numbers are"
+        segments = _segments(shown)
+        whole = "pictures and numbers are" if segments == "all" else "numbers are"
         notes.append(f"{whole} of whole heads")
+        sides = zip((stack.queries, stack.keys), shown_tokens(stack, segments), strict=True)
+        if any(_shares_cells(*side) for side in sides):
+            notes.append("the pictures' edges hold other tokens, too")
     return notes

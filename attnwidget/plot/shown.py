@@ -113,10 +113,11 @@ class Shown:
                 f"the {self.view} view of a difference is drawn in the browser alone; choose "
                 "view='head', or compared='a' or 'b'"
             )
-        if self.lens != "attention" or self.combine in ("max", "layers_max"):
+        if self.lens not in ("attention", "scores") or self.combine in ("max", "layers_max"):
             raise ValueError(
-                "a difference is of attention, and not of maxima, which may be of different heads: "
-                "choose lens='attention' and a mean, or compared='a' or 'b'"
+                "a difference is of attention or scores, and not of maxima, which may be of "
+                "different heads: choose lens='attention' or 'scores' and a mean, or "
+                "compared='a' or 'b'"
             )
 
     def check_lens(self) -> None:
@@ -129,6 +130,8 @@ class Shown:
         elif self.lens != "attention":
             refuse = score_refusal if self.lens == "scores" else value_refusal
             refusal = refuse(self.current_layer)
+            if refusal is None and self.compared == "difference":
+                refusal = refuse(self.layer_of_b)
         if refusal is not None:
             raise ValueError(f"lens {self.lens!r} is not known: {refusal}")
 
@@ -144,6 +147,10 @@ class Shown:
     @cached_property
     def current_layer(self) -> Layer:
         return self.current_stack.layer(self.layer)
+
+    @property
+    def layer_of_b(self) -> Layer:
+        return self.stack_of_b.layer(self.layer)
 
     @cached_property
     def encoded_overview(self) -> tuple[Mapping[str, Any], bytes]:

@@ -17,7 +17,15 @@ from .shown import Shown, Side, TokenAxes
 
 _COMBINED = {"mean": "Mean", "max": "Largest"}
 
-SUFFIXES = {"weight": "", "share": "value-weighted", "score": "scores", "difference": "B − A"}
+Measure = Literal["weight", "share", "score", "difference", "score difference"]
+
+SUFFIXES: dict[Measure, str] = {
+    "weight": "",
+    "share": "value-weighted",
+    "score": "scores",
+    "difference": "B − A",
+    "score difference": "scores, B − A",
+}
 """The words for numbers other than weights."""
 
 
@@ -30,17 +38,17 @@ class AttentionMatrix:
         head: the head whose colour it has; None for combined heads.
         weights: computes the matrix, float32 [query units, key units].
         measure: what its numbers are: weights, shares of a row by another lens, scores (-inf for
-            masked keys), or the weights of record B less those of A.
+            masked keys), or the weights or scores of record B less those of A.
     """
 
     name: str
     head: int | None
     weights: Callable[[], Floats]
-    measure: Literal["weight", "share", "score", "difference"] = "weight"
+    measure: Measure = "weight"
 
     @property
     def signed(self) -> bool:
-        return self.measure in ("score", "difference")
+        return self.measure not in ("weight", "share")
 
 
 def shown_matrices(shown: Shown) -> list[AttentionMatrix]:
@@ -74,7 +82,14 @@ def head_matrix(shown: Shown, head: int) -> AttentionMatrix:
     """The matrix of one head of the current layer."""
     layer, axes = shown.current_layer, shown.token_axes
     if shown.compared == "difference":
-        other = shown.stack_of_b.layer(layer.number)
+        other = shown.layer_of_b
+        if shown.scored:
+            return AttentionMatrix(
+                f"Head {head}, scores, B − A",
+                head,
+                lambda: _less_scores(other.head_scores(head), layer.head_scores(head)),
+                "score difference",
+            )
         return AttentionMatrix(
             f"Head {head}, B − A",
             head,
@@ -95,6 +110,12 @@ def head_matrix(shown: Shown, head: int) -> AttentionMatrix:
         lambda: _between_units(row_shares(value_weighted(layer, head)), axes),
         "share",
     )
+
+
+def _less_scores(b: Floats, a: Floats) -> Floats:
+    """b - a; masked where either is."""
+    masked = np.isneginf(b) | np.isneginf(a)
+    return np.subtract(b, a, out=np.full_like(b, -np.inf), where=~masked)
 
 
 def _rollout_matrix(shown: Shown) -> AttentionMatrix:

@@ -117,6 +117,19 @@ class Tokens:
             None if self.generated is None or self.generated >= count else self.generated,
         )
 
+    def after(self, labels: Sequence[str]) -> Tokens:
+        """The tokens after special ones with these labels, which are no part of the text."""
+        count = len(labels)
+        return Tokens(
+            (*labels, *self.labels),
+            self.segments and (0,) * count + self.segments,
+            (*range(count), *(count + position for position in self.special)),
+            self.words and (None,) * count + self.words,
+            self.offsets and (None,) * count + self.offsets,
+            None,
+            None if self.generated is None else self.generated + count,
+        )
+
 
 def _is_count(value: object) -> bool:
     return type(value) is int and value >= 0

@@ -1,14 +1,14 @@
 """Traces of the attention calls in a model: a handler receives each call, and may change it.
 
-Two routes observe calls: transformers' attention interface (interface.py), and torch's functions
-for all other attention (function_mode.py).
+Three routes observe calls: transformers' attention interface (interface.py), the functions of
+models with bands or blocks (bands.py), and torch's functions for all others (function_mode.py).
 """
 
 from .calls import Address, Call, FunctionCall, Read, SoftmaxCall
 from .handler import Handler
 from .modules import can_generate, is_attention
 from .receivers import Receiver, Receivers
-from .tracer import Trace, is_changed, trace, undisturbed
+from .tracer import Trace, changes_of, is_changed, trace, undisturbed
 from .values import head_values, softmax_values
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "SoftmaxCall",
     "Trace",
     "can_generate",
+    "changes_of",
     "head_values",
     "is_attention",
     "is_changed",

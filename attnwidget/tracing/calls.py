@@ -1,4 +1,4 @@
-"""Attention calls of a model, as each of the two routes observes them."""
+"""Attention calls of a model, as each of the routes observes them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,12 @@ class Handler:
     """Receives the events of a trace; a subclass overrides the methods that it needs.
 
     An exception that a handler raises ends the forward pass.
+
+    Attributes:
+        change: what it changes in the model, in words; "" for nothing.
     """
+
+    change = ""
 
     def bias(self, address: Address, shape: Callable[[], torch.Size]) -> torch.Tensor | None:
         """Called for the scores of an attention call, before `attention`.

@@ -22,13 +22,11 @@ from .calls import FunctionCall, Observer, Read, Reference, SoftmaxCall
 from .function_mode import AttentionMode
 from .layout import Layout
 from .modules import ModuleStack
+from .replacement import marked, replace, unwrapped
 
 ROUTE = "attention interface"
 
 AttentionFunction = Callable[..., Any]
-
-# Marks a wrapped function, so that a lookup that passes through another is not wrapped twice.
-_ORIGINAL = "_attnwidget_original"
 
 _POSITIONAL = ("module", "query", "key", "value", "attention_mask")
 
@@ -51,7 +49,7 @@ def interface_calls(
     over = False
 
     def observed(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
-        function = _original(function)
+        function = unwrapped(function)
 
         @functools.wraps(function)
         def attention(*args: Any, **kwargs: Any) -> Any:
@@ -66,7 +64,7 @@ def interface_calls(
             try:
                 with paused():
                     result = function(*args, **kwargs)
-                    reference = _original(eager) if eager else _eager_function(module)
+                    reference = unwrapped(eager) if eager else _eager_function(module)
 
                     def read() -> FunctionCall:
                         return _call(stack, module, function, reference, arguments, result)
@@ -75,12 +73,11 @@ def interface_calls(
             finally:
                 inside = False
 
-        setattr(attention, _ORIGINAL, function)
-        return attention
+        return marked(attention, function)
 
     with ExitStack() as undo:
         for owner, name, wrapper in _lookups(stack.model, observed):
-            _replace(owner, name, wrapper, undo)
+            replace(owner, name, wrapper, undo)
         try:
             yield
         finally:
@@ -236,30 +233,11 @@ def _lookups(
                 yield source, "eager_attention_forward", lambda f: observed(f, f)
 
 
-def _replace(owner: Any, name: str, wrapper: Callable[[Any], Any], undo: ExitStack) -> None:
-    """Replace an attribute or item by wrapper(original), until `undo` is closed."""
-    if isinstance(owner, dict):
-        undo.callback(owner.__setitem__, name, owner[name])
-        owner[name] = wrapper(owner[name])
-        return
-    original = getattr(owner, name)
-    if name in vars(owner):
-        undo.callback(setattr, owner, name, original)
-    else:  # inherited: leave no copy behind
-        undo.callback(delattr, owner, name)
-    setattr(owner, name, wrapper(original))
-
-
 def _eager_function(module: torch.nn.Module) -> AttentionFunction | None:
     """The eager function in the file that defines the module's class, or one of its bases."""
     for base in type(module).__mro__:
         function = getattr(sys.modules.get(base.__module__), "eager_attention_forward", None)
         if function is not None:
-            return _original(function)
+            eager: AttentionFunction = unwrapped(function)
+            return eager
     return None
-
-
-def _original(function: AttentionFunction) -> AttentionFunction:
-    """The function without our wrapper."""
-    original: AttentionFunction = getattr(function, _ORIGINAL, function)
-    return original

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from .bands import band_calls
 from .calls import Address, FunctionCall, Read
 from .function_mode import AttentionMode
 from .handler import Handler
@@ -72,6 +73,7 @@ class Trace:
             self.mode.following(),
             self.stack.following(self.handler, self._pass_started, self.mode.resume),
             interface_calls(self.stack, self._of_interface, self.mode.paused),
+            band_calls(self.stack, self._of_functions, self.mode.paused),
         ):
             yield
 
@@ -192,6 +194,15 @@ def trace(
 def is_changed() -> bool:
     """True within a trace whose handler changes a model."""
     return bool(_changing)
+
+
+def changes_of(model: torch.nn.Module) -> list[str]:
+    """The changes of a model in the traces around this call, in words, the outermost first."""
+    return [
+        each.handler.change
+        for each in _changing
+        if each.handler.change and any(map(each.stack.owns, model.modules()))
+    ]
 
 
 @contextmanager

@@ -21,7 +21,7 @@ os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 os.environ.setdefault("TQDM_DISABLE", "1")
 
 from . import floors, results
-from .cases import BYTES, PAGES, QUICK, SMOOTH, Case
+from .cases import BYTES, PAGES, QUICK, READINGS, SMOOTH, Case, readings
 from .made import make
 from .measure import LIMIT, SLOW, measure
 from .report import markdown, summary
@@ -32,7 +32,9 @@ ROOT = Path(__file__).parents[2]
 JSON = ROOT / "build" / "benchmarks.json"
 DOCS = ROOT / "docs"
 
-SUBJECTS: Sequence[Subject] = (BertViz(), Ours(), Floor("bare", True), Floor("same", False))
+SUBJECTS: Sequence[Subject] = (
+    BertViz(), Ours(), *map(Ours, READINGS), Floor("bare", True), Floor("same", False),
+)  # fmt: skip
 
 
 def main() -> None:
@@ -46,7 +48,13 @@ def main() -> None:
         if (not options.models or case.model in options.models)
         and (not options.tokens or case.tokens in options.tokens)
     ]
-    left = [case for case in wanted if len(found.of(case, "attnwidget")) < options.rounds]
+    left = [
+        case
+        for case in wanted
+        if any(
+            len(found.of(case, name)) < options.rounds for name in ("attnwidget", *readings(case))
+        )
+    ]
     for (model, tokens), cases in groupby(left, lambda case: (case.model, case.tokens)):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

@@ -35,6 +35,19 @@ SMOOTH = [
     Case("model", "smollm2", 128),
     Case("neuron", "smollm2", 128),
 ]
+# What our page shows instead of attention, by the name of its subject: a weighting, or B − A of two
+# records.
+READINGS = {"values": "value-weighted", "scores": "scores", "difference": "B − A"}
+
+
+def readings(case: Case) -> list[str]:
+    """The readings in which a case is measured beside attention."""
+    if case.model != "minilm" or case.tokens < 32:
+        return []
+    # The neuron view has no weightings.
+    return ["difference"] if case.view == "neuron" else list(READINGS)
+
+
 QUICK = [Case(view, "minilm", 32) for view in ("head", "model", "neuron")]
 
 # Cases in which only the bytes are counted.

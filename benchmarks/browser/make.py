@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget import AttentionRecord, AttentionWidget, capture
+from attnwidget import AttentionRecord, AttentionWidget, capture, compare
 from benchmarks.capture import measure  # sets torch to one thread
 
 from . import rival
+from .cases import Case, readings
 from .models import Loaded, eager_attentions, inputs, layers, load
 from .payload import json_bytes
 from .stated import stated_error
@@ -44,12 +45,14 @@ def _lines(
 ) -> Iterator[dict[str, Any]]:
     yield {**_counted(record), "compact": _compact(record)}
     for view in options.views:
-        made = _make(lambda view=view: AttentionWidget(record, view=view).to_html(), options.rounds)
-        path = options.folder / f"attnwidget-{view}.html"
-        path.write_text(made["page"], encoding="utf-8", errors="xmlcharrefreplace")
-        page = made.pop("page")
-        yield {"subject": "attnwidget", "view": view, "file": str(path),
-               "bytes": path.stat().st_size, **stated_error(page), **made}  # fmt: skip
+        case = Case(view, options.model, options.tokens)
+        for subject, widget in _widgets(case, loaded, given, record):
+            made = _make(lambda widget=widget: widget().to_html(), options.rounds)
+            path = options.folder / f"{subject}-{view}.html"
+            path.write_text(made["page"], encoding="utf-8", errors="xmlcharrefreplace")
+            page = made.pop("page")
+            yield {"subject": subject, "view": view, "file": str(path),
+                   "bytes": path.stat().st_size, **stated_error(page), **made}  # fmt: skip
     if not options.rivals:
         return
     need = rival.MEMORY_PER_WEIGHT * _weights(record)
@@ -58,6 +61,30 @@ def _lines(
     for view in options.rivals:
         made = _rival(view, options, loaded, given) if enough else failed
         yield {"subject": "bertviz", "view": view, **made}
+
+
+def _widgets(
+    case: Case, loaded: Loaded, given: Any, record: AttentionRecord
+) -> Iterator[tuple[str, Callable[[], AttentionWidget]]]:
+    """The name of each of our pages of a case, and a function that makes its widget."""
+    show: Any = partial(AttentionWidget, view=case.view)
+    yield "attnwidget", partial(show, record)
+    for reading in readings(case):
+        if reading == "values":
+            weighted = capture(loaded.model, loaded.tokenizer, given, values=True)
+            yield reading, partial(show, weighted, lens=reading)
+        elif reading == "scores":
+            yield reading, partial(show, record, lens=reading)
+        else:
+            other = capture(loaded.model, loaded.tokenizer, _masked(loaded.tokenizer, given))
+            yield reading, partial(compare(record, other).widget, view=case.view)
+
+
+def _masked(tokenizer: Any, given: Any) -> dict[str, Any]:
+    """The text with a mask in place of the token in its middle."""
+    ids = given["input_ids"].clone()
+    ids[0, ids.shape[1] // 2] = tokenizer.mask_token_id
+    return {**given, "input_ids": ids}
 
 
 def _compact(record: AttentionRecord) -> dict[str, Any]:

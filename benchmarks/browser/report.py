@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from .cases import Case
+from .cases import READINGS, Case, readings
 from .chromium import LOOK_SECONDS, QUIET_LOOKS
 from .measure import SLOW
 from .models import TITLES
@@ -80,6 +80,7 @@ def _sections(found: Results) -> list[str]:
         *_section("Bytes", *_bytes(found)),
         *_section("Making a page, in Python", *_making(found)),
         *(line for view in ("head", "model", "neuron") for line in _view(found, view)),
+        *_section("Weightings, and two records", *_readings(found)),
         *_section("Capturing", *_capturing(found)),
     ]
 
@@ -188,6 +189,33 @@ def _view(found: Results, view: str) -> list[str]:
         return []
     head = ("", "", *(name for name, _, _ in _COLUMNS))
     return _section(f"{view.capitalize()} view", *_table(head, rows))
+
+
+def _readings(found: Results) -> list[str]:
+    """Our pages of other numbers, beside those of attention."""
+    rows: list[Sequence[str]] = []
+    cases = dict.fromkeys(Case(run["view"], run["model"], run["tokens"]) for run in found.runs)
+    for case in cases:
+        measured = [name for name in readings(case) if found.of(case, name)]
+        bare, plain = found.of(case, "bare"), found.page(**case._asdict(), subject="attnwidget")
+        title = f"**{_title(case)}**"
+        for name in ("attnwidget", *measured) if measured else ():
+            page = found.page(**case._asdict(), subject=name)
+            size = _megabytes(page["bytes"])
+            if page is not plain:
+                size += f", {page['bytes'] / plain['bytes']:.2f} ×"
+            numbers = _numbers(found.of(case, name), bare)
+            rows.append((title, READINGS.get(name, "attention"), size, *numbers))
+            title = ""
+    if not rows:
+        return []
+    note = (
+        "attnwidget alone: a page with a weighting on, and a page of two records that shows their "
+        "difference (in the text of B, the token in the middle is masked), beside the page of "
+        "attention. The neuron view has no weightings."
+    )
+    head = ("", "", "bytes", *(name for name, _, _ in _COLUMNS))
+    return [note, "", *_table(head, rows)]
 
 
 def _numbers(runs: Sequence[Row], bare: Sequence[Row]) -> list[str]:

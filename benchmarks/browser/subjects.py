@@ -56,6 +56,8 @@ class Subject(Protocol):
 
 @dataclass(frozen=True)
 class Ours:
+    """A page of ours: of attention, or of a reading with this name."""
+
     name: str = "attnwidget"
     hovers: bool = True
 

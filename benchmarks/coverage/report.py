@@ -16,7 +16,7 @@ INTERVENTIONS = "## Interventions"
 _MEANING = {
     Category.EXACT: f"every layer equals the model's own eager attention to {EXACT:g}",
     Category.PARTIAL: "likewise, beside modules that capture names as having no softmax attention "
-    "(linear, deformable, sampled)",
+    "(linear, deformable, sampled, hashed)",
     Category.NO_REFERENCE: "the model returns no attention; every captured layer passes its check",
     Category.WRONG_REFERENCE: "what the model returns is not its attention; likewise",
     Category.NO_ATTENTION: "the model has no softmax attention",
@@ -25,17 +25,19 @@ _MEANING = {
     Category.NOT_BUILT: "no tiny model of it can be built here",
 }
 
+# How bands are recorded, and why the rest is not.
+_REFUSED = """\
+Longformer, LED, the encoder of Pegasus-X and Reformer's local layers attend within bands, blocks or
+chunks. Their weights are put into whole matrices, with a column for every token. Without global
+tokens, these layers have queries and keys like any other; so have those of Pegasus-X, whose own
+global tokens come first. Where some tokens of a text are global in Longformer or LED, these have
+queries, keys and values of other projections, and one matrix would need two of each: such layers
+are weights alone.
 
-# Of the misses.
-_BANDS = """\
-Longformer, LED and the encoder of Pegasus-X attend within bands or blocks, and to global tokens
-beside them. A [record](format.md) has one query and one key per token and a rule for what is
-hidden, so that its size grows with the text and not with its square. Bands without global tokens
-would fit that (the mask "window"), but these models compute them in overlapping chunks, whose
-columns are distances, and capture does not follow them. Global tokens do not fit: those of
-Longformer and LED have queries, keys and values of their own projections, so that one matrix
-would need two of each, and those of Pegasus-X stand beside every block, where a record has blocks
-alone. Only all T × T weights would hold them."""
+What is left is refused for what it computes. Linear attention sums over keys before it reads a
+query, so that no key has a weight. Deformable attention averages values at points between the keys.
+Reformer's other layers (LSH) take a softmax over the keys that random hashes sort into the chunk of
+a query, in rounds that are added up: other random numbers give other keys."""
 
 
 def markdown(results: Sequence[Result]) -> str:
@@ -56,10 +58,9 @@ def markdown(results: Sequence[Result]) -> str:
                 [(c.value, str(counts[c]), _MEANING[c]) for c in Category],
             ),
             *_section("Misses", by_category[Category.SILENT] + by_category[Category.MISS]),
-            "",
-            _BANDS,
-            "",
             *_section("Partial", by_category[Category.PARTIAL]),
+            _REFUSED,
+            "",
             *_section("Remarks", [r for r in by_category[Category.EXACT] if r.reason]),
             *_wrong(results),
             *_captured(results),

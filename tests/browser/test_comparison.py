@@ -74,9 +74,42 @@ def test_keys_and_radios_choose_the_record(view: View, comparison: aw.Comparison
     expect(view.status).to_contain_text("−0.146")
 
 
+def test_scores_are_subtracted_too(view: View, comparison: aw.Comparison) -> None:
+    weighting = view.within.get_by_role("combobox", name="Weighting")
+    weighting.select_option("scores")
+    scores = [record.scores(2, 8) for record in comparison.records]
+    for query, key in np.random.default_rng(1).integers(len(scores[0]), size=(20, 2)).tolist():
+        view.point_at_cell(query, key, *scores[0].shape)
+        expect(view.status).to_contain_text("Layer 2 · Head 8, scores, B − A  ")
+        expected = [float(each[query, key]) for each in (*scores, scores[1] - scores[0])]
+        said = view.status.text_content() or ""
+        found = numbers("A".join(said.split(" A ")[-2:]))
+        assert np.allclose(found, expected, rtol=0, atol=1e-2), said
+    changes = view.within.get_by_role("table", name="Largest changes of head 8, scores")
+    largest = np.abs(scores[1] - scores[0]).max()
+    assert abs(abs(numbers(changes.get_by_role("row").nth(1).inner_text())[2]) - largest) <= 1e-2
+    view.tab("Model").click()
+    expect(view.page.get_by_text("√|B − A| of scores, per head")).to_be_visible()
+
+
+def test_scores_of_weights_alone_are_refused(
+    open_page: OpenPage, comparison: aw.Comparison, tmp_path: Path
+) -> None:
+    weights = [
+        np.stack([comparison.b.weights(layer, head) for head in range(12)]) for layer in range(6)
+    ]
+    bare = aw.AttentionRecord.from_arrays(weights, list(comparison.b.tokens()[0]))
+    widget = aw.compare(comparison.a, bare).widget(lens="scores")
+    with pytest.raises(ValueError, match="recorded as weights alone"):
+        widget.save_figure(tmp_path / "figure.svg")
+    widget.save_html(tmp_path / "page.html")
+    view = View(open_page(tmp_path / "page.html"))
+    expect(view.body).to_contain_text("Layer 0 of B was recorded as weights alone")
+
+
 def test_what_a_difference_lacks_is_said(view: View) -> None:
     lacking = view.within.get_by_role("option", name="of A or B alone")
-    expect(lacking).to_have_count(5)
+    expect(lacking).to_have_count(4)
     for option in lacking.all():
         expect(option).to_be_disabled()
 

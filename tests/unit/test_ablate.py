@@ -47,13 +47,41 @@ def test_later_layers_attend_elsewhere() -> None:
     assert aw.ablate(llama(), None, INPUTS, heads=[(0, 0)], record=False).record is None
 
 
+def test_a_changed_record_is_named_after_the_stack() -> None:
+    model = t5()
+    target = {**INPUTS, "decoder_input_ids": token_ids(4)}
+    for stack in ("encoder", "decoder"):
+        effect = aw.ablate(model, None, target, heads=[(0, 1), (1, 0)], stack=stack)
+        assert effect.record is not None
+        assert effect.record[1].model == f"{effect.record[0].model} without 0-1, 1-0 ({stack})"
+
+
+def test_a_capture_within_a_context_is_named_after_every_change() -> None:
+    model = llama()
+    source = aw.head_outputs(model, None, INPUTS)
+    name = aw.capture(model, None, INPUTS).model
+    changes = {
+        "without layer 1 and with a cut link": [aw.Ablate(1), aw.KnockOut(3, 0)],
+        "with 0.5 times 0-0, 1-0": [aw.Scale(0.5, [0, 1], 0)],
+        "with patched 0-1": [aw.Patch(source, 0, 1)],
+        "with the mean of 6 heads": [aw.Ablate(None, [0, 1, 2], mode="mean")],
+    }
+    for words, edits in changes.items():
+        with aw.intervene(model, *edits):
+            assert aw.capture(model, None, INPUTS).model == f"{name} {words}"
+    with aw.intervene(model, aw.Ablate(0, 0)), aw.intervene(model, aw.KnockOut(3, 0)):
+        record = aw.capture(model, None, INPUTS)
+    assert record.model == f"{name} without 0-0 and with a cut link"
+    assert aw.capture(model, None, INPUTS).model == name
+
+
 def test_outputs_of_another_text_in_place_of_a_head() -> None:
     model = llama()
     source = aw.head_outputs(model, None, {"input_ids": token_ids(7, seed=5)})
     effect = aw.ablate(model, None, INPUTS, heads=[(0, 1)], source=source)
     assert effect.record is not None
     before, changed = effect.record
-    assert changed.model == f"{before.model} with the outputs of another run in 0-1"
+    assert changed.model == f"{before.model} with patched 0-1"
     with aw.intervene(model, aw.Patch(source, 0, 1)), torch.no_grad():
         after = model(**INPUTS).last_hidden_state[0]
     assert effect.states is not None

@@ -103,3 +103,19 @@ def test_bytes_are_compared_where_the_page_was_not_made() -> None:
     sizes = "0.10 MB | 60 × | 0.0200 | 0.50% | 0.20 MB | 30 × | 0.0004 |  |"
     assert f"| MiniLM, T = 128 | 6.00 MB | not made | {sizes}" in page
     assert "| bytes of quality compact, MiniLM, T = 128 | ≥ 33 × | 60 × | met |" in page
+
+
+def test_a_weighting_stands_beside_attention() -> None:
+    found = results()
+    found.pages.append({**MADE, "subject": "values", "bytes": 3e5})
+    for name, missed in (("attnwidget", 0.01), ("values", 0.04)):
+        found.runs = [run for run in found.runs if run["subject"] != name]
+        found.add_run(CASE, name, 0, Run(True, paint=120.0, memory=20.0, dropped=missed), 1)
+    section = markdown(found).split("## Weightings")[1]
+    rows = [line.split(" | ")[1:4] for line in section.splitlines() if line.startswith("| ")]
+    assert rows[2:] == [
+        ["attention", "0.20 MB", "100"],
+        ["value-weighted", "0.30 MB, 1.50 ×", "100"],
+    ]
+    assert section.index("| 1% |") < section.index("| 4% |")
+    assert "## Weightings" not in markdown(results(Run(True, paint=1020.0)))

@@ -168,11 +168,7 @@ def test_show_refuses_a_choice_that_does_not_exist(minilm: Loaded) -> None:
         show(*minilm, "A text.", layer=99)
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [("reformer", "sorts keys into chunks by their hashes"), ("longformer", "distances in a band")],
-)
-def test_attention_without_a_softmax_over_keys(name: str, reason: str) -> None:
-    built = zoo.build(name)
-    with pytest.raises(ValueError, match=reason):
-        capture(built.model, None, built.inputs)
+def test_attention_without_a_softmax_over_keys() -> None:
+    built = zoo.build("reformer")
+    with pytest.raises(ValueError, match="sorts keys into chunks by random hashes"):
+        capture(built.model, None, built.inputs, layers=[1])

@@ -52,6 +52,17 @@ def test_numbers_in_a_mask_are_a_bias() -> None:
             assert_weights(recorded.weights(layer, head), own[0, head])
 
 
+def test_a_boolean_mask_that_eager_attention_adds() -> None:
+    """transformers' eager functions add it as 0 and 1, which hides nothing: so does the record."""
+    inputs = {"input_ids": token_ids(LENGTH), "attention_mask": CAUSAL[None, None]}
+    recorded = capture(llama("eager"), None, inputs)
+    assert all(fidelity.exact for fidelity in recorded.fidelity["self"])
+    for layer, own in enumerate(eager_attentions(llama("eager"), inputs)):
+        for head in range(4):
+            assert own[0, head, 0, -1] > 0
+            assert_weights(recorded.weights(layer, head), own[0, head])
+
+
 def eager_attention_forward(
     module: Any, query: Any, key: Any, value: Any, mask: Any, **_: Any
 ) -> tuple[Any, Any]:

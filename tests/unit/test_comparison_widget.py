@@ -12,7 +12,9 @@ from traitlets import TraitError
 
 import attnwidget as aw
 from attnwidget.plot.head_plot import draw_head
+from attnwidget.plot.weights import head_matrix
 from attnwidget.widget import ComparisonWidget
+from tests.unit.tiny import llama, token_ids
 
 LABELS = ["the", "cat", "is", "too", "big"]
 OTHERS = ["the", "cat", "is", "too", "small"]
@@ -192,6 +194,18 @@ def test_figures_of_the_head_view_alone(comparison: aw.Comparison, tmp_path: Pat
     widget.save_figure(tmp_path / "model.svg")
     with pytest.raises(ValueError, match="not of maxima"):
         comparison.widget(combine="max").save_figure(tmp_path / "max.svg")
+
+
+def test_figures_of_scores_are_blank_where_a_key_is_masked(tmp_path: Path) -> None:
+    a, b = (aw.capture(llama(), None, {"input_ids": token_ids(5, seed=n)}) for n in range(2))
+    widget = aw.compare(a, b).widget(lens="scores", query=3)
+    found = head_matrix(widget._plotted(), 1).weights()
+    visible = np.tri(5, dtype=bool)
+    assert np.array_equal(found[visible], b.scores(0, 1)[visible] - a.scores(0, 1)[visible])
+    assert np.isneginf(found[~visible]).all()
+    widget.save_figure(tmp_path / "figure.svg")
+    widget.combine = "mean"
+    widget.save_figure(tmp_path / "figure.svg")
 
 
 def test_words_for_heads_are_of_both_records(comparison: aw.Comparison) -> None:

@@ -437,6 +437,16 @@ def test_a_named_segment_is_drawn_alone() -> None:
     [image] = draw_figure(Shown(record, segments=widget.segments), "matrix").axes[0].images
     matrix = image.get_array()
     np.testing.assert_allclose(matrix, record.weights(0, 0)[1:3])
+    # Of 40 tokens, the fourth cell of a picture holds 3 and 4.
+    long = AttentionRecord.from_arrays([some_weights(1, 40, 40)], [f"{n}" for n in range(40)])
+    for of, segments, shared in (
+        (record, "to:1-3", False), (long, "from:0-5", False), (long, "from:0-4", True),
+    ):  # fmt: skip
+        [axes] = draw_figure(Shown(of, view="model", segments=segments)).axes
+        legend = axes.get_legend().get_title().get_text().replace("\n", " ")
+        assert "numbers are of whole heads" in legend
+        assert "pictures and numbers" not in legend
+        assert ("edges hold other tokens" in legend) == shared
     for wrong, message in (
         ({"segments": "from:nobody"}, r"there are 'all', .*; named segments are a list"),
         (

@@ -39,9 +39,9 @@ export interface AttentionMatrix {
   readonly name: string;
   /**
    * The kind of its numbers: weights, shares of a row by another weighting, scores before the
-   * softmax (-Infinity for masked keys), or B − A of weights.
+   * softmax (-Infinity for masked keys), or B − A of weights or of scores.
    */
-  readonly measure: "weight" | "share" | "score" | "difference";
+  readonly measure: "weight" | "share" | "score" | "difference" | "score difference";
   /** The matrices of A and B of which this one is the difference; missing for one record's. */
   readonly sides?: readonly [AttentionMatrix, AttentionMatrix] | undefined;
   /** The number with the full shade: a bound of |B − A|, or of most |scores|; missing for others. */
@@ -164,16 +164,16 @@ export const weightedMatrix = (layer: LayerData, head: number): AttentionMatrix 
   largestRounding: layer.shareRounding,
 });
 
-/** The scores of a head, before the softmax. The layer has a score program. */
-export const scoreMatrix = (layer: LayerData, head: number): AttentionMatrix => ({
-  name: `Head ${head}, scores`,
-  measure: "score",
+/** The scores of a head, before the softmax, or their B − A. The layer, or both sides, have them. */
+export const scoreMatrix = (layer: LayerData | DifferenceLayer, head: number): AttentionMatrix => ({
+  ...(layer instanceof DifferenceLayer ? differenceOfScores(layer, head) : SCORES),
+  name: `Head ${head}, scores${layer instanceof DifferenceLayer ? ", B − A" : ""}`,
   get peak() {
     return layer.scorePeak(head);
   },
   head,
   spec: { kind: "scores", head },
-  source: layer,
+  source: layer.whole,
   row: (query) => layer.scoreRow(head, query) ?? new Float32Array(0),
   column: (key) => layer.scoreColumn(head, key),
   hasColumns: () => true,
@@ -181,13 +181,30 @@ export const scoreMatrix = (layer: LayerData, head: number): AttentionMatrix => 
   largestRounding: layer.scoreRounding,
 });
 
+const SCORES = { measure: "score" } as const;
+
+function differenceOfScores(
+  { scored }: DifferenceLayer,
+  head: number,
+): Pick<AttentionMatrix, "measure" | "sides"> {
+  const [a, b] = (scored ?? []).map((side) => scoreMatrix(side, head));
+  return { measure: "score difference", sides: a && b && [a, b] };
+}
+
 /** True for numbers of either sign, which have a colour each. */
 export const isSigned = ({ measure }: Pick<AttentionMatrix, "measure">): boolean =>
-  measure === "score" || measure === "difference";
+  measure !== "weight" && measure !== "share";
 
-/** The number by which the strongest link is found: |B − A|, and else the number itself. */
+/** True for B − A of two records. */
+export const isDifference = (measure: AttentionMatrix["measure"]): boolean =>
+  measure === "difference" || measure === "score difference";
+
+/**
+ * The number by which the strongest link is found: |B − A|, and else the number itself, as of a
+ * masked key.
+ */
 export const strengthOf = (measure: AttentionMatrix["measure"], value: number): number =>
-  measure === "difference" ? Math.abs(value) : value;
+  isDifference(measure) && value !== Number.NEGATIVE_INFINITY ? Math.abs(value) : value;
 
 /**
  * @param values [queries, keys], row by row

@@ -14,6 +14,7 @@ import { type Normalized, Normalizers } from "./normalizers.ts";
 import {
   addBias,
   type HeadProgram,
+  largestScore,
   scoreColumn,
   scoreRow,
   seenBy,
@@ -28,9 +29,6 @@ export interface LayerContent {
   readonly info: LayerInfo;
   readonly arrays: Arrays;
 }
-
-/** The most rows in which the largest score is looked for. */
-const PEAK_ROWS = 256;
 
 /** The most multiplications, of all heads together, to prepare columns without a pause. */
 const AT_ONCE = 8e6;
@@ -245,15 +243,8 @@ export class LayerData {
 
   /** The largest |score| of a head, in evenly spaced rows of a long text. */
   scorePeak(head: number): number {
-    let peak = this.#scorePeaks.get(head);
-    if (peak !== undefined) return peak;
-    peak = 0;
-    const step = Math.ceil(this.numQueries / PEAK_ROWS);
-    for (let i = 0; i < this.numQueries; i += step) {
-      for (const score of this.scoreRow(head, i) ?? []) {
-        if (score > Number.NEGATIVE_INFINITY) peak = Math.max(peak, Math.abs(score));
-      }
-    }
+    const known = this.#scorePeaks.get(head);
+    const peak = known ?? largestScore(this.numQueries, (i) => this.scoreRow(head, i));
     this.#scorePeaks.set(head, peak);
     return peak;
   }

@@ -172,8 +172,8 @@ export interface SentPatterns extends Pick<Patterns, "kinds"> {
 
 export interface StackInfo {
   readonly name: string;
-  /** True for the difference of two records; missing for a record's own stack. */
-  readonly difference?: true;
+  /** Of the difference of two records: the stacks of A and B. Missing for a record's own stack. */
+  readonly difference?: readonly [a: StackInfo, b: StackInfo];
   readonly queries: Tokens;
   readonly keys: Tokens;
   /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */

@@ -154,10 +154,11 @@ function comparedWords({ stacks }: Compared, patterns: SentPatterns): SentByHead
 function readCompared(sent: SentCompared, stacks: readonly StackInfo[]): Compared {
   const named = (name: string) => stacks.find((stack) => stack.name === name) as StackInfo;
   const pairs = sent.stacks.map(({ a, b, peaks }) => {
-    const own = named(a);
+    const [own, other] = [named(a), named(b)];
     const layers = own.layers.map((layer, at) => ({ ...layer, ...WEIGHTS, peaks: peaks[at] }));
-    const difference = { ...own, name: `${a}, B − A`, difference: true, layers } as const;
-    return [a, { a: own, b: named(b), difference }] as const;
+    const sides = [own, other] as const;
+    const difference = { ...own, name: `${a}, B − A`, difference: sides, layers } as const;
+    return [a, { a: own, b: other, difference }] as const;
   });
   return { stacks: new Map(pairs), names: sent.names, remark: sent.remark };
 }

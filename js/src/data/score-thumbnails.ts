@@ -1,7 +1,7 @@
 /** Thumbnails of scores, which do not travel: they are computed from queries and keys. */
 
 import type { SignedThumbnail, Thumbnail } from "./codec.ts";
-import type { LayerData } from "./layer-data.ts";
+import type { Layer } from "./layer.ts";
 import { cellsOfTokens } from "./thumbnails.ts";
 
 /** By the number of a layer, the thumbnails of its heads; null for a layer without scores. */
@@ -15,7 +15,7 @@ const MOST = 15;
  *
  * @param like a thumbnail of this head's size
  */
-export function scoreThumbnail(layer: LayerData, head: number, like: Thumbnail): SignedThumbnail {
+export function scoreThumbnail(layer: Layer, head: number, like: Thumbnail): SignedThumbnail {
   const { rows, columns } = like;
   const { queries, keys, sampled } = layer.stack;
   const [rowOf, columnOf] = [cellsOfTokens(queries, rows), cellsOfTokens(keys, columns)];

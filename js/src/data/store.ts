@@ -176,18 +176,26 @@ export class Store {
     };
   }
 
-  #difference({ a, b, difference }: ComparedStack, number: number) {
+  #difference(compared: ComparedStack, number: number) {
+    const { a, b } = compared;
     const sides = [this.layer(b.name, number), this.layer(a.name, number)];
-    const at = difference.layers.findIndex((layer) => layer.number === number);
-    const thumbnails = this.#overview?.differences.get(difference)?.[at] ?? [];
     return computed(() =>
       both(
         sides[1].value,
         sides[0].value,
-        (own, other): Layer =>
-          new DifferenceLayer(difference, difference.layers[at], [own, other], thumbnails),
+        (own, other): Layer => this.#differenceLayer(compared, number, [own, other]),
       ),
     );
+  }
+
+  #differenceLayer(
+    { difference }: ComparedStack,
+    number: number,
+    sides: readonly [Layer, Layer],
+  ): DifferenceLayer {
+    const at = difference.layers.findIndex((layer) => layer.number === number);
+    const thumbnails = this.#overview?.differences.get(difference)?.[at] ?? [];
+    return new DifferenceLayer(difference, difference.layers[at], sides, thumbnails);
   }
 
   /** The layer of this number, fetched while it is watched. */
@@ -266,7 +274,7 @@ export class Store {
       const pause = pauses();
       let bytes = 0;
       for (const { number, heads } of this.stack(stack).layers) {
-        const whole = await this.#wholeLayer(stack, number, signal);
+        const whole = await this.#scoredLayer(stack, number, signal);
         const thumbnails: SignedThumbnail[] | null = whole && [];
         data.set(number, thumbnails);
         for (let head = 0; whole && thumbnails && head < heads; head++) {
@@ -279,6 +287,15 @@ export class Store {
       }
       return { data, bytes };
     });
+  }
+
+  /** The layer, or its B − A, if it has scores and is here as a whole, else null. */
+  async #scoredLayer(stack: string, number: number, signal: AbortSignal): Promise<Layer | null> {
+    const compared = this.#compared(stack);
+    if (!compared) return this.#wholeLayer(stack, number, signal);
+    const a = await this.#wholeLayer(compared.a.name, number, signal);
+    const b = a && (await this.#wholeLayer(compared.b.name, number, signal));
+    return b && this.#differenceLayer(compared, number, [a, b]);
   }
 
   /** A layer with scores; null if it has none, or is not here as a whole. */

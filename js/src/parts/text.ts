@@ -71,9 +71,10 @@ export function weight(value: number, error = 0): string {
 
 /** A difference of weights, with its sign: "+0.075", "−0.146". */
 export function signed(value: number, error = 0): string {
-  const text = number(value, Math.max(0, decimals(error, 3)));
-  return value > 0 && Number(text) > 0 ? `+${text}` : text;
+  return withPlus(number(value, Math.max(0, decimals(error, 3))));
 }
+
+const withPlus = (text: string) => (Number.parseFloat(text) > 0 ? `+${text}` : text);
 
 /** A number of a matrix, as its kind is written. */
 export function numberOf(
@@ -82,6 +83,7 @@ export function numberOf(
   error: number,
 ): string {
   if (measure === "difference") return signed(value, error);
+  if (measure === "score difference") return withPlus(within(value, error));
   return measure === "score" ? within(value, error) : weight(value, error);
 }
 

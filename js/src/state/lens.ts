@@ -7,15 +7,23 @@ import type { State } from "./state.ts";
 /** Why a stack has no such numbers, in brackets behind their name; null if it has some. */
 export function lensRefusal(stack: StackInfo, lens: Lens): string | null {
   const { queries, keys, layers } = stack;
+  if (lens === "scores") return withoutScores(stack);
   if (stack.difference && lens !== "attention") return "of A or B alone";
   if (lens === "values") {
     const [first] = layers;
     return layers.some(hasNorms) ? null : WITHOUT_NORMS[first.norms_need ?? "values"];
   }
   if (lens === "attention") return null;
-  if (lens === "scores") return layers.some(({ program }) => program) ? null : "weights alone";
   if (queries !== keys) return "self-attention only";
   return layers.every(({ number }, at) => number === at) ? null : "needs all layers";
+}
+
+/** Of a difference, a layer of both records needs them. */
+function withoutScores({ layers, difference }: StackInfo): string | null {
+  const sides = (difference ?? [{ layers }]).map((side) => side.layers.map((one) => one.program));
+  if (layers.some((_, at) => sides.every((programs) => programs[at]))) return null;
+  const [a, b] = sides.map((programs) => !programs.some(Boolean));
+  return difference && a !== b ? `${a ? "A" : "B"} has weights alone` : "weights alone";
 }
 
 const WITHOUT_NORMS = {

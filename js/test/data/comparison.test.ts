@@ -1,11 +1,16 @@
 /** The difference of two records, as a comparison shows it. */
 
 import { expect, test } from "vitest";
+import { scoreMatrix } from "../../src/data/attention-matrix.ts";
 import { DifferenceLayer } from "../../src/data/difference-layer.ts";
 import type { Layer } from "../../src/data/layer.ts";
+import type { LayerData } from "../../src/data/layer-data.ts";
 import type { ComparedStack, Manifest } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
+import { compiled } from "../../src/kernels/compile.ts";
+import { lensRefusal } from "../../src/state/lens.ts";
 import { compared } from "../support/compared.ts";
+import { noise, noisyLayer } from "../support/layers.ts";
 
 const pairOf = ({ compared }: Manifest) => compared?.stacks.get("self") as ComparedStack;
 
@@ -40,4 +45,51 @@ test("the overview of a large difference is cropped to the texts shown", () => {
     expect(cropped?.values[row * 5]).toBeCloseTo(value);
   });
   expect(layer.overview(0, "ab")?.values.every((value) => value <= 0)).toBe(true);
+});
+
+test("scores of a difference are subtracted, and masked where either is", async () => {
+  await compiled();
+  const [a, b] = [noisyLayer(6), noisyLayer(6)];
+  // B is masked only for keys that come later, as A is, and at key 1 of query 3.
+  const hidden = { info: b.info, scoreRounding: 0.25 } as unknown as LayerData;
+  Object.assign(hidden, { whole: hidden });
+  hidden.scoreRow = (head, i) => {
+    const row = b.scoreRow(head, i)?.map((score, n) => score + noise(6, 7)[n]) ?? null;
+    if (i === 3) row?.fill(Number.NEGATIVE_INFINITY, 1, 2);
+    return row;
+  };
+  hidden.scoreColumn = (head, j) =>
+    Float32Array.from({ length: 6 }, (_, i) => hidden.scoreRow(head, i)?.[j] ?? Number.NaN);
+  const { difference } = pairOf(readManifest(compared().manifest));
+  const layer = new DifferenceLayer(difference, a.info, [a, hidden], []);
+  const matrix = scoreMatrix(layer, 1);
+  expect([matrix.name, matrix.measure]).toEqual(["Head 1, scores, B − A", "score difference"]);
+  const masked = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < 6; i++) {
+    const expected = [...noise(6, 7)].map((change, j) =>
+      j > i || (i === 3 && j === 1) ? masked : change,
+    );
+    const columns = expected.map((_, j) => matrix.column(j)[i]);
+    for (const found of [[...matrix.row(i)], columns]) {
+      for (const [j, change] of expected.entries()) {
+        if (change === masked) expect(found[j]).toBe(masked);
+        else expect(found[j]).toBeCloseTo(change, 5);
+      }
+    }
+  }
+  expect(matrix.peak).toBeCloseTo(Math.max(...noise(6, 7).map(Math.abs)), 5);
+  expect(matrix.largestRounding).toBe(a.scoreRounding + 0.25);
+});
+
+test("scores of a difference are refused where a record has weights alone", () => {
+  const { difference } = pairOf(readManifest(compared().manifest));
+  expect(lensRefusal(difference, "scores")).toBeNull();
+  expect(lensRefusal(difference, "values")).toBe("of A or B alone");
+  const [a, b] = difference.difference ?? [];
+  const bare = b && { ...b, layers: b.layers.map((layer) => ({ ...layer, program: null })) };
+  if (!a || !bare) throw new Error("no sides");
+  expect(lensRefusal({ ...difference, difference: [a, bare] }, "scores")).toBe(
+    "B has weights alone",
+  );
+  expect(lensRefusal({ ...difference, difference: [bare, bare] }, "scores")).toBe("weights alone");
 });

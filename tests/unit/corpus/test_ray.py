@@ -73,4 +73,4 @@ def test_a_killed_worker_is_replaced_and_nothing_counted_twice(
 def test_errors_of_workers_are_those_of_the_process() -> None:
     long = [{"input_ids": token_ids(65)}]
     with pytest.raises(ValueError, match="takes at most 64: give max_tokens=64"):
-        aw.profile(gpt2(), None, long, **WORKERS)
+        aw.profile(gpt2(), None, long, engine="ray", num_workers=1)

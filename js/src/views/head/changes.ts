@@ -1,9 +1,9 @@
-/** The table of the pairs of tokens whose weights differ most between two records. */
+/** The table of the pairs of tokens whose numbers differ most between two records. */
 
 import { batch, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
-import { inPair, signed, weight } from "../../parts/text.ts";
+import { inPair, numberOf } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
@@ -59,7 +59,7 @@ export function changesTable(
   function rowOf(
     { query, key, weight: change }: Link,
     sides: readonly AttentionMatrix[],
-    { rounding }: AttentionMatrix,
+    { measure, rounding }: AttentionMatrix,
   ): HTMLElement {
     const name = `${inPair(axes.query.names[query])} → ${inPair(axes.key.names[key])}`;
     const go = () =>
@@ -70,8 +70,10 @@ export function changesTable(
         state.sought.value = place;
       });
     const numbers = [
-      ...sides.map((side) => weight(side.row(query)[key], side.rounding(query, key))),
-      signed(change, rounding(query, key)),
+      ...sides.map((side) =>
+        numberOf(side.measure, side.row(query)[key], side.rounding(query, key)),
+      ),
+      numberOf(measure, change, rounding(query, key)),
     ];
     const cells = numbers.map((text) => el("td", {}, text));
     cells[2].className = change > 0 ? "more" : "less";

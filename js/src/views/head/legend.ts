@@ -36,6 +36,7 @@ export function headLegend(
     share: "shares",
     score: "the scores",
     difference: "the difference",
+    "score difference": "the difference",
   }[measure];
   const links = isSigned(matrix.value)
     ? "dashed: annotated links"

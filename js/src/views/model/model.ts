@@ -2,20 +2,18 @@
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { Head } from "../../data/manifest.ts";
-import { shownSegments } from "../../data/thumbnails.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { headLens } from "../../state/lens.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
 import { toggleOff } from "../../state/off.ts";
-import { isPair } from "../../state/shown.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
 import { metricTable, ordered } from "../shared/all-heads/metrics.ts";
 import { allHeads, placeOf, rowsOf } from "../shared/all-heads/order.ts";
 import { described } from "../shared/all-heads/patterns.ts";
 import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
-import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
+import { paintThumbnail, segmentsText, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
 import { signLegend } from "../shared/heads/difference.ts";
 import { shownScores, weightedText, weighting } from "../shared/lenses.ts";
@@ -306,14 +304,10 @@ export function modelView(context: Context): View {
           scores.value?.value,
         ),
         sampledText(stack.value, manifest),
+        segmentsText(store, stack.value, state.segments.value),
       ]
         .filter(Boolean)
         .map((remark) => `   ${remark}`),
-      state.segments.value === "all" || !(isPair(stack.value) || state.segments.value.includes(":"))
-        ? ""
-        : shownSegments(state.segments.value, stack.value) === "all" || manifest.texts !== null
-          ? "   pictures and numbers are of whole heads"
-          : "   numbers are of whole heads",
       ...(panel.value?.content.legend.value ?? []),
     ]),
     tools,

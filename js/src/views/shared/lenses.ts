@@ -1,6 +1,7 @@
 /** The weighting of heads: its control, and the notice where a layer does not have it. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
+import { DifferenceLayer } from "../../data/difference-layer.ts";
 import type { Layer } from "../../data/layer.ts";
 import { hasNorms, type LayerInfo } from "../../data/manifest.ts";
 import type { Loaded } from "../../data/resource-cache.ts";
@@ -81,7 +82,7 @@ function refusalOf(state: State, store: Store, lens: Lens): string | null {
 /** The notice for a layer that does not have the chosen weighting; null if it has. */
 export function lensNotice(data: Layer, lens: Lens): ViewContent | null {
   if (lens === "attention") return null;
-  if (data.stack.difference) {
+  if (data.stack.difference && lens !== "scores") {
     return notice(`${LENSES[lens].label} is ${lensRefusal(data.stack, lens)}: choose one of them.`);
   }
   if (lens === "rollout") {
@@ -89,17 +90,20 @@ export function lensNotice(data: Layer, lens: Lens): ViewContent | null {
     return refusal === null ? null : notice(`No rollout: ${refusal}. Choose Attention.`);
   }
   const { number } = data.info;
-  if (!data.whole) {
+  const sides = data instanceof DifferenceLayer ? data.sides : [data];
+  if (sides.some(({ whole }) => !whole)) {
     return notice(
       `Layer ${number} is too large to be here as a whole, so it is shown by attention alone: ` +
         "capture a shorter text, or choose Attention.",
     );
   }
   if (lens === "scores") {
-    return data.info.program
+    const alone = sides.findIndex(({ info }) => !info.program);
+    const of = data.stack.difference ? ` of ${"AB"[alone]}` : "";
+    return alone < 0
       ? null
       : notice(
-          `Layer ${number} was recorded as weights alone, so its scores are not known. Choose ` +
+          `Layer ${number}${of} was recorded as weights alone, so its scores are not known. Choose ` +
             "Attention, or another layer.",
         );
   }

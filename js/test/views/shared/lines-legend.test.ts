@@ -1,34 +1,19 @@
 /** The legend's text while a slow picture is still being drawn. */
 
-import { expect, test, vi } from "vitest";
-import type { LinesJob } from "../../../src/raster/lines-job.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { RASTERIZERS } from "../../../src/raster/jobs.ts";
 import { find, mountApp } from "../../support/mounted.ts";
 import { expectNoProblems } from "../../support/problems.ts";
 
 expectNoProblems();
 
-type Draw = (share: number | null) => void;
-
-const lines = vi.hoisted(() => ({ draw: null as Draw | null }));
-
-vi.mock("../../../src/raster/run.ts", () => ({
-  rasterize: (
-    kind: string,
-    _matrices: unknown,
-    { width, height }: LinesJob,
-    show: (pixels: Uint8ClampedArray, share: number | null) => void,
-  ) => {
-    if (kind === "lines") {
-      lines.draw = (share) => show(new Uint8ClampedArray(4 * width * height), share);
-    }
-    return () => {};
-  },
-}));
-
 test("lines that are not all there are said to be some", async () => {
+  const paintLines = vi.spyOn(RASTERIZERS, "lines").mockImplementation(function* () {});
+  onTestFinished(() => paintLines.mockRestore());
   const app = await mountApp();
-  await expect.poll(() => lines.draw).not.toBeNull();
-  const draw = lines.draw as Draw;
+  await expect.poll(() => paintLines.mock.lastCall).toBeDefined();
+  const [, { width, height }, show] = paintLines.mock.lastCall as Parameters<typeof paintLines>;
+  const draw = (share: number | null) => show(new Uint8ClampedArray(4 * width * height), share);
   const legend = () => find(app, ".about").textContent;
   draw(null);
   await expect.poll(legend).toContain("not all lines are drawn yet");

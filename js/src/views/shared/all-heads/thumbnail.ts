@@ -6,19 +6,19 @@ import type { Head, StackInfo } from "../../../data/manifest.ts";
 import type { Loaded } from "../../../data/resource-cache.ts";
 import type { ScoreThumbnails } from "../../../data/score-thumbnails.ts";
 import type { Store } from "../../../data/store.ts";
-import { cropped, shownSegments } from "../../../data/thumbnails.ts";
+import { cropped, sharesCells, shownSegments } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import type { Choices, Lens } from "../../../state/choices.ts";
-import { type Shown, shownTokens } from "../../../state/shown.ts";
+import { isPair, type Shown, shownTokens } from "../../../state/shown.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 
 /** Left, top, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
 
 /**
- * The thumbnails of a stack's heads, cropped to the chosen texts of a pair, and their aspect.
+ * The thumbnails of a stack's heads, cropped to the chosen segments, and their aspect.
  *
  * @param scores those in place of attention; empty while they are computed
  */
@@ -45,6 +45,16 @@ export function thumbnailsOf(
       return cropped(shown, stack, segments);
     },
   };
+}
+
+/** The remark on what is not of the chosen segments alone; "" if all are chosen. */
+export function segmentsText(store: Store, stack: StackInfo, chosen: Choices["segments"]): string {
+  if (chosen === "all" || !(isPair(stack) || chosen.includes(":"))) return "";
+  const shown = store.manifest.texts === null ? shownSegments(chosen, stack) : "all";
+  if (shown === "all") return "pictures and numbers are of whole heads";
+  const like = store.thumbnail(stack.name, stack.layers[0].number, 0);
+  const shared = sharesCells(like, stack, shown);
+  return `numbers are of whole heads${shared ? "; the pictures’ edges hold other tokens, too" : ""}`;
 }
 
 /** The width of a thumbnail divided by its height: the cells of a matrix are square. */

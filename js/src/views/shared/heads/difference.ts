@@ -52,9 +52,9 @@ export function signLegend(
 ): Phrase {
   if (!difference && !scored) return [];
   const peak = weight(largestOf(layers.flatMap(({ peaks }) => peaks ?? [])));
-  const [what, above, below] = difference
-    ? [`√|B − A| up to ${peak}`, "more in B", "less"]
-    : ["√|score| per head", "above 0", "below"];
+  const [above, below] = difference ? ["more in B", "less"] : ["above 0", "below"];
+  const perHead = difference ? "√|B − A| of scores, per head" : "√|score| per head";
+  const what = scored ? perHead : `√|B − A| up to ${peak}`;
   return [
     `   pictures: ${what}, `,
     colored(positive, "■"),

@@ -13,6 +13,7 @@ import {
   wordMatrix,
 } from "../../../data/attention-matrix.ts";
 import type { Combined } from "../../../data/combine.ts";
+import { DifferenceLayer } from "../../../data/difference-layer.ts";
 import { largestOf } from "../../../data/extremes.ts";
 import type { Layer } from "../../../data/layer.ts";
 import { hasNorms, type LayerInfo, type StackInfo } from "../../../data/manifest.ts";
@@ -32,6 +33,7 @@ export const SUFFIXES = {
   share: "value-weighted",
   score: "scores",
   difference: "B − A",
+  "score difference": "scores, B − A",
 } as const;
 
 export function shownMatrix(
@@ -41,7 +43,9 @@ export function shownMatrix(
   head: number,
   lens = headLens(state),
 ): AttentionMatrix {
-  if (lens === "scores" && data.whole && data.info.program) return scoreMatrix(data.whole, head);
+  const { program } = data.info;
+  const scored = data instanceof DifferenceLayer ? data.scored && data : program && data.whole;
+  if (lens === "scores" && scored) return scoreMatrix(scored, head);
   const weighted = lens === "values" && data.whole && hasNorms(data.info);
   const matrix = weighted
     ? weightedMatrix(data.whole, head)

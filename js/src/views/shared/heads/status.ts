@@ -1,7 +1,12 @@
 /** The status line of heads: the numbers of the focused tokens. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { type AttentionMatrix, roundingOfSum, strengthOf } from "../../../data/attention-matrix.ts";
+import {
+  type AttentionMatrix,
+  isDifference,
+  roundingOfSum,
+  strengthOf,
+} from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
 import {
   hint,
@@ -119,9 +124,9 @@ function origin(matrix: AttentionMatrix, query: number, key: number, side: Side)
 
 function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: number): string[] {
   const { head, measure, sides } = matrix.value;
-  if (measure === "difference") {
+  if (isDifference(measure)) {
     const [a, b] = (sides ?? []).map((side) =>
-      weight(side.row(query)[key], side.rounding(query, key)),
+      numberOf(side.measure, side.row(query)[key], side.rounding(query, key)),
     );
     const text = numberOf(measure, matrix.value.row(query)[key], matrix.value.rounding(query, key));
     return [...(sides ? [` A ${a} · B ${b} ·`] : []), ` B − A ${text}`];

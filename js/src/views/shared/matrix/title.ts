@@ -77,14 +77,17 @@ export function describe(
       ];
   const most = pooled > 1 ? ` · each pixel the largest of up to ${pooled} × ${pooled}` : "";
   const shade = {
-    difference: "blue more, orange less in B: √|B − A|",
+    difference: DIFFERENCE,
+    "score difference": DIFFERENCE,
     score: "blue above 0, orange below: √|score|",
     weight: "√weight",
     share: "√share",
   }[measure];
   // A magnitude has no sign.
-  const full = numberOf(measure === "score" ? "score" : "weight", peak, largestRounding);
+  const full = numberOf(measure.startsWith("score") ? "score" : "weight", peak, largestRounding);
   return `${rows} · ${columns} · shade: ${shade} up to ${full}${most}`;
 }
+
+const DIFFERENCE = "blue more, orange less in B: √|B − A|";
 
 const range = ({ shown }: Axis, { first, end }: Span) => `${shown[first]}–${shown[end - 1]}`;

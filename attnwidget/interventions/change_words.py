@@ -1,0 +1,68 @@
+"""The words for what is changed in a model, which its records carry in their names."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .edits import Ablate, Intervention, KnockOut, Mode, Scale, listed
+
+# More heads, or whole layers, are counted.
+_MOST = 4
+
+_WORDS: dict[Mode, str] = {
+    "zero": "without",
+    "mean": "with the mean of",
+    "uniform": "with uniform attention in",
+    "self": "with attention to itself in",
+}
+
+
+class Change(NamedTuple):
+    """An intervention, and where it is.
+
+    Attributes:
+        layers: the numbers of its layers.
+        stack: the name of its stack; "" if the model has no other.
+    """
+
+    intervention: Intervention
+    layers: tuple[int, ...]
+    stack: str
+
+
+def in_words(changes: Iterable[Change]) -> str:
+    """The changes as "without 1-5, 1-6 (encoder) and with 2 cut links"."""
+    units: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    links: Counter[str] = Counter()
+    for edit, layers, stack in changes:
+        if isinstance(edit, KnockOut):
+            links[stack] += 1
+        elif edit.heads is None:
+            units[_word(edit), stack] += [f"layer {layer}" for layer in layers]
+        else:
+            heads = listed(edit.heads, [])
+            units[_word(edit), stack] += [f"{layer}-{head}" for layer in layers for head in heads]
+    words = [f"{word} {_list(names)}{_of(stack)}" for (word, stack), names in units.items()]
+    for stack, count in links.items():
+        words.append(("with a cut link" if count == 1 else f"with {count} cut links") + _of(stack))
+    return " and ".join(words)
+
+
+def _word(edit: Intervention) -> str:
+    if isinstance(edit, Ablate):
+        return _WORDS[edit.mode]
+    return f"with {edit.factor:g} times" if isinstance(edit, Scale) else "with patched"
+
+
+def _list(names: list[str]) -> str:
+    if len(names) <= _MOST:
+        return ", ".join(names)
+    whole = sum(name.startswith("layer") for name in names)
+    counts = {"layers": whole, "heads": len(names) - whole}
+    return ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+
+
+def _of(stack: str) -> str:
+    return f" ({stack})" if stack else ""
