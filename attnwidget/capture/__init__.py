@@ -72,7 +72,8 @@ def capture(
     Raises:
         TypeError: `model` is not a torch module, or a string came without a tokenizer.
         ValueError: the text gives no tokens, too many, or some that the model's vocabulary does not
-            have, or the model has no attention that can be captured.
+            have, or the model has no attention that can be captured, or more than 4.3 GB of weights
+            that queries and keys do not give.
         IndexError: the batch has no item `batch_index`, or the model no layer of `layers`.
     """
     # Imported here, so that records can be opened and shown without torch.

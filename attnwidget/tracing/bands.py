@@ -1,4 +1,4 @@
-"""The route through attention within bands or blocks: Longformer, LED, Pegasus-X, Reformer.
+"""The route through attention within bands or blocks: BigBird, Longformer, Pegasus-X, Reformer.
 
 Its softmaxes run over some of the keys alone, and their columns are distances, or places in a
 block. The modules' own functions are wrapped during a trace, and their results are reported with a
@@ -16,12 +16,12 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
-from . import longformer, pegasus_x, reformer
+from . import bigbird, longformer, pegasus_x, reformer
 from .calls import Observer
 from .modules import ModuleStack
 from .replacement import marked, replace, unwrapped
 
-_KINDS = (longformer, pegasus_x, reformer)
+_KINDS = (bigbird, longformer, pegasus_x, reformer)
 
 
 @contextmanager
@@ -62,6 +62,7 @@ def band_calls(
             if stack.elsewhere or not stack.owns(module):
                 return forward(*args, **kwargs)
             given = signature.bind(*args, **kwargs).arguments
+            given.update(given.pop("kwargs", {}))
             with paused():
                 result, read = run(module, forward, given, lengths.get(owner))
                 return observe(module, functools.cache(read), result)

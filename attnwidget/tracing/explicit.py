@@ -1,4 +1,4 @@
-"""Attention calls made of queries, keys, values and visible keys, where no function takes these."""
+"""Attention calls made of what a model computed, where it has no function that takes all of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Any
 
 import torch
 
-from .calls import FunctionCall, Rebuild
+from .calls import FunctionCall, Rebuild, SoftmaxCall
+from .layout import Layout
 
 ROUTE = "softmax"
+
+# The most memory that the weights of a call may take.
+_MOST_BYTES = 1 << 32
 
 
 def explicit_call(
@@ -50,3 +54,21 @@ def explicit_call(
         rebuild=rebuild,
         rerun=rerun,
     )
+
+
+def weights_alone(
+    module: torch.nn.Module, weights: torch.Tensor, output: torch.Tensor, rebuild: Rebuild
+) -> SoftmaxCall:
+    """The call of weights [M, heads, Tq, Tk] that one query and key per token do not give."""
+    layout = Layout(4, 1, len(weights))
+    return SoftmaxCall(module, weights, weights, None, None, layout, output, rebuild)
+
+
+def check_size(texts: int, heads: int, tokens: int) -> None:
+    """Raise a ValueError if the weights of a call would take too much memory."""
+    size = 4 * texts * heads * tokens**2
+    if size > _MOST_BYTES:
+        raise ValueError(
+            f"its weights would take {size / 1e9:.1f} GB ({heads} heads times {tokens} x {tokens} "
+            f"tokens, of {texts} in a batch): give a shorter text, or fewer at a time"
+        )

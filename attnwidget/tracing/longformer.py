@@ -12,13 +12,9 @@ from typing import Any
 
 import torch
 
-from .calls import Call, Rebuild, SoftmaxCall
-from .explicit import explicit_call
-from .layout import Layout
+from .calls import Call
+from .explicit import check_size, explicit_call, weights_alone
 from .replacement import spied
-
-# The most memory that the weights of a call may take.
-_MOST_BYTES = 1 << 32
 
 _SCORES = "_sliding_chunks_query_key_matmul"
 _SUMS = "_sliding_chunks_matmul_attn_probs_value"
@@ -26,7 +22,7 @@ _SUMS = "_sliding_chunks_matmul_attn_probs_value"
 
 def is_kind(module: torch.nn.Module) -> bool:
     """True for modules of such attention."""
-    return hasattr(module, _SCORES)
+    return hasattr(type(module), _SCORES)
 
 
 def run(
@@ -59,7 +55,7 @@ def run(
     def read() -> Call:
         if given["is_global_attn"]:
             weights = _weights(module, whole, given["is_index_global_attn"], tokens)
-            return _weights_alone(module, weights, heads, rebuild)
+            return weights_alone(module, weights, heads, rebuild)
         query, key, value = (
             tensor[:, :tokens].transpose(1, 2)
             for tensor in (
@@ -76,25 +72,12 @@ def run(
     return result, read
 
 
-def _weights_alone(
-    module: torch.nn.Module, weights: torch.Tensor, heads: torch.Tensor, rebuild: Rebuild
-) -> SoftmaxCall:
-    layout = Layout(4, 1, len(weights))
-    return SoftmaxCall(module, weights, weights, None, None, layout, heads, rebuild)
-
-
 def _weights(
     module: Any, whole: tuple[torch.Tensor, ...], is_global: torch.Tensor, tokens: int
 ) -> torch.Tensor:
     """Weights [batch, heads, tokens, tokens], from those of the band and those of global tokens."""
     _, local, of_global = whole
-    size = 4 * len(local) * module.num_heads * tokens**2
-    if size > _MOST_BYTES:
-        raise ValueError(
-            f"its weights would take {size / 1e9:.1f} GB ({module.num_heads} heads times "
-            f"{tokens} x {tokens} tokens, of {len(local)} in a batch): give a shorter text, or "
-            "fewer at a time"
-        )
+    check_size(len(local), module.num_heads, tokens)
     side = module.one_sided_attn_window_size
     # Columns are global tokens, then distances from -side to side.
     to_global, band = local[:, :tokens].transpose(1, 2).tensor_split([-(2 * side + 1)], dim=3)

@@ -22,7 +22,7 @@ _LOCAL = "compute_local_attention_representations"
 
 def is_kind(module: torch.nn.Module) -> bool:
     """True for modules of such attention."""
-    return hasattr(module, _LOCAL)
+    return hasattr(type(module), _LOCAL)
 
 
 def run(

@@ -20,7 +20,8 @@ from .replacement import spied
 
 def is_kind(module: torch.nn.Module) -> bool:
     """True for modules of such attention."""
-    return hasattr(module, "num_chunks_before") and not hasattr(module, "num_hashes")
+    kind = type(module)
+    return hasattr(kind, "_look_adjacent") and not hasattr(kind, "_hash_vectors")
 
 
 def run(

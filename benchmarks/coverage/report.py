@@ -32,7 +32,8 @@ chunks. Their weights are put into whole matrices, with a column for every token
 tokens, these layers have queries and keys like any other; so have those of Pegasus-X, whose own
 global tokens come first. Where some tokens of a text are global in Longformer or LED, these have
 queries, keys and values of other projections, and one matrix would need two of each: such layers
-are weights alone.
+are weights alone. BigBird ran on a short text here, where it attends to all keys; over long texts,
+its blocks are weights alone, too.
 
 What is left is refused for what it computes. Linear attention sums over keys before it reads a
 query, so that no key has a weight. Deformable attention averages values at points between the keys.

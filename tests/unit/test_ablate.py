@@ -62,6 +62,8 @@ def test_a_capture_within_a_context_is_named_after_every_change() -> None:
     name = aw.capture(model, None, INPUTS).model
     changes = {
         "without layer 1 and with a cut link": [aw.Ablate(1), aw.KnockOut(3, 0)],
+        "with 6 cut links": [aw.KnockOut([3, 4], [0, 1, 2], 0)],
+        "with cut links": [aw.KnockOut(None, 1), aw.KnockOut(2, 0)],
         "with 0.5 times 0-0, 1-0": [aw.Scale(0.5, [0, 1], 0)],
         "with patched 0-1": [aw.Patch(source, 0, 1)],
         "with the mean of 6 heads": [aw.Ablate(None, [0, 1, 2], mode="mean")],

@@ -46,6 +46,12 @@ def reformer(**options: Any) -> Model:
     return tiny("Reformer", "eager", **sizes, **options)
 
 
+def bigbird() -> Model:
+    """In blocks of two, of which one is random."""
+    sizes = {"attention_type": "block_sparse", "block_size": 2, "num_random_blocks": 1}
+    return tiny("BigBird", "eager", **sizes)
+
+
 def two_texts(model: Model, length: int, *, pad_left: bool = False) -> dict[str, torch.Tensor]:
     """A text of this length, and one that is padded by four."""
     ids = torch.cat([token_ids(length), token_ids(length, seed=1)])
@@ -259,6 +265,36 @@ def test_chunks_and_the_one_before(is_decoder: bool, length: int) -> None:
             assert layer.fidelity.exact
 
 
+@pytest.mark.parametrize("length", [15, 16])
+def test_blocks_that_a_query_has_twice(length: int) -> None:
+    """In evaluation mode, BigBird's random block is the first one, which is also a global one."""
+    model = bigbird()
+    inputs = {"input_ids": token_ids(length)}
+    watched = Watched(model, "BigBirdBlockSparseAttention")
+    with torch.no_grad():
+        model(**inputs)
+    watched.remove()
+    record = capture(model, None, inputs)
+    assert record.missing == ()
+    for layer, module, [hidden, *_], [output, *_] in zip(
+        record.stack().layers, watched.modules, watched.hidden, watched.outputs, strict=True
+    ):
+        q, k, v = (projected(module, name, hidden[0]) for name in ("query", "key", "value"))
+        for head, row in itertools.product(range(HEADS), range(length)):
+            block = row // 2
+            blocks = [0, *{0, block - 1, block, block + 1, 7}]
+            if block in (0, 7):
+                blocks = list(range(8))
+            seen = [key for n in blocks for key in (2 * n, 2 * n + 1) if key < length]
+            scores = k[head, seen] @ q[head, row] / np.sqrt(8)
+            shares = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+            whole = np.bincount(seen, shares, minlength=16)
+            found = layer.all_weights(np.arange(length))[head, row]
+            assert np.abs(found - whole[:length]).max() < 1e-5
+            own = output[0, row, head * 8 : (head + 1) * 8].numpy()
+            assert np.abs(whole @ v[head] - own).max() < 1e-4
+
+
 @pytest.mark.parametrize("build", [longformer, pegasus_x])
 def test_the_model_is_left_as_it_was(build: Any) -> None:
     """Also where it is stopped within its attention."""
@@ -347,6 +383,6 @@ def test_weights_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"4 heads times 13 x 13 tokens in each.*layers=\[0, 1\]"):
         capture(model, None, inputs)
     assert capture(model, None, inputs, layers=[1]).stack().numbers == (1,)
-    monkeypatch.setattr("attnwidget.tracing.longformer._MOST_BYTES", of_layer)
+    monkeypatch.setattr("attnwidget.tracing.explicit._MOST_BYTES", of_layer)
     with pytest.raises(ValueError, match=r"13 x 13 tokens, of 2 in a batch.*a shorter text"):
         capture(model, None, inputs)
