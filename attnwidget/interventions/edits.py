@@ -66,11 +66,11 @@ class Ablate:
         layers: the numbers of their layers in the model, as in a record; None for all.
         heads: their numbers in each layer; None for all.
         stack: the name of the stack, as in a record; None for the only one.
-        mode: the replacement. "zero"; "mean", the head's mean output over the positions of the same
-            text and pass, without padding (in cross-attention, of which the mask tells only the
-            keys, with it); "uniform", the mean of the values of the keys that each query may see
-            (Kovaleva et al. 2019); "self", the value at the query's own position. For the outputs
-            of another text ("resample ablation"), see `Patch`.
+        mode: the replacement. "zero"; "mean", the head's mean output over the tokens of the same
+            text and pass (padding counts in cross-attention alone, whose mask does not show which
+            queries are padding); "uniform", the mean of the values of the keys that each query may
+            see (Kovaleva et al. 2019); "self", the value at the query's own position. For the
+            outputs of another text ("resample ablation"), see `Patch`.
         at: "head", where the output of a head still is its own; or "projection", in the input of
             the output projection, for mode "zero". Both are the same, unless a norm over all heads
             stands between: a head that is off there still counts in the norm.
