@@ -234,6 +234,10 @@ class OffsetMeans:
         self._sums[heads] += other._sums
         self._counts[heads] += other._counts
 
+    def has(self, heads: slice) -> bool:
+        """True if any text has weights of these heads."""
+        return bool(self._counts[heads].any())
+
     def means(self, heads: slice) -> Numbers:
         """The mean weight at offsets from -FARTHEST on: float64 [heads, 2 FARTHEST + 1].
 

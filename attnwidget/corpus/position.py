@@ -84,8 +84,12 @@ def _measured_with(
     null = Measurement(metrics, seed)
     for index, text in sorted(measured.sample.texts.items()):
         for place, tokens in text.own.items():
-            if place in texts.layers and texts.offsets is not None:
-                means = texts.offsets.means(texts.layers[place].heads)
+            if place not in texts.layers or texts.offsets is None:
+                continue
+            heads = texts.layers[place].heads
+            # Cross-attention has offsets only where a text is its own target.
+            if texts.offsets.has(heads):
+                means = texts.offsets.means(heads)
                 null.add(place, index, make(means, len(tokens)), tokens, tokens)
         null.finish()
     return null
