@@ -84,7 +84,7 @@ check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of impor
 	found=$$($(VENV)/bin/lint-imports --no-cache) || { echo "$$found" >&2; exit 1; }
 	cd js && $(NPM) run --silent check
 
-bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (an hour, Linux)
+bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side by side (over an hour, Linux)
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py --full) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
 	$(PY) -m benchmarks.browser --models-folder "$(ATTNWIDGET_MODELS)" $(BENCH) && \

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
-from attnwidget.record import Layer, Stack, Tokens
+from attnwidget.record import Fidelity, Layer, Stack, Tokens
 
 from .alignment import Alignment
 from .head_difference import joined_weights
@@ -69,8 +70,14 @@ def _layer(common: Common, side: int, heads: Sequence[tuple[int, int]], number: 
         [(pair.a, pair.b)[side] for pair in each.pairs] for each in (common.queries, common.keys)
     )
     weights = [joined_weights(stack.layer(own), head, queries, keys) for own, head in heads]
-    fidelity = summed_fidelity(first.fidelity, max(map(len, keys)))
+    fidelities = [stack.layer(own).fidelity for own, _ in heads]
+    least_exact = max(fidelities, key=_error)
+    fidelity = summed_fidelity(least_exact, max(map(len, keys)))
     return Layer(None, None, None, np.stack(weights), fidelity, number)
+
+
+def _error(fidelity: Fidelity) -> float:
+    return math.inf if fidelity.weights_error is None else fidelity.weights_error
 
 
 def _tokens(alignment: Alignment, a: Tokens, b: Tokens) -> Tokens:

@@ -8,7 +8,7 @@ from attnwidget.record import Tokens
 
 from .words import label_text
 
-# What labels show in place of whitespace, which no comparison depends on.
+# Labels show these in place of whitespace, on which no comparison depends.
 _BLANK = str.maketrans("", "", "␣⏎⇥␍ \n\t\r")
 
 _LISTED = 12

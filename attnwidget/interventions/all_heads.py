@@ -145,7 +145,7 @@ def ablation_scan(
     Args:
         model, tokenizer, text, text_pair, target, batch_index: see `attnwidget.capture`.
         stack: the stack whose heads are switched off; None for all.
-        layers: the numbers of the layers; None for all.
+        layers: the number of a layer, or of several; None for all.
         by: what is off at a time: a "head"; a "group" of heads that share keys and values; or a
             "layer", all of its heads. Each head then has the number of its group or layer. Where a
             model writes its softmax out, which heads share keys is not known, and each is a group.

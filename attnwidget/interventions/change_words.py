@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import math
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -35,10 +36,10 @@ class Change(NamedTuple):
 def in_words(changes: Iterable[Change]) -> str:
     """The changes as "without 1-5, 1-6 (encoder) and with 2 cut links"."""
     units: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    links: Counter[str] = Counter()
+    links: defaultdict[str, float] = defaultdict(float)
     for edit, layers, stack in changes:
         if isinstance(edit, KnockOut):
-            links[stack] += 1
+            links[stack] += _pairs(edit)
         elif edit.heads is None:
             units[_word(edit), stack] += [f"layer {layer}" for layer in layers]
         else:
@@ -46,8 +47,14 @@ def in_words(changes: Iterable[Change]) -> str:
             units[_word(edit), stack] += [f"{layer}-{head}" for layer in layers for head in heads]
     words = [f"{word} {_list(names)}{_of(stack)}" for (word, stack), names in units.items()]
     for stack, count in links.items():
-        words.append(("with a cut link" if count == 1 else f"with {count} cut links") + _of(stack))
+        many = "cut links" if math.isinf(count) else f"{count:.0f} cut links"
+        words.append(f"with {'a cut link' if count == 1 else many}{_of(stack)}")
     return " and ".join(words)
+
+
+def _pairs(edit: KnockOut) -> float:
+    """The number of pairs of tokens that it cuts; infinite if a side is all tokens."""
+    return math.prod(math.inf if side is None else len(listed(side, [])) for side in edit.sides)
 
 
 def _word(edit: Intervention) -> str:

@@ -154,10 +154,10 @@ def kept_positions(model: torch.nn.Module, batch: Batch, length: int) -> torch.T
 
 
 def labels(model: torch.nn.Module, tokenizer: Any, output: Output) -> Callable[[int], str]:
-    """The labels of the classes that a model predicts."""
-    if output.tokens == ("",):
-        names = getattr(getattr(model, "config", None), "id2label", None) or {}
+    """The labels of what a model predicts: classes, of a text or of each token, or tokens."""
+    names = getattr(getattr(model, "config", None), "id2label", None) or {}
+    if output.logits is not None and output.logits.shape[1] == len(names):
         return lambda number: str(names.get(number, number))
-    if tokenizer is None:
+    if tokenizer is None or output.tokens == ("",):
         return str
     return lambda number: token_labels(tokenizer, [number])[0]

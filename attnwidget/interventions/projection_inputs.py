@@ -118,7 +118,8 @@ def _is_linear(module: torch.nn.Module, received: torch.Tensor) -> bool:
     try:
         with torch.no_grad():
             results = [
-                module(each.reshape(*lead, *each.shape)).float()
+                # Not called, as a user's hooks would run once more.
+                module.forward(each.reshape(*lead, *each.shape)).float()
                 for each in (row, other, row + other, torch.zeros_like(row))
             ]
     except Exception:  # the module does not take such rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .relation_rows import SUBTYPES
 from .relation_score import RelationScore
 
 # Universal Dependencies in plain words.
@@ -54,7 +55,7 @@ def head_names(scores: Iterable[RelationScore]) -> dict[tuple[int, int], str]:
 def _once(scores: list[RelationScore]) -> list[RelationScore]:
     """The scores without those of a relation that is there with its subtypes as well."""
     names = {score.relation for score in scores}
-    return [score for score in scores if f"{score.relation}:*" not in names]
+    return [score for score in scores if f"{score.relation}{SUBTYPES}" not in names]
 
 
 def _margin(score: RelationScore) -> float:
@@ -62,7 +63,7 @@ def _margin(score: RelationScore) -> float:
 
 
 def _name(score: RelationScore) -> str:
-    words = _WORDS.get(score.relation.removesuffix(":*"))
+    words = _WORDS.get(score.relation.removesuffix(SUBTYPES))
     name = f"{words} ({score.relation})" if words else score.relation
     null = (
         "" if score.null_accuracy is None else f", random weights {score.null_accuracy.value:.2f}"

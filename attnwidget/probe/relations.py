@@ -17,6 +17,7 @@ from attnwidget.record import Floats
 from .annotated import Annotated, dependencies
 from .directions import DIRECTIONS, as_metric, best, of_better_direction
 from .head_names import head_names
+from .relation_rows import ALL, SUBTYPES, rows_of
 from .relation_score import RelationScore
 from .shares import Shares
 from .source import Null, Pairs, divided, opened
@@ -28,15 +29,6 @@ if TYPE_CHECKING:
     import torch
 
     from attnwidget.widget import AttentionWidget, StaticView
-
-ALL = "all"
-"""The row of all relations but punctuation."""
-
-SUBTYPES = ":*"
-"""The end of the name of a row with a relation and all its subtypes."""
-
-# Relations without a row of their own.
-_UNNAMED = ("punct", "root")
 
 _MOST_MISSES = 20
 # Relations in the text that stands for scores.
@@ -391,10 +383,10 @@ def _related(
     text: Annotated,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, Floats]]:
     """The words of a text that have a relation, their head words, and by relation 1 for each."""
-    found = [d for d in dependencies(text) if d.relation.split(":")[0] not in _UNNAMED]
+    found = [d for d in dependencies(text) if rows_of(d.relation)]
     places: dict[str, Floats] = {}
     for number, (_, _, relation) in enumerate(found):
-        for name in (relation, f"{relation.split(':')[0]}{SUBTYPES}", ALL):
+        for name in rows_of(relation):
             places.setdefault(name, np.zeros(len(found), np.float32))[number] = 1
     words = np.array([dependency.word for dependency in found], np.int64)
     heads = np.array([dependency.head for dependency in found], np.int64)

@@ -308,7 +308,7 @@ class _Tally:
 def _hits(weights: Floats, sources: dict[int, set[int]]) -> Floats:
     """The number of linked words that each head finds, [moments, layers, heads]."""
     found = weights.argmax(axis=-1)
-    # Where all weights are 0, as for words without tokens, nothing is found.
+    # If all weights are 0, as for words without tokens, nothing is found.
     found[weights.max(axis=-1) <= 0] = -1
     hits = np.zeros(found.shape[:-1], np.float32)
     for target, words in sources.items():

@@ -10,6 +10,7 @@ from attnwidget.record import Arc, Tokens
 
 from .annotated import Annotated, dependencies
 from .directions import Direction
+from .relation_rows import rows_of
 from .word_tokens import tokens_of_words
 
 
@@ -19,7 +20,7 @@ def word_arcs(
     """The arcs of a relation in a text, decided by the dependent word.
 
     Args:
-        relation: "obj"; ``nmod:*`` for one with its subtypes; "all" for all but punctuation.
+        relation: the name of a row, see `rows_of`.
         direction: "attends" if the dependent word is the query.
     """
     members = tokens_of_words(tokenizer, text, tokens, None)
@@ -30,17 +31,9 @@ def word_arcs(
     arcs = []
     for word, head, name in dependencies(text):
         own, other = spans[word], spans[head]
-        if own is None or other is None or not is_of(name, relation):
+        if own is None or other is None or relation not in rows_of(name):
             continue
         arcs.append(
             Arc(own, other, name) if direction == "attends" else Arc(other, own, name, by="key")
         )
     return arcs
-
-
-def is_of(name: str, relation: str) -> bool:
-    """True if a relation of the texts belongs to a row of the scores."""
-    base = name.split(":")[0]
-    if relation == "all":
-        return base not in ("punct", "root")
-    return name == relation or relation == f"{base}:*"

@@ -13,7 +13,7 @@ from traitlets import TraitError
 from attnwidget.analysis import norms_need, rollout_refusal, score_refusal, value_refusal
 from attnwidget.interventions import KnockOut
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
-from attnwidget.wire import SentMetric, SentSimilarity, check_link
+from attnwidget.wire import SentMetric, SentSimilarity, check_link, partner_stacks
 
 from .following import NO_SIZE, PAIR, SIMILARITY, following, following_metrics, layer_of
 from .integers import Integer, Integers, Pairs
@@ -379,9 +379,7 @@ class Choices(traitlets.HasTraits):
 
     @property
     def _partners(self) -> dict[str, str]:
-        """The names of b's stacks by those of a, of a comparison."""
-        compared = self._manifest.get("compared")
-        return {each["a"]: each["b"] for each in compared["stacks"]} if compared else {}
+        return partner_stacks(self._manifest)
 
     @property
     def _own_stacks(self) -> list[str]:

@@ -88,6 +88,7 @@ assert kinds[0][2] == kinds[1][8] == "diagonal"
 assert largest["own_text"] < 0.6 and max(largest[n] for n in names if n != "own_text") < 0.2
 """,
     "compare": """
+assert abs(after - before).argmax() == replaced and 0.54 < weight < 0.55
 assert most["moved"] < table["moved_null"].min()
 assert (int(most["layer"]), int(most["head"])) == (3, 11)
 assert (layers["moved"][:4] == 0).all()

@@ -62,6 +62,8 @@ def test_a_capture_within_a_context_is_named_after_every_change() -> None:
     name = aw.capture(model, None, INPUTS).model
     changes = {
         "without layer 1 and with a cut link": [aw.Ablate(1), aw.KnockOut(3, 0)],
+        "with 6 cut links": [aw.KnockOut([3, 4], [0, 1, 2], 0)],
+        "with cut links": [aw.KnockOut(None, 1), aw.KnockOut(2, 0)],
         "with 0.5 times 0-0, 1-0": [aw.Scale(0.5, [0, 1], 0)],
         "with patched 0-1": [aw.Patch(source, 0, 1)],
         "with the mean of 6 heads": [aw.Ablate(None, [0, 1, 2], mode="mean")],
@@ -78,7 +80,10 @@ def test_a_capture_within_a_context_is_named_after_every_change() -> None:
 def test_outputs_of_another_text_in_place_of_a_head() -> None:
     model = llama()
     source = aw.head_outputs(model, None, {"input_ids": token_ids(7, seed=5)})
-    effect = aw.ablate(model, None, INPUTS, heads=[(0, 1)], source=source, record=False)
+    effect = aw.ablate(model, None, INPUTS, heads=[(0, 1)], source=source)
+    assert effect.record is not None
+    before, changed = effect.record
+    assert changed.model == f"{before.model} with patched 0-1"
     with aw.intervene(model, aw.Patch(source, 0, 1)), torch.no_grad():
         after = model(**INPUTS).last_hidden_state[0]
     assert effect.states is not None
@@ -105,6 +110,13 @@ def test_classes_of_a_text() -> None:
     assert effect.tokens == ("",)
     assert {change.label for change in effect.changes()} == {"bad", "good", "fair"}
     assert sum(change.after for change in effect.changes()) == pytest.approx(1)
+
+
+def test_classes_of_tokens() -> None:
+    """They are no tokens of the vocabulary."""
+    model = tiny("BertForTokenClassification", **{"id2label": {0: "O", 1: "B", 2: "I"}})
+    effect = aw.ablate(model, None, INPUTS, heads=[(0, 2)], record=False)
+    assert {change.label for change in effect.changes()} == {"O", "B", "I"}
 
 
 def test_the_decoder_of_a_translation_and_a_number_of_your_own() -> None:

@@ -1,6 +1,8 @@
 """The widget of a comparison: both records on common axes, and their difference."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -45,6 +47,19 @@ def test_records_on_common_axes_have_the_compared_weights() -> None:
             weights = found.weights(layer, head)
             assert (own.weights(layer, head) == weights[0]).all()
             assert (other.weights(layer, head) == weights[1]).all()
+
+
+def test_heads_of_several_layers_have_the_largest_error_of_these() -> None:
+    stack = _record(LABELS, heads=(1, 1)).stack()
+    layers = [
+        replace(layer, fidelity=replace(layer.fidelity, weights_error=error, tolerance=1.0))
+        for layer, error in zip(stack.layers, (0.0, 0.25), strict=True)
+    ]
+    b = aw.AttentionRecord({"self": replace(stack, layers=tuple(layers))})
+    matches = [SimpleNamespace(a=(0, head), b=(head, 0)) for head in range(2)]
+    found = aw.compare(_record(LABELS, heads=(2,)), b, heads=matches)
+    [fidelity] = found.records[1].fidelity["self"]
+    assert fidelity.weights_error == 0.25
 
 
 def test_a_layer_with_some_partners_cannot_be_shown() -> None:

@@ -421,6 +421,14 @@ def test_a_norm_over_all_heads_before_the_projection() -> None:
     assert torch.equal(both, plain(model, ids))
 
 
+def test_hooks_of_a_projection_run_once() -> None:
+    model, calls = llama(), []
+    hook = model.layers[1].self_attn.o_proj.register_forward_hook(lambda *_: calls.append(1))
+    run(model, Ablate(1, 1, at="projection"))
+    hook.remove()
+    assert len(calls) == 1
+
+
 def test_a_projection_behind_a_gate() -> None:
     built = zoo.build("qwen3_next")
     with pytest.raises(ValueError, match=r"projection of layers.1.self_attn is not known"):

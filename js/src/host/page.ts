@@ -155,7 +155,7 @@ function showRecord(
   const thumbnails = own.overview === null ? null : bytes(own.overview);
   const store = new Store(manifest, thumbnails, {
     ...sourceOf(content, place, manifest),
-    // Of an example, the page has none.
+    // The page has none for its examples.
     ...(place === widget.record ? savedEffects(widget.effects) : null),
   });
   const state = createState(manifest, choices, content.views);
