@@ -172,7 +172,7 @@ export interface SentPatterns extends Pick<Patterns, "kinds"> {
 
 export interface StackInfo {
   readonly name: string;
-  /** Of the difference of two records: the stacks of A and B. Missing for a record's own stack. */
+  /** The stacks of A and B, if this one is their difference. Missing for a record's own stack. */
   readonly difference?: readonly [a: StackInfo, b: StackInfo];
   readonly queries: Tokens;
   readonly keys: Tokens;

@@ -18,7 +18,7 @@ export function lensRefusal(stack: StackInfo, lens: Lens): string | null {
   return layers.every(({ number }, at) => number === at) ? null : "needs all layers";
 }
 
-/** Of a difference, a layer of both records needs them. */
+/** The reason why no layer has scores; in a difference, both records need them. Null if one has. */
 function withoutScores({ layers, difference }: StackInfo): string | null {
   const sides = (difference ?? [{ layers }]).map((side) => side.layers.map((one) => one.program));
   if (layers.some((_, at) => sides.every((programs) => programs[at]))) return null;
