@@ -21,6 +21,7 @@ from attnwidget.tracing import (
     trace,
     undisturbed,
 )
+from attnwidget.tracing.explicit import MOST_BYTES
 
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
@@ -28,9 +29,6 @@ from .items import Item
 from .model import device_of, without_autocast
 from .projection import projections
 from .rotary import Rotations
-
-# The most memory that the kept weights of a record may take.
-_MOST_BYTES = 1 << 32
 
 
 class Check(Enum):
@@ -105,7 +103,7 @@ class RecordedCalls(Sink):
         self._calls[call.address] = call
         for layer in call.layers:
             self._bytes += 0 if layer.weights is None else layer.weights.nbytes
-        if self._bytes > _MOST_BYTES:
+        if self._bytes > MOST_BYTES:
             heads, queries, keys = call.layers[0].num_heads, *call.layers[0].shape
             raise ValueError(
                 f"up to {call.address.module}, the weights of this text take "

@@ -11,8 +11,8 @@ from .layout import Layout
 
 ROUTE = "softmax"
 
-# The most memory that the weights of a call may take.
-_MOST_BYTES = 1 << 32
+# The most memory for weights that queries and keys do not give, of a call or of a record.
+MOST_BYTES = 1 << 32
 
 
 def explicit_call(
@@ -67,7 +67,7 @@ def weights_alone(
 def check_size(texts: int, heads: int, tokens: int) -> None:
     """Raise a ValueError if the weights of a call would take too much memory."""
     size = 4 * texts * heads * tokens**2
-    if size > _MOST_BYTES:
+    if size > MOST_BYTES:
         raise ValueError(
             f"its weights would take {size / 1e9:.1f} GB ({heads} heads times {tokens} x {tokens} "
             f"tokens, of {texts} in a batch): give a shorter text, or fewer at a time"

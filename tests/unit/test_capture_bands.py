@@ -379,10 +379,10 @@ def test_weights_that_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     model = longformer()
     inputs = changed_inputs(model, [0])
     of_layer = 4 * HEADS * 13**2
-    monkeypatch.setattr(recorder, "_MOST_BYTES", of_layer)
+    monkeypatch.setattr(recorder, "MOST_BYTES", of_layer)
     with pytest.raises(ValueError, match=r"4 heads times 13 x 13 tokens in each.*layers=\[0, 1\]"):
         capture(model, None, inputs)
     assert capture(model, None, inputs, layers=[1]).stack().numbers == (1,)
-    monkeypatch.setattr("attnwidget.tracing.explicit._MOST_BYTES", of_layer)
+    monkeypatch.setattr("attnwidget.tracing.explicit.MOST_BYTES", of_layer)
     with pytest.raises(ValueError, match=r"13 x 13 tokens, of 2 in a batch.*a shorter text"):
         capture(model, None, inputs)
