@@ -43,12 +43,11 @@ help: ## List these targets
 demo: $(VENV)/.demo $(BUNDLE) ## Look into a real model's attention, offline
 	HF_HUB_OFFLINE=1 $(PY) scripts/demo.py
 
-test: check $(VENV)/.colab ## Run every check and test, in a real browser and a real JupyterLab
-	echo "Tests"
+test: $(VENV)/.test $(VENV)/.colab $(BUNDLE) ## Run every check and test, in a real browser and a real JupyterLab
 	$(PY) -m scripts.other_browsers
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
-	$(MAKE) --jobs=2 test-python test-front-end
+	$(MAKE) --jobs=3 test-python test-front-end check
 
 # Workers share the cores, so each computes with one thread.
 test-python:
@@ -77,7 +76,6 @@ resolve: $(VENV)/.test ## Resolve the requirements among what Colab and Kaggle h
 	$(PY) -m scripts.resolve
 
 check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of imports
-	echo "Checks"
 	$(PY) -m ruff check --quiet
 	$(PY) -m ruff format --check --quiet
 	$(PY) -m mypy --no-error-summary

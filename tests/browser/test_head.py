@@ -11,29 +11,20 @@ SILENT = "Point at a token"
 
 
 @pytest.mark.parametrize("layer", [0, 2, 5])
-def test_a_query_names_its_strongest_keys(
+def test_a_token_names_its_strongest_weights(
     view: View, record: aw.AttentionRecord, layer: int
 ) -> None:
     labels, _ = record.tokens()
     view.show(layer, 0)
-    for query in (0, 4, 13, len(labels) - 1):
-        rows = {head: record.weights(layer, head)[query] for head in range(record.num_heads(layer))}
-        view.query(query).hover()
-        expect_strongest(view, f"Layer {layer} {names(labels)[query]} →", rows, labels)
-
-
-@pytest.mark.parametrize("layer", [0, 2, 5])
-def test_a_key_names_who_attends_to_it_most(
-    view: View, record: aw.AttentionRecord, layer: int
-) -> None:
-    labels, _ = record.tokens()
-    view.show(layer, 0)
-    for key in (0, 4, 13, len(labels) - 1):
-        columns = {
-            head: record.weights(layer, head)[:, key] for head in range(record.num_heads(layer))
-        }
-        view.key(key).hover()
-        expect_strongest(view, f"Layer {layer} {names(labels)[key]} ←", columns, labels)
+    weights = {head: record.weights(layer, head) for head in range(record.num_heads(layer))}
+    for token in (0, 4, 13, len(labels) - 1):
+        name = names(labels)[token]
+        rows = {head: each[token] for head, each in weights.items()}
+        view.query(token).hover()
+        expect_strongest(view, f"Layer {layer} {name} →", rows, labels)
+        columns = {head: each[:, token] for head, each in weights.items()}
+        view.key(token).hover()
+        expect_strongest(view, f"Layer {layer} {name} ←", columns, labels)
 
 
 @pytest.mark.parametrize("heads", [[7], [3, 7]])
@@ -84,32 +75,27 @@ def test_the_numbers_go_when_the_pointer_does(view: View) -> None:
     expect(view.status).to_contain_text(SILENT)
 
 
-@pytest.mark.parametrize("column", ["Queries", "Keys"])
-def test_a_click_keeps_a_token_and_escape_releases_it(view: View, column: str) -> None:
-    token = view.tokens(column).nth(4)
-    token.click()
-    expect(token).to_have_attribute("aria-selected", "true")
-    view.status.hover()
-    expect(view.status).to_contain_text("fox")
-    expect(view.status).to_contain_text("Esc releases")
+def test_a_click_keeps_a_token_and_escape_releases_it(view: View) -> None:
+    for column in ("Queries", "Keys"):
+        token = view.tokens(column).nth(4)
+        token.click()
+        expect(token).to_have_attribute("aria-selected", "true")
+        view.status.hover()
+        expect(view.status).to_contain_text("fox")
+        expect(view.status).to_contain_text("Esc releases")
+        # Pointing elsewhere only looks.
+        view.tokens(column).nth(9).hover()
+        expect(view.status).to_contain_text("dog")
+        view.status.hover()
+        expect(view.status).to_contain_text("fox")
 
-    view.page.keyboard.press("Escape")
-    expect(token).to_have_attribute("aria-selected", "false")
-    expect(view.status).to_contain_text(SILENT)
+        view.page.keyboard.press("Escape")
+        expect(token).to_have_attribute("aria-selected", "false")
+        expect(view.status).to_contain_text(SILENT)
 
-
-def test_a_second_click_releases(view: View) -> None:
-    view.query(4).click()
-    view.query(4).click()
-    expect(view.query(4)).to_have_attribute("aria-selected", "false")
-    view.status.hover()
-    expect(view.status).to_contain_text(SILENT)
-
-
-def test_pointing_elsewhere_only_looks(view: View) -> None:
-    """The kept token comes back when the pointer leaves."""
-    view.query(4).click()
-    view.query(9).hover()
-    expect(view.status).to_contain_text("dog →")
-    view.status.hover()
-    expect(view.status).to_contain_text("fox →")
+        # A second click releases too.
+        token.click()
+        token.click()
+        expect(token).to_have_attribute("aria-selected", "false")
+        view.status.hover()
+        expect(view.status).to_contain_text(SILENT)

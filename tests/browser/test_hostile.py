@@ -72,7 +72,7 @@ def test_words_are_text(visit: Visit, html: str) -> None:
 def test_they_are_found(visit: Visit, html: str) -> None:
     view = View(visit.open(html))
     find = visit.page.get_by_role("searchbox", name="Find token")
-    for text in TEXTS[::7]:
+    for text in TEXTS[::21]:
         find.fill(shown(text).replace("\x00", ""))
         find.press("Enter")
     find.press("Escape")
@@ -109,8 +109,8 @@ def test_stacks_are_named_by_them(visit: Visit) -> None:
 
 
 def test_models_are_named_by_them(visit: Visit) -> None:
-    for start in range(0, len(TEXTS), 16):
-        name = "\n".join(TEXTS[start : start + 16])
+    for start in range(0, len(TEXTS), 64):
+        name = "\n".join(TEXTS[start : start + 64])
         view = View(visit.open(aw.AttentionWidget(hostile.named(name)).to_html()))
         expect(view.tokens("Queries")).to_have_count(2)
         for tab in ("Model", "Neuron", "Map", "Head"):
@@ -137,7 +137,7 @@ def test_files_are_named_by_them(visit: Visit, tmp_path: Path) -> None:
             aw.AttentionRecord.load(folder / name)
         assert str(caught.value).isprintable()
         (folder / name).unlink()
-    for name in FILES[::20]:
+    for name in FILES[::60]:
         path = folder / f"{name}.html"
         path.write_text(html, encoding="utf-8")
         visit.page.goto(path.as_uri())

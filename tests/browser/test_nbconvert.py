@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 import attnwidget as aw
 from tests.browser.earlier import expect_earlier_view, read_earlier
 from tests.browser.view import SCORE_TOLERANCE, View, expect_lines, expect_strongest, numbers
+from tests.hosts.hostile_texts import LOAD_HOSTILE, expect_text_alone, save_hostile
 from tests.hosts.shown import LOAD, PAINTS, expect_brightness, expect_three_views
 from tests.lab.server import environment, notebook
 from tests.support import PATIENCE_SECONDS, Watch
@@ -22,7 +23,10 @@ CELLS = [
     f"{LOAD}\naw.show(record)",
     "aw.show(record).embed([])",
     "aw.show(record, layer=4).embed(budget=50_000)",
+    f"{LOAD_HOSTILE}\naw.show(hostile).embed()",
+    "hostile",
 ]
+VIEWS = 4
 
 # Formulas, of which there are none, would be typeset by one more script from the network.
 TO_HTML = ("--to", "html", "--HTMLExporter.mathjax_url=data:text/javascript,")
@@ -53,6 +57,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory, record: aw.AttentionRecor
     """The notebook, run and saved with the state of its widgets."""
     folder = tmp_path_factory.mktemp("nbconvert")
     record.save(folder / "record.safetensors")
+    save_hostile(folder)
     path = folder / "notebook.ipynb"
     path.write_text(json.dumps(notebook(*CELLS)))
     nbconvert(path, "--to", "notebook", "--execute", "--inplace")
@@ -103,7 +108,7 @@ def page(opened: tuple[Page, Watch]) -> Iterator[Page]:
     assert not problems, "\n".join(problems)
 
 
-def load(page: Page, path: Path, views: int = len(CELLS)) -> None:
+def load(page: Page, path: Path, views: int = VIEWS) -> None:
     page.goto(path.as_uri())
     # The loader comes in three parts and takes its time.
     expect(page.get_by_role("tablist", name="View")).to_have_count(views)
@@ -194,15 +199,19 @@ def test_without_embed_the_model_view_works(bare: View, record: aw.AttentionReco
     expect(bare.status).to_contain_text("Layer 0 · Head 2 mostly previous token")
 
 
-# The last ones, because they leave the page.
+def test_hostile_texts_stay_text(opened: tuple[Page, Watch], page: Page) -> None:
+    """Of a widget, and of an output of plain text."""
+    expect_text_alone(View(page.locator("body > main > div").nth(3)), opened[1])
 
 
-def test_it_is_as_dark_as_the_page(page: Page, embedded: View, executed: Path) -> None:
+def test_it_turns_with_what_is_around_it(page: Page, embedded: View) -> None:
     expect_brightness(embedded.body, dark=False)
-    nbconvert(executed, *TO_HTML, "--HTMLExporter.theme=dark", "--output=dark.html")
-    load(page, executed.with_name("dark.html"))
-    expect_lines(embedded)
+    page.locator("body").evaluate("node => { node.style.background = '#111' }")
     expect_brightness(embedded.body, dark=True)
+    page.locator("body").evaluate("node => { node.style.background = '' }")
+
+
+# The last one, because it leaves the page.
 
 
 def test_a_notebook_of_the_version_before(page: Page, converted: Path) -> None:

@@ -35,33 +35,28 @@ def test_the_lines_of_a_head_taken_out_go(view: View) -> None:
     eventually(view.page, changed)
 
 
-def test_a_double_click_shows_one_head_alone_and_another_all(view: View) -> None:
+def test_double_clicks_and_ranges(view: View) -> None:
     view.swatch(5).dblclick()
     expect_on(view, {5}, 12)
     expect(view.head).to_have_text("5")
-    view.swatch(5).dblclick()
-    expect_on(view, set(range(12)), 12)
-
-
-def test_from_one_head_alone_to_another(view: View) -> None:
-    view.swatch(5).dblclick()
-    view.swatch(8).dblclick()
-    expect_on(view, {8}, 12)
-
-
-def test_the_last_head_stays(view: View) -> None:
-    view.swatch(5).dblclick()
+    # The last head stays.
     view.swatch(5).click()
     expect_on(view, {5}, 12)
+    # From one head alone to another, and to all.
+    view.swatch(8).dblclick()
+    expect_on(view, {8}, 12)
+    view.swatch(8).dblclick()
+    expect_on(view, set(range(12)), 12)
 
-
-def test_shift_shows_a_range(view: View) -> None:
     view.swatch(3).click()
     view.swatch(6).click(modifiers=["Shift"])
     expect_on(view, {3, 4, 5, 6}, 12)
     view.swatch(1).click(modifiers=["Shift"])
     expect_on(view, {1, 2, 3}, 12)
     expect(view.head).to_have_text("1")
+    view.layer.press("ArrowUp")
+    expect(view.layer).to_have_text("1")
+    expect_on(view, {1, 2, 3}, 12)
 
 
 def test_all_and_none_but_one(view: View) -> None:
@@ -74,10 +69,3 @@ def test_all_and_none_but_one(view: View) -> None:
     view.button("All").press("Enter")
     expect_on(view, set(range(12)), 12)
     expect(view.button("All")).to_be_focused()
-
-
-def test_the_choice_survives_a_change_of_layer(view: View) -> None:
-    view.swatch(5).dblclick()
-    view.layer.press("ArrowUp")
-    expect(view.layer).to_have_text("1")
-    expect_on(view, {5}, 12)

@@ -7,63 +7,46 @@ import numpy as np
 import pytest
 
 import attnwidget as aw
-from tests.browser.view import View, brightness, eventually, look
+from tests.browser.view import View, eventually, look
+from tests.hosts.shown import expect_brightness
 from tests.support import OpenPage
 
 
-@pytest.mark.parametrize("tab", ["Head", "Model", "Neuron", "Map"])
 @pytest.mark.parametrize("dark", [False, True])
-def test_as_the_page(open_page: OpenPage, pair_page: Path, tab: str, dark: bool) -> None:
+def test_as_the_page(open_page: OpenPage, pair_page: Path, dark: bool) -> None:
     view = View(open_page(pair_page, height=1000, dark=dark))
-    view.open(tab)
-
-    def fits() -> None:
-        for place in (view.body, view.page.locator("body")):
-            bright = brightness(look(place))
-            assert bright < 48 if dark else bright > 230, bright
-
-    eventually(view.page, fits)
+    for tab in ("Head", "Model", "Neuron", "Map"):
+        view.open(tab)
+        expect_brightness(view.body, dark=dark)
+        expect_brightness(view.page.locator("body"), dark=dark)
 
 
 def test_the_page_turns_with_the_system(view: View) -> None:
     view.page.emulate_media(color_scheme="dark")
-
-    def turned() -> None:
-        assert brightness(look(view.body)) < 48
-
-    eventually(view.page, turned)
+    expect_brightness(view.body, dark=True)
 
 
-@pytest.mark.parametrize("element", ["html", "body"])
-def test_the_view_turns_with_what_is_around_it(view: View, element: str) -> None:
+def test_the_view_turns_with_what_is_around_it(view: View) -> None:
     """A host switches its own theme by an attribute or a class."""
-
-    def bright() -> None:
-        assert brightness(look(view.body)) > 230
-
-    def dark() -> None:
-        assert brightness(look(view.body)) < 48
-
-    around = view.page.locator(element)
-    eventually(view.page, bright)
-    around.evaluate("node => { node.style.background = '#111' }")
-    eventually(view.page, dark)
-    around.evaluate("node => { node.style.background = '#fff' }")
-    eventually(view.page, bright)
+    for element in ("html", "body"):
+        around = view.page.locator(element)
+        expect_brightness(view.body, dark=False)
+        around.evaluate("node => { node.style.background = '#111' }")
+        expect_brightness(view.body, dark=True)
+        around.evaluate("node => { node.style.background = '#fff' }")
+        expect_brightness(view.body, dark=False)
+        around.evaluate("node => { node.style.background = '' }")
 
 
-@pytest.mark.parametrize(("theme", "dark"), [("light", True), ("dark", False)])
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_theme_that_was_asked_for_wins(
-    open_page: OpenPage, record: aw.AttentionRecord, theme: str, dark: bool
+    open_page: OpenPage, record: aw.AttentionRecord, theme: str
 ) -> None:
-    widget = aw.AttentionWidget(record, theme=theme)
-    view = View(open_page(widget.to_html(), height=1000, dark=dark))
-
-    def fits() -> None:
-        bright = brightness(look(view.body))
-        assert bright < 48 if theme == "dark" else bright > 230, bright
-
-    eventually(view.page, fits)
+    html = aw.AttentionWidget(record, theme=theme).to_html()
+    view = View(open_page(html, height=1000, dark=theme == "light"))
+    expect_brightness(view.body, dark=theme == "dark")
+    # The page around its views has their theme.
+    expect_brightness(view.page.locator("html"), dark=theme == "dark")
 
 
 def test_text_stands_out_in_the_dark(open_page: OpenPage, pair_page: Path) -> None:
@@ -76,55 +59,33 @@ def test_text_stands_out_in_the_dark(open_page: OpenPage, pair_page: Path) -> No
     eventually(view.page, readable)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_page_around_has_the_theme_of_its_views(
-    open_page: OpenPage, record: aw.AttentionRecord, theme: str
-) -> None:
-    html = aw.AttentionWidget(record, theme=theme).to_html()
-    view = View(open_page(html, height=1000, dark=theme == "light"))
-
-    def fits() -> None:
-        bright = brightness(look(view.page.locator("html")))
-        assert bright < 48 if theme == "dark" else bright > 230, bright
-
-    eventually(view.page, fits)
+STYLES = {
+    "background: #000": True,
+    "background: rgb(17, 17, 0)": True,
+    "background: rgb(0 0 0 / 60%)": True,
+    "background: rgb(0 0 0 / 5%)": False,
+    "background: oklch(0.2 0 0 / 0.9)": True,
+    "color-scheme: dark": True,
+    "color: #e8eaed": True,
+    "": False,
+}
 
 
-def _expect_brightness(view: View, *, dark: bool) -> None:
-    def fits() -> None:
-        bright = brightness(look(view.body))
-        assert bright < 48 if dark else bright > 230, bright
-
-    eventually(view.page, fits)
-
-
-@pytest.mark.parametrize(
-    ("style", "dark"),
-    [
-        ("background: #000", True),
-        ("background: rgb(17, 17, 0)", True),
-        ("background: rgb(0 0 0 / 60%)", True),
-        ("background: rgb(0 0 0 / 5%)", False),
-        ("background: oklch(0.2 0 0 / 0.9)", True),
-        ("color-scheme: dark", True),
-        ("color: #e8eaed", True),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize("style", ["color-scheme: dark", ""])
 def test_a_frame_is_as_dark_as_the_page_around_it(
-    open_page: OpenPage, record: aw.AttentionRecord, style: str, dark: bool
+    open_page: OpenPage, record: aw.AttentionRecord, style: str
 ) -> None:
     cell = aw.AttentionWidget(record).static(900, layers=[0]).html
     page = open_page(
         f'<!doctype html><html style="{style}"><body>{cell}</body></html>', height=1000
     )
     view = View(page.frame_locator("iframe").locator("main"))
-    _expect_brightness(view, dark=dark)
-    around = page.locator("html")
-    around.evaluate("node => { node.style = 'background: black' }")
-    _expect_brightness(view, dark=True)
-    around.evaluate("node => { node.style = '' }")
-    _expect_brightness(view, dark=False)
+    expect_brightness(view.body, dark=STYLES[style])
+    # Each is dark where the one before is light, or the other way round.
+    for changed, dark in STYLES.items():
+        for each, expected in ((changed, dark), ("" if dark else "background: black", not dark)):
+            page.locator("html").evaluate("(node, style) => { node.style = style }", each)
+            expect_brightness(view.body, dark=expected)
 
 
 def test_a_page_in_a_frame_that_is_not_ours_heeds_no_message(
@@ -137,8 +98,8 @@ def test_a_page_in_a_frame_that_is_not_ours_heeds_no_message(
         height=1000,
     )
     view = View(page.frame_locator("iframe").locator("main"))
-    _expect_brightness(view, dark=False)
+    expect_brightness(view.body, dark=False)
     page.evaluate("frames[0].postMessage({ attnwidget: { background: 'black' } }, '*')")
     view.open("Model")
-    _expect_brightness(view, dark=False)
+    expect_brightness(view.body, dark=False)
     assert page.evaluate("heard") == []

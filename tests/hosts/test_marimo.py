@@ -18,15 +18,11 @@ from tests.hosts.shown import PAINTS, expect_brightness, expect_head_view, expec
 from tests.support import Watch
 
 
-@pytest.fixture(scope="module", params=["run", "edit"])
-def server(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    record: aw.AttentionRecord,
-) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp(f"marimo-{request.param}")
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, record: aw.AttentionRecord) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("marimo-edit")
     write_notebook(folder, record)
-    with serve_marimo(folder, request.param) as url:
+    with serve_marimo(folder, "edit") as url:
         yield url
 
 
@@ -178,6 +174,21 @@ def test_it_turns_with_the_theme(page: Page) -> None:
     expect_brightness(first.body, dark=True)
     page.emulate_media(color_scheme="light")
     expect_brightness(first.body, dark=False)
+
+
+def test_an_app_is_live(browser: Browser, tmp_path: Path, record: aw.AttentionRecord) -> None:
+    """The same notebook without its cells."""
+    write_notebook(tmp_path, record)
+    with serve_marimo(tmp_path, "run") as url, session(browser) as opened, watched(opened):
+        page = opened.open(url)
+        first = view(page, 0)
+        expect_lines(first)
+        first.layer.press("End")
+        expect_head_view(first, record, layer=5)
+        first.query(4).click()
+        expect(page.get_by_text("known: ['head', 5, 0, 4] fox")).to_be_visible()
+        page.get_by_role("button", name="Go to layer 3").click()
+        expect(first.layer).to_have_text("3")
 
 
 def test_first_paint_of_an_exported_page(

@@ -106,48 +106,23 @@ def test_hostile_texts_stay_text(notebook: Lab) -> None:
     expect_text_alone(View(notebook.run("aw.show(hostile)").output), notebook.watch)
 
 
-def test_what_the_reader_chooses_is_known_in_python(notebook: Lab, view: View) -> None:
+def test_the_view_and_python_hear_of_each_other(
+    notebook: Lab, view: View, record: aw.AttentionRecord
+) -> None:
     view.show(2, 7)
     view.query(4).click()
     expect_value(notebook, "[w.layer, w.head, w.query, w.key]", [2, 7, 4, None])
     view.key(9).click()
     expect_value(notebook, "[w.selection.key_token, w.query]", ["dog", None])
-    view.open("Model")
-    expect_value(notebook, "w.view", "model")
-
-
-def test_what_python_sets_is_seen(notebook: Lab, view: View, record: aw.AttentionRecord) -> None:
-    notebook.run("w.layer = 3; w.query = 4")
-    expect(view.layer).to_have_text("3")
-    expect(view.query(4)).to_have_attribute("aria-selected", "true")
-    expect_head_view(view, record, layer=3)
-    notebook.run("w.query = None; w.view = 'neuron'")
-    expect(view.tab("Neuron")).to_have_attribute("aria-selected", "true")
-
-
-def test_a_layer_is_fetched_when_it_is_wanted(
-    notebook: Lab, view: View, record: aw.AttentionRecord
-) -> None:
     notebook.run(COUNT)
-    view.layer.press("End")
+    notebook.run("w.layer = 5; w.query = 4")
     expect(view.layer).to_have_text("5")
+    expect(view.query(4)).to_have_attribute("aria-selected", "true")
+    # A layer that the page did not have.
     expect_head_view(view, record, layer=5)
     assert 5 in notebook.evaluate("[request['layer'] for request in asked]")
-
-
-def test_widgets_side_by_side_leave_each_other_alone(notebook: Lab, view: View) -> None:
-    other = View(notebook.run("other = aw.show(record, view='model'); other").output)
-    again = View(notebook.run("w").output)
-    expect(other.grid).to_be_visible()
-    pictures = other.drawn()
-    view.show(2, 7)
-    view.query(4).click()
-    # Two views of one widget, however, follow each other.
-    expect(again.layer).to_have_text("2")
-    expect(again.query(4)).to_have_attribute("aria-selected", "true")
-    expect(other.layer).to_have_text("0")
-    assert other.drawn() == pictures
-    assert notebook.evaluate("[other.layer, other.head, other.query]") == [0, 0, None]
+    notebook.run("w.view = 'neuron'")
+    expect(view.tab("Neuron")).to_have_attribute("aria-selected", "true")
 
 
 def test_a_page_that_is_loaded_again_has_the_widget_again(
@@ -177,14 +152,6 @@ def test_it_turns_with_the_theme(notebook: Lab, view: View) -> None:
     expect_brightness(view.body, dark=False)
 
 
-def test_the_notebook_would_take_these_keys(notebook: Lab, view: View) -> None:
-    """So that the next test means something: beside the view, the same key makes a cell."""
-    before = notebook.cells()
-    view.within.click(position={"x": 2, "y": 2})
-    notebook.page.keyboard.press("b")
-    notebook.page.wait_for_function(f"count => ({CELLS})().length > count", arg=len(before))
-
-
 def test_keys_pressed_in_the_view_are_for_the_view(notebook: Lab, view: View) -> None:
     before = notebook.cells()
     view.query(4).click()
@@ -194,3 +161,7 @@ def test_keys_pressed_in_the_view_are_for_the_view(notebook: Lab, view: View) ->
     # The view followed the keys that it knows.
     expect(view.layer).to_have_text("1")
     expect(view.head).to_have_text("1")
+    # Beside the view, the same key makes a cell.
+    view.within.click(position={"x": 2, "y": 2})
+    notebook.page.keyboard.press("b")
+    notebook.page.wait_for_function(f"count => ({CELLS})().length > count", arg=len(before))

@@ -121,7 +121,7 @@ def test_first_paint(remote: Remote, url: str) -> None:
         assert remote.problems() == []
 
 
-def test_head_view(page: Remote, record: aw.AttentionRecord) -> None:
+def test_the_three_views(page: Remote, record: aw.AttentionRecord) -> None:
     page.click(LAYER)
     page.press("]", "]", "]")
     expect_text(page, LAYER, "3")
@@ -132,24 +132,23 @@ def test_head_view(page: Remote, record: aw.AttentionRecord) -> None:
     expect_painted(page, CANVAS)
     # The matrix of the head, beside the lines.
     expect_painted(page, CANVAS, page.count(CANVAS) - 1)
-    assert page.count(ALERT) == 0
 
-
-def test_model_view(page: Remote, record: aw.AttentionRecord) -> None:
     show_view(page, "model")
     expect_painted(page, GRID)
     page.point("[role=gridcell][aria-label='Layer 1, head 8']")
     metrics_as_said(expect_said(page, "Layer 1 · Head 8"), record)
 
-
-def test_neuron_view(page: Remote, record: aw.AttentionRecord) -> None:
     show_view(page, "neuron")
+    page.click(LAYER)
+    page.press("[", "[", "[")
+    expect_text(page, LAYER, "0")
     for n in range(page.count(CANVAS)):
         if page.of(CANVAS, n, "clientWidth"):
             expect_painted(page, CANVAS, n)
     page.click(QUERY, 4)
     page.point(KEY, 9)
     pair_as_said(expect_said(page, "fox → dog q·k"), record)
+    assert page.count(ALERT) == 0
 
 
 def test_hostile_texts_stay_text(remote: Remote, tmp_path: Path) -> None:
@@ -177,7 +176,7 @@ def test_hostile_texts_stay_text(remote: Remote, tmp_path: Path) -> None:
     expect_told(remote, "hostile code ran")
 
 
-def test_a_token_is_locked_and_released(page: Remote) -> None:
+def test_pointer_and_keys(page: Remote) -> None:
     page.click(QUERY, 4)
     expect_attribute(page, QUERY, 4, "aria-selected", "true")
     page.point(HEAD)
@@ -185,8 +184,9 @@ def test_a_token_is_locked_and_released(page: Remote) -> None:
     page.press(ESCAPE)
     expect_attribute(page, QUERY, 4, "aria-selected", "false")
 
+    page.drag((QUERY, 2), (QUERY, 8))
+    assert page.call("() => `${getSelection()}`") == ""
 
-def test_everything_has_a_key(page: Remote) -> None:
     page.click(LAYER)
     page.press("]", ".", ".")
     expect_text(page, LAYER, "1")
@@ -204,14 +204,11 @@ def _is_open(page: Remote, opened: bool) -> None:
     assert page.of("dialog[aria-label^=Keyboard]", 0, "open") == opened
 
 
-def test_it_turns_with_what_is_around_it(page: Remote) -> None:
+def test_it_turns_with_what_is_around_it_until_a_theme_is_chosen(page: Remote) -> None:
     paint = "(color) => { document.documentElement.style.background = color }"
     for color, dark in (("#111", True), ("#fff", False)):
         page.call(paint, color)
         page.eventually(lambda dark=dark: _is_dark(page, dark))
-
-
-def test_a_theme_that_was_chosen_stays(page: Remote) -> None:
     page.click("[aria-label=Theme][aria-haspopup=menu]")
     page.click("[role=menu][aria-label=Theme] [role=menuitemradio]", 2)
     page.eventually(lambda: _is_dark(page, True))
@@ -220,11 +217,6 @@ def test_a_theme_that_was_chosen_stays(page: Remote) -> None:
 def _is_dark(page: Remote, dark: bool) -> None:
     bright = brightness(page.look(BODY))
     assert bright < 48 if dark else bright > 230, bright
-
-
-def test_a_drag_over_tokens_selects_no_text(page: Remote) -> None:
-    page.drag((QUERY, 2), (QUERY, 8))
-    assert page.call("() => `${getSelection()}`") == ""
 
 
 def test_no_request_can_be_made(page: Remote) -> None:

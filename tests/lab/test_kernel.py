@@ -36,15 +36,10 @@ def act(number, stack):
 w._record = Unwell(act)
 """
 
-SLOW_DOWN = """
-import time
-w._record = Unwell(lambda number, stack: time.sleep(3 * (number == 5)))
-"""
-
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 
 
-def test_a_failure_in_the_kernel_is_shown(lab: Lab) -> None:
+def test_a_failure_in_the_kernel_is_shown_and_is_not_for_ever(lab: Lab) -> None:
     view = View(lab.run("w = aw.show(record); w").output)
     expect_lines(view)
     lab.run(UNWELL + BREAK)
@@ -58,28 +53,10 @@ def test_a_failure_in_the_kernel_is_shown(lab: Lab) -> None:
     view.query(4).hover()
     expect(view.status).to_contain_text("fox →")
 
-
-def test_a_failure_is_not_for_ever(lab: Lab) -> None:
-    """Going back to a layer asks for it again."""
-    view = View(lab.run("w = aw.show(record); w").output)
-    expect_lines(view)
-    lab.run(UNWELL + BREAK)
-    view.layer.press("End")
-    expect(view.alert).to_contain_text("the disk is on fire")
+    # Going back to it asks for it again.
     lab.run("w._record = record")
-    view.layer.press("Home")
     view.layer.press("End")
     expect(view.alert).to_have_count(0)
-    expect_lines(view)
-
-
-def test_a_slow_kernel_is_waited_for(lab: Lab) -> None:
-    view = View(lab.run("w = aw.show(record); w").output)
-    expect_lines(view)
-    lab.run(UNWELL + SLOW_DOWN)
-    view.layer.press("End")
-    expect(view.body).to_contain_text("Waiting for layer 5")
-    expect(view.query(4)).to_be_visible()
     expect_lines(view)
     view.query(4).hover()
     expect(view.status).to_contain_text("Layer 5 fox →")
@@ -146,12 +123,6 @@ def test_after_a_restart_what_was_loaded_still_works(lab: Lab) -> None:
     view.cell(5, 1).hover()
     expect(view.status).to_contain_text("Layer 5 · Head 1")
     lab.errors[:] = [error for error in lab.errors if error != LOST]
-
-
-def test_a_kernel_with_a_reader_in_front_of_it_keeps_its_layers(lab: Lab) -> None:
-    """They are asked for, and would make every saved notebook large."""
-    lab.run("w = aw.show(record); w")
-    assert lab.evaluate("list(w._blocks)") == []
 
 
 def test_a_kernel_that_does_not_answer_can_be_asked_again(lab: Lab) -> None:

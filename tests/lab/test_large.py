@@ -68,9 +68,5 @@ def test_its_rows_and_columns_are_the_records(lab: Lab) -> None:
     assert len(rows) == len(set(rows))
     assert {("query", 20), ("key", 3)} <= set(rows)
     assert not [message for message in asked if message["op"] == "block"]
-
-
-def test_the_neuron_view_says_why_it_has_nothing_to_show(lab: Lab) -> None:
-    lab.run(RECORD)
-    view = View(lab.run("w = aw.AttentionWidget(large, view='neuron'); w").output)
+    view.open("Neuron")
     expect(view.body).to_contain_text("too large to be sent as a whole")

@@ -19,6 +19,16 @@ def pair(lab: Lab) -> tuple[View, View]:
 
 def test_two_widgets_leave_each_other_alone(lab: Lab, pair: tuple[View, View]) -> None:
     first, second = pair
+    # Both have a token 1; the identifiers behind them must not be mixed up.
+    second.query(1).click()
+    expect(second.query(1)).to_have_attribute("aria-selected", "true")
+    expect(first.query(1)).to_have_attribute("aria-selected", "false")
+    expect(second.status).to_contain_text("it →")
+    expect(first.status).to_contain_text("Point at a token")
+    second.page.keyboard.press("Escape")
+    expect(second.query(1)).to_have_attribute("aria-selected", "false")
+    first.query(3).hover()
+
     tree, pictures = second.within.aria_snapshot(), second.drawn()
     assert "rained" in tree
 
@@ -47,21 +57,16 @@ def test_two_widgets_leave_each_other_alone(lab: Lab, pair: tuple[View, View]) -
     assert lab.evaluate("two.heads") is None
 
 
-def test_tokens_with_the_same_position_are_told_apart(pair: tuple[View, View]) -> None:
-    """Both have a token 1; the identifiers behind them must not be mixed up."""
-    first, second = pair
-    second.query(1).click()
-    expect(second.query(1)).to_have_attribute("aria-selected", "true")
-    expect(first.query(1)).to_have_attribute("aria-selected", "false")
-    expect(second.status).to_contain_text("it →")
-    expect(first.status).to_contain_text("Point at a token")
-
-
 def test_two_views_of_one_widget_follow_each_other(lab: Lab) -> None:
-    first = View(lab.run("w = aw.show(record); w").output)
-    second = View(lab.run("w").output)
+    cell = lab.run("w = aw.show(record); w")
+    first, second = View(cell.output), View(lab.run("w").output)
     expect_lines(first)
     expect_lines(second)
+
+    # Pointing stays in its view.
+    first.query(3).hover()
+    expect(first.status).to_contain_text("brown →")
+    expect(second.status).to_contain_text("Point at a token")
 
     first.query(4).click()
     expect(second.query(4)).to_have_attribute("aria-selected", "true")
@@ -84,29 +89,16 @@ def test_two_views_of_one_widget_follow_each_other(lab: Lab) -> None:
 
     eventually(lab.page, alike)
 
-
-def test_pointing_stays_in_its_view(lab: Lab) -> None:
-    first = View(lab.run("w = aw.show(record); w").output)
-    second = View(lab.run("w").output)
-    expect_lines(second)
-    first.query(4).hover()
-    expect(first.status).to_contain_text("fox →")
-    expect(second.status).to_contain_text("Point at a token")
-
-
-def test_the_other_view_stays_when_one_goes(lab: Lab) -> None:
-    gone = lab.run("w = aw.show(record); w")
-    stays = View(lab.run("w").output)
-    expect_lines(stays)
+    # One goes, and the other stays.
     lab.page.evaluate(
         """id => {
           const { content } = window.jupyterapp.shell.currentWidget;
           content.widgets.find((cell) => cell.model.id === id).outputArea.model.clear();
         }""",
-        gone.id,
+        cell.id,
     )
-    expect(View(gone.output).body).to_have_count(0)
-    stays.layer.press("ArrowUp")
-    expect(stays.layer).to_have_text("1")
-    stays.query(4).hover()
-    expect(stays.status).to_contain_text("Layer 1 fox →")
+    expect(first.body).to_have_count(0)
+    second.layer.press("Home")
+    expect(second.layer).to_have_text("0")
+    second.query(4).hover()
+    expect(second.status).to_contain_text("Layer 0 · Head 1 fox →")

@@ -38,7 +38,7 @@ def test_what_is_pressed_fast_arrives_as_it_ends(lab: Lab) -> None:
     view = View(lab.run("w = aw.show(record); w").output)
     expect_lines(view)
     lab.run(COUNT)
-    frames = view.layer.evaluate(PRESS, 600)
+    frames = view.layer.evaluate(PRESS, 240)
     # From Python too, while the view may still have something to say, which then comes last.
     lab.run("w.head = 11; w.layer = 2; w.layer = 3; w.query = 4")
     expect(view.query(4)).to_have_attribute("aria-selected", "true")

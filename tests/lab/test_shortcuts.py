@@ -16,26 +16,25 @@ def view(lab: Lab) -> View:
     return view
 
 
-def test_the_notebook_would_take_these_keys(lab: Lab, view: View) -> None:
-    """So that the other tests mean something: beside the view, the same key makes a cell."""
+def test_no_cell_is_made_or_changed(lab: Lab, view: View) -> None:
     before = lab.cells()
+    for part in (view.query(4), view.swatch(3), view.layer, view.tab("Head")):
+        part.click()
+        for key in ("b", "a", "m", "y", "1", ",", "]", "."):
+            lab.page.keyboard.press(key)
+            assert lab.cells() == before, (part, key)
+    # The view followed the keys that it knows.
+    expect(view.layer).to_have_text("4")
+    view.query(4).click()
+    for digit, tab in (("2", "Model"), ("3", "Neuron"), ("1", "Head")):
+        lab.page.keyboard.press(digit)
+        expect(view.tab(tab)).to_have_attribute("aria-selected", "true")
+        lab.page.keyboard.press("b")
+        assert lab.cells() == before, tab
+    # Beside the view, the same key makes a cell.
     view.within.click(position={"x": 2, "y": 2})
     lab.page.keyboard.press("b")
     lab.page.wait_for_function(f"count => ({CELLS})().length > count", arg=len(before))
-
-
-@pytest.mark.parametrize("part", ["token", "swatch", "number", "tab"])
-def test_no_cell_is_made_or_changed(lab: Lab, view: View, part: str) -> None:
-    before = lab.cells()
-    parts = {"token": view.query(4), "swatch": view.swatch(3), "number": view.layer}
-    parts["tab"] = view.tab("Head")
-    parts[part].click()
-    for key in ("b", "a", "m", "y", "1", ",", "]", "."):
-        lab.page.keyboard.press(key)
-        assert lab.cells() == before, key
-    # The view followed the keys that it knows.
-    expect(view.layer).to_have_text("1")
-    expect(view.head).to_have_text("1")
 
 
 def test_arrows_and_enter_do_not_leave_the_view(lab: Lab, view: View) -> None:
@@ -51,13 +50,3 @@ def test_arrows_and_enter_do_not_leave_the_view(lab: Lab, view: View) -> None:
     press("Escape")
     expect(view.query(5)).to_have_attribute("aria-selected", "false")
     assert lab.page.evaluate(ACTIVE) == active
-
-
-def test_nor_after_a_view_was_opened_by_its_digit(lab: Lab, view: View) -> None:
-    before = lab.cells()
-    view.query(4).click()
-    for digit, tab in (("2", "Model"), ("3", "Neuron"), ("1", "Head")):
-        lab.page.keyboard.press(digit)
-        expect(view.tab(tab)).to_have_attribute("aria-selected", "true")
-        lab.page.keyboard.press("b")
-        assert lab.cells() == before
