@@ -24,9 +24,9 @@ function kernelOf(model: Model) {
   return answered;
 }
 
-const INTERACTIONS = 5000;
+const INTERACTIONS = 2000;
 
-test("5,000 interactions from both sides end in the same place", async () => {
+test("2,000 interactions from both sides end in the same place", async () => {
   const model = modelOf();
   const answered = kernelOf(model);
   const { root, list, spin, status } = await rendered(model);
