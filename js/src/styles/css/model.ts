@@ -1,8 +1,8 @@
 /**
  * The model view: grid, means, the head that is opened, the preview.
  *
- * The canvases of all rows lie below everything else of the grid. Browsers keep a layer for each
- * canvas, and would need another one for what lies above it in every row.
+ * The canvases lie below everything else of the grid. Browsers keep a layer for each canvas in or
+ * near sight, and would need another one for what lies above it.
  */
 
 export const MODEL = `
@@ -23,9 +23,10 @@ export const MODEL = `
   white-space: pre; background: var(--background);
 }
 .warning { color: var(--negative) }
-[role=grid] canvas { position: absolute; z-index: -1; top: 0; left: var(--left) }
+.atlas { position: absolute; z-index: -1; top: var(--top); left: var(--left) }
+.atlas canvas { display: block; content-visibility: auto }
 [role=gridcell] { position: relative; flex: none; width: var(--across); height: var(--down); margin: 0 calc(var(--gap) / 2); border-radius: 7px; cursor: pointer }
-[role=gridcell]::after { content: ""; position: absolute; inset: 0 0 calc(-1 * var(--below)); border-radius: 6px; outline-offset: 1.5px; pointer-events: none }
+[role=gridcell]:is(:hover, [aria-selected=true])::after { content: ""; position: absolute; inset: 0 0 calc(-1 * var(--below)); border-radius: 6px; outline-offset: 1.5px; pointer-events: none }
 [role=gridcell]:hover::after { outline: 1.5px solid var(--muted) }
 [role=gridcell][aria-selected=true]::after { outline: 2.5px solid var(--accent) }
 .caption { position: absolute; top: calc(100% + 6px); left: 0; right: 0; font-size: 11px; line-height: 14px; text-align: center }

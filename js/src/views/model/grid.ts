@@ -1,4 +1,4 @@
-/** The grid of the model view: a cell per head, over a canvas per layer. */
+/** The grid of the model view: a cell per head, over their pictures. */
 
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
@@ -6,16 +6,18 @@ import { remarks } from "../../parts/fidelity.ts";
 import type { HeadPlace } from "../../state/choices.ts";
 import type { Row } from "../shared/all-heads/order.ts";
 import { description, headName } from "../shared/all-heads/status.ts";
+import { type Atlas, modelAtlas } from "./atlas.ts";
 import type { ModelLayout } from "./layout.ts";
 import { type Means, meanBars, meanName, meanText } from "./summary.ts";
 
 export interface ModelGrid {
   /** The element of role "grid", which takes the keys. */
   readonly element: HTMLElement;
-  readonly rows: readonly HTMLElement[];
-  readonly canvases: readonly HTMLCanvasElement[];
+  readonly atlas: Atlas;
   /** The header row, which is sticky. */
   readonly top: HTMLElement;
+  /** Leave this space in CSS pixels below a row, and nowhere else. */
+  part(below: number | null, space: number): void;
   cell(row: number, column: number): HTMLElement | undefined;
   /** Mark the cells of the heads that are switched off, and no others. */
   markOff(off: readonly HeadPlace[]): void;
@@ -32,7 +34,7 @@ export function modelGrid(
 ): ModelGrid {
   const headOfCell = new Map<Element | null, Head>();
   const rowMeans = layout.summary ? meanBars(means.ofMeans, means.rows) : [];
-  const canvases: HTMLCanvasElement[] = [];
+  const atlas = modelAtlas(rows.length, layout);
   const cells: HTMLElement[][] = [];
 
   const lines = rows.map(({ layer, heads }, index) => {
@@ -47,7 +49,6 @@ export function modelGrid(
       `${layer.number}`,
     );
     if (layer.fidelity.exact === false) number.append(el("span", { class: "warning" }, " ⚠"));
-    const canvas = el("canvas", { "aria-hidden": "true" });
     const rowCells = heads.map((head) => {
       const cell = el("div", {
         role: "gridcell",
@@ -60,16 +61,8 @@ export function modelGrid(
       headOfCell.set(cell, { layer, head });
       return cell;
     });
-    canvases.push(canvas);
     cells.push(rowCells);
-    return el(
-      "div",
-      { role: "row" },
-      canvas,
-      number,
-      ...rowCells,
-      ...rowMeans.slice(index, index + 1),
-    );
+    return el("div", { role: "row" }, number, ...rowCells, ...rowMeans.slice(index, index + 1));
   });
 
   const top = columnHeaders(rows, layout, sort, means);
@@ -90,13 +83,19 @@ export function modelGrid(
     top,
     ...lines,
     bottom,
+    atlas.element,
   );
   for (const name of LENGTHS) element.style.setProperty(`--${name}`, `${layout[name]}px`);
   return {
     element,
-    rows: lines,
-    canvases,
+    atlas,
     top,
+    part(below, space) {
+      lines.forEach((line, row) => {
+        line.style.marginBottom = row === below ? `${space}px` : "";
+      });
+      atlas.part(below, space);
+    },
     cell: (row, column) => cells[row]?.[column],
     markOff(off) {
       const names = new Set(off.map((place) => place.join("-")));

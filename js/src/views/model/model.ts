@@ -21,7 +21,7 @@ import type { Context, View } from "../shared/view.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
 import { modelLayout } from "./layout.ts";
-import { paintRows } from "./paint.ts";
+import { rowPaint } from "./paint.ts";
 import { pairOrder } from "./pair.ts";
 import { modelPanel, type Panel } from "./panel.ts";
 import { bindPointer } from "./pointer.ts";
@@ -183,12 +183,8 @@ export function modelView(context: Context): View {
     const arrange = () => {
       const at = placeOf(shown, current.peek());
       const openedPanel = panel.peek();
-      grid.rows.forEach((line, row) => {
-        line.style.marginBottom =
-          openedPanel && at?.row === row
-            ? `${openedPanel.element.offsetHeight + PANEL_MARGIN}px`
-            : "";
-      });
+      if (openedPanel && at) grid.part(at.row, openedPanel.element.offsetHeight + PANEL_MARGIN);
+      else grid.part(null, 0);
       if (!at) return;
       const { left, top, across, gap, rowPitch } = layout;
       const notch = margin + left + (at.column + 0.5) * (across + gap);
@@ -211,15 +207,14 @@ export function modelView(context: Context): View {
     scope.effect(() => {
       // Rows are painted later, when nothing is watched.
       scores.value?.value;
-      return paintRows({
-        rows: shown,
-        canvases: grid.canvases,
+      const painting = {
         layout,
         kind,
         coloring: coloring.value,
         palette: palette.value,
         thumbnailOf,
-      });
+      };
+      return grid.atlas.fill(shown.map((row) => rowPaint(painting, row)));
     });
     scope.effect(() => grid.markOff(state.off.value));
     scope.scopedEffect((own) => {

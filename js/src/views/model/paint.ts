@@ -1,10 +1,8 @@
-/** Paints the thumbnails of the model view, a few layers at a time. */
+/** Paints the thumbnails of a layer of the model view. */
 
 import type { Thumbnail } from "../../data/codec.ts";
 import type { Head } from "../../data/manifest.ts";
-import { paintCanvas, paintInFigures } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
-import { inSlices } from "../../scheduling/slices.ts";
 import type { Choices } from "../../state/choices.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { Coloring } from "../shared/all-heads/color.ts";
@@ -13,8 +11,6 @@ import { paintThumbnail } from "../shared/all-heads/thumbnail.ts";
 import type { ModelLayout } from "./layout.ts";
 
 export interface Painting {
-  readonly rows: readonly Row[];
-  readonly canvases: readonly HTMLCanvasElement[];
   readonly layout: ModelLayout;
   readonly kind: Choices["thumbnails"];
   readonly coloring: Coloring;
@@ -22,20 +18,8 @@ export interface Painting {
   thumbnailOf(head: Head): Thumbnail;
 }
 
-/** Paint every layer, the first one first. Returns a function that stops it. */
-export function paintRows(painting: Painting): () => void {
-  const { rows, canvases, layout } = painting;
-  const paints = rows.map((row) => rowPaint(painting, row));
-  // Figures show all layers, painted or not.
-  paints.forEach((paint, row) => {
-    paintInFigures(canvases[row], paint);
-  });
-  return inSlices(rows.length, (row) =>
-    paintCanvas(canvases[row], layout.pictures, layout.down + layout.below, paints[row]),
-  );
-}
-
-function rowPaint(
+/** Returns a function that paints a layer from its left upper corner. */
+export function rowPaint(
   { layout, kind, coloring, palette, thumbnailOf }: Painting,
   { layer, heads }: Row,
 ): Paint {

@@ -37,14 +37,14 @@ const names = () =>
     .elements()
     .map((each) => each.getAttribute("aria-label"));
 const about = (app: App) => find(app, ".about").textContent;
-const canvasOf = (app: App, row: number) =>
-  find<HTMLCanvasElement>(app, `[role=row]:nth-child(${row + 2}) canvas`);
+const canvasOf = (app: App) => find<HTMLCanvasElement>(app, ".atlas canvas");
 
 /** The colour of the bar under a cell. */
 function barColor(app: App, layer: number, head: number): number[] {
-  const canvas = canvasOf(app, layer);
+  const canvas = canvasOf(app);
   const [box, origin] = [cell(layer, head).element(), canvas].map((e) => e.getBoundingClientRect());
-  return pixel(canvas, box.left - origin.left + box.width / 2, box.height + 4).slice(0, 3);
+  const [x, y] = [box.left - origin.left + box.width / 2, box.bottom - origin.top + 4];
+  return pixel(canvas, x, y).slice(0, 3);
 }
 
 /** "Layer 2, head 5", from the highest to the lowest value of each layer. */
@@ -63,9 +63,10 @@ describe("lines", () => {
     const paper = rgb(palette(false).paper);
     await eventually(() =>
       layers.forEach((layer, row) => {
-        const canvas = canvasOf(app, row);
+        const canvas = canvasOf(app);
         const box = cell(layer.number, 0).element().getBoundingClientRect();
-        const left = box.left - canvas.getBoundingClientRect().left;
+        const origin = canvas.getBoundingClientRect();
+        const left = box.left - origin.left;
         const { rows, columns, levels } = app.store.thumbnail("self", layer.number, 0);
         const ink = rgb(
           patternColor(
@@ -83,7 +84,7 @@ describe("lines", () => {
             [left + 3, (query + 0.5) / rows],
             [left + box.width - 3, (best + 0.5) / columns],
           ]) {
-            const color = pixel(canvas, x, y * box.height);
+            const color = pixel(canvas, x, box.top - origin.top + y * box.height);
             const away = Math.abs(color[0] - paper[0]) / Math.abs(ink[0] - paper[0]);
             expect(away).toBeGreaterThan(0.05);
           }
