@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as MatplotlibFigure
 from PIL import Image
@@ -171,6 +172,7 @@ def preview_bytes(shown: Shown) -> bytes:
         figure = draw_figure(shown)
         figure.set_dpi(_CSS_PIXELS_PER_INCH)
         canvas: Any = FigureCanvasAgg(figure)
+        _lay_out_by_largest_labels(figure, canvas.get_renderer())
         canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     # The other methods merge the colours of heads where these are rare, or take much longer.
@@ -179,6 +181,21 @@ def preview_bytes(shown: Shown) -> bytes:
     out = io.BytesIO()
     reduced.save(out, "png", dpi=(_CSS_PIXELS_PER_INCH, _CSS_PIXELS_PER_INCH))
     return out.getvalue()
+
+
+def _lay_out_by_largest_labels(figure: MatplotlibFigure, renderer: Any) -> None:
+    """Leave the tick labels that need no room of their own out of the layout.
+
+    matplotlib measures every label in it a dozen times for one drawing. The first, last, widest
+    and tallest of an axis need the same room as all.
+    """
+    for axis in figure.findobj(Axis):
+        labels = axis.get_ticklabels()
+        if labels:
+            sizes = np.array([label.get_window_extent(renderer).size for label in labels])
+            limits = {0, len(labels) - 1, *sizes.argmax(axis=0)}
+            for index, label in enumerate(labels):
+                label.set_in_layout(index in limits)
 
 
 def _keep_background(image: Image.Image, reduced: Image.Image) -> None:
