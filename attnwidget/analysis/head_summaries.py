@@ -13,7 +13,7 @@ from attnwidget.record import Layer, Stack, spread_rows
 from .lenses import norms_need, value_norms
 from .metrics import METRICS, HeadMetrics
 from .row_batches import RowBatches
-from .thumbnails import Thumbnail
+from .thumbnails import Thumbnails
 
 # With more queries, a sample is read: of no more weights, in as many rows at most and at least.
 _ALL_ROWS = 4096
@@ -57,18 +57,24 @@ def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
     selected = {name: m for name, m in METRICS.items() if is_self or not m.self_only}
     norms = value_norms(layer) if norms_need(layer) is None else None
     splits = stack.queries.split, stack.keys.split
-    heads = []
-    for head in range(layer.num_heads):
-        thumbnail, weighted = Thumbnail(layer.shape, splits), Thumbnail(layer.shape, splits)
+    summaries = []
+    for heads in batches.groups:
+        count = heads.stop - heads.start
+        thumbnails, weighted = (Thumbnails(count, layer.shape, splits) for _ in range(2))
         metrics = HeadMetrics(selected, stack.keys)
-        for batch in batches.of(head):
-            thumbnail.add(batch)
+        for batch in batches.of(heads):
+            thumbnails.add(batch)
             metrics.add(batch)
             if norms is not None:
-                weighted.add(batch.weighted(norms[head]))
+                weighted.add(batch.weighted(norms[heads]))
         # To more decimals than are shown, so that nothing is rounded twice.
-        means = {name: round(float(mean), 6) for name, mean in metrics.means(empty=0.0).items()}
-        levels = None if norms is None else weighted.levels()
-        heads.append(HeadSummary(thumbnail.levels(), means, levels))
+        means = {name: each.round(6).tolist() for name, each in metrics.means(empty=0.0).items()}
+        levels = [None] * count if norms is None else list(weighted.levels())
+        summaries += [
+            HeadSummary(own, {name: each[head] for name, each in means.items()}, weighted_own)
+            for head, (own, weighted_own) in enumerate(
+                zip(thumbnails.levels(), levels, strict=True)
+            )
+        ]
     step_done()
-    return heads
+    return summaries

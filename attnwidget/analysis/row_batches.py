@@ -1,7 +1,8 @@
-"""A head's attention matrix in batches of rows that fit into the processor's cache."""
+"""A layer's attention in batches of heads and rows that fit into the processor's cache."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -59,8 +60,8 @@ class RowBatch:
         return self.mass > 0
 
     def weighted(self, factors: Floats) -> RowBatch:
-        """The batch with each key's weights times its factor [Tk], as shares of the row's sum."""
-        exps = self.exps * factors[self.keys.start : self.keys.stop]
+        """The batch with each key's weights times its factor [..., Tk], as shares of row sums."""
+        exps = self.exps * factors[..., None, self.keys.start : self.keys.stop]
         sums = exps.sum(axis=-1)
         totals = np.where(sums > 0, sums, np.float32(1))
         return replace(self, exps=exps, sums=sums, totals=totals)
@@ -75,32 +76,51 @@ class RowBatches:
     Args:
         rows: positions of queries, increasing.
         finite: False to leave the logarithms of zero weights as they are, -inf for masked keys.
+
+    Attributes:
+        groups: the heads that are computed together. In a short text, calling numpy for each head
+            would take longer than the computation.
     """
 
     def __init__(self, layer: Layer, rows: NDArray[np.intp], *, finite: bool = True) -> None:
         self._layer, self._rows, self._finite = layer, rows, finite
         num_keys = layer.shape[1]
         self._size = max(_MIN_ROWS, _CELLS // num_keys)
-        self._memory = np.empty((2, min(self._size, len(rows)) * num_keys), np.float32)
+        cells = min(self._size, len(rows)) * num_keys
+        together = 1
+        if layer.program is not None and layer.program.same_heads:
+            together = min(max(1, _CELLS // cells), layer.num_heads)
+        self.groups = [
+            slice(first, min(first + together, layer.num_heads))
+            for first in range(0, layer.num_heads, together)
+        ]
+        self._memory = np.empty((2, together * cells), np.float32)
 
-    def of(self, head: int) -> Iterator[RowBatch]:
-        """The rows of a head, in order."""
+    def of(self, heads: slice) -> Iterator[RowBatch]:
+        """The rows of a group of heads, in order; the arrays begin with the dimension of heads."""
         for start in range(0, len(self._rows), self._size):
             rows = self._rows[start : start + self._size]
             if self._layer.program is None:
-                yield batch_of_weights(self._layer.head_weights(head, rows), rows)
+                assert self._layer.weights is not None
+                yield batch_of_weights(self._layer.weights[heads, rows], rows)
             else:
-                yield self._of_scores(self._layer.program, head, rows)
+                yield self._of_scores(self._layer.program, heads, rows)
 
-    def _of_scores(self, program: ScoreProgram, head: int, rows: NDArray[np.intp]) -> RowBatch:
-        num_queries, num_keys = self._layer.shape
+    def _of_scores(self, program: ScoreProgram, heads: slice, rows: NDArray[np.intp]) -> RowBatch:
+        layer, head = self._layer, heads.start
+        assert layer.queries is not None
+        assert layer.keys is not None
+        num_queries, num_keys = layer.shape
         keys = program.reach(rows, num_keys)
-        # The memory layout is [keys, rows], so that maxima and sums over keys add whole vectors.
-        by_key = self._memory[:, : len(keys) * len(rows)].reshape(2, len(keys), len(rows))
-        logs, exps = by_key.transpose(0, 2, 1)
-        queries = self._layer.head_queries(head)[_as_slice(rows)].T
+        # The memory layout is [heads, keys, rows], so that maxima and sums over keys add whole
+        # vectors.
+        shape = heads.stop - head, len(keys), len(rows)
+        by_key = self._memory[:, : math.prod(shape)].reshape(2, *shape)
+        logs, exps = by_key.swapaxes(2, 3)
+        queries = layer.queries[heads, _as_slice(rows)].swapaxes(1, 2)
         scaled = np.multiply(queries, np.float32(program.head_scale(head)), order="C")
-        _multiply(self._layer.head_keys(head)[keys.start : keys.stop], scaled, out=by_key[0])
+        key_heads = np.arange(head, heads.stop) * layer.num_kv_heads // layer.num_heads
+        _multiply(layer.keys[key_heads, keys.start : keys.stop], scaled, out=by_key[0])
         program.finish(logs, head, rows, num_queries, keys)
         peaks, sums, totals = program.exponentials(logs, head, out=exps)
         if program.adds and self._finite:
@@ -124,13 +144,14 @@ def _as_slice(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:
 
 
 def _multiply(keys: Floats, queries: Floats, out: Floats) -> None:
-    """Multiply keys [keys, d] @ queries [d, rows], in pieces for which OpenBLAS uses one thread.
+    """Multiply [heads, keys, d] @ [heads, d, rows], in pieces for which OpenBLAS uses one thread.
 
     Distributing so small a product to threads would take longer than the product, and much longer
     on a busy machine.
     """
-    size = max(1, SINGLE_THREADED // queries.size)
-    whole = len(keys) // size * size
-    pieces = keys[:whole].reshape(-1, size, keys.shape[1])
-    np.matmul(pieces, queries, out=out[:whole].reshape(-1, size, out.shape[1]))
-    np.matmul(keys[whole:], queries, out=out[whole:])
+    heads, dim, rows = queries.shape
+    size = max(1, SINGLE_THREADED // (dim * rows))
+    whole = keys.shape[1] // size * size
+    pieces = keys[:, :whole].reshape(heads, -1, size, dim)
+    np.matmul(pieces, queries[:, None], out=out[:, :whole].reshape(heads, -1, size, rows))
+    np.matmul(keys[:, whole:], queries, out=out[:, whole:])

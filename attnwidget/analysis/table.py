@@ -25,12 +25,14 @@ def metrics_table(stacks: Mapping[str, Stack]) -> pd.DataFrame:
         defined = {key: m for key, m in ALL_METRICS.items() if is_self or not m.self_only}
         for layer in stack.layers:
             batches = RowBatches(layer, np.arange(layer.shape[0]))
-            for head in range(layer.num_heads):
+            for heads in batches.groups:
                 metrics = HeadMetrics(defined, stack.keys)
-                for batch in batches.of(head):
+                for batch in batches.of(heads):
                     metrics.add(batch)
-                numbers = {key: float(mean) for key, mean in metrics.means().items()}
-                rows.append({"stack": name, "layer": layer.number, "head": head, **numbers})
+                means = metrics.means()
+                for at, head in enumerate(range(heads.start, heads.stop)):
+                    numbers = {key: float(each[at]) for key, each in means.items()}
+                    rows.append({"stack": name, "layer": layer.number, "head": head, **numbers})
     names = ("stack", "layer", "head", *ALL_METRICS)
     return data_frame({key: [row.get(key, np.nan) for row in rows] for key in names})
 

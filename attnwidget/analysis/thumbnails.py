@@ -21,45 +21,50 @@ _LEVELS = 15
 _BATCH_NUMBERS = 1 << 19
 
 
-class Thumbnail:
-    """The square root of the largest weight of each cell, in levels 0 to 15.
+class Thumbnails:
+    """The square root of the largest weight of each cell of some heads, in levels 0 to 15.
 
     The maximum is used because a mean would make a sharp head look faint in a long text; the
     square root, because most weights are small.
 
     Args:
+        heads: the number of heads.
         shape: (Tq, Tk).
         splits: the start of the second text among queries and keys, if there is one. No cell has
             tokens of both texts, so that a view can show them separately.
     """
 
-    def __init__(self, shape: tuple[int, int], splits: tuple[int | None, int | None]) -> None:
+    def __init__(
+        self, heads: int, shape: tuple[int, int], splits: tuple[int | None, int | None]
+    ) -> None:
         self._rows, self._keys = map(cell_bounds, shape, splits)
         # Indexed by cells of keys first, because maxima are taken over keys first.
-        self._largest = np.zeros((len(self._keys) - 1, len(self._rows) - 1), np.float32)
+        self._largest = np.zeros((heads, len(self._keys) - 1, len(self._rows) - 1), np.float32)
 
     def add(self, batch: RowBatch) -> None:
         ends = np.clip(self._keys, batch.keys.start, batch.keys.stop) - batch.keys.start
         cells = np.flatnonzero(np.diff(ends))
-        per_row = np.empty((len(cells), len(batch.rows)), np.float32)
+        heads = len(batch.exps)
+        per_row = np.empty((heads, len(cells), len(batch.rows)), np.float32)
         sizes = (ends[cells + 1] - ends[cells]).tolist()
         # Neighbouring cells of one size are reduced together.
         cell, key = 0, int(ends[cells[0]])
         for size, group in groupby(sizes):
             count = len(list(group))
-            keys = batch.exps.T[key : key + count * size].reshape(count, size, -1)
-            np.maximum.reduce(keys, axis=1, out=per_row[cell : cell + count])
+            keys = batch.exps.swapaxes(1, 2)[:, key : key + count * size]
+            keys = keys.reshape(heads, count, size, -1)
+            np.maximum.reduce(keys, axis=2, out=per_row[:, cell : cell + count])
             cell, key = cell + count, key + count * size
-        per_row /= batch.totals
+        per_row /= batch.totals[:, None]
         begins = np.searchsorted(batch.rows, self._rows)
         lines = np.flatnonzero(np.diff(begins))
-        index = np.ix_(cells, lines)
-        pooled = np.maximum.reduceat(per_row, begins[lines], axis=1)
+        index = (slice(None), cells[:, None], lines)
+        pooled = np.maximum.reduceat(per_row, begins[lines], axis=2)
         self._largest[index] = np.maximum(self._largest[index], pooled)
 
     def levels(self) -> NDArray[np.uint8]:
-        """The thumbnail [min(Tq, 32), min(Tk, 32)]."""
-        return levels_of(self._largest.T)
+        """The thumbnails [heads, min(Tq, 32), min(Tk, 32)]."""
+        return levels_of(self._largest.swapaxes(1, 2))
 
 
 def signed_cells(

@@ -80,8 +80,8 @@ def difference(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> Difference:
     moved, scores = 0.0, 0.0
     # Overflows become NaN or infinity, which is checked below.
     with np.errstate(over="ignore", invalid="ignore"):
-        for head, place, weights, of_scores in _differences(layer, sent, rows):
-            largest[head, place] = weights.max(axis=1)
+        for heads, place, weights, of_scores in _differences(layer, sent, rows):
+            largest[heads, place] = weights.max(axis=-1)
             moved += float(weights.sum(dtype=np.float64)) / 2
             scores = max(scores, of_scores)
     if not (np.isfinite(largest).all() and np.isfinite(scores)):
@@ -94,25 +94,25 @@ def difference(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> Difference:
 
 def _differences(
     layer: Layer, sent: Layer, rows: NDArray[np.intp]
-) -> Iterator[tuple[int, slice, Floats, float]]:
-    """Yield (head, place among the rows, differences [rows, keys], the largest of a score)."""
+) -> Iterator[tuple[int | slice, slice, Floats, float]]:
+    """Yield (heads, place among the rows, differences [..., keys], the largest of a score)."""
     if layer.program is None:
         for head in range(layer.num_heads):
             weights = sent.head_weights(head, rows) - layer.head_weights(head, rows)
             yield head, slice(len(rows)), np.abs(weights, out=weights), 0.0
         return
     ours, theirs = (RowBatches(own, rows, finite=False) for own in (sent, layer))
-    for head in range(layer.num_heads):
+    for heads in ours.groups:
         start = 0
-        for a, b in zip(ours.of(head), theirs.of(head), strict=True):
+        for a, b in zip(ours.of(heads), theirs.of(heads), strict=True):
             place = slice(start, start := start + len(a.rows))
             scores = np.subtract(a.logs, b.logs, out=a.logs)
-            scores += (a.peaks - b.peaks)[:, None]
+            scores += (a.peaks - b.peaks)[..., None]
             # NaN where a key is masked.
             of_scores = float(np.fmax.reduce(np.abs(scores, out=scores), axis=None, initial=0))
-            weights = np.divide(a.exps, a.totals[:, None], out=a.exps)
-            weights -= np.divide(b.exps, b.totals[:, None], out=b.exps)
-            yield head, place, np.abs(weights, out=weights), of_scores
+            weights = np.divide(a.exps, a.totals[..., None], out=a.exps)
+            weights -= np.divide(b.exps, b.totals[..., None], out=b.exps)
+            yield heads, place, np.abs(weights, out=weights), of_scores
 
 
 def vectors_error(layer: Layer, sent: Layer) -> float:

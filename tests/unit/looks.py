@@ -6,18 +6,15 @@ import numpy as np
 
 from attnwidget.analysis.metrics import METRICS, HeadMetrics
 from attnwidget.analysis.row_batches import RowBatch, batch_of_weights
-from attnwidget.analysis.thumbnails import Thumbnail
+from attnwidget.analysis.thumbnails import Thumbnails
 from attnwidget.record import Floats, Tokens
 
 
 def thumbnail(weights: Floats, splits: tuple[int | None, int | None]) -> np.ndarray:
     """Levels [heads, lines, cells] of weights [heads, Tq, Tk]."""
-    found = []
-    for head in weights:
-        one = Thumbnail(head.shape, splits)
-        one.add(_whole(head))
-        found.append(one.levels())
-    return np.stack(found)
+    thumbnails = Thumbnails(len(weights), weights.shape[1:], splits)
+    thumbnails.add(_whole(weights))
+    return thumbnails.levels()
 
 
 def metrics(weights: Floats, special: Sequence[int]) -> dict[str, list[float]]:
