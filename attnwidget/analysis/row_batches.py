@@ -16,6 +16,8 @@ from attnwidget.record import Floats, Layer, ScoreProgram
 _CELLS = 1 << 18
 # With fewer rows, numpy's operations across keys would be slow.
 _MIN_ROWS = 64
+# The most rows of several heads: of fewer rows, a causal mask hides more keys from all.
+_ROWS_TOGETHER = 128
 
 SINGLE_THREADED = 1 << 18
 """The most multiplications of a product for which OpenBLAS uses one thread."""
@@ -86,10 +88,12 @@ class RowBatches:
         self._layer, self._rows, self._finite = layer, rows, finite
         num_keys = layer.shape[1]
         self._size = max(_MIN_ROWS, _CELLS // num_keys)
-        cells = min(self._size, len(rows)) * num_keys
-        together = 1
+        most_heads = 1
         if layer.program is not None and layer.program.same_heads:
-            together = min(max(1, _CELLS // cells), layer.num_heads)
+            self._size = min(self._size, _ROWS_TOGETHER)
+            most_heads = layer.num_heads
+        cells = min(self._size, len(rows)) * num_keys
+        together = min(max(1, _CELLS // cells), most_heads)
         self.groups = [
             slice(first, min(first + together, layer.num_heads))
             for first in range(0, layer.num_heads, together)
