@@ -16,8 +16,8 @@ from attnwidget.record import Floats, Layer, ScoreProgram
 _CELLS = 1 << 18
 # With fewer rows, numpy's operations across keys would be slow.
 _MIN_ROWS = 64
-# The most rows of several heads: of fewer rows, a causal mask hides more keys from all.
-_ROWS_TOGETHER = 128
+# The most rows under a causal mask, a window or blocks: from fewer rows, these hide more keys.
+_ROWS_OF_MASK = 128
 
 SINGLE_THREADED = 1 << 18
 """The most multiplications of a product for which OpenBLAS uses one thread."""
@@ -90,8 +90,9 @@ class RowBatches:
         self._size = max(_MIN_ROWS, _CELLS // num_keys)
         most_heads = 1
         if layer.program is not None and layer.program.same_heads:
-            self._size = min(self._size, _ROWS_TOGETHER)
             most_heads = layer.num_heads
+            if len(layer.program.reach(rows[:1], num_keys)) < num_keys:
+                self._size = min(self._size, _ROWS_OF_MASK)
         cells = min(self._size, len(rows)) * num_keys
         together = min(max(1, _CELLS // cells), most_heads)
         self.groups = [
