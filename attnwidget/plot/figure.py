@@ -20,6 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.ticker import FixedLocator
 from PIL import Image
 
 from attnwidget.view_state.choices import Lens
@@ -191,7 +192,8 @@ def _lay_out_by_largest_labels(figure: MatplotlibFigure, renderer: Any) -> None:
     """
     for axis in figure.findobj(Axis):
         labels = axis.get_ticklabels()
-        if labels:
+        # Ticks that matplotlib chooses itself change during the layout.
+        if labels and isinstance(axis.get_major_locator(), FixedLocator):
             sizes = np.array([label.get_window_extent(renderer).size for label in labels])
             limits = {0, len(labels) - 1, *sizes.argmax(axis=0)}
             for index, label in enumerate(labels):

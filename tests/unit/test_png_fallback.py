@@ -68,6 +68,21 @@ def test_the_picture_is_of_what_is_chosen(widget: AttentionWidget) -> None:
 
 
 @pytest.mark.usefixtures("matplotlib")
+@pytest.mark.parametrize(
+    "choices", [{}, {"orientation": "horizontal"}, {"view": "map"}], ids=["head", "across", "map"]
+)
+def test_the_picture_has_room_for_every_label(
+    widget: AttentionWidget, choices: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in choices.items():
+        setattr(widget, name, value)
+    drawn = _displayed(widget)["image/png"]
+    # The layout measures all labels.
+    monkeypatch.setattr("matplotlib.artist.Artist.set_in_layout", lambda *_: None)
+    assert _displayed(widget)["image/png"] == drawn
+
+
+@pytest.mark.usefixtures("matplotlib")
 def test_where_no_widget_runs_it_is_what_is_shown(widget: AttentionWidget) -> None:
     """GitHub, which converts a notebook and drops its scripts, and PDF show the picture."""
     nbconvert = pytest.importorskip("nbconvert")
