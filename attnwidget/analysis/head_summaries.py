@@ -27,7 +27,7 @@ class HeadSummary:
 
     Attributes:
         levels: uint8 [min(Tq, 32), min(Tk, 32)].
-        metrics: by name, to four decimals; 0 if no query is counted.
+        metrics: by name, to six decimals; 0 if no query is counted.
         weighted_levels: as `levels`, of the value-weighted shares of each row; None if the norms of
             values are not known.
     """
@@ -69,12 +69,11 @@ def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
                 weighted.add(batch.weighted(norms[heads]))
         # To more decimals than are shown, so that nothing is rounded twice.
         means = {name: each.round(6).tolist() for name, each in metrics.means(empty=0.0).items()}
-        levels = [None] * count if norms is None else list(weighted.levels())
-        summaries += [
-            HeadSummary(own, {name: each[head] for name, each in means.items()}, weighted_own)
-            for head, (own, weighted_own) in enumerate(
-                zip(thumbnails.levels(), levels, strict=True)
-            )
-        ]
+        levels = thumbnails.levels()
+        weighted_levels = None if norms is None else weighted.levels()
+        for n in range(count):
+            own = {name: each[n] for name, each in means.items()}
+            by_value = None if weighted_levels is None else weighted_levels[n]
+            summaries.append(HeadSummary(levels[n], own, by_value))
     step_done()
     return summaries

@@ -16,7 +16,7 @@ from attnwidget.record import Floats, Layer, ScoreProgram
 _CELLS = 1 << 18
 # With fewer rows, numpy's operations across keys would be slow.
 _MIN_ROWS = 64
-# The most rows under a causal mask, a window or blocks: from fewer rows, these hide more keys.
+# The most rows if a causal mask, a window or blocks hide keys: from fewer rows, they hide more.
 _ROWS_OF_MASK = 128
 
 SINGLE_THREADED = 1 << 18
@@ -88,10 +88,11 @@ class RowBatches:
         self._layer, self._rows, self._finite = layer, rows, finite
         num_keys = layer.shape[1]
         self._size = max(_MIN_ROWS, _CELLS // num_keys)
-        most_heads = 1
-        if layer.program is not None and layer.program.same_heads:
-            most_heads = layer.num_heads
-            if len(layer.program.reach(rows[:1], num_keys)) < num_keys:
+        most_heads = layer.num_heads
+        if layer.program is not None:
+            if not layer.program.same_heads:
+                most_heads = 1
+            elif len(layer.program.reach(rows[:1], num_keys)) < num_keys:
                 self._size = min(self._size, _ROWS_OF_MASK)
         cells = min(self._size, len(rows)) * num_keys
         together = min(max(1, _CELLS // cells), most_heads)
@@ -124,7 +125,7 @@ class RowBatches:
         logs, exps = by_key.swapaxes(2, 3)
         queries = layer.queries[heads, _as_slice(rows)].swapaxes(1, 2)
         scaled = np.multiply(queries, np.float32(program.head_scale(head)), order="C")
-        key_heads = np.arange(head, heads.stop) * layer.num_kv_heads // layer.num_heads
+        key_heads = _as_slice(np.arange(head, heads.stop) * layer.num_kv_heads // layer.num_heads)
         _multiply(layer.keys[key_heads, keys.start : keys.stop], scaled, out=by_key[0])
         program.finish(logs, head, rows, num_queries, keys)
         peaks, sums, totals = program.exponentials(logs, head, out=exps)
@@ -142,10 +143,10 @@ def batch_of_weights(weights: Floats, rows: NDArray[np.intp]) -> RowBatch:
     return RowBatch(rows, keys, weights, logs, np.zeros_like(sums), sums, np.ones_like(sums))
 
 
-def _as_slice(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:
-    """An index of the rows that makes no copy if they are consecutive."""
-    first, end = int(rows[0]), int(rows[-1]) + 1
-    return slice(first, end) if end - first == len(rows) else rows
+def _as_slice(places: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """An index of places, which do not decrease; it makes no copy if they are consecutive."""
+    first, end = int(places[0]), int(places[-1]) + 1
+    return slice(first, end) if end - first == len(places) else places
 
 
 def _multiply(keys: Floats, queries: Floats, out: Floats) -> None:

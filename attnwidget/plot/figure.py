@@ -188,7 +188,7 @@ def _lay_out_by_largest_labels(figure: MatplotlibFigure, renderer: Any) -> None:
     """Leave the tick labels that need no room of their own out of the layout.
 
     matplotlib measures every label in it a dozen times for one drawing. The first, last, widest
-    and tallest of an axis need the same room as all.
+    and tallest of an axis need the same room as all, since labels do not overlap.
     """
     for axis in figure.findobj(Axis):
         labels = axis.get_ticklabels()

@@ -94,12 +94,12 @@ def difference(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> Difference:
 
 def _differences(
     layer: Layer, sent: Layer, rows: NDArray[np.intp]
-) -> Iterator[tuple[int | slice, slice, Floats, float]]:
+) -> Iterator[tuple[slice, slice, Floats, float]]:
     """Yield (heads, place among the rows, differences [..., keys], the largest of a score)."""
     if layer.program is None:
         for head in range(layer.num_heads):
             weights = sent.head_weights(head, rows) - layer.head_weights(head, rows)
-            yield head, slice(len(rows)), np.abs(weights, out=weights), 0.0
+            yield slice(head, head + 1), slice(len(rows)), np.abs(weights, out=weights), 0.0
         return
     ours, theirs = (RowBatches(own, rows, finite=False) for own in (sent, layer))
     for heads in ours.groups:

@@ -67,7 +67,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory, record: aw.AttentionRecor
 @pytest.fixture(scope="module")
 def converted(executed: Path) -> Path:
     (executed.parent / EARLIER).write_bytes(read_earlier(EARLIER))
-    nbconvert(executed, *TO_HTML, EARLIER)
+    nbconvert(executed, *TO_HTML, "--HTMLExporter.theme=dark", EARLIER)
     return executed.with_suffix(".html")
 
 
@@ -204,10 +204,10 @@ def test_hostile_texts_stay_text(opened: tuple[Page, Watch], page: Page) -> None
     expect_text_alone(View(page.locator("body > main > div").nth(3)), opened[1])
 
 
-def test_it_turns_with_what_is_around_it(page: Page, embedded: View) -> None:
-    expect_brightness(embedded.body, dark=False)
-    page.locator("body").evaluate("node => { node.style.background = '#111' }")
+def test_it_is_as_dark_as_the_page_and_turns_with_it(page: Page, embedded: View) -> None:
     expect_brightness(embedded.body, dark=True)
+    page.locator("body").evaluate("node => { node.style.background = '#fff' }")
+    expect_brightness(embedded.body, dark=False)
     page.locator("body").evaluate("node => { node.style.background = '' }")
 
 

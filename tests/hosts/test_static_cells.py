@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page
 import attnwidget as aw
 from tests.browser.view import View, eventually, expect_lines, expect_painted
 from tests.hosts import marimo, static_cells, voila
-from tests.hosts.shown import PAINTS, expect_brightness, expect_head_view
+from tests.hosts.hostile_texts import expect_text_alone
+from tests.hosts.shown import PAINTS, expect_brightness, expect_head_view, expect_model_view
 from tests.support import Watch
 
 # Network requests of these hosts' pages without any widget. They are refused here.
@@ -84,14 +85,18 @@ def test_hosts(host: str, folder: Path, record: aw.AttentionRecord, visit: Visit
         page.context.close()
 
 
-def test_it_is_as_dark_as_the_page(folder: Path, visit: Visit) -> None:
+def test_a_dark_page_and_all_that_is_in_it(
+    folder: Path, record: aw.AttentionRecord, visit: Visit
+) -> None:
     options = ("--HTMLExporter.theme=dark", "--output=dark.html")
     static_cells.call(folder, "nbconvert", "--to", "html", *options, "notebook.ipynb")
-    page, _ = visit("")
+    page, watch = visit("")
     view = _open(page, (folder / "dark.html").as_uri())
     expect_lines(view)
     expect_brightness(view.body, dark=True)
     eventually(page, lambda: _fills_the_window(view))
+    expect_model_view(static_cells.view(page, 1), record)
+    expect_text_alone(static_cells.view(page, 2), watch)
     page.context.close()
 
 

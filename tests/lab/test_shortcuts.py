@@ -18,13 +18,15 @@ def view(lab: Lab) -> View:
 
 def test_no_cell_is_made_or_changed(lab: Lab, view: View) -> None:
     before = lab.cells()
-    for part in (view.query(4), view.swatch(3), view.layer, view.tab("Head")):
+    # Those that the view knows go to the head before, to the next layer, and to the head after.
+    for layer, part in enumerate((view.query(4), view.swatch(3), view.layer, view.tab("Head")), 1):
         part.click()
+        head = view.head.inner_text()
         for key in ("b", "a", "m", "y", "1", ",", "]", "."):
             lab.page.keyboard.press(key)
             assert lab.cells() == before, (part, key)
-    # The view followed the keys that it knows.
-    expect(view.layer).to_have_text("4")
+        expect(view.layer).to_have_text(f"{layer}")
+        expect(view.head).to_have_text(f"{max(int(head), 1)}")
     view.query(4).click()
     for digit, tab in (("2", "Model"), ("3", "Neuron"), ("1", "Head")):
         lab.page.keyboard.press(digit)

@@ -31,7 +31,9 @@ def test_made_in_the_dark(lab: Lab) -> None:
     view = View(lab.run("aw.show(record)").output)
     expect_brightness(view.body, dark=True)
     expect_lines(view)
-    # One that was asked for stays.
-    light = View(lab.run("aw.show(record, theme='light')").output)
-    expect_brightness(light.body, dark=False)
-    expect_lines(light)
+    # One that was asked for stays, also when JupyterLab turns.
+    asked = View(lab.run("aw.show(record, theme='dark')").output)
+    lab.set_theme("light")
+    expect_brightness(view.body, dark=False)
+    expect_brightness(asked.body, dark=True)
+    expect_lines(asked)

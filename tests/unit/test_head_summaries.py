@@ -74,9 +74,13 @@ LAYERS = {
 }
 
 
-@pytest.fixture(params=["one batch", "many batches"])
-def batched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "many batches":
+@pytest.fixture(params=["one batch", "three heads at a time", "many batches"])
+def batched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    if request.param == "three heads at a time":
+        rows, columns = LAYERS[name].shape
+        monkeypatch.setattr(row_batches, "_CELLS", 3 * rows * columns)
+        monkeypatch.setattr(row_batches, "_ROWS_OF_MASK", rows)
+    elif request.param == "many batches":
         monkeypatch.setattr(row_batches, "_CELLS", 0)
         monkeypatch.setattr(row_batches, "_MIN_ROWS", 3)
 

@@ -69,7 +69,16 @@ def test_the_picture_is_of_what_is_chosen(widget: AttentionWidget) -> None:
 
 @pytest.mark.usefixtures("matplotlib")
 @pytest.mark.parametrize(
-    "choices", [{}, {"orientation": "horizontal"}, {"view": "map"}], ids=["head", "across", "map"]
+    "choices",
+    [
+        {},
+        {"orientation": "horizontal"},
+        {"view": "map"},
+        {"view": "neuron"},
+        {"view": "model"},
+        {"view": "model", "sort": "entropy", "opened": True},
+    ],
+    ids=["head", "across", "map", "neuron", "model", "sorted and opened"],
 )
 def test_the_picture_has_room_for_every_label(
     widget: AttentionWidget, choices: dict[str, Any], monkeypatch: pytest.MonkeyPatch

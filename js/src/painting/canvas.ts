@@ -23,16 +23,28 @@ export function paintCanvas(
   paint: Paint,
   inFigures: Paint = paint,
 ): void {
-  const ratio = canvasRatio(width, height);
-  const context = openCanvas(canvas, width, height, ratio);
-  context.save();
-  paint(context, ratio);
-  context.restore();
+  paintBox(canvas, width, height, [0, 0, width, height], paint);
   paints.set(canvas, inFigures);
 }
 
 /** Left, top, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
+
+/** Paint a box of a canvas of CSS size width x height anew, and leave the rest of it. */
+export function paintBox(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  box: Box,
+  paint: Paint,
+): void {
+  const ratio = canvasRatio(width, height);
+  const context = sizedCanvas(canvas, width, height, ratio);
+  context.clearRect(...box);
+  context.save();
+  paint(context, ratio);
+  context.restore();
+}
 
 const parts = new WeakMap<HTMLCanvasElement, Box>();
 
@@ -59,9 +71,7 @@ export function paintPart(
   }
   if (box) {
     parts.set(canvas, box);
-    context.save();
-    paint(context, ratio);
-    context.restore();
+    paintBox(canvas, width, height, box, paint);
   } else parts.delete(canvas);
   paints.set(canvas, box ? paint : () => {});
 }
@@ -98,7 +108,7 @@ export const asPicture =
   (width: number, height: number, paint: Paint): Paint =>
   (painter, ratio) => {
     const canvas = document.createElement("canvas");
-    paint(openCanvas(canvas, width, height, ratio), ratio);
+    paint(sizedCanvas(canvas, width, height, ratio), ratio);
     painter.drawImage(canvas, 0, 0, width, height);
   };
 
@@ -109,18 +119,6 @@ export function imageCanvas(image: ImageData): HTMLCanvasElement {
   canvas.height = image.height;
   canvas.getContext("2d")?.putImageData(image, 0, 0);
   return canvas;
-}
-
-/** Resize and clear a canvas, for `ratio` pixels per CSS pixel. */
-function openCanvas(
-  canvas: HTMLCanvasElement,
-  width: number,
-  height: number,
-  ratio: number,
-): CanvasRenderingContext2D {
-  const context = sizedCanvas(canvas, width, height, ratio);
-  context.clearRect(0, 0, width, height);
-  return context;
 }
 
 /** Resize a canvas, for `ratio` pixels per CSS pixel, which clears it if its size changes. */

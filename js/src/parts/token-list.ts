@@ -58,6 +58,9 @@ const PAGE = 20;
 /** The padding left and right of a label, in CSS pixels. */
 export const PADDING = 8;
 
+/** In a label that may be higher than its row: marks above and below letters, and line breaks. */
+const TALL = /[\p{M}\n]/u;
+
 /** Counts lists: two may be of the same side. */
 let lists = 0;
 
@@ -106,6 +109,8 @@ export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement 
     );
     row.style[horizontal ? "width" : "height"] = `${size(at)}px`;
     row.dataset.index = `${index}`;
+    // Browsers go through every clip on each hover, and other labels fit.
+    if (TALL.test(labels[index])) row.style.overflow = "hidden";
     return row;
   };
 

@@ -51,7 +51,7 @@ export function tour(scope: Scope, { root, state, manifest, status }: TourOption
     if (at.peek() + 1 < steps.peek().length) go(at.peek() + 1);
     else toggle(false);
   });
-  const note = el("span", { class: "label" }, "Esc ends it; your choices stay as they were.");
+  const note = el("span", { class: "label" }, "Esc ends it; your choices stay.");
   const buttons = el("div", { class: "tour-buttons" }, note, back, next);
   const { element, toggle } = dialog("Tour", text, buttons);
   element.classList.add("tour");
@@ -62,7 +62,6 @@ export function tour(scope: Scope, { root, state, manifest, status }: TourOption
     steps.value = stepsOf(state, manifest);
     toggle(true);
     go(0);
-    next.focus();
     follow();
   }
 
@@ -256,7 +255,7 @@ function stepsOf(state: State, manifest: Manifest): readonly Step[] {
     ...state.views.flatMap((view) => steps[view]),
     {
       title: "Save a figure",
-      text: "This saves what is shown as SVG or PNG, as the key s does; the button before it copies the numbers.",
+      text: "This or the key s saves what is shown as SVG or PNG; the button before it copies the numbers.",
       choices: {},
       about: ["[aria-label='Save figure']"],
       parts: 0,

@@ -74,7 +74,7 @@ export function paintRibbons(
       const until = Math.min(from + BAND, across);
       const column = (x: number) =>
         sums.subarray(4 * (x - from) * height, 4 * (x - from + 1) * height);
-      // They begin at 0.
+      // `floats` gives zeros.
       if (from > 0) sums.fill(0);
       for (let x = from; x < until; x++) {
         const t = (x + 0.5) / across;

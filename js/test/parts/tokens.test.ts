@@ -189,6 +189,13 @@ describe("the keyboard", () => {
   });
 });
 
+test("only labels that may be higher than their row are cut off", () => {
+  const labels = [...tokens.labels.slice(0, -2), `a${"\u0300".repeat(200)}`, "\n    def"];
+  const { list } = mounted("query", {}, { ...tokens, labels });
+  const cut = rowsOf(list).filter((row) => row.style.overflow === "hidden");
+  expect(cut.map(({ textContent }) => textContent)).toEqual(labels.slice(-2));
+});
+
 test("a part of the tokens keeps their own positions", async () => {
   const { state, list } = mounted("key", { positions: [5, 6, 7, 8] });
   expect(rowsOf(list).map(({ textContent }) => textContent)).toEqual(tokens.labels.slice(5));

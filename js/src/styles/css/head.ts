@@ -44,7 +44,6 @@ export const HEAD = `
 .tokens:focus-visible { outline-offset: -2px }
 .tokens { position: relative; flex: none; cursor: pointer; -webkit-user-select: none; user-select: none; border-radius: 4px }
 .tokens.line { display: flex; height: 30px; width: max-content }
-/* Labels are shortened to fit. An overflow that is hidden would be a clip per token, which each hover goes through. */
 .tokens [role=option] { display: flex; align-items: center; padding: 0 8px; border-radius: 4px }
 .tokens [role=option] span { white-space: pre }
 .tokens.line [role=option] { justify-content: center }

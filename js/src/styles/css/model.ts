@@ -23,10 +23,10 @@ export const MODEL = `
   white-space: pre; background: var(--background);
 }
 .warning { color: var(--negative) }
-.atlas { position: absolute; z-index: -1; top: var(--top); left: var(--left) }
-.atlas canvas { display: block; content-visibility: auto }
+.thumbnails { position: absolute; z-index: -1; top: var(--top); left: var(--left) }
+.thumbnails canvas { display: block; content-visibility: auto }
 [role=gridcell] { position: relative; flex: none; width: var(--across); height: var(--down); margin: 0 calc(var(--gap) / 2); border-radius: 7px; cursor: pointer }
-[role=gridcell]:is(:hover, [aria-selected=true])::after { content: ""; position: absolute; inset: 0 0 calc(-1 * var(--below)); border-radius: 6px; outline-offset: 1.5px; pointer-events: none }
+[role=gridcell]:where(:hover, [aria-selected=true])::after { content: ""; position: absolute; inset: 0 0 calc(-1 * var(--below)); border-radius: 6px; outline-offset: 1.5px; pointer-events: none }
 [role=gridcell]:hover::after { outline: 1.5px solid var(--muted) }
 [role=gridcell][aria-selected=true]::after { outline: 2.5px solid var(--accent) }
 .caption { position: absolute; top: calc(100% + 6px); left: 0; right: 0; font-size: 11px; line-height: 14px; text-align: center }

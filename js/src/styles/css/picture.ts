@@ -9,7 +9,7 @@ export const PICTURE = `
 .picture-pair { position: relative; flex: 1 1 auto; display: flex; justify-content: space-between; min-width: 0 }
 .picture-side { flex: none }
 .picture-stage { position: relative; width: fit-content; cursor: crosshair; touch-action: pan-y; border-radius: 2px }
-.picture-stage canvas { position: static; display: block }
+.picture-stage canvas { display: block }
 .picture-stage [role=row] { position: static; height: 0 }
 .picture-stage [role=gridcell] { position: absolute; margin: 0; border-radius: 0; pointer-events: none }
 .picture-stage [role=gridcell]::after { content: none }

@@ -6,18 +6,17 @@ import { remarks } from "../../parts/fidelity.ts";
 import type { HeadPlace } from "../../state/choices.ts";
 import type { Row } from "../shared/all-heads/order.ts";
 import { description, headName } from "../shared/all-heads/status.ts";
-import { type Atlas, modelAtlas } from "./atlas.ts";
 import type { ModelLayout } from "./layout.ts";
+import { modelPictures, type Pictures } from "./pictures.ts";
 import { type Means, meanBars, meanName, meanText } from "./summary.ts";
 
 export interface ModelGrid {
   /** The element of role "grid", which takes the keys. */
   readonly element: HTMLElement;
-  readonly atlas: Atlas;
+  readonly fill: Pictures["fill"];
   /** The header row, which is sticky. */
   readonly top: HTMLElement;
-  /** Leave this space in CSS pixels below a row, and nowhere else. */
-  part(below: number | null, space: number): void;
+  readonly setGap: Pictures["setGap"];
   cell(row: number, column: number): HTMLElement | undefined;
   /** Mark the cells of the heads that are switched off, and no others. */
   markOff(off: readonly HeadPlace[]): void;
@@ -34,7 +33,7 @@ export function modelGrid(
 ): ModelGrid {
   const headOfCell = new Map<Element | null, Head>();
   const rowMeans = layout.summary ? meanBars(means.ofMeans, means.rows) : [];
-  const atlas = modelAtlas(rows.length, layout);
+  const pictures = modelPictures(rows.length, layout);
   const cells: HTMLElement[][] = [];
 
   const lines = rows.map(({ layer, heads }, index) => {
@@ -83,18 +82,18 @@ export function modelGrid(
     top,
     ...lines,
     bottom,
-    atlas.element,
+    pictures.element,
   );
   for (const name of LENGTHS) element.style.setProperty(`--${name}`, `${layout[name]}px`);
   return {
     element,
-    atlas,
+    fill: pictures.fill,
     top,
-    part(below, space) {
+    setGap(below, space) {
       lines.forEach((line, row) => {
         line.style.marginBottom = row === below ? `${space}px` : "";
       });
-      atlas.part(below, space);
+      pictures.setGap(below, space);
     },
     cell: (row, column) => cells[row]?.[column],
     markOff(off) {

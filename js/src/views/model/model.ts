@@ -183,8 +183,8 @@ export function modelView(context: Context): View {
     const arrange = () => {
       const at = placeOf(shown, current.peek());
       const openedPanel = panel.peek();
-      if (openedPanel && at) grid.part(at.row, openedPanel.element.offsetHeight + PANEL_MARGIN);
-      else grid.part(null, 0);
+      if (openedPanel && at) grid.setGap(at.row, openedPanel.element.offsetHeight + PANEL_MARGIN);
+      else grid.setGap(null, 0);
       if (!at) return;
       const { left, top, across, gap, rowPitch } = layout;
       const notch = margin + left + (at.column + 0.5) * (across + gap);
@@ -214,7 +214,7 @@ export function modelView(context: Context): View {
         palette: palette.value,
         thumbnailOf,
       };
-      return grid.atlas.fill(shown.map((row) => rowPaint(painting, row)));
+      return grid.fill(shown.map((row) => rowPaint(painting, row)));
     });
     scope.effect(() => grid.markOff(state.off.value));
     scope.scopedEffect((own) => {

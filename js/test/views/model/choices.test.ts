@@ -37,7 +37,7 @@ const names = () =>
     .elements()
     .map((each) => each.getAttribute("aria-label"));
 const about = (app: App) => find(app, ".about").textContent;
-const canvasOf = (app: App) => find<HTMLCanvasElement>(app, ".atlas canvas");
+const canvasOf = (app: App) => find<HTMLCanvasElement>(app, ".thumbnails canvas");
 
 /** The colour of the bar under a cell. */
 function barColor(app: App, layer: number, head: number): number[] {

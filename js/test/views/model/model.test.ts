@@ -20,7 +20,7 @@ expectNoProblems();
 
 const { cell, grid, status, list, tab, swatches } = parts();
 
-const canvasOf = (app: App) => find<HTMLCanvasElement>(app, ".atlas canvas");
+const canvasOf = (app: App) => find<HTMLCanvasElement>(app, ".thumbnails canvas");
 
 describe("the picture", () => {
   test.for([
