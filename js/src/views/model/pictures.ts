@@ -94,7 +94,8 @@ export function modelPictures(
       return inSlices(rows, (row) => {
         const piece = pieces.find(({ end }) => row < end) as Piece;
         const top = topOf(row, piece, canvasRatio(width, height(piece)));
-        // What it clears of the row below, that one paints next.
+        // Where the pitch is no whole number of pixels, it clears part of one of the row below, which
+        // is painted next.
         paintBox(piece.canvas, width, height(piece), [0, top, width, rowPitch], (...to) =>
           paintRow(row, piece, ...to),
         );
