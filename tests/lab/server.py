@@ -14,6 +14,10 @@ from typing import Any, Literal
 
 from tests.support import PATIENCE_SECONDS
 
+# A server that still has not ended by itself is killed, which harms no test: JupyterLab sometimes
+# waits for a page that is open.
+GRACE_SECONDS = 10
+
 # Requests that would go to other servers.
 QUIET = {
     "@jupyterlab/apputils-extension:notification": {
@@ -122,6 +126,7 @@ def running(command: list[str], folder: Path, address: Callable[[], str | None])
     finally:
         server.terminate()
         try:
-            server.wait(PATIENCE_SECONDS)
+            server.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             server.kill()
+            server.wait()
