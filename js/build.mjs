@@ -25,9 +25,9 @@ const bundle = (name, format) => ({
   logLevel: "info",
 });
 
-// anywidget imports widget.js as a module; page.js is a plain script, since a page opened from disk
-// cannot import modules.
-const bundles = [bundle("widget", "esm"), bundle("page", "iife")];
+// anywidget imports widget.js as a module; start.js, which unpacks page.js, and page.js are plain
+// scripts, since a page opened from disk cannot import modules.
+const bundles = [bundle("widget", "esm"), bundle("start", "iife"), bundle("page", "iife")];
 
 /** Bundle, and name variables by terser, with which gzip makes less of the same code. */
 async function bundled(options) {
