@@ -5,10 +5,10 @@ python -m benchmarks.encoding [--tokens 32 128 512] [--quality default] [MODEL .
 Models are local directories or hub names; without one, the embedded model. The text is this
 project's own documentation. All but the seconds and the speed is the same in every run:
 
-page      the whole file, in kilobytes, script and base64 included
+page      the whole file, in kilobytes, script included, all as text
 BertViz   the attention as the JSON that its head view embeds, counted once (it embeds it twice), in
           kilobytes, and how many times the page goes into it
-payload   all layers as they are before base64, in kilobytes
+payload   all layers as they are before they are text, in kilobytes
 entropy   that of all coefficients by themselves, in kilobytes: per layer, of queries and keys (or
           weights) each, of their distribution. The payload holds the basis, masks and biases too;
           it can be below this, because components have distributions of their own.
@@ -19,7 +19,6 @@ largest   the largest difference of a weight
 from __future__ import annotations
 
 import argparse
-import base64
 import json
 import re
 import time
@@ -33,7 +32,7 @@ import numpy as np
 import attnwidget
 from attnwidget.default_model import default_model
 from attnwidget.wire.compression import Quality
-from tests.decoding import decode_arrays, part_buffers
+from tests.decoding import decode_arrays, from_base85, part_buffers
 
 CODED = ("queries", "keys", "weights")
 
@@ -76,7 +75,7 @@ def json_bytes(record: attnwidget.AttentionRecord) -> int:
 def entropy_bytes(block: dict[str, Any]) -> float:
     """The entropy of the coefficients of queries, keys or weights, by their distributions."""
     parts = block["parts"]
-    buffers = part_buffers(parts, zlib.decompress(base64.b64decode(block["data"])))
+    buffers = part_buffers(parts, zlib.decompress(from_base85(block["data"])))
     coded = {part["name"].removesuffix("_channels") for part in parts} & set(CODED)
     total = 0.0
     for name, array in decode_arrays(parts, buffers).items():
@@ -105,7 +104,7 @@ def rows(
             blocks = blocks_of(page)
             errors = [block["error"] for block in blocks]
             bertviz, size = json_bytes(record), len(page)
-            payload = sum(len(base64.b64decode(block["data"])) for block in blocks)
+            payload = sum(len(from_base85(block["data"])) for block in blocks)
             entropy = sum(map(entropy_bytes, blocks))
             moved = [error["variation"] for error in errors if "variation" in error]
             yield {

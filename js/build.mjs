@@ -1,9 +1,10 @@
 // Bundles the front end into the Python package: `node build.mjs [--watch]`.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build, context } from "esbuild";
+import { minify } from "terser";
 import { esbuildInline, esbuildStyles } from "./inline.mjs";
 
 // The limit, since anywidget sends the bundle once per widget, and every exported page embeds it.
@@ -24,9 +25,17 @@ const bundle = (name, format) => ({
   logLevel: "info",
 });
 
-// anywidget imports widget.js as a module; page.js is a plain script, since a page opened from disk
-// cannot import modules.
-const bundles = [bundle("widget", "esm"), bundle("page", "iife")];
+// anywidget imports widget.js as a module; start.js, which unpacks page.js, and page.js are plain
+// scripts, since a page opened from disk cannot import modules.
+const bundles = [bundle("widget", "esm"), bundle("start", "iife"), bundle("page", "iife")];
+
+/** Bundle, and name variables by terser, with which gzip makes less of the same code. */
+async function bundled(options) {
+  await build({ ...options, logLevel: "warning" });
+  const module = options.format === "esm";
+  const code = readFileSync(options.outfile, "utf8");
+  writeFileSync(options.outfile, (await minify(code, { module, compress: false })).code);
+}
 
 function kilobytes({ outfile }) {
   const code = readFileSync(outfile);
@@ -40,7 +49,7 @@ function kilobytes({ outfile }) {
 if (process.argv.includes("--watch")) {
   for (const options of bundles) await (await context(options)).watch();
 } else {
-  await Promise.all(bundles.map((options) => build({ ...options, logLevel: "warning" })));
+  await Promise.all(bundles.map(bundled));
   for (const { file, min, gzip } of bundles.map(kilobytes)) {
     console.log(`${file}  ${min.toFixed(1)} KB minified, ${gzip.toFixed(1)} KB gzip`);
     if (gzip > MAX_GZIP_KB) {

@@ -1,7 +1,9 @@
-"""Decoder of coded integers in Python, for tests and benchmarks; browsers have their own."""
+"""Decoders in Python, for tests and benchmarks, of what a page holds; browsers have their own."""
 
 from __future__ import annotations
 
+import base64
+import string
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -11,6 +13,26 @@ from attnwidget.wire.block import Part
 
 _BITS = {"f16": 16, "f32": 32, "i8": 8, "i16": 16, "bits": 1}
 _KINDS = {"f16": "<f2", "f32": "<f4", "i8": "i1", "i16": "<i2"}
+
+
+# That of RFC 1924, which Python has, and that of pages.
+_RFC_1924 = (
+    string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#$%&()*+-;<=>?@^_`{|}~"
+)
+_OF_PAGES = "".join(sorted({*map(chr, range(33, 127))} - {*"\"$&'<>\\`{"}))
+_TO_PAGE, _FROM_PAGE = (
+    str.maketrans(*pair) for pair in ((_RFC_1924, _OF_PAGES), (_OF_PAGES, _RFC_1924))
+)
+
+
+def to_base85(data: bytes) -> str:
+    """The text of bytes in a page."""
+    return base64.b85encode(data).decode().translate(_TO_PAGE)
+
+
+def from_base85(text: str) -> bytes:
+    """The bytes of a page's text."""
+    return base64.b85decode(text.translate(_FROM_PAGE))
 
 
 def part_buffers(parts: Sequence[Part], data: bytes) -> list[bytes]:

@@ -101,16 +101,26 @@ class RowBatches:
             for first in range(0, layer.num_heads, together)
         ]
         self._memory = np.empty((2, together * cells), np.float32)
+        self._only: RowBatch | None = None
 
     def of(self, heads: slice) -> Iterator[RowBatch]:
-        """The rows of a group of heads, in order; the arrays begin with the dimension of heads."""
+        """The rows of a group of heads, in order; the arrays begin with the dimension of heads.
+
+        If one batch holds all rows of all heads, it is computed once.
+        """
+        if self._only is not None:
+            yield self._only
+            return
         for start in range(0, len(self._rows), self._size):
             rows = self._rows[start : start + self._size]
             if self._layer.program is None:
                 assert self._layer.weights is not None
-                yield batch_of_weights(self._layer.weights[heads, rows], rows)
+                batch = batch_of_weights(self._layer.weights[heads, rows], rows)
             else:
-                yield self._of_scores(self._layer.program, heads, rows)
+                batch = self._of_scores(self._layer.program, heads, rows)
+            if len(self.groups) == 1 and len(rows) == len(self._rows):
+                self._only = batch
+            yield batch
 
     def _of_scores(self, program: ScoreProgram, heads: slice, rows: NDArray[np.intp]) -> RowBatch:
         layer, head = self._layer, heads.start

@@ -147,7 +147,8 @@ def _extras() -> Iterator[Finding]:
 
 
 def _bundles() -> Iterator[Finding]:
-    for name, use in (("widget.js", "widgets"), ("page.js", "pages and static views")):
+    pages = "pages and static views"
+    for name, use in (("widget.js", "widgets"), ("start.js", pages), ("page.js", pages)):
         file = _package() / "static" / name
         if file.is_file() and file.stat().st_size:
             yield Finding(f"bundle {name}", f"{file.stat().st_size:,} bytes, for {use}")

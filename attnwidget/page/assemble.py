@@ -112,7 +112,7 @@ def page_html(
         room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
         compared = any("compared" in widget.manifest for widget in distinct)
         finest = FINE_DIFFERENCES if compared else FINE
-        packed = iter(_packed(layers_of_all, names, quality, room * 3 / 4, finest))
+        packed = iter(_packed(layers_of_all, names, quality, room * 4 / 5, finest))
         return page(
             [{(name, layer.number): next(packed) for name, layer in own} for own in included]
         )

@@ -15,27 +15,10 @@ from typing import Any
 
 from attnwidget.wire import SavedEffect, SentArc, SentExamples, SentMetric, SentSimilarity
 
+from .base85 import base85
 from .blocks import PackedLayer
 
-_SCRIPT = Path(__file__).parents[1] / "static" / "page.js"
-
-# Decompresses and starts the front end's script, which is most of the page of a short text.
-_START = """\
-(async () => {
-  try {
-    const packed = atob(document.querySelector("[data-program]").textContent);
-    const bytes = new Uint8Array(packed.length);
-    for (let i = 0; i < bytes.length; i++) bytes[i] = packed.charCodeAt(i);
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const script = document.createElement("script");
-    script.textContent = await new Response(stream).text();
-    document.body.append(script);
-  } catch {
-    document.querySelector(".waiting").textContent =
-      "This page is damaged, or this browser is older than 2023 and cannot unpack it.";
-  }
-})();
-"""
+_STATIC = Path(__file__).parents[1] / "static"
 
 # The policy allows these two scripts, WebAssembly and the script's own worker, but no requests, so
 # that no captured text can make the page load or send anything.
@@ -146,7 +129,7 @@ def document(
         "records": [
             {
                 "manifest": record.manifest,
-                "overview": None if record.overview is None else _base64(record.overview),
+                "overview": None if record.overview is None else _packed(record.overview),
             }
             for record in records
         ],
@@ -163,33 +146,33 @@ def document(
         for stack, rollout in record.rollouts.items()
     ]
     models = ", ".join(dict.fromkeys(record.model for record in records if record.model))
-    program = _SCRIPT.read_bytes()
+    start, program = ((_STATIC / f"{name}.js").read_bytes() for name in ("start", "page"))
     return _PAGE.format(
         framed=" data-framed" if framed else "",
         title=html.escape(f"Attention of {models}" if models else "Attention"),
-        digests=f"{_digest(_START.encode())} {_digest(program)}",
+        digests=f"{_digest(start)} {_digest(program)}",
         content=_json(content),
         blocks="\n".join(blocks),
         program=_packed_program(program),
-        start=_START,
+        start=start.decode(),
     )
 
 
 @lru_cache(maxsize=1)
 def _packed_program(program: bytes) -> str:
-    return _base64(zlib.compress(program, 9))
+    return base85(zlib.compress(program, 9))
 
 
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+def _packed(overview: bytes) -> dict[str, Any]:
+    return {"bytes": len(overview), "data": base85(zlib.compress(overview))}
 
 
 def _digest(script: bytes) -> str:
-    return f"'sha256-{_base64(hashlib.sha256(script).digest())}'"
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
 
 
 def _block(record: int, key: str, layer: PackedLayer) -> str:
-    content = _json(layer.content | {"data": _base64(layer.data)})
+    content = _json(layer.content | {"data": base85(layer.data)})
     place = f'data-record="{record}" data-block="{html.escape(key)}"'
     return f'<script type="application/json" {place}>{content}</script>'
 

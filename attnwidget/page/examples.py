@@ -12,6 +12,7 @@ from attnwidget.wire import SentExamples, encode_record
 from attnwidget.wire.compression import LIMITS
 
 from .assemble import ShownRecord, page_manifest, page_record
+from .base85 import base85_size
 from .blocks import PackedLayers, packed_layer
 from .document import PageRecord, PageWidget, document
 from .included import opening_choices
@@ -38,7 +39,7 @@ class PackedExample:
     @property
     def size(self) -> int:
         """The bytes that it takes in a page, at most."""
-        data = sum(-(-len(layer.data) // 3) * 4 + _LAYER_TEXT for layer in self.layers.values())
+        data = sum(base85_size(len(layer.data)) + _LAYER_TEXT for layer in self.layers.values())
         return data + len(json.dumps(encode_record(self.record)))
 
 

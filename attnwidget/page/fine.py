@@ -21,6 +21,8 @@ _SAMPLE = 3
 _UNCERTAIN = 1.04
 # With a larger difference allowed, nearly all layers would be packed as COMPACT.
 _COARSEST = 0.02
+# Layers differ in size, but where the first ones would need so much more, all would.
+_HOPELESS = 4
 # The next limit is coarser than the estimate by this factor.
 _MARGIN = 1.05
 
@@ -50,9 +52,22 @@ def packed_fine(
         return None
     sample = sorted({int(n) for n in spread_rows(len(layers), _SAMPLE)})
     limits = finest
+
+    def estimated() -> float:
+        return _UNCERTAIN * whole * _size(packed.values()) / sum(sizes[n] for n in packed)
+
+    def next_largest(needed: float) -> float:
+        # A number takes two bytes in its block.
+        bits_less = 8 * (needed - room) / (whole / 2)
+        return float(limits.largest * _MARGIN * 2**bits_less)
+
     while limits.largest < _COARSEST:
-        packed = {n: pack(layers[n], limits) for n in sample}
-        needed = _UNCERTAIN * whole * _size(packed.values()) / sum(sizes[n] for n in sample)
+        packed: dict[int, PackedLayer] = {}
+        for n in sample:
+            packed[n] = pack(layers[n], limits)
+            if next_largest(estimated()) > _HOPELESS * _COARSEST:
+                return None
+        needed = estimated()
         if needed <= room:
             everything = []
             for n, layer in enumerate(layers):
@@ -61,9 +76,7 @@ def packed_fine(
             needed = _size(everything)
             if needed <= room:
                 return everything
-        # A number takes two bytes in its block.
-        bits_less = 8 * (needed - room) / (whole / 2)
-        limits = Limits(COMPACT.variation, limits.largest * _MARGIN * 2**bits_less)
+        limits = Limits(COMPACT.variation, next_largest(needed))
     return None
 
 

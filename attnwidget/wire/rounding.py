@@ -70,49 +70,65 @@ class Difference:
         return error
 
 
-def difference(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> Difference:
-    """Compare the attention of these query rows, in increasing order.
+class Comparison:
+    """The attention of some query rows of a layer, to be compared with it as it is sent.
 
-    Raises:
-        ValueError: a rounded score is out of the range of single precision.
+    Args:
+        rows: positions of queries, increasing.
     """
-    largest = np.empty((layer.num_heads, len(rows)), np.float32)
-    moved, scores = 0.0, 0.0
-    # Overflows become NaN or infinity, which is checked below.
-    with np.errstate(over="ignore", invalid="ignore"):
-        for heads, place, weights, of_scores in _differences(layer, sent, rows):
-            largest[heads, place] = weights.max(axis=-1)
-            moved += float(weights.sum(dtype=np.float64)) / 2
-            scores = max(scores, of_scores)
-    if not (np.isfinite(largest).all() and np.isfinite(scores)):
-        raise ValueError(
-            f"the scores of layer {layer.number} are beyond single precision where they are "
-            "rounded, so that it cannot be shown"
-        )
-    return Difference(largest, moved / largest.size, None if layer.program is None else scores)
+
+    def __init__(self, layer: Layer, rows: NDArray[np.intp]) -> None:
+        self._layer, self._rows = layer, rows
+        # Computed once for all comparisons if it fits into one batch.
+        self._batches = RowBatches(layer, rows, finite=False)
+
+    def difference(self, sent: Layer) -> Difference:
+        """Compare the attention of the layer as it is sent.
+
+        Raises:
+            ValueError: a rounded score is out of the range of single precision.
+        """
+        layer = self._layer
+        largest = np.empty((layer.num_heads, len(self._rows)), np.float32)
+        moved, scores = 0.0, 0.0
+        # Overflows become NaN or infinity, which is checked below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for heads, place, weights, of_scores in self._differences(sent):
+                largest[heads, place] = weights.max(axis=-1)
+                moved += float(weights.sum(dtype=np.float64)) / 2
+                scores = max(scores, of_scores)
+        if not (np.isfinite(largest).all() and np.isfinite(scores)):
+            raise ValueError(
+                f"the scores of layer {layer.number} are beyond single precision where they are "
+                "rounded, so that it cannot be shown"
+            )
+        return Difference(largest, moved / largest.size, None if layer.program is None else scores)
+
+    def _differences(self, sent: Layer) -> Iterator[tuple[slice, slice, Floats, float]]:
+        """Yield (heads, place among the rows, differences [..., keys], the largest of a score)."""
+        layer, rows = self._layer, self._rows
+        if layer.program is None:
+            for head in range(layer.num_heads):
+                weights = sent.head_weights(head, rows) - layer.head_weights(head, rows)
+                yield slice(head, head + 1), slice(len(rows)), np.abs(weights, out=weights), 0.0
+            return
+        ours = RowBatches(sent, rows, finite=False)
+        for heads in ours.groups:
+            start = 0
+            for a, b in zip(ours.of(heads), self._batches.of(heads), strict=True):
+                place = slice(start, start := start + len(a.rows))
+                scores = np.subtract(a.logs, b.logs, out=a.logs)
+                scores += (a.peaks - b.peaks)[..., None]
+                # NaN where a key is masked.
+                of_scores = float(np.fmax.reduce(np.abs(scores, out=scores), axis=None, initial=0))
+                weights = np.divide(a.exps, a.totals[..., None], out=a.exps)
+                weights -= np.divide(b.exps, b.totals[..., None], out=a.logs)
+                yield heads, place, np.abs(weights, out=weights), of_scores
 
 
-def _differences(
-    layer: Layer, sent: Layer, rows: NDArray[np.intp]
-) -> Iterator[tuple[slice, slice, Floats, float]]:
-    """Yield (heads, place among the rows, differences [..., keys], the largest of a score)."""
-    if layer.program is None:
-        for head in range(layer.num_heads):
-            weights = sent.head_weights(head, rows) - layer.head_weights(head, rows)
-            yield slice(head, head + 1), slice(len(rows)), np.abs(weights, out=weights), 0.0
-        return
-    ours, theirs = (RowBatches(own, rows, finite=False) for own in (sent, layer))
-    for heads in ours.groups:
-        start = 0
-        for a, b in zip(ours.of(heads), theirs.of(heads), strict=True):
-            place = slice(start, start := start + len(a.rows))
-            scores = np.subtract(a.logs, b.logs, out=a.logs)
-            scores += (a.peaks - b.peaks)[..., None]
-            # NaN where a key is masked.
-            of_scores = float(np.fmax.reduce(np.abs(scores, out=scores), axis=None, initial=0))
-            weights = np.divide(a.exps, a.totals[..., None], out=a.exps)
-            weights -= np.divide(b.exps, b.totals[..., None], out=b.exps)
-            yield heads, place, np.abs(weights, out=weights), of_scores
+def difference(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> Difference:
+    """Compare the attention of these query rows, in increasing order; see `Comparison`."""
+    return Comparison(layer, rows).difference(sent)
 
 
 def vectors_error(layer: Layer, sent: Layer) -> float:

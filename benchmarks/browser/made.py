@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -34,7 +35,11 @@ def make(
                "--views", *views, "--models-folder", str(options.models_folder),
                "--rounds", str(options.rounds), "--rivals", *rivals]  # fmt: skip
     seen = set()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+    # numpy reads it at its import, before `benchmarks.capture` could set it.
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=one_thread
+    ) as process:
         timer = threading.Timer(SECONDS, process.kill)
         timer.start()
         assert process.stdout

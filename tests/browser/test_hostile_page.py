@@ -1,6 +1,5 @@
 """A page that claims what cannot be says so, and takes neither the memory nor the time for it."""
 
-import base64
 import json
 import re
 import zlib
@@ -13,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.view import View, expect_lines
+from tests.decoding import to_base85
 from tests.support import OpenPage
 
 Content = dict[str, Any]
@@ -61,7 +61,7 @@ def gigabyte() -> str:
     """A gigabyte of zeros in a megabyte."""
     compressor = zlib.compressobj(9)
     data = b"".join(compressor.compress(bytes(1 << 20)) for _ in range(1 << 10))
-    return base64.b64encode(data + compressor.flush()).decode()
+    return to_base85(data + compressor.flush())
 
 
 def bomb(content: Content) -> None:
@@ -110,7 +110,20 @@ def test_a_choice_that_cannot_be(open_page: OpenPage, html: str, name: str, valu
 
 
 def test_thumbnails_that_are_cut_short(open_page: OpenPage, html: str) -> None:
-    page = open_page(
-        rewritten(html, "data-content", lambda content: content["records"][0].update(overview=""))
-    )
+    def cut(content: Content) -> None:
+        overview = {"bytes": 9, "data": to_base85(zlib.compress(bytes(9)))}
+        content["records"][0].update(overview=overview)
+
+    page = open_page(rewritten(html, "data-content", cut))
     expect(page.get_by_role("alert")).to_contain_text("thumbnails of this record are incomplete")
+
+
+def test_thumbnails_that_are_a_bomb(open_page: OpenPage, html: str) -> None:
+    page = open_page(
+        rewritten(
+            html,
+            "data-content",
+            lambda content: content["records"][0]["overview"].update(data=gigabyte()),
+        )
+    )
+    expect(page.get_by_role("alert")).to_contain_text("This page is incomplete or damaged")

@@ -10,9 +10,9 @@ import pytest
 
 from attnwidget.record import Layer, ScoreProgram
 from attnwidget.wire import encode_block
-from attnwidget.wire.compression import COMPACT, FINE, Limits, Packed, pack_layer, search
+from attnwidget.wire.compression import COMPACT, FINE, Limits, Packed, pack_layer
 from attnwidget.wire.compression.limits import DRAFT, check_quality
-from attnwidget.wire.rounding import from_int16
+from attnwidget.wire.rounding import Comparison, from_int16
 from tests.decoding import decode_arrays, part_buffers
 from tests.unit.records import FIDELITY, floats
 
@@ -100,7 +100,8 @@ def test_the_error_is_what_it_says_and_within_the_limits(name: str, limits: Limi
     packed = pack_layer(layer, limits)
     moved = _moved(layer, packed)
     error = packed[0]["error"]
-    assert error["largest"] == pytest.approx(moved.max(), rel=1e-3, abs=1e-6)
+    # Single precision rounds the scores of both in another order.
+    assert error["largest"] == pytest.approx(moved.max(), rel=1e-3, abs=2e-6)
     exact = pack_layer(layer, None)
     if (name, limits) == ("weights alone", FINE):
         # Most of them are tiny, which float16 holds in few different numbers.
@@ -143,7 +144,9 @@ def test_few_steps_are_tried() -> None:
     """Each costs the attention of all rows."""
     for name, layer in LAYERS.items():
         for limits in (COMPACT, FINE):
-            with patch.object(search, "difference", wraps=search.difference) as compared:
+            with patch.object(
+                Comparison, "difference", autospec=True, side_effect=Comparison.difference
+            ) as compared:
                 pack_layer(layer, limits)
             assert compared.call_count <= 8, (name, limits)
 

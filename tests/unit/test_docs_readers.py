@@ -2,7 +2,7 @@
 
 import json
 import re
-from base64 import b64decode, b64encode
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 from attnwidget import AttentionRecord, capture, compare, show, to_html
 from attnwidget.wire import Replies, encode_overview
 from attnwidget.wire.compression import LIMITS, pack_layer
+from tests.decoding import to_base85
 from tests.unit.records import floats, hybrid, record_with_every_program
 from tests.unit.tiny import Loaded, t5, token_ids
 
@@ -122,7 +123,8 @@ def test_pages(quality: Any, captured: AttentionRecord, page_reader: Reader) -> 
         manifest, blocks = found["manifest"], found["blocks"]
         written, thumbnails = encode_overview(record)
         assert manifest == json.loads(json.dumps(written))
-        assert b64decode(found["overview"]) == thumbnails
+        assert found["overview"]["bytes"] == len(thumbnails)
+        assert page_reader["inflated"](found["overview"]) == thumbnails
         for stack in manifest["stacks"]:
             for layer in stack["layers"]:
                 packed = blocks.pop(f"{stack['name']}.{layer['number']}")
@@ -186,7 +188,7 @@ def test_weights_alone_that_are_rounded(page_reader: Reader) -> None:
     record = AttentionRecord.from_arrays([given], [str(n) for n in range(60)])
     content, data = pack_layer(record.layer(0), LIMITS["draft"])
     assert {part["name"]: part["dtype"] for part in content["parts"]}["weights"] == "i8"
-    arrays = page_reader["unpack"](content | {"data": b64encode(data)})
+    arrays = page_reader["unpack"](content | {"data": to_base85(data)})
     assert np.abs(arrays["weights"] - given).max() == pytest.approx(
         content["error"]["largest"], rel=1e-3
     )
@@ -195,7 +197,8 @@ def test_weights_alone_that_are_rounded(page_reader: Reader) -> None:
 def test_thumbnails(captured: AttentionRecord, page_reader: Reader) -> None:
     for record in (captured, *_records()):
         manifest, overview = encode_overview(record)
-        pictures = page_reader["thumbnails"](manifest, b64encode(overview))
+        sent = {"bytes": len(overview), "data": to_base85(zlib.compress(overview))}
+        pictures = page_reader["thumbnails"](manifest, sent)
         for name, layers in zip(record.stacks, pictures, strict=True):
             for layer, heads in zip(record.stack(name).layers, layers, strict=True):
                 for head, levels in enumerate(heads):

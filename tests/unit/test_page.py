@@ -16,6 +16,7 @@ from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.record import Layer
 from attnwidget.wire import encode_overview
 from attnwidget.wire.compression import COMPACT, FINE, LIMITS, Quality, pack_layer
+from tests.decoding import from_base85, to_base85
 from tests.unit.elements import Elements
 from tests.unit.records import (
     FIDELITY,
@@ -91,7 +92,7 @@ def _scripts(elements: Elements) -> tuple[str, str]:
     [(attributes, start)] = [(a, t) for a, t in elements.all("script") if "type" not in a]
     assert attributes == {}
     [(_, packed)] = elements.all("script", "data-program")
-    return start, zlib.decompress(base64.b64decode(packed)).decode()
+    return start, zlib.decompress(from_base85(packed)).decode()
 
 
 def test_the_policy_allows_its_two_scripts_and_no_request(page: str) -> None:
@@ -113,10 +114,10 @@ def test_the_policy_allows_its_two_scripts_and_no_request(page: str) -> None:
     assert page.index("Content-Security-Policy") < page.index("<style")
 
 
-def test_the_program_is_the_one_that_was_built(page: str) -> None:
-    _, program = _scripts(Elements(page))
-    built = Path(attnwidget.__file__).parent / "static" / "page.js"
-    assert program == built.read_text(encoding="utf-8")
+def test_its_scripts_are_those_that_were_built(page: str) -> None:
+    for script, name in zip(_scripts(Elements(page)), ("start.js", "page.js"), strict=True):
+        built = Path(attnwidget.__file__).parent / "static" / name
+        assert script == built.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("quality", get_args(Quality))
@@ -130,7 +131,7 @@ def test_every_layer_is_in_it(quality: Quality) -> None:
         limits = FINE if quality == "default" else LIMITS[quality]
         expected, data = pack_layer(layer, limits)
         assert attributes["type"] == "application/json"
-        assert content == expected | {"data": base64.b64encode(data).decode()}
+        assert content == expected | {"data": to_base85(data)}
 
 
 def test_the_default_quality(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +226,8 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
     ]
     [recorded] = content["records"]
     assert recorded["manifest"] == manifest
-    assert base64.b64decode(recorded["overview"]) == overview
+    assert recorded["overview"]["bytes"] == len(overview)
+    assert zlib.decompress(from_base85(recorded["overview"]["data"])) == overview
 
 
 def test_saved_as_utf8(record: AttentionRecord, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Several widgets in one page, with some of the views and layers."""
 
-import base64
 import json
 import zlib
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.page.blocks import packed_layer
 from attnwidget.record import Layer
 from attnwidget.wire import decode_floats
+from tests.decoding import from_base85
 from tests.unit.elements import Elements
 from tests.unit.records import (
     FIDELITY,
@@ -125,7 +125,7 @@ def test_thumbnails_are_there_for_the_model_view_alone(record: AttentionRecord) 
 def _weights_in(block: dict[str, Any]) -> np.ndarray:
     [part] = block["parts"]
     assert part["name"] == "weights"
-    return decode_floats(part, zlib.decompress(base64.b64decode(block["data"])))
+    return decode_floats(part, zlib.decompress(from_base85(block["data"])))
 
 
 def test_without_the_neuron_view_a_layer_is_weights_where_that_is_smaller() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnwidget.page.base85 import base85, base85_size
 from attnwidget.record import AttentionRecord, Fidelity, Layer, ScoreProgram, Stack, Tokens
 from attnwidget.wire import encode_block, encode_combined, encode_overview
 from attnwidget.wire.block import Part, decode_floats
@@ -232,3 +233,10 @@ def test_the_numbers_that_the_views_must_show() -> None:
         if content["scores"][layer] is not None:
             scores = np.stack([record.scores(layer, head) for head in range(heads)])
             assert scores == pytest.approx(floats(content["scores"][layer], *shape), abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("case", read("base85.json"))
+def test_bytes_as_text_of_a_page(case: dict[str, Any]) -> None:
+    data = base64.b64decode(case["bytes"])
+    assert base85(data) == case["text"]
+    assert base85_size(len(data)) == len(case["text"])

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.vectors import blocks, choices, coded, records, scores
+from tests.vectors import base85, blocks, choices, coded, records, scores
 
 FOLDER = Path(__file__).parent
 
@@ -16,6 +16,7 @@ def files() -> dict[str, str]:
         "blocks.json": _lines(blocks.cases()),
         "coded.json": _lines(coded.integers()),
         "rounded.json": _lines(coded.rounded()),
+        "base85.json": _lines(base85.cases()),
         "overview.json": _object(records.overview()),
         "record.json": _object(records.record()),
         "choices.json": _object(choices.choices()),

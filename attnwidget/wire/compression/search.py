@@ -7,16 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from attnwidget.record import Layer, spread_rows
-from attnwidget.wire.rounding import Difference, difference
+from attnwidget.wire.rounding import Comparison, Difference
 
 from .limits import Limits
 
-_SAMPLE_ROWS = 24
+_SAMPLE_ROWS = 64
 # Comparisons of all rows. Usually the second is the last.
 _ROUNDS = 6
 # The share of the limits that a step aims at, and from which on it is accepted. The largest
 # difference is that of a few weights, and depends on how they happen to be rounded.
-_AIM, _ENOUGH = 0.987, 0.965
+_AIM, _ENOUGH = 0.975, 0.94
 _AIM_OF_LARGEST, _ENOUGH_OF_LARGEST = 0.8, 0.6
 
 
@@ -43,16 +43,17 @@ def coarsest(
     num_queries = layer.shape[0]
     step = min(first, largest)
     if num_queries > 2 * _SAMPLE_ROWS:
-        rows = spread_rows(num_queries, _SAMPLE_ROWS)
+        sample = Comparison(layer, spread_rows(num_queries, _SAMPLE_ROWS))
         for _ in range(2):
             before = step
-            step = _corrected(step, difference(layer, sent(step), rows), limits, largest)
+            step = _corrected(step, sample.difference(sent(step)), limits, largest)
             if 0.5 < step / before < 2:
                 break
+    whole = Comparison(layer, np.arange(num_queries))
     best: tuple[float, Difference] | None = None
     fine, coarse = 0.0, float("inf")
     for _ in range(_ROUNDS):
-        measured = difference(layer, sent(step), np.arange(num_queries))
+        measured = whole.difference(sent(step))
         used = limits.used(measured)
         if used <= 1:
             best, fine = (step, measured), step

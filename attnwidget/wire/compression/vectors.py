@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -40,6 +41,7 @@ def rounded_vectors(layer: Layer, limits: Limits) -> Block | None:
     _, first, vectors = min(candidates, key=lambda candidate: candidate[0])
     program = received_program(layer.program, np.arange(layer.shape[0]))
 
+    @lru_cache(maxsize=1)
     def sent(step: float) -> Layer:
         queries, keys = vectors.received(step)
         return replace(layer, queries=queries, keys=keys, program=program)

@@ -1,4 +1,4 @@
-/** Unpacks a block from one compressed buffer: mirrors `attnwidget/wire/compression/pack.py`. */
+/** Unpacks a block from one compressed buffer: mirrors `attnwidget/wire/compression/layer.py`. */
 
 import { type Block, type BlockError, byteLength, type Part } from "./codec.ts";
 
@@ -17,6 +17,7 @@ export async function unpack({ parts, error, data }: PackedBlock): Promise<Block
   const all = await inflate(
     data,
     lengths.reduce((sum, length) => sum + length, 0),
+    "layer",
   );
   let end = 0;
   const buffers = lengths.map((length) => {
@@ -27,14 +28,18 @@ export async function unpack({ parts, error, data }: PackedBlock): Promise<Block
   return { parts, buffers, error: error ?? undefined };
 }
 
-/** Inflate exactly `length` bytes, so that a damaged block cannot fill the memory. */
-async function inflate(data: Uint8Array, length: number): Promise<Uint8Array> {
+/**
+ * Inflate exactly `length` bytes, so that a damaged block cannot fill the memory.
+ *
+ * @param of the name of what the bytes belong to
+ */
+export async function inflate(data: Uint8Array, length: number, of: string): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined") {
     throw new Error(
       "This browser cannot unpack the layers of this page. Use a browser from 2023 or later.",
     );
   }
-  const incomplete = new Error("This layer is incomplete or damaged.");
+  const incomplete = new Error(`This ${of} is incomplete or damaged.`);
   const out = new Uint8Array(length);
   let at = 0;
   const stream = new Blob([data as Uint8Array<ArrayBuffer>]).stream();

@@ -2,6 +2,7 @@
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import { focusView, mount } from "../app.ts";
+import { fromBase85 } from "../data/base85.ts";
 import { fields, flag, integer, list, oneOf, optional, orNull, text } from "../data/check.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedBlock, PackedHeader } from "../data/packed.ts";
@@ -23,13 +24,14 @@ import { CHOICES, type Choices, VIEWS, type ViewName } from "../state/choices.ts
 import { createState, type State } from "../state/state.ts";
 import { followFrame, isFramed } from "./frame.ts";
 import { savedEffects } from "./saved-effects.ts";
+import { type PackedThumbnails, unpacked } from "./thumbnails.ts";
 
 interface Content {
   views: readonly ViewName[];
   /** True if all layers of the records are included. */
   complete: boolean;
   /** Records are shared by widgets. */
-  records: readonly { manifest: unknown; overview: string | null }[];
+  records: readonly { manifest: unknown; overview: PackedThumbnails | null }[];
   widgets: readonly {
     record: number;
     choices: Choices;
@@ -43,11 +45,16 @@ interface Content {
   }[];
 }
 
+interface Opened extends Content {
+  /** The thumbnails of each record; null where no view needs them. */
+  thumbnails: readonly (Uint8Array | null)[];
+}
+
 /** Manifests, choices and metrics are checked when they are read. */
 const CONTENT = fields({
   views: list(oneOf(VIEWS), integer(1)),
   complete: flag,
-  records: list(fields({ overview: orNull(text()) })),
+  records: list(fields({ overview: orNull(fields({ bytes: integer(0), data: text() })) })),
   widgets: list(
     fields({
       record: integer(0),
@@ -67,7 +74,7 @@ interface Embedded extends PackedHeader {
   data: string;
 }
 
-function start(): void {
+async function start(): Promise<void> {
   const main = document.querySelector<HTMLElement>("[data-attnwidget]");
   if (!main) return;
   const script = document.currentScript?.textContent;
@@ -79,9 +86,7 @@ function start(): void {
   if (parent !== window) document.documentElement.classList.add("no-margin");
   if (isFramed()) followFrame(main);
   try {
-    const content = read<Content>(document.querySelector("[data-content]"));
-    const wrong = CONTENT(content);
-    if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
+    const content = await opened(read<Content>(document.querySelector("[data-content]")));
     const states: ReadonlySignal<State>[] = [];
     for (const widget of content.widgets) {
       try {
@@ -95,6 +100,13 @@ function start(): void {
   } catch (error) {
     fail(error);
   }
+}
+
+async function opened(content: Content): Promise<Opened> {
+  const wrong = CONTENT(content);
+  if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
+  const thumbnails = content.records.map(({ overview }) => overview && unpacked(overview));
+  return { ...content, thumbnails: await Promise.all(thumbnails) };
 }
 
 /** The page around widgets that all have the same theme has it, too. */
@@ -112,7 +124,7 @@ function followTheme(states: readonly ReadonlySignal<State>[]): void {
 /** Show a widget, and return the state of the record that it shows. */
 function show(
   main: HTMLElement,
-  content: Content,
+  content: Opened,
   widget: Content["widgets"][number],
 ): ReadonlySignal<State> {
   const parent = el("div");
@@ -143,7 +155,7 @@ function show(
 function showRecord(
   scope: Scope,
   parent: HTMLElement,
-  content: Content,
+  content: Opened,
   widget: Content["widgets"][number],
   place: number,
   choices: Choices,
@@ -152,8 +164,7 @@ function showRecord(
   if (!own || !recorded) throw new Error(`it has no record ${place}`);
   // An example has the numbers of the profile, which are in the page once.
   const manifest = readManifest({ ...(own.manifest as object), ...(recorded.manifest as object) });
-  const thumbnails = own.overview === null ? null : bytes(own.overview);
-  const store = new Store(manifest, thumbnails, {
+  const store = new Store(manifest, content.thumbnails[widget.record], {
     ...sourceOf(content, place, manifest),
     // The page has none for its examples.
     ...(place === widget.record ? savedEffects(widget.effects) : null),
@@ -206,7 +217,7 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
 
 function embedded(script: Element): PackedBlock {
   const { data, ...packed } = read<Embedded>(script);
-  return { ...packed, data: bytes(data) };
+  return { ...packed, data: fromBase85(data) };
 }
 
 function read<Type>(script: Element | null): Type {
@@ -214,16 +225,5 @@ function read<Type>(script: Element | null): Type {
   return JSON.parse(script.textContent) as Type;
 }
 
-/** The native decoder, where a browser has it: many times faster than `atob`. */
-const fromBase64 = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64;
-
-function bytes(base64: string): Uint8Array {
-  if (fromBase64) return fromBase64.call(Uint8Array, base64);
-  const text = atob(base64);
-  const out = new Uint8Array(text.length);
-  for (let i = 0; i < out.length; i++) out[i] = text.charCodeAt(i);
-  return out;
-}
-
 if (isWorker) serve();
-else start();
+else void start();

@@ -14,6 +14,6 @@ export async function compiled(): Promise<void> {
 }
 
 async function compile(): Promise<WebAssembly.Module> {
-  const bytes = Uint8Array.from(atob(kernels), (character) => character.charCodeAt(0));
+  const bytes = Uint8Array.from(kernels, (character) => character.charCodeAt(0) - 32);
   return WebAssembly.compile(bytes);
 }

@@ -1,6 +1,7 @@
 /** The test vectors that are shared with Python; `tests/vectors/make.py` writes them. */
 
 import { expect } from "vitest";
+import base85 from "../../../tests/vectors/base85.json";
 import blocks from "../../../tests/vectors/blocks.json";
 import choices from "../../../tests/vectors/choices.json";
 import coded from "../../../tests/vectors/coded.json";
@@ -86,6 +87,8 @@ export const CHOICE_CASES = choices as Readonly<Record<string, ChoiceCase>>;
 export const FOLLOWING = following as unknown as readonly FollowingCase[];
 export const SCORES = scores as unknown as readonly ScoreCase[];
 export const BLOCKS = blocks as unknown as readonly BlockCase[];
+/** Bytes in base64, and as the text of a page. */
+export const BASE85 = base85;
 /** Blocks of one array, "integers". */
 export const CODED = coded as unknown as readonly CodedCase[];
 /** Rounded blocks whose values stay exact: queries and keys in two bases, and weights. */
