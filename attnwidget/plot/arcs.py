@@ -11,11 +11,10 @@ from matplotlib.axes import Axes
 from attnwidget.record import Floats
 from attnwidget.wire import SentArc
 
-from .axes import PLAIN
 from .colors import Palette
 from .lines import LineRoom, add_curves
 from .shown import SIDES, Shown, Side, TokenAxes, other_side
-from .text import clean
+from .text import PLAIN, clean
 
 _WIDTH = 1.4
 # The dashes of an arc that the head misses, in line widths.

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from .colors import DARK, LIGHT, Palette, mixed, text_on
 from .shown import TokenAxis
-from .text import shorten
+from .text import PLAIN, shorten
+from .tick_labels import AxisLabels, Label
 
 # The mean width of a letter and the distance of two lines of text, in font sizes.
 LETTER = 0.55
@@ -27,9 +28,6 @@ _SMALLEST_FONT = 5.0
 _LONGEST_LABEL = 20
 
 FontSetting = Literal["xtick.labelsize", "ytick.labelsize", "legend.fontsize"]
-
-# Labels are data: neither formulas nor TeX.
-PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 
 def palette_of(axes: Axes) -> Palette:
@@ -80,7 +78,7 @@ def label_tokens(
     rotation: float = 0,
     boxed: bool = False,
 ) -> None:
-    """Set tick labels for the tokens at some places, and emphasize the locked ones.
+    """Label the tokens at some places, and emphasize the locked ones.
 
     Args:
         positions: the coordinate of every place.
@@ -89,17 +87,13 @@ def label_tokens(
         colors: the label colour of every unit.
         boxed: True to draw a box around locked labels.
     """
-    units = [tokens.shown[place] for place in places]
-    labels = [shorten(tokens.labels[unit], max_letters) for unit in units]
-    axis.set_ticks([positions[place] for place in places], labels=labels, fontsize=size, **PLAIN)
-    axis.set_tick_params(length=0, labelrotation=rotation)
-    for unit, label in zip(units, axis.get_ticklabels(), strict=True):
-        label.set_color(colors[unit])
-        if unit in locked:
-            label.set_color(palette.text)
-            label.set_fontweight("bold")
-            if boxed:
-                label.set_bbox(locked_box(palette))
+    labels = []
+    for place in places:
+        unit = tokens.shown[place]
+        text, is_locked = shorten(tokens.labels[unit], max_letters), unit in locked
+        color = palette.text if is_locked else colors[unit]
+        labels.append(Label(float(positions[place]), text, color, is_locked))
+    AxisLabels(axis, labels, size, rotation, locked_box(palette) if boxed else None).add()
 
 
 def locked_box(palette: Palette) -> dict[str, Any]:

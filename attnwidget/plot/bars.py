@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from numpy.typing import NDArray
 
-from .axes import PLAIN, font_size
+from .axes import font_size
 from .colors import Palette
 from .explanation import HeadExplanation
 from .neuron_columns import Bars, NeuronColumns
-from .text import number, weight
+from .text import PLAIN, number, weight
 
 Numbers = NDArray[np.floating]
 

@@ -25,7 +25,6 @@ from PIL import Image
 
 from attnwidget.view_state.choices import Lens
 
-from .axes import PLAIN
 from .coloring import layer_rows
 from .colors import DARK, LIGHT, Palette
 from .fonts import advice, fonts_for
@@ -47,7 +46,8 @@ from .sizes import (
     picture_size,
     ranking_size,
 )
-from .text import clean, weight
+from .text import PLAIN, clean, weight
+from .tick_labels import settle, with_few_ticks
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
@@ -170,9 +170,11 @@ def preview_bytes(shown: Shown) -> bytes:
     """
     fonts, _ = _fonts(shown)
     with _style(shown, fonts):
-        figure = draw_figure(shown)
+        with with_few_ticks():
+            figure = draw_figure(shown)
         figure.set_dpi(_CSS_PIXELS_PER_INCH)
         canvas: Any = FigureCanvasAgg(figure)
+        settle(figure, canvas.get_renderer())
         _lay_out_by_largest_labels(figure, canvas.get_renderer())
         canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")

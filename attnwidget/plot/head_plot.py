@@ -14,7 +14,6 @@ from attnwidget.view_state import combination
 
 from .arcs import draw_arcs, drawn_arcs
 from .axes import (
-    PLAIN,
     add_note,
     font_size,
     hide_frame,
@@ -26,7 +25,7 @@ from .axes import (
 from .colors import Palette, head_colors, mixed, text_on
 from .lines import MAX_SINGLE_TOKENS, LineRoom, Points, Series, all_lines, locked_lines
 from .shown import SIDES, Shown, Side, TokenAxes, TokenAxis
-from .text import clean, num_letters
+from .text import PLAIN, clean, num_letters
 from .weights import (
     SUFFIXES,
     AttentionMatrix,

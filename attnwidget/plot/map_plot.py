@@ -15,11 +15,11 @@ from attnwidget.view_state import SIMILARITY
 from attnwidget.wire import SentMetric
 from attnwidget.wire.metrics import HeadNumbers
 
-from .axes import PLAIN, add_legend, font_size, palette_of, size_in_points
+from .axes import add_legend, font_size, palette_of, size_in_points
 from .coloring import all_layers, head_inks
 from .colors import Palette
 from .shown import Shown
-from .text import clean
+from .text import PLAIN, clean
 
 # The areas of points in square points: of equal ones, and of the smallest and largest of others.
 _EQUAL = 36.0

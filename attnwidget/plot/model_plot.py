@@ -18,7 +18,7 @@ from attnwidget.record import Tokens, runs
 from attnwidget.view_state.segments import of_named
 from attnwidget.wire.manifest import thumbnail_shape
 
-from .axes import LETTER, PLAIN, add_legend, font_size, hide_frame, palette_of, size_in_points
+from .axes import LETTER, add_legend, font_size, hide_frame, palette_of, size_in_points
 from .coloring import (
     LayerRow,
     all_layers,
@@ -33,7 +33,7 @@ from .colors import Palette, diverging, ramp
 from .lines import add_curves, curve
 from .map_plot import null_range
 from .shown import Shown, is_pair, shown_tokens
-from .text import clean
+from .text import PLAIN, clean
 
 # Pixels of the picture: between two thumbnails, below a thumbnail and of the bar of its colour
 # there, and of the head's number, which stands below where heads are sorted.

@@ -9,7 +9,6 @@ from matplotlib.patches import Patch, Rectangle
 
 from .axes import (
     LETTER,
-    PLAIN,
     add_legend,
     font_size,
     hide_frame,
@@ -25,7 +24,7 @@ from .explanation import HeadExplanation
 from .lines import LineRoom, Points, Series, add_curves, all_lines, curve, locked_lines
 from .neuron_columns import MAX_ROWS, NeuronColumns, columns_of, rows_of
 from .shown import Shown, Side
-from .text import number, shorten
+from .text import PLAIN, number, shorten
 from .weights import head_matrix
 
 _FADED = 0.62

@@ -7,11 +7,11 @@ import math
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from .axes import PLAIN, add_legend, hide_frame, palette_of, size_in_points
+from .axes import add_legend, hide_frame, palette_of, size_in_points
 from .coloring import brief, head_inks, layer_rows, metric_values, valid_choices
 from .map_plot import null_range
 from .shown import Shown
-from .text import clean
+from .text import PLAIN, clean
 
 # The most heads that are drawn.
 _MAX_HEADS = 60

@@ -8,6 +8,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+# Labels are data: neither formulas nor TeX.
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 # Characters that XML cannot hold, surrogates included, and the byte order mark, which is invisible
 # and which matplotlib's PDF cannot write.
