@@ -47,10 +47,18 @@ def interface_calls(
     inside = False
     # True after the trace, in which a model may have kept a wrapped function.
     over = False
+    # By the functions' ids, which stay theirs because the wrapper refers to both. Every layer looks
+    # its function up, and to wrap one takes long beside a pass over one token.
+    wrappers: dict[tuple[int, int], AttentionFunction] = {}
 
     def observed(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
         function = unwrapped(function)
+        known = id(function), id(eager)
+        if known not in wrappers:
+            wrappers[known] = wrapped(function, eager)
+        return wrappers[known]
 
+    def wrapped(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
         @functools.wraps(function)
         def attention(*args: Any, **kwargs: Any) -> Any:
             nonlocal inside
@@ -207,7 +215,6 @@ def _lookups(
     model: torch.nn.Module, observed: Callable[..., AttentionFunction]
 ) -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     """(owner, name, wrapper) of every place where models look up attention functions."""
-    sources = [sys.modules[name] for name in {type(m).__module__ for m in model.modules()}]
     registry: Any = modeling_utils.ALL_ATTENTION_FUNCTIONS
     if type(registry) is dict:  # before 4.50
         for name in registry:
@@ -228,7 +235,8 @@ def _lookups(
 
         yield type(registry), "get_interface", wrap_get_interface
     else:  # before 5.3: eager attention is looked up in each modeling file instead
-        for source in sources:
+        for name in {type(module).__module__ for module in model.modules()}:
+            source = sys.modules[name]
             if hasattr(source, "eager_attention_forward"):
                 yield source, "eager_attention_forward", lambda f: observed(f, f)
 
