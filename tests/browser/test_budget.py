@@ -18,7 +18,7 @@ from tests.support import OpenPage
 TIMES_SMALLER = {128: 30, 512: 150}
 
 # Nodes of a page at any length.
-NODES = 2150
+NODES = 1700
 
 
 @pytest.fixture(scope="module", params=TIMES_SMALLER, ids=lambda tokens: f"T={tokens}")

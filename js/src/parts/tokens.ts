@@ -10,6 +10,9 @@ import { tokenNames } from "./names.ts";
 import { type TokenListOptions, tokenList } from "./token-list.ts";
 import { uniformTrack } from "./track.ts";
 
+/** One object, so that a list without focus is not updated while the other one is hovered. */
+const NONE: readonly number[] = [];
+
 type ListOptions = "side" | "range" | "reveal" | "palette" | "emphasis" | "toggle";
 
 export interface TokenColumnOptions extends Pick<TokenListOptions, ListOptions> {
@@ -46,7 +49,7 @@ export function tokenColumn(scope: Scope, options: TokenColumnOptions): HTMLElem
     fontSize,
     focused: computed(() => {
       const at = state.focus.value[side];
-      return at !== null && shown.has(at) ? [at] : [];
+      return at !== null && shown.has(at) ? [at] : NONE;
     }),
     locked: computed(() => lockedOn(state, side)),
     found: computed(() => matches(tokens.labels, state.find.value)),

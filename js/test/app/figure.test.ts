@@ -1,26 +1,12 @@
 /** A saved figure is what is shown, with words around it, and without what is there to be clicked. */
 
 import { expect, onTestFinished, test, vi } from "vitest";
-import { userEvent } from "vitest/browser";
 import { palette } from "../../src/styles/palette.ts";
 import { eventually } from "../support/eventually.ts";
 import { mountLong } from "../support/long.ts";
 import { type App, type AppOptions, drawn, find, mountApp } from "../support/mounted.ts";
 import { twoFrames } from "../support/place.ts";
-
-async function saved(app: App): Promise<Element> {
-  const files: Blob[] = [];
-  const url = vi.spyOn(URL, "createObjectURL").mockImplementation((file) => {
-    files.push(file as Blob);
-    return "#";
-  });
-  onTestFinished(() => url.mockRestore());
-  app.root.focus();
-  await userEvent.keyboard("s");
-  await eventually(() => expect(files).toHaveLength(1));
-  const svg = await files[0].text();
-  return new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-}
+import { saved } from "../support/saved.ts";
 
 async function mounted(options: AppOptions): Promise<App> {
   const app = await mountApp(options);

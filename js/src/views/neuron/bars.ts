@@ -46,9 +46,7 @@ const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
 
 export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarColumns): void {
   const { painter, rowHeight, palette } = canvas;
-  const explanations = [analysis.explanation.value, analysis.comparison.value].filter(
-    (explanation) => explanation !== null,
-  );
+  const explanations = analysis.explanations.value;
   const rowsByQuery = explanations.map((explanation) =>
     rowsOf(analysis, explanation, canvas.range),
   );

@@ -38,7 +38,10 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
     ? `${names[explanation.value.query]} above, ${names[second.query]} below`
     : "";
   const count = decisive.value?.length;
-  const counts = count === undefined ? [] : [`▾ ${count} of ${dim}`, `▾ ${count}`];
+  const counts =
+    count === undefined
+      ? []
+      : [`▾ ${count} of ${dim} make 80%`, `▾ ${count} of ${dim}`, `▾ ${count}`];
   const mutedCount = muted.value.length;
   return [
     layout.queries === null
@@ -47,19 +50,14 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
     layout.keys === null
       ? { ...omittedHeader("Key", "k"), left: layout.keyLabels, width: layout.labels }
       : {
-          ...keyHeader(info, head.value),
+          name: ["Key k"],
+          detail: sharedKeys(info, head.value),
           left: layout.keys,
           width: layout.products - layout.keys - GAP,
         },
     {
       name: ["q × k"],
-      detail: compared
-        ? [compared, "2 queries"]
-        : mutedCount
-          ? [`${mutedCount} muted`]
-          : counts.length
-            ? [`${counts[0]} make 80%`, ...counts]
-            : [],
+      detail: compared ? [compared, "2 queries"] : mutedCount ? [`${mutedCount} muted`] : counts,
       title: [
         "q × k, neuron by neuron. Click or drag to mute neurons.",
         count === undefined
@@ -140,15 +138,12 @@ function omittedHeader(name: string, vector: string) {
   return { name: [name], detail: [], title: `${name}: no room for ${vector}` };
 }
 
-/** The header of the keys; with grouped keys, it lists the other heads that share them. */
-function keyHeader({ heads, key_heads }: LayerInfo, head: number) {
+/** With grouped keys, the other heads that share them, and shorter forms. */
+function sharedKeys({ heads, key_heads }: LayerInfo, head: number): readonly string[] {
   const group = heads / key_heads;
-  if (group <= 1) return { name: ["Key k"], detail: [] };
   const first = Math.floor(head / group) * group;
   const sharing = Array.from({ length: group }, (_, n) => first + n).filter((at) => at !== head);
+  if (!sharing.length) return [];
   const others = `${sharing.length > 1 ? "heads" : "head"} ${sharing.join(", ")}`;
-  return {
-    name: ["Key k"],
-    detail: [`keys shared with ${others}`, `shared with ${others}`, "shared"],
-  };
+  return [`keys shared with ${others}`, `shared with ${others}`, "shared"];
 }

@@ -71,12 +71,12 @@ export function assembleColumns(options: ColumnsOptions, content: ColumnsContent
   queryLabels.style.width = `${keyLabels}px`;
   const stage = el("div", { class: "neurons" }, canvas, queryLabels, keys, sink);
   stage.append(...content.overlays, ...strip.elements);
-  stage.style.setProperty("--down", `${heightOf(rows, [0, rows.count])}px`);
+  const all: Range = [0, rows.count];
+  stage.style.setProperty("--down", `${heightOf(rows, all)}px`);
   placeColumn(queries, 0, labels);
   placeColumn(keys, keyLabels, labels);
   const stripHeader = strip.place(width);
   const headers = headerRow(scope, state, () => [...content.headers(), ...stripHeader]);
-  const all: Range = [0, rows.count];
   /** Paints some rows, in the coordinates of all rows. */
   const rowsPaint =
     (range: Range): Paint =>

@@ -151,8 +151,7 @@ function neuronContent(
     });
   const emphasis = computed(() => {
     const explained = new Float32Array(data.numQueries);
-    explained[analysis.explanation.value.query] = 1;
-    if (analysis.comparison.value) explained[analysis.comparison.value.query] = 1;
+    for (const { query } of analysis.explanations.value) explained[query] = 1;
     return explained;
   });
   const queries = column("query", stack.queries, shown.queries, emphasis);
@@ -172,9 +171,8 @@ function neuronContent(
   const before = state.sought.peek();
   scope.effect(() => {
     const place = state.sought.value;
-    if (!place || place === before || !rows.long) return;
-    const row =
-      analysis.places.key[place.key ?? -1] ?? analysis.places.query[place.query ?? -1] ?? -1;
+    if (!place || place === before) return;
+    const row = places.key[place.key ?? -1] ?? places.query[place.query ?? -1] ?? -1;
     if (row >= 0) untracked(() => rows.reveal(row));
   });
   rows.follow(scope, columns.stage);
@@ -190,6 +188,7 @@ function neuronContent(
     tables: computed(() => neuronTables(analysis)),
     legend: computed(() => neuronLegend(palette.value, analysis, columns.leftOut)),
     figure() {
+      rows.whole.value ||= !rows.long;
       const [layer, head] = [data.info.number, analysis.head.peek()];
       const [begin, end] = rows.sight.peek();
       const { manifest } = context.store;
@@ -206,12 +205,9 @@ function neuronContent(
   };
 }
 
-/** The options of a column of a long text, which is rendered in part. */
-function partOf({ long, range, reveal }: Rows, count: number) {
-  if (!long) return {};
+/** The options of a column that is rendered in part. */
+function partOf({ whole, range, reveal }: Rows, count: number) {
+  if (whole.peek()) return {};
   const within = (row: number) => Math.min(row, count);
-  return {
-    range: computed(() => [within(range.value[0]), within(range.value[1])] as const),
-    reveal,
-  };
+  return { range: computed(() => range.value.map(within) as [number, number]), reveal };
 }

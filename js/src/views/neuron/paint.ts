@@ -64,9 +64,9 @@ export function paintCurves(
     gradient.addColorStop(1, to);
     return gradient;
   };
-  [analysis.explanation.value, analysis.comparison.value].forEach((one, second) => {
-    const from = one ? places.query[one.query] : -1;
-    if (!one || from < 0) return;
+  analysis.explanations.value.forEach((one, second) => {
+    const from = places.query[one.query];
+    if (from < 0) return;
     painter.setLineDash(second ? [5, 4] : []);
     for (let to = 0; to < shown.keys.length; to++) {
       const value = one.shown.weights[shown.keys[to]];

@@ -19,6 +19,8 @@ export interface QueryAnalysis {
   /** The explanations of the query, and of the one that it is compared with. */
   readonly explanation: ReadonlySignal<Explanation>;
   readonly comparison: ReadonlySignal<Explanation | null>;
+  /** One of them, or both. */
+  readonly explanations: ReadonlySignal<readonly Explanation[]>;
   /** The hovered or locked key, or null. */
   readonly focusKey: ReadonlySignal<number | null>;
   /** The key in the status line: that one, or else the one with the largest weight. */
@@ -63,6 +65,9 @@ export function analyzeQuery(
   const explanation = computed(() => explain(data, head.value, query.value, muted.value));
   const comparison = computed(() =>
     second.value === null ? null : explain(data, head.value, second.value, muted.value),
+  );
+  const explanations = computed(() =>
+    [explanation.value, comparison.value].filter((one) => one !== null),
   );
   const focusKey = computed(() => visible(state.focus.value, shown).key);
   const strongest = computed(() => {
@@ -125,9 +130,10 @@ export function analyzeQuery(
   });
   const product = computed(() => {
     const values = new Float32Array(keys.length * dim);
+    const vector = q.value;
     keys.forEach((key, at) => {
       const k = keyAt(key);
-      for (let n = 0; n < dim; n++) values[at * dim + n] = q.value[n] * k[n];
+      for (let n = 0; n < dim; n++) values[at * dim + n] = vector[n] * k[n];
     });
     return fullColor(values);
   });
@@ -138,6 +144,7 @@ export function analyzeQuery(
     head,
     explanation,
     comparison,
+    explanations,
     focusKey,
     key,
     muted,

@@ -1,15 +1,17 @@
 /** The rows of the neuron view to render, while the body scrolls. */
 
-import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { computedRange, type Range } from "../../parts/range.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { MARKS } from "./layout.ts";
 
 export interface Rows {
-  /** True if only a part of the rows is rendered. */
+  /** True if figures show only the rows in sight, and a strip shows the softmax over all keys. */
   readonly long: boolean;
   readonly count: number;
   readonly height: number;
+  /** True if the labels of all rows are rendered, as figures of short texts need them. */
+  readonly whole: Signal<boolean>;
   /** The rows whose labels are rendered. */
   readonly range: ReadonlySignal<Range>;
   /** The rows in the picture: those in sight, and some above and below. */
@@ -24,8 +26,10 @@ export interface Rows {
   follow(scope: Scope, stage: HTMLElement): void;
 }
 
-/** The most rows whose labels are all rendered. */
-export const IN_FULL = 128;
+/** The most rows of a text that is not long. */
+const SHORT = 128;
+/** The most rows whose labels are all rendered: every label costs time with every hover. */
+const IN_FULL = 64;
 /** Rows are painted in multiples of this, with as many beyond each end of the visible ones. */
 const STEP = 8;
 /** The height of the column headers, and the space below the rows. */
@@ -36,17 +40,19 @@ const ASSUMED_HEIGHT = 760;
 
 /** @param first the row to scroll to if nothing has been scrolled */
 export function neuronRows(count: number, height: number, first: number): Rows {
-  const long = count > IN_FULL;
+  const long = count > SHORT;
+  const whole = signal(count <= IN_FULL);
   const [start, visibleHeight] = [signal(0), signal(ASSUMED_HEIGHT)];
   const sight = computedRange(() => {
     const from = Math.floor(Math.max(0, start.value - MARKS) / height);
     return [from, Math.min(count, Math.ceil((start.value + visibleHeight.value - MARKS) / height))];
   });
   const painted = computedRange(() => {
-    const steps = [Math.floor(sight.value[0] / STEP) - 1, Math.ceil(sight.value[1] / STEP) + 1];
-    return [Math.max(0, steps[0] * STEP), Math.min(count, steps[1] * STEP)];
+    const [from, end] = sight.value;
+    const before = (Math.floor(from / STEP) - 1) * STEP;
+    return [Math.max(0, before), Math.min(count, (Math.ceil(end / STEP) + 1) * STEP)];
   });
-  const range = computedRange(() => (long ? painted.value : [0, count]));
+  const range = computedRange(() => (whole.value ? [0, count] : painted.value));
   let scroller: HTMLElement | null = null;
   let on: HTMLElement | null = null;
 
@@ -65,6 +71,7 @@ export function neuronRows(count: number, height: number, first: number): Rows {
 
   return {
     long,
+    whole,
     count,
     height,
     range,
@@ -73,10 +80,8 @@ export function neuronRows(count: number, height: number, first: number): Rows {
     visibleHeight,
     centre,
     reveal(row) {
-      const [top, bottom] = [
-        MARKS + row * height,
-        MARKS + (row + 1) * height - visibleHeight.peek(),
-      ];
+      const top = MARKS + row * height;
+      const bottom = top + height - visibleHeight.peek();
       const before = start.peek();
       if (before > bottom && before < top) return;
       const near = before > top ? top - height : bottom + height;

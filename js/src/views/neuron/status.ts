@@ -27,10 +27,10 @@ export function neuronStatus(analysis: QueryAnalysis): Phrase {
 
 /** "dog → lazy q·k 137.63 · ÷ √32 = 24.33 · softmax 0.999" */
 function pairNumbers(data: LayerData, head: number, explained: Explanation, key: number): Phrase {
-  const [queries, keys] = [tokenNames(data.stack.queries), tokenNames(data.stack.keys)];
   const { original, shown, bias } = explained;
   const { program, dim } = data.info;
-  const names = pair(queries[explained.query], keys[key]);
+  const { queries, keys } = data.stack;
+  const names = pair(tokenNames(queries)[explained.query], tokenNames(keys)[key]);
   if (!sees(explained, key)) return [...names, " masked: this query cannot see this key"];
   const before = explanationErrors(data, head, explained.query, false);
   const after = original === shown ? before : explanationErrors(data, head, explained.query, true);
@@ -51,10 +51,9 @@ function pairNumbers(data: LayerData, head: number, explained: Explanation, key:
     parts.push(`${formula}${added} = ${score}`.trim());
   }
   // Weights without a score program do not follow muted neurons.
-  const follows = shown.scores !== null;
   const softmax = weight(original.weights[key], before.weight);
-  const rest = () => weight(shown.weights[key], after.weight);
-  parts.push(`softmax ${follows ? change(softmax, rest()) : softmax}`);
+  const rest = weight(shown.weights[key], after.weight);
+  parts.push(`softmax ${shown.scores ? change(softmax, rest) : softmax}`);
   if (original.sink !== null && shown.sink !== null) {
     const sinks = [weight(original.sink, before.sink), weight(shown.sink, after.sink)] as const;
     parts.push(`sink ${change(...sinks)}`);

@@ -145,8 +145,8 @@ function paintRow(
 
 export function paintStrips(canvas: Picture, analysis: QueryAnalysis): void {
   const { layout, images, range } = canvas;
-  const { shown, explanation, comparison } = analysis;
-  const explained = [explanation.value, comparison.value].filter((one) => one !== null);
+  const { shown } = analysis;
+  const explained = analysis.explanations.value;
   if (layout.queries !== null) {
     paintStrip(canvas, layout.queries, images.queries(range), (row) =>
       explained.some(({ query }) => query === shown.queries[row]) ? 1 : FAINT,

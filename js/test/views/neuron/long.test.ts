@@ -7,6 +7,7 @@ import { focus, parts } from "../../support/locators.ts";
 import { type App, find, mountApp, painted, pixel } from "../../support/mounted.ts";
 import { twoFrames } from "../../support/place.ts";
 import { expectNoProblems } from "../../support/problems.ts";
+import { saved } from "../../support/saved.ts";
 import { RECORD, type SentRecord, withStacks } from "../../support/vectors.ts";
 
 expectNoProblems();
@@ -97,6 +98,28 @@ test("it begins where the query is that is explained", async () => {
   app.unmount();
   // The last, of those who see only what was before them.
   expect(inSight(await mountLong(400, {}, { mask: "causal" }), "t399")).toBe(true);
+});
+
+describe("a text of 100 tokens", () => {
+  test("has an option for every token in sight, and others when they come into sight", async () => {
+    const app = await mountLong(100);
+    expect(labels().length).toBeLessThan(80);
+    expect(labels()[0].getAttribute("aria-setsize")).toBe("100");
+    expect(app.shadow.querySelector(".softmax-strip")).toBeNull();
+    focus(list("Keys"));
+    await userEvent.keyboard("{End}");
+    expect(app.state.hover.value).toEqual({ query: null, key: 99 });
+    expect(inSight(app, "t99")).toBe(true);
+  });
+
+  test("is whole in a figure", async () => {
+    const app = await mountLong(100);
+    const texts = [...(await saved(app)).querySelectorAll("text")].map((one) => one.textContent);
+    for (let at = 0; at < 100; at++) {
+      const [query, key] = texts.filter((text) => text === `t${at}`);
+      expect([query, key]).toEqual([`t${at}`, `t${at}`]);
+    }
+  });
 });
 
 test("a short text is drawn in full, with nothing beside it", async () => {
