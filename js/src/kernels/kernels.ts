@@ -70,6 +70,7 @@ export interface Kernels {
    * Write sums as pixels of four bytes: the mean colour, as opaque as the sum of opacities times
    * `light`.
    *
+   * @param out holds zeros, or the pixels of smaller sums
    * @param stride the distance of consecutive pixels in `out`, in pixels
    */
   image(sums: Float32Array, out: Uint8ClampedArray, stride: number, light: number): void;

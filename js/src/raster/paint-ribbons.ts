@@ -65,10 +65,12 @@ export function paintRibbons(
     const bends = kernels.floats(BENDS * across);
     setBends(bends, across);
     const list = kernels.floats(CURVE * ribbons.length);
-    ribbons.forEach(({ start, end, thickness, ink, opacity }, n) => {
-      const [left, right] = forward ? [start, end] : [end, start];
-      list.set([left, right, thickness, opacity, ...ink, 1], CURVE * n);
-    });
+    let at = 0;
+    for (const { start, end, thickness, ink, opacity } of ribbons) {
+      const ends = forward ? [start, end] : [end, start];
+      // Setting the array at once would take longer than drawing the ribbon.
+      for (const number of [...ends, thickness, opacity, ...ink, 1]) list[at++] = number;
+    }
     const bundles = merged.map(({ start, ends }) => ({ start, sizes: sizesOf(ends) }));
     for (let from = 0; from < across; from += BAND) {
       const until = Math.min(from + BAND, across);

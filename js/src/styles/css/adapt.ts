@@ -54,7 +54,6 @@ export const ADAPT = `
   .swatches button { min-width: 32px; height: 32px }
   .strip::after { content: ""; position: absolute; inset: -12px }
 }
-@media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important } }
 /* Outlines in place of colours and shadows. Pictures keep their colours and backgrounds. */
 @media (forced-colors: active) {
   .lines, .minimap, .stage, .neurons, .grid-stage, .map-stage, .preview, .swatches button, footer [style] { forced-color-adjust: none }

@@ -5,7 +5,6 @@ export const FIGURE = `
 .figure.cropped .body { overflow: auto }
 .figure .pairs { max-width: none; overflow: visible }
 .figure :focus-visible { outline: none }
-.figure .lines .base { transition: none }
 .figure:not(.cropped) .neurons > canvas { height: var(--down) !important; margin: 0 !important }
 /* Controls. */
 .figure :is(.some, .zoom, .panel-header button, .preview, .notch) { visibility: hidden }

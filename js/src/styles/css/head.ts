@@ -58,14 +58,12 @@ export const HEAD = `
 .horizontal .window { overflow-y: hidden }
 .minimap { position: relative; flex: none; margin: 0 -6px }
 .horizontal .minimap { margin: -2px 0 }
-.minimap canvas { display: block }
 .strip { position: absolute; inset: 0 0 0 auto; cursor: pointer; touch-action: none }
 .minimap.key .strip { inset: 0 auto 0 0 }
 .horizontal .minimap.query .strip { inset: auto 0 0 }
 .horizontal .minimap.key .strip { inset: 0 0 auto }
 .lines { position: relative; flex: none }
-.lines .base { display: block; transition: opacity .1s }
-.lines .base.dimmed { opacity: 0 }
+.dimmed { opacity: 0 }
 .matrix { flex: none; position: sticky; top: 0 }
 .title {
   margin: 2px 0 6px; color: var(--muted); font-size: 13px; white-space: pre-wrap;
@@ -81,5 +79,5 @@ export const HEAD = `
 .stage.zoomed { touch-action: none }
 .stage.moving { cursor: grabbing }
 .stage:focus-visible { border-radius: 4px }
-.stage canvas { display: block }
+:is(.minimap, .stage) canvas, .base { display: block }
 `;

@@ -112,29 +112,39 @@ function fillStrips(
   // Many tokens have no space between them.
   const apart = isMany ? 0 : APART;
   const place = (at: number) => Math.min(down, Math.round(at * ratio));
-  const from = Int32Array.from(shown, (_, at) => place(track.start(at) + apart));
-  const to = Int32Array.from(shown, (_, at) => place(track.start(at) + track.size(at) - apart));
-  const most = new Float32Array(down);
+  const from = shown.map((_, at) => place(track.start(at) + apart));
+  // A token may be less than a pixel.
+  const to = from.map((first, at) =>
+    Math.max(first + 1, place(track.start(at) + track.size(at) - apart)),
+  );
+  // The rows of pixels that may differ from the one above.
+  const differs = new Uint8Array(down);
+  for (const y of [0, ...from, ...to]) differs[y] = 1;
+  const edge = (n: number) => Math.round((strips + n * stripe) * ratio);
+  const bars = series.map(({ color, weights }, n) => {
+    const most = new Float32Array(down);
+    shown.forEach((unit, at) => {
+      const weight = weights[unit];
+      if (weight < FAINTEST) return;
+      for (let y = from[at]; y < to[at]; y++) if (weight > most[y]) most[y] = weight;
+    });
+    return { most, ink: rgb(color), left: edge(n), right: edge(n + 1) };
+  });
   // Written a pixel at a time.
   const whole = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
   const bytes = new Uint8ClampedArray(4);
   const word = new Uint32Array(bytes.buffer);
-  series.forEach(({ color, weights }, n) => {
-    most.fill(0);
-    for (let at = 0; at < shown.length; at++) {
-      const weight = weights[shown[at]];
-      if (weight < FAINTEST) continue;
-      // A token may be less than a pixel.
-      for (let y = from[at]; y < Math.max(from[at] + 1, to[at]); y++)
-        if (weight > most[y]) most[y] = weight;
+  for (let y = 0, start = 0; y < down; y++, start += width) {
+    if (differs[y])
+      for (const { most, ink, left, right } of bars) {
+        const shade = shadeOf(most[y] / largest);
+        bytes.set(ink);
+        bytes[3] = 255 * (isMany ? Math.max(TRACE, shade) : TRACE + (1 - TRACE) * shade);
+        whole.fill(word[0], start + left, start + right);
+      }
+    else {
+      const above = start - width;
+      whole.copyWithin(start + edge(0), above + edge(0), above + edge(series.length));
     }
-    const [left, right] = [n, n + 1].map((at) => Math.round((strips + at * stripe) * ratio));
-    bytes.set(rgb(color));
-    for (let y = 0; y < down; y++) {
-      const shade = shadeOf(most[y] / largest);
-      bytes[3] = 255 * (isMany ? Math.max(TRACE, shade) : TRACE + (1 - TRACE) * shade);
-      const pixel = word[0];
-      for (let at = y * width + left; at < y * width + right; at++) whole[at] = pixel;
-    }
-  });
+  }
 }
