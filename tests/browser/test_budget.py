@@ -15,7 +15,7 @@ from tests.browser.view import View
 from tests.support import OpenPage
 
 # Tokens -> how many times smaller a page is than the data of BertViz's, which is counted once.
-TIMES_SMALLER = {128: 30, 512: 150}
+TIMES_SMALLER = {128: 32, 512: 160}
 
 # Nodes of a page at any length.
 NODES = 1700
