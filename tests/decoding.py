@@ -14,8 +14,7 @@ from attnwidget.wire.block import Part
 _BITS = {"f16": 16, "f32": 32, "i8": 8, "i16": 16, "bits": 1}
 _KINDS = {"f16": "<f2", "f32": "<f4", "i8": "i1", "i16": "<i2"}
 
-
-# That of RFC 1924, which Python has, and that of pages.
+# The digits of base 85: those of Python's b85encode (RFC 1924), and those of pages.
 _RFC_1924 = (
     string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#$%&()*+-;<=>?@^_`{|}~"
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import SupportsIndex
+from typing import Literal, SupportsIndex
 
 from attnwidget.progress import counted, step_done
 from attnwidget.record import AttentionRecord, Layer, runs
@@ -26,6 +26,11 @@ from .included import layer_numbers
 # Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
 # differ in size, so a smaller excess may still turn out to fit.
 _MAX_EXCESS = 1.25
+# The characters in which a notebook holds a byte: in base 64 as a widget's state, in base 85 in the
+# page of a static cell.
+_CHARACTERS = {"embed": 4 / 3, "static": 5 / 4}
+
+Method = Literal["embed", "static"]
 
 
 @dataclass
@@ -35,6 +40,7 @@ class Saved:
     Attributes:
         quality: of all of them.
         chosen: (stack, layer) in the order of their importance.
+        method: the widget's method that saves them.
         packed: the layers that fit, by stack and number.
         size: of these in the notebook, in bytes.
         expected: the estimated size of all chosen layers.
@@ -42,6 +48,7 @@ class Saved:
 
     quality: Quality
     chosen: list[tuple[str, Layer]]
+    method: Method
     packed: PackedLayers = field(default_factory=dict)
     size: int = 0
     expected: float = 0
@@ -59,7 +66,7 @@ def layers_within(
     layers: Iterable[SupportsIndex] | None,
     quality: Quality | None,
     budget: float | None,
-    method: str,
+    method: Method,
     partners: Mapping[str, str],
 ) -> tuple[PackedLayers, str]:
     """Pack layers for a notebook: (layers by stack and number, a note for the reader).
@@ -67,7 +74,8 @@ def layers_within(
     Args:
         stack, layer: the current stack and layer.
         layers, quality, budget: see `AttentionWidget.embed`.
-        method: the widget's method that the note recommends for another selection.
+        method: the widget's method that saves the layers, which the note recommends for another
+            selection.
         partners: of a comparison, by each stack of a, that of b. Layers of both go together, since
             the difference needs both.
 
@@ -82,7 +90,8 @@ def layers_within(
         names = [name for name in (stack, partners.get(stack)) if name is not None]
         chosen = [(name, record.layer(number, name)) for number in numbers for name in names]
     with counted("Packing", "layers", len(chosen) if budget is None else None):
-        saved, finer = _fitted(chosen, quality, budget, FINE_DIFFERENCES if partners else FINE)
+        finest = FINE_DIFFERENCES if partners else FINE
+        saved, finer = _fitted(chosen, quality, budget, finest, method)
     if budget is None:
         return saved.packed, ""
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
@@ -92,15 +101,15 @@ def layers_within(
 def rollouts_within(
     record: AttentionRecord, packed: PackedLayers, budget: float | None
 ) -> dict[str, PackedLayer]:
-    """Pack the rollout of each stack, as far as a notebook's budget has room beside its layers.
+    """Pack the rollout of each stack, as far as `embed` has room beside its layers.
 
     There is none where no layer is saved.
     """
     room = math.inf if budget is None else budget
-    room -= sum(_in_notebook(len(layer.data)) for layer in packed.values())
+    room -= _in_notebook(packed.values(), "embed")
     found = {}
     for stack, rollout in (packed_rollouts(record) if packed else {}).items():
-        room -= _in_notebook(len(rollout.data))
+        room -= _in_notebook([rollout], "embed")
         if room >= 0:
             found[stack] = rollout
     return found
@@ -127,22 +136,25 @@ def _fitted(
     quality: Quality | None,
     budget: float | None,
     finest: Limits,
+    method: Method,
 ) -> tuple[Saved, Saved | None]:
     """(saved layers, the attempt at a finer quality or None), for the finest quality that fits."""
     if quality is None or quality == "default":
         room = PAGE_SIZE if budget is None else min(budget, PAGE_SIZE)
-        packed = packed_fine([layer for _, layer in chosen], room * 3 / 4, packed_layer, finest)
+        bytes_ = room / _CHARACTERS[method]
+        packed = packed_fine([layer for _, layer in chosen], bytes_, packed_layer, finest)
         if packed is not None:
             places = [(stack, layer.number) for stack, layer in chosen]
-            size = sum(_in_notebook(len(layer.data)) for layer in packed)
-            return Saved("default", chosen, dict(zip(places, packed, strict=True)), size), None
+            size = _in_notebook(packed, method)
+            saved = Saved("default", chosen, method, dict(zip(places, packed, strict=True)), size)
+            return saved, None
     qualities: list[Quality] = ["compact" if quality in (None, "default") else quality]
     if budget is not None and quality is None:
         qualities.append("draft")
     attempts: list[Saved] = []
     for attempted in qualities:
         is_last = attempted == qualities[-1]
-        attempts.append(_within(Saved(attempted, chosen), budget, last=is_last))
+        attempts.append(_within(Saved(attempted, chosen, method), budget, last=is_last))
         if attempts[-1].complete:
             break
     return attempts[-1], attempts[0] if len(attempts) > 1 else None
@@ -195,7 +207,7 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
             continue
         packed = packed_layer(layer, LIMITS[saved.quality])
         step_done()
-        size = _in_notebook(len(packed.data))
+        size = _in_notebook([packed], saved.method)
         raw_size += block_size(layer)
         packed_size += size
         saved.expected = packed_size / raw_size * whole
@@ -210,9 +222,9 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
     return saved
 
 
-def _in_notebook(size: int) -> int:
-    """The size of bytes in base64."""
-    return -(-size // 3) * 4
+def _in_notebook(layers: Iterable[PackedLayer], method: Method) -> int:
+    """The characters in which a notebook holds layers that this method saves."""
+    return math.ceil(_CHARACTERS[method] * sum(len(layer.data) for layer in layers))
 
 
 def _counted(saved: Saved) -> str:

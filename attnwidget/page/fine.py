@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attnwidget.progress import step_done
 from attnwidget.record import Layer, spread_rows
@@ -21,7 +21,7 @@ _SAMPLE = 3
 _UNCERTAIN = 1.04
 # With a larger difference allowed, nearly all layers would be packed as COMPACT.
 _COARSEST = 0.02
-# Layers differ in size, but where the first ones would need so much more, all would.
+# Layers differ in size, but where two of them would need so much more, all would.
 _HOPELESS = 4
 # The next limit is coarser than the estimate by this factor.
 _MARGIN = 1.05
@@ -53,7 +53,7 @@ def packed_fine(
     sample = sorted({int(n) for n in spread_rows(len(layers), _SAMPLE)})
     limits = finest
 
-    def estimated() -> float:
+    def estimated(packed: Mapping[int, PackedLayer]) -> float:
         return _UNCERTAIN * whole * _size(packed.values()) / sum(sizes[n] for n in packed)
 
     def next_largest(needed: float) -> float:
@@ -65,9 +65,9 @@ def packed_fine(
         packed: dict[int, PackedLayer] = {}
         for n in sample:
             packed[n] = pack(layers[n], limits)
-            if next_largest(estimated()) > _HOPELESS * _COARSEST:
+            if len(packed) > 1 and next_largest(estimated(packed)) > _HOPELESS * _COARSEST:
                 return None
-        needed = estimated()
+        needed = estimated(packed)
         if needed <= room:
             everything = []
             for n, layer in enumerate(layers):

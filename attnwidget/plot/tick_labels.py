@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.artist import Artist
 from matplotlib.axis import Axis, XAxis
 from matplotlib.figure import Figure
@@ -84,7 +85,7 @@ class AxisLabels:
         for each, tick in zip(chosen, self.axis.get_ticklabels(), strict=True):
             # Ticks are used again, with the style that they had.
             tick.set_color(each.color)
-            tick.set_fontweight("bold" if each.emphasized else "normal")
+            tick.set_fontweight("bold" if each.emphasized else rcParams["font.weight"])
             tick.set_bbox(self.box if each.emphasized else None)
 
 
@@ -122,7 +123,7 @@ class _Stamped(Artist):
         axis = self._labels.axis
         text = copy.copy(axis.get_ticklabels()[0])
         text.set_fontproperties(text.get_fontproperties().copy())  # not the tick's own
-        text.set(fontweight="normal", bbox=None)
+        text.set(fontweight=rcParams["font.weight"], bbox=None)
         move = text.set_x if isinstance(axis, XAxis) else text.set_y
         for label in labels:
             text.set(text=label.text, color=label.color)

@@ -73,9 +73,11 @@ class Ours:
 
     def targets(self, page: Page, case: Case) -> list[Point]:
         place = page.get_by_role("region") if case.view == "model" else page
-        return visible(
-            place.get_by_role("listbox", name="Queries", exact=True).get_by_role("option")
-        )
+        queries = place.get_by_role("listbox", name="Queries", exact=True)
+        footer = page.locator("footer").bounding_box()
+        assert footer
+        # Further tokens are behind the footer, which stays in sight.
+        return [(x, y) for x, y in visible(queries.get_by_role("option")) if y < footer["y"]]
 
     def has_layers(self, case: Case) -> bool:
         return case.view != "model"

@@ -253,7 +253,8 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
       const focused = body.contains(active) || tools.contains(active);
       viewScope.end();
       viewScope = scope.child();
-      const next = VIEWS[name]({ scope: viewScope, store: source, state, palette, width, height });
+      const around = { palette, width, height, onPaper };
+      const next = VIEWS[name]({ scope: viewScope, store: source, state, ...around });
       body.replaceChildren(next.element);
       tools.replaceChildren(...next.tools);
       body.setAttribute("aria-labelledby", `tab-${name}`);

@@ -8,9 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import attnwidget as aw
 from tests.browser.view import View, expect_lines
 from tests.decoding import to_base85
 from tests.support import OpenPage
@@ -126,4 +128,26 @@ def test_thumbnails_that_are_a_bomb(open_page: OpenPage, html: str) -> None:
             lambda content: content["records"][0]["overview"].update(data=gigabyte()),
         )
     )
-    expect(page.get_by_role("alert")).to_contain_text("This page is incomplete or damaged")
+    expect(page.get_by_role("alert")).to_contain_text("This record is incomplete or damaged")
+
+
+def test_thumbnails_that_claim_to_be_a_bomb(open_page: OpenPage, html: str) -> None:
+    def claim(content: Content) -> None:
+        content["records"][0].update(overview={"bytes": 2**30, "data": gigabyte()})
+
+    page = open_page(rewritten(html, "data-content", claim))
+    expect(page.get_by_role("alert")).to_contain_text("too many thumbnails")
+
+
+def test_damaged_thumbnails_leave_the_other_record(
+    open_page: OpenPage, record: aw.AttentionRecord
+) -> None:
+    other = aw.AttentionRecord.from_arrays(np.full((1, 1, 2, 2), 0.5), ["a", "b"])
+    html = aw.to_html(aw.AttentionWidget(record), aw.AttentionWidget(other))
+
+    def damage(content: Content) -> None:
+        content["records"][1]["overview"].update(data="!")
+
+    page = open_page(rewritten(html, "data-content", damage))
+    expect(page.get_by_role("alert")).to_contain_text("This record is incomplete or damaged")
+    expect_lines(View(page))

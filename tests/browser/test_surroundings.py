@@ -1,4 +1,4 @@
-"""Settings of a reader's system: forced colours, reduced motion, touch, writing direction."""
+"""Settings of a reader's system: forced colours, motion, touch, writing direction."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

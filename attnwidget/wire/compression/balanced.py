@@ -228,8 +228,8 @@ def _right_vectors(matrices: Doubles) -> Doubles:
     """The right singular vectors of matrices [groups, d, d] as columns, nearly.
 
     After a few steps of orthogonal iteration (Golub & Van Loan 2013, section 8.2.4), only vectors
-    of nearly the same singular value are still mixed, which costs no bits. A decomposition by
-    LAPACK would distribute matrices of 48 to 96 rows to all threads, whose waiting takes many times
+    of nearly the same singular value are still mixed, which costs no bits. OpenBLAS distributes a
+    singular value decomposition of 48 to 96 rows to all threads, whose waiting takes many times
     longer than its work.
     """
     squares = matrices.transpose(0, 2, 1) @ matrices

@@ -8,7 +8,10 @@ for (let code = 33, digit = 0; code < 127; code++) {
   if (!LEFT_OUT.includes(String.fromCharCode(code))) DIGITS[code] = digit++;
 }
 
-/** Five digits of base 85 for four bytes; fewer for the last ones. Damage is left to who unpacks. */
+/**
+ * Decode four bytes from each five digits of base 85; the last ones may be fewer. Damaged text is
+ * decoded to other bytes, which the check sum of zlib tells.
+ */
 export function fromBase85(text: string): Uint8Array<ArrayBuffer> {
   const view = new DataView(new ArrayBuffer(4 * Math.ceil(text.length / 5)));
   for (let start = 0, at = 0; start < text.length; at += 4) {

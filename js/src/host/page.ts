@@ -46,8 +46,8 @@ interface Content {
 }
 
 interface Opened extends Content {
-  /** The thumbnails of each record; null where no view needs them. */
-  thumbnails: readonly (Uint8Array | null)[];
+  /** The thumbnails of each record, or why there are none; null where no view needs them. */
+  thumbnails: readonly PromiseSettledResult<Uint8Array | null>[];
 }
 
 /** Manifests, choices and metrics are checked when they are read. */
@@ -106,7 +106,8 @@ async function opened(content: Content): Promise<Opened> {
   const wrong = CONTENT(content);
   if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
   const thumbnails = content.records.map(({ overview }) => overview && unpacked(overview));
-  return { ...content, thumbnails: await Promise.all(thumbnails) };
+  // The other records can be shown if one is damaged.
+  return { ...content, thumbnails: await Promise.allSettled(thumbnails) };
 }
 
 /** The page around widgets that all have the same theme has it, too. */
@@ -164,7 +165,9 @@ function showRecord(
   if (!own || !recorded) throw new Error(`it has no record ${place}`);
   // An example has the numbers of the profile, which are in the page once.
   const manifest = readManifest({ ...(own.manifest as object), ...(recorded.manifest as object) });
-  const store = new Store(manifest, content.thumbnails[widget.record], {
+  const thumbnails = content.thumbnails[widget.record];
+  if (thumbnails.status === "rejected") throw thumbnails.reason;
+  const store = new Store(manifest, thumbnails.value, {
     ...sourceOf(content, place, manifest),
     // The page has none for its examples.
     ...(place === widget.record ? savedEffects(widget.effects) : null),

@@ -10,5 +10,11 @@ export interface PackedThumbnails {
   readonly data: string;
 }
 
+/** More than those of 30,000 heads: no damaged page fills the memory. */
+const MOST_BYTES = 1 << 24;
+
 export const unpacked = ({ bytes, data }: PackedThumbnails): Promise<Uint8Array> =>
-  oncePerPage(data, () => inflate(fromBase85(data), bytes, "page"));
+  oncePerPage(data, async () => {
+    if (bytes > MOST_BYTES) throw new Error("This record has too many thumbnails.");
+    return inflate(fromBase85(data), bytes, "record");
+  });

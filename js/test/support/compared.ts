@@ -1,4 +1,4 @@
-/** The shared record, compared with itself. */
+/** A record, compared with itself. */
 
 import { RECORD, type SentRecord } from "./vectors.ts";
 
@@ -9,8 +9,11 @@ interface Sent {
 }
 
 /** @param words for heads, by stack */
-export function compared(words?: Readonly<Record<string, readonly string[][]>>): SentRecord {
-  const { stacks, metrics, patterns, ...others } = structuredClone(RECORD.manifest) as Sent;
+export function compared(
+  words?: Readonly<Record<string, readonly string[][]>>,
+  record: SentRecord = RECORD,
+): SentRecord {
+  const { stacks, metrics, patterns, ...others } = structuredClone(record.manifest) as Sent;
   const [a] = stacks;
   const b = { ...a, name: `${a.name} of B` };
   const peaks = a.layers.map(({ heads }) => Array(heads).fill(1));
@@ -25,5 +28,5 @@ export function compared(words?: Readonly<Record<string, readonly string[][]>>):
     patterns: { ...ofBoth(patterns), ...(words && { words }) },
     compared: { stacks: [{ a: a.name, b: b.name, peaks }], names: ["one", "other"], remark: "" },
   };
-  return { ...RECORD, manifest };
+  return { ...record, manifest };
 }

@@ -25,6 +25,7 @@ function mounted(choices: Partial<Choices>, source = sourceOf(), record: SentRec
     palette: signal(palette(false)),
     width: signal(1100),
     height: signal(800),
+    onPaper: signal(false),
   };
   const view = (state.view.value === "model" ? modelView : headView)(context);
   place(view.element);

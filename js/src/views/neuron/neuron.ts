@@ -126,7 +126,7 @@ function neuronContent(
   const places = analysis.places;
   const locked = [places.key[state.key.peek() ?? -1], places.query[state.query.peek() ?? -1]];
   const first = locked.find((at) => at >= 0) ?? places.query[analysis.explanation.peek().query];
-  const rows = neuronRows(rowCount(data, shown), row, first);
+  const rows = neuronRows(rowCount(data, shown), row, first, context.onPaper);
   const labels = [...stack.queries.labels, ...stack.keys.labels];
   const bounds: [number, number] = [40, Math.max(84, width * 0.1)];
 
@@ -171,7 +171,7 @@ function neuronContent(
   const before = state.sought.peek();
   scope.effect(() => {
     const place = state.sought.value;
-    if (!place || place === before) return;
+    if (!place || place === before || rows.whole.peek()) return;
     const row = places.key[place.key ?? -1] ?? places.query[place.query ?? -1] ?? -1;
     if (row >= 0) untracked(() => rows.reveal(row));
   });
@@ -188,7 +188,6 @@ function neuronContent(
     tables: computed(() => neuronTables(analysis)),
     legend: computed(() => neuronLegend(palette.value, analysis, columns.leftOut)),
     figure() {
-      rows.whole.value ||= !rows.long;
       const [layer, head] = [data.info.number, analysis.head.peek()];
       const [begin, end] = rows.sight.peek();
       const { manifest } = context.store;

@@ -1,6 +1,6 @@
 /** The rows of the neuron view to render, while the body scrolls. */
 
-import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { computedRange, type Range } from "../../parts/range.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { MARKS } from "./layout.ts";
@@ -10,8 +10,8 @@ export interface Rows {
   readonly long: boolean;
   readonly count: number;
   readonly height: number;
-  /** True if the labels of all rows are rendered, as figures of short texts need them. */
-  readonly whole: Signal<boolean>;
+  /** True if the labels of all rows are rendered. */
+  readonly whole: ReadonlySignal<boolean>;
   /** The rows whose labels are rendered. */
   readonly range: ReadonlySignal<Range>;
   /** The rows in the picture: those in sight, and some above and below. */
@@ -38,10 +38,18 @@ const BELOW = 12;
 /** The assumed height until the element is in the page. */
 const ASSUMED_HEIGHT = 760;
 
-/** @param first the row to scroll to if nothing has been scrolled */
-export function neuronRows(count: number, height: number, first: number): Rows {
+/**
+ * @param first the row to scroll to if nothing has been scrolled
+ * @param onPaper true while a figure is painted, which shows all rows of a text that is not long
+ */
+export function neuronRows(
+  count: number,
+  height: number,
+  first: number,
+  onPaper: ReadonlySignal<boolean>,
+): Rows {
   const long = count > SHORT;
-  const whole = signal(count <= IN_FULL);
+  const whole = computed(() => count <= IN_FULL || (onPaper.value && !long));
   const [start, visibleHeight] = [signal(0), signal(ASSUMED_HEIGHT)];
   const sight = computedRange(() => {
     const from = Math.floor(Math.max(0, start.value - MARKS) / height);

@@ -12,7 +12,7 @@ export type Step = (by: 1 | -1) => void;
 
 export interface Strongest {
   readonly go: Step;
-  /** True if keys may be out of sight. */
+  /** True if the text is long, so that most keys are out of sight. */
   readonly long: boolean;
 }
 

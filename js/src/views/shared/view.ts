@@ -20,6 +20,8 @@ export interface Context {
   readonly width: ReadonlySignal<number>;
   /** The height that the view can have without scrolling, in CSS pixels. */
   readonly height: ReadonlySignal<number>;
+  /** True while a figure of the view is painted. */
+  readonly onPaper: ReadonlySignal<boolean>;
 }
 
 /** The content of a view; a view of one layer rebuilds it for every layer. */

@@ -25,6 +25,7 @@ async function mounted(choices: Partial<Choices>): Promise<View> {
     palette: signal(palette(false)),
     width: signal(1000),
     height: signal(800),
+    onPaper: signal(false),
   });
   place(view.element);
   await eventually(() => expect(view.tables.value.length).toBeGreaterThan(0));

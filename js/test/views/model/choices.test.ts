@@ -399,6 +399,7 @@ test("a table has every head with its pattern and all numbers", () => {
     palette: signal(palette(false)),
     width: signal(0),
     height: signal(800),
+    onPaper: signal(false),
   });
   const [table] = view.tables.value;
   expect(table.name).toBe("Heads");

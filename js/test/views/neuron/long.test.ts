@@ -3,6 +3,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { Block } from "../../../src/data/codec.ts";
+import { compared } from "../../support/compared.ts";
 import { focus, parts } from "../../support/locators.ts";
 import { type App, find, mountApp, painted, pixel } from "../../support/mounted.ts";
 import { twoFrames } from "../../support/place.ts";
@@ -119,6 +120,22 @@ describe("a text of 100 tokens", () => {
       const [query, key] = texts.filter((text) => text === `t${at}`);
       expect([query, key]).toEqual([`t${at}`, `t${at}`]);
     }
+    expect(labels().length).toBeLessThan(80);
+  });
+
+  test("is whole in a figure of two records", async () => {
+    const { manifest } = compared(undefined, recordOf(100, 100, "none"));
+    // The heads of both, and their differences.
+    const overview = btoa("\0".repeat((3 * HEADS * 32 ** 2) / 2));
+    const app = await mountApp({
+      record: { manifest, overview, levels: [], blocks: {} },
+      source: { block: async () => blockOf(100, 100) },
+      choices: { view: "neuron", compared: "difference" },
+    });
+    await expect.poll(() => app.shadow.querySelectorAll(".neurons").length).toBe(2);
+    await twoFrames();
+    const texts = [...(await saved(app)).querySelectorAll("text")].map((one) => one.textContent);
+    expect(texts.filter((text) => text === "t99")).toHaveLength(4);
   });
 });
 

@@ -51,6 +51,7 @@ function mounted(name: ViewName = "head") {
     palette: signal(palette(false)),
     width: signal(1000),
     height: signal(800),
+    onPaper: signal(false),
   };
   const view: View = (name === "head" ? headView : neuronView)(context);
   place(view.element);
