@@ -19,6 +19,9 @@ from tests.hosts.shown import (
 from tests.lab.lab import Lab
 from tests.lab.server import Server, serve
 
+# Their widgets come from the file, or from a kernel that still runs.
+WITH_WIDGETS = ("trusted", "test")
+
 TRUSTED = """() => window.jupyterapp.shell.currentWidget.content.widgets.every(
   (cell) => cell.model.trusted)"""
 
@@ -68,6 +71,8 @@ def open_(
             pages[runs].open(f"{name}.ipynb")
         else:
             pages[runs] = reopen(browser, server, name)
+        if name in WITH_WIDGETS:
+            pages[runs].wait_for_widgets()
         return pages[runs]
 
     yield open_once

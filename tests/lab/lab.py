@@ -66,8 +66,8 @@ MODEL_LESS = (
     r"^console error: Error: widget model not found\n\s+at [^\n]*/jupyterlab-manager/static/"
 )
 
-# A page that is loaded while its kernel runs shows the kernel's widgets, but not every time: the
-# manager may count as restored before it has made its models, and then never looks again.
+# A page that is loaded shows the widgets of a running kernel or a saved notebook, but not every
+# time: the manager may count as restored before it has made its models, and then never looks again.
 RELOADS = 5
 
 CLEAR = """async () => {
@@ -170,11 +170,13 @@ class Lab:
         self.page.wait_for_function(there, arg=name)
 
     def wait_for_widgets(self) -> None:
-        """Reload until the kernel's widgets are shown, as a reader would.
+        """Reload until the notebook's widgets are shown, as a reader would.
 
         With the page's processor throttled 4 to 8 times, 5 of 30 pages needed a second try.
         """
-        outputs = self.page.locator(".jp-OutputArea-executeResult")
+        outputs = self.page.locator(
+            ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-executeResult"
+        )
         for _ in range(RELOADS):
             expect(outputs.filter(has_text="Loading widget...")).to_have_count(0)
             if outputs.filter(has_text=NOT_FOUND).count() == 0:

@@ -18,12 +18,14 @@ from tests.support import PATIENCE_SECONDS
 # waits for a page that is open.
 GRACE_SECONDS = 10
 
-# Requests that would go to other servers.
+# Requests that would go to other servers, and saving unasked, every two minutes: a busy test may be
+# just loading the file again, or may not have its widgets yet, whose state would be lost.
 QUIET = {
     "@jupyterlab/apputils-extension:notification": {
         "fetchNews": "false",
         "checkForUpdates": False,
-    }
+    },
+    "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
 }
 
 
