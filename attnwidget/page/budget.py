@@ -19,6 +19,7 @@ from attnwidget.wire.compression import (
     check_quality,
 )
 
+from .base85 import base85_size
 from .blocks import PackedLayer, PackedLayers, fits_in_page, packed_layer, packed_rollouts
 from .fine import PAGE_SIZE, packed_fine
 from .included import layer_numbers
@@ -26,9 +27,9 @@ from .included import layer_numbers
 # Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
 # differ in size, so a smaller excess may still turn out to fit.
 _MAX_EXCESS = 1.25
-# The characters in which a notebook holds a byte: in base 64 as a widget's state, in base 85 in the
-# page of a static cell.
-_CHARACTERS = {"embed": 4 / 3, "static": 5 / 4}
+# The bytes of a layer per character of the notebook: in base 64 as a widget's state, in base 85 in
+# the page of a static cell.
+_DENSITY = {"embed": 3 / 4, "static": 4 / 5}
 
 Method = Literal["embed", "static"]
 
@@ -141,8 +142,8 @@ def _fitted(
     """(saved layers, the attempt at a finer quality or None), for the finest quality that fits."""
     if quality is None or quality == "default":
         room = PAGE_SIZE if budget is None else min(budget, PAGE_SIZE)
-        bytes_ = room / _CHARACTERS[method]
-        packed = packed_fine([layer for _, layer in chosen], bytes_, packed_layer, finest)
+        room *= _DENSITY[method]
+        packed = packed_fine([layer for _, layer in chosen], room, packed_layer, finest)
         if packed is not None:
             places = [(stack, layer.number) for stack, layer in chosen]
             size = _in_notebook(packed, method)
@@ -224,7 +225,10 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
 
 def _in_notebook(layers: Iterable[PackedLayer], method: Method) -> int:
     """The characters in which a notebook holds layers that this method saves."""
-    return math.ceil(_CHARACTERS[method] * sum(len(layer.data) for layer in layers))
+    sizes = [len(layer.data) for layer in layers]
+    if method == "static":
+        return sum(map(base85_size, sizes))
+    return sum(-(-size // 3) * 4 for size in sizes)
 
 
 def _counted(saved: Saved) -> str:

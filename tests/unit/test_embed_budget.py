@@ -51,6 +51,15 @@ def test_rollout_while_it_is_shown_and_there_is_room(record: AttentionRecord) ->
     assert widget.embed([])._blocks == {}
 
 
+def test_more_of_them_in_a_static_cell(record: AttentionRecord) -> None:
+    """Base 85 takes fewer characters than the base 64 of a widget's state."""
+    layers = [pack_layer(record.layer(n), LIMITS["compact"])[1] for n in range(LAYERS)]
+    budget = sum(-(-len(data) * 5 // 4) for data in layers)
+    blocks = AttentionWidget(record).static(quality="compact", budget=budget).html.count
+    assert blocks("data-block=") == LAYERS
+    assert len(AttentionWidget(record).embed(quality="compact", budget=budget)._blocks) < LAYERS
+
+
 def test_all_of_them_more_coarsely_where_that_makes_room(record: AttentionRecord) -> None:
     """Still at the default quality, which is as exact as there is room for."""
     fine = AttentionWidget(record).embed()
