@@ -84,7 +84,9 @@ def test_nothing_is_loaded_from_anywhere(page: str) -> None:
     for _, attributes, _ in Elements(page).found:
         assert not {"src", "href", "srcset", "action", "data", "poster"} & set(attributes)
         for value in attributes.values():
-            assert not re.search(r"https?:|//", value or "")
+            # In base64, a digest may have two slashes.
+            text = re.sub(r"'sha256-[^']*'", "", value or "")
+            assert not re.search(r"https?:|//", text)
 
 
 def _scripts(elements: Elements) -> tuple[str, str]:

@@ -37,6 +37,9 @@ def cluster() -> Iterator[None]:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_AUTH_MODE", "disabled")
         patch.setenv("RAY_raylet_start_wait_time_s", str(PATIENCE_SECONDS))
+        # Ray's workers give way to all other processes (15), and on a busy machine take minutes for
+        # their imports.
+        patch.setenv("RAY_worker_niceness", "0")
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
         yield
         ray.shutdown()
