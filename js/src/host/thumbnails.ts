@@ -5,7 +5,7 @@ import { inflate } from "../data/packed.ts";
 import { oncePerPage } from "../once-per-page.ts";
 
 export interface PackedThumbnails {
-  /** How many there are. */
+  /** The size of the unpacked thumbnails. */
   readonly bytes: number;
   readonly data: string;
 }
