@@ -55,7 +55,7 @@ class AttentionMode(TorchFunctionMode):
     @contextmanager
     def following(self) -> Iterator[None]:
         """Follow the functions within this context."""
-        self.resume()
+        self._resume()
         try:
             yield
         finally:
@@ -74,7 +74,7 @@ class AttentionMode(TorchFunctionMode):
             self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
         return True
 
-    def resume(self) -> None:
+    def _resume(self) -> None:
         """Return to the stack of modes, unless paused: another trace may be on top of it."""
         if not self._following and not self._paused:
             self.__enter__()  # type: ignore[no-untyped-call]
@@ -90,7 +90,7 @@ class AttentionMode(TorchFunctionMode):
         finally:
             self._paused = before
             if was_following:
-                self.resume()
+                self._resume()
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None

@@ -1,7 +1,6 @@
-"""The running modules of a model, tracked by torch's global module hooks.
+"""The running modules of a model, tracked by torch's module hooks.
 
-The model's own hooks are not touched. Calls of other models, and of the same model on other
-threads, are ignored.
+Calls of other models, and of the same model on other threads, are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ class ModuleStack:
         called: the names of the modules that have been called.
         step: the number of the current forward pass, counted from 0: of the whole model, or of its
             language model if that generates by itself.
-        quiet: True to follow no module until the current pass ends.
     """
 
     def __init__(self, model: torch.nn.Module) -> None:
@@ -34,10 +32,10 @@ class ModuleStack:
         self.names = {id(module): name for name, module in model.named_modules()}
         self.called: set[str] = set()
         self.step = -1
-        self.quiet = False
         self._thread = threading.get_ident()
         self._stack: list[torch.nn.Module] = []
         self._foreign = 0
+        self._narrow: Callable[[], None] = lambda: None
 
     @property
     def elsewhere(self) -> bool:
@@ -75,31 +73,26 @@ class ModuleStack:
         here = threading.get_ident() == self._thread
         return here and any(True for _ in module.parameters())
 
+    def follow_passes_only(self) -> None:
+        """Follow from now on only the modules with which a forward pass can start."""
+        self._narrow()
+
     @contextmanager
     def following(
-        self,
-        handler: Handler,
-        started: Callable[[], None] = lambda: None,
-        ended: Callable[[], None] = lambda: None,
+        self, handler: Handler, started: Callable[[], None] = lambda: None
     ) -> Iterator[None]:
         """Update the stack within this context, and report modules to the handler.
 
         Args:
-            started, ended: called at the start of a forward pass, and at its end.
+            started: called at the start of a forward pass.
         """
-        # The module that a pass started with.
-        current: torch.nn.Module | None = None
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-            nonlocal current
-            if self.quiet:
-                return None
             if id(module) not in self.names:
                 self._foreign += self._is_foreign(module)
             elif self.owns(module):
                 if self._is_pass(module):
                     self.step += 1
-                    current = module
                     started()
                 self.called.add(self.name(module))
                 self._stack.append(module)
@@ -107,13 +100,6 @@ class ModuleStack:
             return None
 
         def leave(module: torch.nn.Module, _args: Any, output: Any) -> None:
-            nonlocal current
-            if module is current and self.owns(module):
-                current = None
-                self.quiet = False
-                ended()
-            elif self.quiet:
-                return
             # Modules whose forward failed without this hook are popped as well.
             if id(module) not in self.names:
                 self._foreign -= self._is_foreign(module)
@@ -122,11 +108,22 @@ class ModuleStack:
                     pass
                 handler.module_left(module, output, self._stack[-1] if self._stack else None)
 
+        def narrow() -> None:
+            self._narrow = lambda: None
+            everywhere.close()
+            for module in self.model.modules():
+                if module is self.model or can_generate(module):
+                    undo.callback(module.register_forward_pre_hook(enter).remove)
+                    after = module.register_forward_hook(leave, always_call=True)
+                    undo.callback(after.remove)
+
         with ExitStack() as undo:
+            everywhere = undo.enter_context(ExitStack())
             before = torch_module.register_module_forward_pre_hook(enter)  # type: ignore[arg-type]
-            undo.callback(before.remove)
+            everywhere.callback(before.remove)
             after = torch_module.register_module_forward_hook(leave, always_call=True)
-            undo.callback(after.remove)
+            everywhere.callback(after.remove)
+            self._narrow = narrow
             yield
 
 

@@ -71,7 +71,7 @@ class Trace:
             return
         with (
             self.mode.following(),
-            self.stack.following(self.handler, self._pass_started, self.mode.resume),
+            self.stack.following(self.handler, self._pass_started),
             interface_calls(self.stack, self._of_interface, self.mode.paused),
             band_calls(self.stack, self._of_functions, self.mode.paused),
         ):
@@ -86,8 +86,8 @@ class Trace:
         return self.attention(module, read, result)
 
     def _pass_started(self) -> None:
-        if self._once and self.stack.step > 0 and self.by_interface:
-            self.stack.quiet = self.mode.suspend()
+        if self._once and self.stack.step > 0 and self.by_interface and self.mode.suspend():
+            self.stack.follow_passes_only()
 
     def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         """Report a call to the handlers, and return the result for the model.

@@ -11,7 +11,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from attnwidget import AttentionRecord, capture
-from attnwidget.capture import check, join_functions, steps
+from attnwidget.capture import check, join_functions, recorder, steps
 from attnwidget.capture.generation import Generation
 from attnwidget.capture.steps import FunctionPass, LayerPass, Steps
 from tests.unit.tiny import Model, t5, tiny, token_ids
@@ -125,6 +125,22 @@ def test_masks_are_read_once_per_pass_and_layers_explained_once(
     monkeypatch.setattr(check.CallCheck, "fidelity", explained)
     _generated(_llama(), new)
     assert counts == {"masks": new, "joined masks": 1, "layers": LAYERS}
+
+
+def test_modules_are_followed_in_the_first_pass_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    entered: list[Any] = []
+    original = recorder._Recorder.module_entered
+
+    def module_entered(self: Any, module: Any, args: Any) -> None:
+        entered.append(module)
+        original(self, module, args)
+
+    monkeypatch.setattr(recorder._Recorder, "module_entered", module_entered)
+    model = _llama()
+    _generated(model, 4)
+    assert entered[-3:] == [model] * 3
+    assert sum(module is model for module in entered) == 4
+    assert model.lm_head in entered
 
 
 def test_every_generated_token_is_checked() -> None:
