@@ -87,7 +87,7 @@ bench: $(VENV)/.bench $(RIVAL) $(BUNDLE) ## Measure BertViz and attnwidget side 
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
 	$(PY) -m benchmarks.browser --models-folder "$(ATTNWIDGET_MODELS)" $(BENCH) && \
 	$(PY) -m benchmarks.notebook && \
-	$(PY) -m benchmarks.capture
+	$(PY) -m benchmarks.capture --models-folder "$(ATTNWIDGET_MODELS)"
 
 docs: $(VENV)/.docs $(BUNDLE) ## Make the site of the documents, offline
 	rm -rf build/docs

@@ -1,10 +1,10 @@
 """The cost of a capture beside the same call of the model alone.
 
-python -m benchmarks.capture [--tokens 128 512 2048] [--rounds 5]
+python -m benchmarks.capture [--tokens 128 512 2048] [--rounds 5] [--models-folder models]
 
 First SmolLM2: forward passes of 20, 128 and 400 tokens, generations of 24 and 200 tokens after 20,
 pages of 40 and 400 tokens, and `show` of 400 tokens with the picture that a notebook keeps, each
-with its target. Then randomly
+with its target; and a page of ViT's 197 patches, if the folder has `vit`. Then randomly
 initialised models of the sizes of GPT-2 small and BERT base, beside transformers' own attentions
 and a widget of the record: time and memory do not depend on what the weights are.
 
@@ -23,7 +23,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ from benchmarks.browser.models import smollm2  # noqa: E402
 
 SENTENCE = "The dog that had chased the cat all morning was tired, because it ran. "
 PROMPT_TOKENS = 20
+
+ROOT = Path(__file__).parents[1]
 
 _clock = time.process_time if THREADS == 1 else time.perf_counter
 
@@ -88,12 +90,14 @@ class Case:
         title: of the call.
         plain, ours: the calls.
         target: the most that the second may take, in times of the first; None for no target.
+        seconds: the most seconds that it may take; None for no such target.
     """
 
     title: str
     plain: Way
     ours: Way
     target: float | None
+    seconds: float | None = None
 
 
 def decoder_cases() -> list[Case]:
@@ -143,8 +147,9 @@ def decoder_cases() -> list[Case]:
             lambda tokens=tokens: forward(tokens),
             lambda tokens=tokens: page(tokens),
             target,
+            seconds,
         )
-        for tokens, target in ((40, None), (400, 3.0))
+        for tokens, target, seconds in ((40, None, 1.0), (400, 3.0, None))
     ]
     shown = 400
     case = Case(
@@ -153,7 +158,27 @@ def decoder_cases() -> list[Case]:
         lambda: displayed(shown),
         1.5,
     )
-    return [*cases, case]
+    return [replace(each, title=f"SmolLM2, {each.title}") for each in (*cases, case)]
+
+
+def vision_cases(folder: Path) -> list[Case]:
+    """The calls of a trained vision model; none if the folder has no such model."""
+    if not (folder / "vit").exists():
+        return []
+    from matplotlib.cbook import get_sample_data
+    from PIL import Image
+
+    model = transformers.AutoModel.from_pretrained(folder / "vit").eval()
+    processor = transformers.AutoImageProcessor.from_pretrained(folder / "vit")
+    inputs = processor(Image.open(get_sample_data("grace_hopper.jpg")), return_tensors="pt")
+    record = capture(model, None, inputs)
+
+    def forward() -> Any:
+        with torch.no_grad():
+            return model(**inputs)
+
+    title = "ViT base, page of 197 patches, already captured"
+    return [Case(title, forward, lambda: AttentionWidget(record).to_html(), 3.0)]
 
 
 def report_case(case: Case, rounds: int) -> None:
@@ -165,8 +190,11 @@ def report_case(case: Case, rounds: int) -> None:
     if case.target is not None:
         met = statistics.median(r["ours"][0] / r["plain"][0] for r in found) <= case.target
         target = f" (target {case.target}: {'met' if met else 'missed'})"
+    if case.seconds is not None:
+        met = seconds["ours"] <= case.seconds
+        target += f" (target {case.seconds} s: {'met' if met else 'missed'})"
     print(
-        f"SmolLM2, {case.title}: ours/plain {ratio(found, 'ours', 'plain')}{target}, "
+        f"{case.title}: ours/plain {ratio(found, 'ours', 'plain')}{target}, "
         f"{seconds['ours']:.2f} s and {seconds['plain']:.2f} s; "
         f"peak MB plain {memory['plain']:.0f}, ours {memory['ours']:.0f}",
         flush=True,
@@ -195,11 +223,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--tokens", type=int, nargs="+", default=[128, 512, 2048])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--models-folder", type=Path, default=ROOT / "models",
+                        help="where vit lies, if it does")  # fmt: skip
     args = parser.parse_args()
     torch.set_num_threads(THREADS)
     print(f"torch {torch.__version__}, transformers {transformers.__version__}, "
           f"{THREADS} thread(s), {args.rounds} rounds, load {os.getloadavg()[0]:.1f}")  # fmt: skip
-    for case in decoder_cases():
+    for case in (*decoder_cases(), *vision_cases(args.models_folder)):
         report_case(case, args.rounds)
     for title, name in SIZES.items():
         for tokens in args.tokens:

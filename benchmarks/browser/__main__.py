@@ -62,7 +62,7 @@ def main() -> None:
     if not options.quick:
         _bytes(found, options)
         if not found.capture:
-            found.capture = _capture()
+            found.capture = _capture(options.models_folder)
     found.save(options.json)
     print(summary(found))
     if options.write:
@@ -136,10 +136,11 @@ def _bytes(found: Results, options: argparse.Namespace) -> None:
         found.save(options.json)
 
 
-def _capture() -> list[str]:
+def _capture(folder: Path) -> list[str]:
     command = [sys.executable, "-m", "benchmarks.capture", "--tokens", "128", "512"]
+    options = ["--rounds", "3", "--models-folder", str(folder.resolve())]
     done = subprocess.run(
-        [*command, "--rounds", "3"], capture_output=True, text=True, check=True, cwd=ROOT
+        [*command, *options], capture_output=True, text=True, check=True, cwd=ROOT
     )
     return done.stdout.splitlines()
 
@@ -152,7 +153,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that a page may take")
     parser.add_argument("--models-folder", type=Path, default=ROOT / "models",
-                        help="where mpnet lies, if it does")  # fmt: skip
+                        help="where mpnet and vit lie, if they do")  # fmt: skip
     parser.add_argument("--json", type=Path, default=JSON, help="where to keep the results")
     parser.add_argument("--continue", dest="go_on", action="store_true",
                         help="keep what --json has of finished cases")  # fmt: skip
