@@ -3,8 +3,8 @@
 python -m benchmarks.capture [--tokens 128 512 2048] [--rounds 5] [--models-folder models]
 
 First SmolLM2: forward passes of 20, 128 and 400 tokens, generations of 24 and 200 tokens after 20,
-pages of 40 and 400 tokens, and `show` of 400 tokens with the picture that a notebook keeps, each
-with its target; and a page of ViT's 197 patches, if the folder has `vit`. Then randomly
+pages of 40 and 400 tokens, and `show` of 400 tokens with the picture that a notebook keeps; and, if
+the folder has `vit`, a page of an image, 196 patches and [CLS]; most with a target. Then randomly
 initialised models of the sizes of GPT-2 small and BERT base, beside transformers' own attentions
 and a widget of the record: time and memory do not depend on what the weights are.
 
@@ -177,7 +177,7 @@ def vision_cases(folder: Path) -> list[Case]:
         with torch.no_grad():
             return model(**inputs)
 
-    title = "ViT base, page of 197 patches, already captured"
+    title = "ViT base, page of 197 tokens, already captured"
     return [Case(title, forward, lambda: AttentionWidget(record).to_html(), 3.0)]
 
 

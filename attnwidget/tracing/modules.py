@@ -35,12 +35,15 @@ class ModuleStack:
         self._thread = threading.get_ident()
         self._stack: list[torch.nn.Module] = []
         self._foreign = 0
-        self._narrow: Callable[[], None] = lambda: None
+        self._only_passes = False
 
     @property
     def elsewhere(self) -> bool:
-        """True if another model is running, called by a hook for instance."""
-        return self._foreign > 0
+        """True if another model is running, called by a hook for instance.
+
+        Where only passes are followed, it may share modules with this one between them.
+        """
+        return self._foreign > 0 or (self._only_passes and not self._stack)
 
     @property
     def innermost(self) -> torch.nn.Module:
@@ -73,18 +76,13 @@ class ModuleStack:
         here = threading.get_ident() == self._thread
         return here and any(True for _ in module.parameters())
 
-    def follow_passes_only(self) -> None:
-        """Follow from now on only the modules with which a forward pass can start."""
-        self._narrow()
-
     @contextmanager
-    def following(
-        self, handler: Handler, started: Callable[[], None] = lambda: None
-    ) -> Iterator[None]:
+    def following(self, handler: Handler, started: Callable[[], bool]) -> Iterator[None]:
         """Update the stack within this context, and report modules to the handler.
 
         Args:
-            started: called at the start of a forward pass.
+            started: called at the start of a forward pass; returns True to follow, from then on,
+                only the modules with which a pass can start.
         """
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -93,7 +91,8 @@ class ModuleStack:
             elif self.owns(module):
                 if self._is_pass(module):
                     self.step += 1
-                    started()
+                    if started() and not self._only_passes:
+                        follow_passes()
                 self.called.add(self.name(module))
                 self._stack.append(module)
                 return handler.module_entered(module, args)
@@ -108,8 +107,8 @@ class ModuleStack:
                     pass
                 handler.module_left(module, output, self._stack[-1] if self._stack else None)
 
-        def narrow() -> None:
-            self._narrow = lambda: None
+        def follow_passes() -> None:
+            self._only_passes = True
             everywhere.close()
             for module in self.model.modules():
                 if module is self.model or can_generate(module):
@@ -123,7 +122,6 @@ class ModuleStack:
             everywhere.callback(before.remove)
             after = torch_module.register_module_forward_hook(leave, always_call=True)
             everywhere.callback(after.remove)
-            self._narrow = narrow
             yield
 
 

@@ -85,9 +85,9 @@ class Trace:
         self._by_functions += 1
         return self.attention(module, read, result)
 
-    def _pass_started(self) -> None:
-        if self._once and self.stack.step > 0 and self.by_interface and self.mode.suspend():
-            self.stack.follow_passes_only()
+    def _pass_started(self) -> bool:
+        """True to follow only passes from now on, and no functions."""
+        return self._once and self.stack.step > 0 and self.by_interface and self.mode.suspend()
 
     def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         """Report a call to the handlers, and return the result for the model.

@@ -175,6 +175,33 @@ def test_generated_tokens_are_causal() -> None:
     )
 
 
+def test_another_model_may_share_modules_and_run_between_passes() -> None:
+    """A processor of logits that scores each continuation, for instance."""
+    model = DECODERS["Llama"]("sdpa")
+
+    class Scorer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.base, self.head = model.model, torch.nn.Linear(32, 1)
+
+        def forward(self, ids: torch.Tensor) -> torch.Tensor:
+            scores: torch.Tensor = self.head(self.base(ids, use_cache=False)[0])
+            return scores
+
+    scorer = Scorer()
+
+    def process(ids: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        assert scorer(ids).isfinite().all()
+        return logits
+
+    inputs = {"input_ids": token_ids(5)}
+    expected, _ = _captured(model, inputs, GREEDY)
+    record, _ = _captured(model, inputs, {**GREEDY, "logits_processor": [process]})
+    assert record.missing == expected.missing
+    assert record.stack().numbers == expected.stack().numbers
+    assert np.array_equal(record.weights(1, 3), expected.weights(1, 3))
+
+
 def test_an_item_that_ends_before_the_others() -> None:
     """The batch's padding was not generated."""
     model = DECODERS["Llama"]("sdpa")
