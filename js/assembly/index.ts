@@ -8,3 +8,6 @@ export { mix } from "./mix";
 export { project } from "./project";
 export { exponentials, largest, multiply, weights } from "./softmax";
 export { turn } from "./turn";
+
+/** The first address that the kernels do not use themselves. */
+export const free: usize = __heap_base;

@@ -3,7 +3,7 @@
 import { BENDS, CURVE } from "./curve.ts";
 import type { Kernels } from "./kernels.ts";
 
-/** The exports of `assembly/index.ts`; an array is passed as its address in bytes. */
+/** The functions of `assembly/index.ts`; an array is passed as its address in bytes. */
 type Exports = Readonly<Record<string, (...args: number[]) => number>>;
 
 const PAGE = 65536;
@@ -11,9 +11,6 @@ const PAGE = 65536;
 /** The alignment of arrays in bytes, and the space for the gaps between them in floats. */
 const ALIGNMENT = 16;
 const SLACK = 1024;
-
-/** The first address in bytes: the compiler counts on nothing below it. */
-const FIRST = 1024;
 
 /**
  * @param numbers the total length of all arrays
@@ -24,7 +21,8 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const instance = new WebAssembly.Instance(module, { env: { memory } });
   const wasm = instance.exports as Exports;
-  let end = FIRST;
+  const first: number = (instance.exports.free as WebAssembly.Global).value;
+  let end = first;
   return {
     floats(count) {
       const array = new Float32Array(memory.buffer, end, count);
@@ -32,7 +30,7 @@ export function wasmKernels(module: WebAssembly.Module, numbers: number): Kernel
       return array.fill(0);
     },
     clear() {
-      end = FIRST;
+      end = first;
     },
     dots(vector, rows, count, scale, out) {
       wasm.dots(at(vector), at(rows), count, vector.length, scale, at(out));

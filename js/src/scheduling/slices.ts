@@ -1,14 +1,17 @@
 /** Long work in short slices, so that the page stays responsive. */
 
-import { nextFrame } from "./frame.ts";
-
 /** The longest duration of a slice. */
 const SLICE_MS = 8;
 
 /** Do work that yields often, its first slice at once. Returns a function that stops it. */
 export function sliced(work: Iterator<void>): () => void {
-  let cancel = () => {};
+  // A message to itself is handled after input and frames that wait, without waiting for a frame.
+  const { port1: ring, port2: bell } = new MessageChannel();
   let [busy, stopped] = [false, false];
+  const end = () => {
+    bell.close();
+    work.return?.();
+  };
   const slice = () => {
     const until = performance.now() + SLICE_MS;
     busy = true;
@@ -17,14 +20,14 @@ export function sliced(work: Iterator<void>): () => void {
     while (!done && !stopped && performance.now() < until);
     busy = false;
     // The work itself may have stopped it.
-    if (stopped) work.return?.();
-    else if (!done) cancel = nextFrame(slice);
+    if (done || stopped) end();
+    else ring.postMessage(null);
   };
+  bell.onmessage = slice;
   slice();
   return () => {
     stopped = true;
-    cancel();
-    if (!busy) work.return?.();
+    if (!busy) end();
   };
 }
 
