@@ -32,8 +32,12 @@ export function curves(
   }
 }
 
-/** Six numbers for each of four columns, which are computed at once and drawn one by one. */
-const FOUR: usize = memory.data(96, 16);
+/**
+ * Numbers of four columns, computed at once for columns that are drawn one by one: the first row and
+ * the end of the rows; how far below the beginning of the upper edge the first row and the lower edge
+ * begin; the height of an edge; and 1 / move.
+ */
+const COLUMNS: usize = memory.data(96, 16);
 
 function curve(sums: usize, width: i32, height: i32, bends: usize, at: usize, cover: f32): void {
   const from = v128.load32_splat(at);
@@ -61,15 +65,14 @@ function curve(sums: usize, width: i32, height: i32, bends: usize, at: usize, co
     const outer = f32x4.mul(f32x4.add(extent, move), f32x4.splat(0.5));
     const top = f32x4.floor(f32x4.sub(middle, outer));
     const bottom = f32x4.pmin(f32x4.splat(<f32>height), f32x4.ceil(f32x4.add(middle, outer)));
-    v128.store(FOUR, i32x4.trunc_sat_f32x4_s(top));
-    v128.store(FOUR, i32x4.trunc_sat_f32x4_s(bottom), 16);
-    // The first pixel's upper border, counted from the beginning of the upper edge.
-    v128.store(FOUR, f32x4.add(f32x4.sub(top, middle), outer), 32);
-    v128.store(FOUR, f32x4.sub(f32x4.add(outer, outer), edge), 48);
-    v128.store(FOUR, edge, 64);
-    v128.store(FOUR, f32x4.div(f32x4.splat(1), move), 80);
-    const end = FOUR + (min(4, width - x) << 2);
-    for (let lane = FOUR; lane < end; lane += 4, sums += column) {
+    v128.store(COLUMNS, i32x4.trunc_sat_f32x4_s(top));
+    v128.store(COLUMNS, i32x4.trunc_sat_f32x4_s(bottom), 16);
+    v128.store(COLUMNS, f32x4.add(f32x4.sub(top, middle), outer), 32);
+    v128.store(COLUMNS, f32x4.sub(f32x4.add(outer, outer), edge), 48);
+    v128.store(COLUMNS, edge, 64);
+    v128.store(COLUMNS, f32x4.div(f32x4.splat(1), move), 80);
+    const end = COLUMNS + (min(4, width - x) << 2);
+    for (let lane = COLUMNS; lane < end; lane += 4, sums += column) {
       let y = load<i32>(lane);
       const last = load<i32>(lane, 16);
       let above = f32x4.add(f32x4(1, 2, 3, 4), v128.load32_splat(lane, 32));
@@ -81,7 +84,7 @@ function curve(sums: usize, width: i32, height: i32, bends: usize, at: usize, co
         const below = f32x4.sub(above, between);
         const until = f32x4.sub(covered(above, edges), covered(below, edges));
         const gained = f32x4.sub(until, v128.shuffle<f32>(before, until, 3, 4, 5, 6));
-        // Below the curve, rounding could leave a little.
+        // Rows below the curve get nothing: rounding could leave a little there.
         const inside = i32x4.lt_s(i32x4(0, 1, 2, 3), i32x4.splat(last - y));
         const amounts = v128.and(f32x4.mul(gained, most), inside);
         const first = v128.shuffle<f32>(amounts, amounts, 0, 0, 0, 0);
@@ -116,7 +119,7 @@ function add(at: usize, color: v128, covers: v128, amount: v128): void {
   v128.store(at, f32x4.add(below, f32x4.mul(change, amount)));
 }
 
-/** `covered` of src/kernels/curve.ts, times `edge`: the square of what rises, and whole pixels. */
+/** `covered` of src/kernels/curve.ts times `edge`, without its division. */
 function covered(y: v128, edge: v128): v128 {
   const rising = f32x4.pmin(f32x4.pmax(y, f32x4.splat(0)), edge);
   const whole = f32x4.sub(f32x4.pmax(y, edge), edge);

@@ -9,5 +9,5 @@ export { project } from "./project";
 export { exponentials, largest, multiply, weights } from "./softmax";
 export { turn } from "./turn";
 
-/** The first address that the kernels do not use themselves. */
-export const free: usize = __heap_base;
+/** The first address that the kernels do not use themselves, a multiple of 16. */
+export const free: usize = (__heap_base + 15) & ~15;

@@ -51,7 +51,7 @@ export interface Kernels {
 
   /**
    * Add curves to [width, height, 4], sums of red, green and blue times opacity, and of opacity, by
-   * how much of each pixel they cover.
+   * how much of each pixel they cover. May read the bends of three columns more.
    *
    * @param bends per column, the progress of a curve (0 to 1) in its middle, its slope, and how far
    * it moves while it is smoothed from left to right

@@ -8,7 +8,7 @@ type Exports = Readonly<Record<string, (...args: number[]) => number>>;
 
 const PAGE = 65536;
 
-/** The alignment of arrays in bytes, and the space for the gaps between them in floats. */
+/** The alignment of arrays in bytes, and the floats for gaps between them and what kernels keep. */
 const ALIGNMENT = 16;
 const SLACK = 1024;
 

@@ -5,7 +5,8 @@ const SLICE_MS = 8;
 
 /** Do work that yields often, its first slice at once. Returns a function that stops it. */
 export function sliced(work: Iterator<void>): () => void {
-  // A message to itself is handled after input and frames that wait, without waiting for a frame.
+  // A message that the page sends to itself comes after the input and the frames that wait already,
+  // and does not wait for the next frame.
   const { port1: ring, port2: bell } = new MessageChannel();
   let [busy, stopped] = [false, false];
   const end = () => {
@@ -13,12 +14,20 @@ export function sliced(work: Iterator<void>): () => void {
     work.return?.();
   };
   const slice = () => {
+    // A message sent before the port was closed may still arrive.
+    if (stopped) return;
     const until = performance.now() + SLICE_MS;
     busy = true;
     let done: boolean | undefined;
-    do done = work.next().done;
-    while (!done && !stopped && performance.now() < until);
-    busy = false;
+    try {
+      do done = work.next().done;
+      while (!done && !stopped && performance.now() < until);
+    } catch (error) {
+      end();
+      throw error;
+    } finally {
+      busy = false;
+    }
     // The work itself may have stopped it.
     if (done || stopped) end();
     else ring.postMessage(null);
