@@ -6,14 +6,17 @@ import { sliced } from "../scheduling/slices.ts";
 import { type Job, type Kind, RASTERIZERS, type Show } from "./jobs.ts";
 import { pageWorker } from "./worker/page-worker.ts";
 
-/** The longest duration on the page: a message to the worker takes as long. */
+/** The longest duration on the page, as estimated: a message to the worker takes as long. */
 const QUICK_MS = 24;
 
 /** The approximate number of multiplications per millisecond. */
 const WASM_SPEED = 2e6;
 const TYPESCRIPT_SPEED = 3e5;
 
-/** The cost of drawing one curve, in multiplications. */
+/**
+ * The cost of drawing one curve, in multiplications. It is counted low, since the worker would take
+ * more memory and paint 128 tokens no sooner: on the page, they are drawn in slices.
+ */
 const CURVE = 1500;
 
 /** Draw a job's picture. Returns a function that stops it. */

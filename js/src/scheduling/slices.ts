@@ -7,10 +7,10 @@ const SLICE_MS = 8;
 export function sliced(work: Iterator<void>): () => void {
   // A message that the page sends to itself comes after the input and the frames that wait already,
   // and does not wait for the next frame.
-  const { port1: ring, port2: bell } = new MessageChannel();
+  const { port1: sender, port2: receiver } = new MessageChannel();
   let [busy, stopped] = [false, false];
   const end = () => {
-    bell.close();
+    receiver.close();
     work.return?.();
   };
   const slice = () => {
@@ -30,9 +30,9 @@ export function sliced(work: Iterator<void>): () => void {
     }
     // The work itself may have stopped it.
     if (done || stopped) end();
-    else ring.postMessage(null);
+    else sender.postMessage(null);
   };
-  bell.onmessage = slice;
+  receiver.onmessage = slice;
   slice();
   return () => {
     stopped = true;

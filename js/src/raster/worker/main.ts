@@ -18,13 +18,13 @@ const sources = new Map<number, Source>();
 const tasks = new Map<number, Task>();
 
 // A message to itself is handled after waiting messages, and sooner than a timer.
-const { port1: ring, port2: bell } = new MessageChannel();
+const { port1: sender, port2: receiver } = new MessageChannel();
 
 /** True if this script runs as a worker. */
 export const isWorker = typeof document === "undefined";
 
 export function serve(): void {
-  bell.onmessage = turn;
+  receiver.onmessage = turn;
   addEventListener("message", ({ data }: MessageEvent<ToWorker>) => answer(data));
 }
 
@@ -78,7 +78,7 @@ function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "pain
     send({ task, learnt });
   };
   tasks.set(task, { work, end });
-  ring.postMessage(null);
+  sender.postMessage(null);
 }
 
 /** Continue the task that waited longest. */
@@ -97,7 +97,7 @@ function turn(): void {
   } catch (error) {
     send({ task: id, failed: `${error}` });
   }
-  if (tasks.size) ring.postMessage(null);
+  if (tasks.size) sender.postMessage(null);
 }
 
 function send(message: FromWorker, transfer: Transferable[] = []): void {
