@@ -23,10 +23,8 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 NPM := npm --loglevel=error
 OLDEST := .venv-oldest
 # What does not ask more of transformers than its oldest version has.
-OLDEST_TESTS := tests/oldest $(patsubst %,tests/unit/test_%.py, analysis autoembed capture_images capture_masks \
-	capture_overlap capture_padding capture_precision capture_threads capture_undisturbed embed* \
-	from_arrays* page* png_fallback record score_program show storage* vectors widget* wire* \
-	without_torch)
+OLDEST_TESTS := tests/oldest $(addprefix tests/unit/, analysis/test_analysis.py $(patsubst %,capture/test_%.py, images \
+	masks overlap padding precision threads undisturbed) page record widget wire test_without_torch.py)
 BUNDLE := attnwidget/static/widget.js
 MODULES := js/node_modules/.package-lock.json
 # What BertViz's pages load from a CDN.

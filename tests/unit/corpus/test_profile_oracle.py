@@ -8,7 +8,7 @@ import attnwidget as aw
 from attnwidget.corpus.repeated import repeated_tokens
 from attnwidget.record import Tokens
 from tests.unit.corpus import matrices, oracle
-from tests.unit.test_capture_architectures import TWISTS, Twist
+from tests.unit.capture.test_architectures import TWISTS, Twist
 from tests.unit.tiny import (
     Loaded,
     Model,

@@ -6,7 +6,7 @@ import torch
 import attnwidget as aw
 from attnwidget.corpus.nulls import with_random_weights
 from benchmarks import zoo
-from tests.unit.test_coverage_sample import EXACT
+from tests.unit.benchmarks.test_coverage_sample import EXACT
 
 # Architectures that read text alone.
 KINDS = (

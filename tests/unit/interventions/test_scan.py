@@ -8,7 +8,7 @@ import torch
 
 import attnwidget as aw
 from tests.unit.snapshot import Snapshot
-from tests.unit.test_tracing_outputs import HEADS, MODELS
+from tests.unit.tracing.test_outputs import HEADS, MODELS
 from tests.unit.tiny import bert, llama, t5, tiny, token_ids
 
 INPUTS = {"input_ids": token_ids(9)}

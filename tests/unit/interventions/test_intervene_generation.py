@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attnwidget.interventions import Ablate, KnockOut, intervene
-from tests.unit.test_tracing_outputs import HEADS
+from tests.unit.tracing.test_outputs import HEADS
 from tests.unit.tiny import Model, tiny, token_ids
 
 PROMPT = torch.cat([token_ids(6), token_ids(6, seed=1)])

@@ -11,7 +11,7 @@ from transformers import GenerationConfig
 
 from attnwidget import AttentionRecord, capture
 from tests.unit.snapshot import Snapshot
-from tests.unit.test_capture_stacks import PIXELS, SEEN, llava
+from tests.unit.capture.test_stacks import PIXELS, SEEN, llava
 from tests.unit.tiny import (
     Model,
     assert_attention,

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 import attnwidget as aw
 from tests.unit.snapshot import Snapshot
-from tests.unit.test_tracing_outputs import HEADS
+from tests.unit.tracing.test_outputs import HEADS
 from tests.unit.tiny import bert, t5, tiny, token_ids
 
 INPUTS = {"input_ids": token_ids(9)}

@@ -25,7 +25,7 @@ from attnwidget.plot.fonts import advice
 from attnwidget.plot.shown import Shown
 from tests.hostile import TEXTS
 from tests.unit.records import some_weights
-from tests.unit.test_vectors import read, record_of
+from tests.unit.wire.test_vectors import read, record_of
 
 BEGINS = {"svg": b"<?xml ", "pdf": b"%PDF-", "png": b"\x89PNG\r\n\x1a\n"}
 

@@ -9,7 +9,7 @@ import torch
 import attnwidget as aw
 from attnwidget.interventions import Effect, Rerun
 from tests.unit.snapshot import Snapshot
-from tests.unit.test_scan import CASES, INPUTS
+from tests.unit.interventions.test_scan import CASES, INPUTS
 from tests.unit.tiny import llama
 
 

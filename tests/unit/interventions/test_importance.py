@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 import attnwidget as aw
 from tests.unit.snapshot import Snapshot
-from tests.unit.test_tracing_outputs import HEADS, MODELS
+from tests.unit.tracing.test_outputs import HEADS, MODELS
 from tests.unit.tiny import bert, llama, t5, tiny, token_ids
 
 BY_NAME = pytest.mark.parametrize("build", [case[0] for case in MODELS.values()], ids=MODELS)
