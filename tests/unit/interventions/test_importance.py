@@ -9,8 +9,8 @@ import torch.nn.functional as F
 
 import attnwidget as aw
 from tests.unit.snapshot import Snapshot
-from tests.unit.tracing.test_outputs import HEADS, MODELS
 from tests.unit.tiny import bert, llama, t5, tiny, token_ids
+from tests.unit.tracing.test_outputs import HEADS, MODELS
 
 BY_NAME = pytest.mark.parametrize("build", [case[0] for case in MODELS.values()], ids=MODELS)
 INPUTS = {"input_ids": torch.cat([token_ids(9), token_ids(9, seed=1)])}

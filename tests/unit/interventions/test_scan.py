@@ -8,8 +8,8 @@ import torch
 
 import attnwidget as aw
 from tests.unit.snapshot import Snapshot
-from tests.unit.tracing.test_outputs import HEADS, MODELS
 from tests.unit.tiny import bert, llama, t5, tiny, token_ids
+from tests.unit.tracing.test_outputs import HEADS, MODELS
 
 INPUTS = {"input_ids": token_ids(9)}
 ENCODER_DECODER = {"input_ids": token_ids(7), "decoder_input_ids": token_ids(5, seed=3)}
