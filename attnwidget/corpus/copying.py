@@ -41,7 +41,7 @@ def copying(model: torch.nn.Module, batch: TextBatch, projections: Projections) 
     # Only the tokens in the batch: [texts, tokens, d_model].
     raised_by = unembedding[ids] - unembedding.mean(axis=0)
     reader = _CopyReader(model, batch, projections, raised_by)
-    with undisturbed(model), trace(model, reader, len(batch.texts), once=True):
+    with undisturbed(model), trace(model, reader, len(batch.texts)):
         run_model(model, batch)
     return reader.shares
 

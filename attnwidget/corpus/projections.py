@@ -45,7 +45,7 @@ def find_projections(model: torch.nn.Module, batch: TextBatch) -> Projections:
     """Find the projections of a model's attention calls, as it reads a batch of any texts."""
     finder = _Finder()
     with undisturbed(model):
-        with trace(model, finder, len(batch.texts), once=True):
+        with trace(model, finder, len(batch.texts)):
             run_model(model, batch)
         writes = {_place(a): matrix for a, matrix in projections(finder.receivers.by_call)}
         reads = {}

@@ -14,7 +14,7 @@ from attnwidget.analysis import HeadSummary, norms_need, sampled_rows, summarize
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
 from attnwidget.corpus import HeadProfile
-from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
+from attnwidget.record import AttentionRecord, Layer, Replay, ScoreProgram, Stack, Tokens
 
 from .block import block_size
 from .metrics import encode_metrics, encode_patterns
@@ -93,6 +93,7 @@ def encode_record(record: AttentionRecord) -> dict[str, Any]:
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
         "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
+        "replay": _replay(record.replay),
     }
 
 
@@ -200,6 +201,12 @@ def _layer(layer: Layer) -> dict[str, Any]:
             "tolerance": layer.fidelity.tolerance,
         },
     }
+
+
+def _replay(replay: Replay | None) -> dict[str, Any] | None:
+    if replay is None:
+        return None
+    return {"difference": replay.difference, "reason": sendable(replay.reason)}
 
 
 def program_json(program: ScoreProgram) -> dict[str, Any]:

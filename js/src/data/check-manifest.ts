@@ -329,6 +329,7 @@ export const manifest: Check = (value) => {
     missing: list(text()),
     stacks: list(stack, count),
     image: optional(orNull(image)),
+    replay: optional(orNull(fields({ difference: number, reason: text() }))),
     texts: optional(orNull(count)),
   })(value);
   if (wrong !== null) return wrong;

@@ -231,6 +231,8 @@ export interface Manifest {
   readonly stacks: readonly StackInfo[];
   /** The image that the model read: a WebP file in base64; null for none. */
   readonly image: string | null;
+  /** Of a generated text: how far logits of the recorded pass lie from those of the generation. */
+  readonly replay: { readonly difference: number; readonly reason: string } | null;
   /**
    * The number of texts over which thumbnails and metrics are means, and to which patterns belong;
    * null if they are of this text alone.
