@@ -9,9 +9,14 @@ from .comparison import Comparison, PairChange, compare
 from .head_difference import Difference
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
 from .lenses import (
+    LENSES,
+    BrowserLens,
+    FactorLens,
+    Lens,
+    MatrixLens,
+    WhyNot,
     flow,
     head_outputs,
-    mixing_ratio,
     norms_need,
     rollout,
     rollout_refusal,
@@ -24,6 +29,7 @@ from .lenses import (
 )
 from .levels import Segment, by_segments, by_words
 from .metrics import METRICS, HeadMetrics, Metric, Numbers
+from .mixing import mixing_ratio
 from .patterns import (
     PATTERNS,
     RESTING_RULES,
@@ -42,6 +48,7 @@ from .token_positions import positions
 
 __all__ = [
     "ALL_METRICS",
+    "LENSES",
     "METRICS",
     "PATTERNS",
     "RESTING_RULES",
@@ -49,11 +56,15 @@ __all__ = [
     "RULE_PATTERNS",
     "SINGLE_THREADED",
     "Alignment",
+    "BrowserLens",
     "Comparison",
     "Difference",
+    "FactorLens",
     "HeadMetrics",
     "HeadPattern",
     "HeadSummary",
+    "Lens",
+    "MatrixLens",
     "Metric",
     "Numbers",
     "Pair",
@@ -62,6 +73,7 @@ __all__ = [
     "RowBatches",
     "Rule",
     "Segment",
+    "WhyNot",
     "align",
     "batch_of_weights",
     "by_segments",
