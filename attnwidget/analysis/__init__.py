@@ -7,6 +7,7 @@ from .alignment import Alignment, Pair, align
 from .combined_heads import combined_heads
 from .comparison import Comparison, PairChange, compare
 from .head_difference import Difference
+from .head_scores import HeadScore, HeadScores, Rows
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
 from .lenses import (
     flow,
@@ -53,6 +54,8 @@ __all__ = [
     "Difference",
     "HeadMetrics",
     "HeadPattern",
+    "HeadScore",
+    "HeadScores",
     "HeadSummary",
     "Metric",
     "Numbers",
@@ -60,6 +63,7 @@ __all__ = [
     "PairChange",
     "Pattern",
     "RowBatches",
+    "Rows",
     "Rule",
     "Segment",
     "align",
