@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from attnwidget.corpus import profile
-from attnwidget.corpus.texts import read_texts
 from attnwidget.progress import ending_when
 from attnwidget.record.files import writable, write_whole
+from attnwidget.running.texts import read_texts
 
 from .output import say
 from .progress import Progress

@@ -18,10 +18,11 @@ from .similarity import Head, HeadSimilarity, Neighbour
 from .stack_profile import Picked, ProfileMetric, SampledRows, StackProfile
 
 if TYPE_CHECKING:
+    from attnwidget.running.texts import Texts
+
     from .measurement import OwnMetric
     from .nulls import Null
     from .run import EngineName, Model
-    from .texts import Texts
 
 
 def profile(

@@ -20,7 +20,7 @@ from .prune_curve import PruneCurve
 if TYPE_CHECKING:
     import torch
 
-    from attnwidget.corpus.texts import Texts
+    from attnwidget.running.texts import Texts
 
     from .importance import Per
     from .losses import Loss

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import HeadScores, Numbers
-from attnwidget.capture.labels import text_tokenizer, token_labels
-from attnwidget.capture.model import traceable
 from attnwidget.record.whole_numbers import whole_number
+from attnwidget.running.labels import text_tokenizer, token_labels
+from attnwidget.running.model import traceable
+from attnwidget.running.one_text import one_text
 from attnwidget.tracing import undisturbed
 
 from .logit_attribution import LogitAttribution
-from .one_text import one_text
 from .residual import Residual, read_residual
 from .scan import scan_heads
 from .sites import empty_rows

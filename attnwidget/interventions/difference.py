@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from attnwidget.analysis import Numbers
+from attnwidget.running.one_text import OneText
 
 from .measure import kept_positions
-from .one_text import OneText
 
 
 class Difference:

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import HeadScores, Numbers
-from attnwidget.capture.model import traceable
-from attnwidget.corpus.batches import text_batches
-from attnwidget.corpus.texts import Texts
 from attnwidget.progress import step_done
+from attnwidget.running.batches import text_batches
+from attnwidget.running.model import traceable
+from attnwidget.running.texts import Texts
 
 from .gradients import check_gradients, output_gradients
 from .losses import Loss

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import HeadScores
-from attnwidget.capture.model import traceable
-from attnwidget.corpus.batches import TextBatch, text_batches
-from attnwidget.corpus.forward import run_model
-from attnwidget.corpus.texts import Texts
 from attnwidget.progress import step_done
 from attnwidget.record.whole_numbers import whole_number
+from attnwidget.running.batches import TextBatch, text_batches
+from attnwidget.running.forward import run_model
+from attnwidget.running.model import traceable
+from attnwidget.running.texts import Texts
 from attnwidget.tracing import undisturbed
 
 from .editor import editing

@@ -10,17 +10,17 @@ from typing import Any, Literal, get_args
 import torch
 
 from attnwidget.analysis import HeadScores
-from attnwidget.capture.model import traceable
-from attnwidget.corpus.batches import TextBatch
-from attnwidget.corpus.forward import run_model
 from attnwidget.progress import step_done
 from attnwidget.record import spans
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
+from attnwidget.running.model import traceable
+from attnwidget.running.one_text import one_text
 from attnwidget.tracing import trace, undisturbed
 
 from .difference import Difference
 from .edits import Mode, Numbers, listed
 from .head_outputs import HeadOutputs
-from .one_text import one_text
 from .row_edits import RowEdit, RowEditor
 from .sites import Site, empty_rows, named_sites
 from .skipping import BlockFinder, ExactSkips, blocks_before, skipped

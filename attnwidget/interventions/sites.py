@@ -9,10 +9,10 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import Numbers
-from attnwidget.capture.missing import no_attention
-from attnwidget.capture.stacks import Group, is_cross, numbers, titles, tower
-from attnwidget.corpus.batches import TextBatch
-from attnwidget.corpus.forward import run_model
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
+from attnwidget.running.missing import no_attention
+from attnwidget.running.stacks import Group, is_cross, numbers, titles, tower
 from attnwidget.tracing import Address, FunctionCall, Handler, Read, trace, undisturbed
 
 

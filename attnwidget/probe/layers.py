@@ -198,7 +198,7 @@ def layers(
         if name not in TASKS:
             raise ValueError(f"there is no task {name!r}; the tasks are {', '.join(TASKS)}")
     # Imported here, so that the results of probes can be read without torch.
-    from attnwidget.corpus.nulls import with_random_weights
+    from attnwidget.running.random_weights import with_random_weights
 
     from .hidden_states import read_examples
     from .model_attention import ModelAttention

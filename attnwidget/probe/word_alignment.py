@@ -335,7 +335,7 @@ def _reader(model: Any, tokenizer: Any, null: Null | None, seed: int, heads: Hea
         raise ValueError(f"null is {null!r}; expected 'random weights' or None")
     fresh = None
     if null is not None:
-        from attnwidget.corpus.nulls import with_random_weights
+        from attnwidget.running.random_weights import with_random_weights
 
         fresh = with_random_weights(model, seed)
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import torch
 
-from attnwidget.capture.inputs import prepare
-from attnwidget.capture.items import Batch
-from attnwidget.capture.sequences import Sequences
-from attnwidget.corpus.batches import Text, TextBatch
 from attnwidget.record import Tokens
+
+from .batches import Text, TextBatch
+from .inputs import prepare
+from .items import Batch
+from .sequences import Sequences
 
 
 @dataclass(frozen=True)
