@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from attnwidget.analysis import HeadScores
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 
 from .attention_gradients import AttentionGradients
 from .edits import Ablate, Mode, Numbers, Patch, whole_numbers
@@ -66,7 +66,7 @@ def head_importance(
     from .importance import importance_of_heads
 
     total = len(texts) if isinstance(texts, (list, tuple)) else None
-    with counted("Differentiating", "texts", total):
+    with progress_bar("Differentiating", "texts", total):
         return importance_of_heads(
             model,
             tokenizer,
@@ -177,7 +177,7 @@ def ablation_scan(
     if source is not None:
         Patch(source)
     layers = whole_numbers(layers, "layers")
-    with counted("Switching off", "heads"):
+    with progress_bar("Switching off", "heads"):
         return scan_heads(
             model,
             tokenizer,
@@ -238,7 +238,7 @@ def prune_curve(
     ):
         if type(given) is not int or given < least:
             raise ValueError(f"{name} is {given!r}; expected a number from {least}")
-    with counted("Pruning", "points", 1 + (points - 1) * (1 + random_orders)):
+    with progress_bar("Pruning", "points", 1 + (points - 1) * (1 + random_orders)):
         return curve(
             model,
             tokenizer,
@@ -294,7 +294,7 @@ def logit_attribution(
     """
     from .attribution import attribute
 
-    with counted("Attributing", "heads"):
+    with progress_bar("Attributing", "heads"):
         return attribute(
             model,
             tokenizer,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers, data_frame
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 
 from .shares import Share, Shares
 from .source import divided, opened
@@ -219,7 +219,7 @@ def layers(
     fitting, scoring = ([*part] for part in divided(source, texts, held_out))
 
     def scores_of(read: torch.nn.Module) -> tuple[dict[str, LayerScore], tuple[int, int]]:
-        with counted("Probing", "texts"):
+        with progress_bar("Probing", "texts"):
             before, after = (
                 read_examples(source, read, part, names, max_examples, seed)
                 for part in (fitting, scoring)
