@@ -7,6 +7,7 @@ from .alignment import Alignment, Pair, align
 from .combined_heads import combined_heads
 from .comparison import Comparison, PairChange, compare
 from .head_difference import Difference
+from .head_scores import HeadScore, HeadScores, Rows
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
 from .lenses import (
     LENSES,
@@ -62,6 +63,8 @@ __all__ = [
     "FactorLens",
     "HeadMetrics",
     "HeadPattern",
+    "HeadScore",
+    "HeadScores",
     "HeadSummary",
     "Lens",
     "MatrixLens",
@@ -71,6 +74,7 @@ __all__ = [
     "PairChange",
     "Pattern",
     "RowBatches",
+    "Rows",
     "Rule",
     "Segment",
     "WhyNot",

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from attnwidget.analysis import HeadScores
 from attnwidget.progress import progress_bar
 
 from .attention_gradients import AttentionGradients
 from .edits import Ablate, Mode, Numbers, Patch, whole_numbers
 from .head_outputs import HeadOutputs
-from .head_scores import HeadScores
 from .logit_attribution import LogitAttribution
 from .prune_curve import PruneCurve
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnwidget.analysis import HeadScores
 from attnwidget.progress import step_done
 from attnwidget.record.whole_numbers import whole_number
 from attnwidget.running.batches import TextBatch, text_batches
@@ -18,7 +19,6 @@ from attnwidget.tracing import undisturbed
 
 from .editor import editing
 from .edits import Ablate, Mode
-from .head_scores import HeadScores
 from .losses import Loss, text_losses
 from .prune_curve import Head, PruneCurve
 from .sites import Site, find_sites
