@@ -8,10 +8,10 @@ PYTHON ?= python3
 # `make` from resolving torch anew whenever a release appears.
 TORCH ?= torch==2.13.0
 
-# Folder of trained models, see CONTRIBUTING.md.
+# Folder of trained models, see docs/develop/testing.md.
 ATTNWIDGET_MODELS ?= models
 
-# Options of `make bench`, see CONTRIBUTING.md.
+# Options of `make bench`, see docs/develop/measuring.md.
 BENCH ?= --write
 
 # How much more `make fuzz` tries than `make test-hosts`, and the first of the seeds, others each time.

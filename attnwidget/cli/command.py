@@ -90,7 +90,7 @@ def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:
     if not records:
         records = [record_of_text(args, progress)]
     count = sum(len(each.stack(name).layers) for each in records for name in each.stacks)
-    with progress.counted("Summarizing heads", "layers", count):
+    with progress.bar("Summarizing heads", "layers", count):
         choices = {"view": args.view, "layer": args.layer, "head": args.head}
         if args.command == COMPARE:
             widget: AttentionWidget = compare(*records).widget(**choices)
@@ -99,5 +99,5 @@ def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:
     record = widget.record
     if args.query is not None:
         widget.query = position_of(args.query, record.stack(widget.stack).queries)
-    with progress.counted("Packing", "layers", count):
+    with progress.bar("Packing", "layers", count):
         return widget.to_html(quality=args.quality), record.missing

@@ -350,7 +350,7 @@ class HeadProfile:
     def _reader_of(self, model: torch.nn.Module | None, tokenizer: Any) -> TextReader:
         """Reads texts with this model, or with that of `attnwidget.profile`."""
         if model is not None:
-            from attnwidget.capture.model import traceable
+            from attnwidget.running.model import traceable
 
             own = traceable(model)
             return TextReader(lambda: own, tokenizer, self.max_tokens)

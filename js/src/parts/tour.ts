@@ -1,6 +1,7 @@
 /** The tour: steps through the views with the reader's own text, started from the help. */
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { same } from "../basics/same.ts";
 import { type Manifest, middleOf, patchesOn } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
@@ -97,7 +98,7 @@ export function tour(scope: Scope, { root, state, manifest, views, status }: Tou
   function choose(choices: Partial<Choices>): void {
     for (const name of CHOICES) {
       const [own, value] = [state[name] as { value: unknown }, choices[name]];
-      if (JSON.stringify(own.value) !== JSON.stringify(value)) own.value = value;
+      if (!same(own.value, value)) own.value = value;
     }
   }
 

@@ -14,10 +14,10 @@ import torch
 
 import attnwidget as aw
 from attnwidget.corpus import storage
-from attnwidget.corpus.batches import Batches
 from attnwidget.corpus.repeated import repeated_tokens
-from attnwidget.corpus.texts import shards_of
 from attnwidget.record import Floats, Tokens
+from attnwidget.running.batches import Batches
+from attnwidget.running.texts import shards_of
 from tests.unit.corpus.planted import Planted
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Loaded, Model, bert, gpt2, llama, t5, tiny, token_ids
