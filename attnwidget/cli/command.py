@@ -90,11 +90,11 @@ def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:
     if not records:
         records = [record_of_text(args, progress)]
     count = sum(len(each.stack(name).layers) for each in records for name in each.stacks)
-    with progress.counted("Summarizing heads", "layers", count):
+    with progress.bar("Summarizing heads", "layers", count):
         choices = {"view": args.view, "layer": args.layer, "head": args.head}
         view = StaticView(compare(*records) if args.command == COMPARE else records[0], **choices)
     record = view.record
     if args.query is not None:
         view.query = position_of(args.query, record.stack(view.stack).queries)
-    with progress.counted("Packing", "layers", count):
+    with progress.bar("Packing", "layers", count):
         return view.to_html(quality=args.quality), record.missing

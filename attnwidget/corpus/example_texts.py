@@ -42,9 +42,9 @@ class TextReader:
         """
         # Imported here, so that profiles can be opened without torch.
         from attnwidget.capture import capture
-        from attnwidget.capture.inputs import decoder_inputs
-        from attnwidget.capture.labels import text_tokenizer
-        from attnwidget.capture.model import is_encoder_decoder
+        from attnwidget.running.inputs import decoder_inputs
+        from attnwidget.running.labels import text_tokenizer
+        from attnwidget.running.model import is_encoder_decoder
 
         model = self.model()
         if model is None:

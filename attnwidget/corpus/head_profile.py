@@ -277,7 +277,7 @@ class HeadProfile:
             ValueError: no model is in memory.
         """
         if model is not None:
-            from attnwidget.capture.model import traceable
+            from attnwidget.running.model import traceable
 
             own = traceable(model)
             return TextReader(lambda: own, tokenizer, self.max_tokens)

@@ -31,7 +31,7 @@ class Palette:
 
 
 # The front end has the same file.
-_COLORS = json.loads(Path(__file__).with_name("colors.json").read_text(encoding="utf-8"))
+_COLORS = json.loads((Path(__file__).parent.parent / "colors.json").read_text(encoding="utf-8"))
 
 
 def _palette(name: str) -> Palette:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
@@ -131,7 +131,7 @@ def attention_parser(
     parsers: dict[str, PairSoftmax] = {}
     shares = {name: Shares((), seed) for name in (*_FEATURES, "next word")}
     num_texts = [0, 0]
-    with counted("Probing", "texts"):
+    with progress_bar("Probing", "texts"):
         for read in source.read(fitting):
             num_texts[0] += 1
             words, heads = _parsed(read.text)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.corpus import Estimate
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated
@@ -137,7 +137,7 @@ def coreference(
     )
     choosing, scoring = divided(source, texts, held_out)
     chosen, scored = _Tally(None), _Tally(seed)
-    with counted("Probing", "texts"):
+    with progress_bar("Probing", "texts"):
         for read in source.read(choosing):
             chosen.add(read)
         for read in source.read(scoring):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers, data_frame
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
@@ -163,7 +163,7 @@ def edge_classifier(
     if type(max_pairs) is not int or max_pairs < 1:
         raise ValueError(f"max_pairs is {max_pairs!r}; expected a number from 1")
     fitting, scoring = divided(source, texts, held_out)
-    with counted("Probing", "texts"):
+    with progress_bar("Probing", "texts"):
         fitted = _collected(source, fitting, max_pairs, seed)
         scored = _collected(source, scoring, max_pairs, seed)
     scores: dict[str, EdgeScore] = {}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers, data_frame
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 
 from .shares import Share, Shares
 from .source import divided, opened
@@ -198,7 +198,7 @@ def layers(
         if name not in TASKS:
             raise ValueError(f"there is no task {name!r}; the tasks are {', '.join(TASKS)}")
     # Imported here, so that the results of probes can be read without torch.
-    from attnwidget.corpus.nulls import with_random_weights
+    from attnwidget.running.random_weights import with_random_weights
 
     from .hidden_states import read_examples
     from .model_attention import ModelAttention
@@ -219,7 +219,7 @@ def layers(
     fitting, scoring = ([*part] for part in divided(source, texts, held_out))
 
     def scores_of(read: torch.nn.Module) -> tuple[dict[str, LayerScore], tuple[int, int]]:
-        with counted("Probing", "texts"):
+        with progress_bar("Probing", "texts"):
             before, after = (
                 read_examples(source, read, part, names, max_examples, seed)
                 for part in (fitting, scoring)

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnwidget.capture.missing import no_attention
-from attnwidget.capture.model import is_encoder_decoder, traceable
-from attnwidget.capture.stacks import is_cross, numbers, tower
-from attnwidget.corpus.batches import TextBatch, text_batches
-from attnwidget.corpus.forward import read_attention
-from attnwidget.corpus.measurement import Place
-from attnwidget.corpus.nulls import with_random_weights
+from attnwidget.capture.weights import read_attention
 from attnwidget.progress import step_done
 from attnwidget.record import Floats
+from attnwidget.running.batches import TextBatch, text_batches
+from attnwidget.running.missing import no_attention
+from attnwidget.running.model import is_encoder_decoder, traceable
+from attnwidget.running.random_weights import with_random_weights
+from attnwidget.running.stacks import is_cross, numbers, tower
+from attnwidget.tracing import CallId
 
 from .annotated import Annotated, annotated
 from .word_attention import Heads, WordAttention
@@ -106,9 +106,9 @@ class ModelAttention:
             ValueError: the model has no attention that can be read.
         """
         queries = [each / each.sum(axis=1, keepdims=True).clip(1) for each in members]
-        found: dict[Place, dict[int, Floats]] = {}
+        found: dict[CallId, dict[int, Floats]] = {}
 
-        def receive(place: Place, row: int, weights: Floats) -> None:
+        def receive(place: CallId, row: int, weights: Floats) -> None:
             length = members[row].shape[1]
             first = next(iter(found), place)
             is_own = not is_cross(place.module) and tower(place.module) == tower(first.module)

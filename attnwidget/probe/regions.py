@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnwidget.corpus import Estimate
 from attnwidget.corpus.accumulators import Means
-from attnwidget.progress import counted, step_done
+from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, Patches
 
 from .directions import as_metric
@@ -96,7 +96,7 @@ def regions(
     means: Means | None = None
     areas: list[float] = []
     stack_name, numbers = "", list[int]()
-    with counted("Probing", "images"):
+    with progress_bar("Probing", "images"):
         for index, (record, region) in enumerate(pairs):
             stack_name, patches = _patches(record)
             inside = _inside(region, patches)

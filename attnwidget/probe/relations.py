@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import data_frame
 from attnwidget.corpus import Estimate
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord, Floats
 
 from .annotated import Annotated, dependencies
@@ -257,7 +257,7 @@ def relations(
     choosing, scoring = divided(source, texts, held_out)
     chosen, scored = _Tallies(None), _Tallies(seed)
     misses: dict[str, list[Miss]] = {}
-    with counted("Probing", "texts"):
+    with progress_bar("Probing", "texts"):
         for read in source.read(choosing):
             chosen.add(read)
         best_heads = {name: best(tally.own) for name, tally in chosen.by_relation.items()}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnwidget.analysis import Numbers
 from attnwidget.corpus import Estimate
 from attnwidget.corpus.accumulators import Means
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated
@@ -122,7 +122,7 @@ def segments(
     own: Means | None = None
     of_null: Means | None = None
     num_texts = left_out = 0
-    with counted("Probing", "texts"):
+    with progress_bar("Probing", "texts"):
         for read in source.read(texts):
             inside = _inside(read.text)
             if inside.all() or not inside.any():

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnwidget.analysis import Numbers
 from attnwidget.corpus import Estimate
-from attnwidget.progress import counted, step_done
+from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 
 from .annotated import Annotated
@@ -216,7 +216,7 @@ def alignment(
         read, moments = _reader(model, tokenizer, null, seed, heads), _MOMENTS
     choosing, scoring = (given[::2], given[1::2]) if held_out is None else (given, list(held_out))
     chosen, scored = _Tally(None), _Tally(seed)
-    with counted("Probing", "pairs"):
+    with progress_bar("Probing", "pairs"):
         for tally, part in ((chosen, choosing), (scored, scoring)):
             for index, item in enumerate(part):
                 tally.add(index, read(item))
@@ -331,7 +331,7 @@ def _reader(model: Any, tokenizer: Any, null: Null | None, seed: int, heads: Hea
         raise ValueError(f"null is {null!r}; expected 'random weights' or None")
     fresh = None
     if null is not None:
-        from attnwidget.corpus.nulls import with_random_weights
+        from attnwidget.running.random_weights import with_random_weights
 
         fresh = with_random_weights(model, seed)
 

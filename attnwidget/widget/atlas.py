@@ -8,7 +8,7 @@ from typing import Any
 
 from attnwidget.corpus import HeadProfile, TextReader
 from attnwidget.page import pack_example, page_of_examples
-from attnwidget.progress import counted, on_step, step_done
+from attnwidget.progress import on_step, progress_bar, step_done
 from attnwidget.wire import encode_examples
 
 from .profile_widget import StaticProfile
@@ -29,7 +29,7 @@ def atlas_html(
         choices: those of `AttentionWidget`, with which the page opens.
     """
     texts = profile.example_texts(_MAX_TEXTS)
-    with counted("Reading", "texts"):
+    with progress_bar("Reading", "texts"):
         with _whole_step():
             view = StaticProfile(profile, reader, similarity=similarity, **choices)
             shown = view.shown_record()

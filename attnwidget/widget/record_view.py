@@ -14,7 +14,7 @@ from attnwidget.analysis import Comparison
 from attnwidget.interventions import KnockOut, Rerun
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.plot import require_matplotlib
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 from attnwidget.record import Arc, AttentionRecord
 from attnwidget.record.files import writable, write_whole
 from attnwidget.record.printable import printable
@@ -124,7 +124,7 @@ class RecordView(Choices):
         stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
         self._head_names = {} if head_names is None else {stack: head_names}
         count = sum(len(record.stack(name).layers) for name in record.stacks)
-        with counted("Summarizing heads", "layers", count):
+        with progress_bar("Summarizing heads", "layers", count):
             manifest, overview = self._named_overview(record)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
@@ -420,7 +420,7 @@ class RecordView(Choices):
     ) -> bytes:
         from attnwidget.plot.figure import figure_bytes
 
-        with counted("Drawing", "steps"):
+        with progress_bar("Drawing", "steps"):
             return figure_bytes(self._plotted(), kind, panel=panel, size=size, dpi=dpi)
 
     def _plotted(self) -> Shown:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget import AttentionRecord, capture, compare, show, to_html
+from attnwidget import AttentionRecord, capture, show, to_html
 from attnwidget.wire import Replies, encode_overview
 from attnwidget.wire.compression import LIMITS, pack_layer
 from tests.decoding import to_base85

@@ -1,7 +1,7 @@
 /** A matrix of attention weights: of one head or several combined, between tokens or words. */
 
+import { largestOf } from "../basics/extremes.ts";
 import { DifferenceLayer } from "./difference-layer.ts";
-import { largestOf } from "./extremes.ts";
 import type { Layer, Overview } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
 import type { Side } from "./manifest.ts";

@@ -1,7 +1,16 @@
 /** Checks the parts of a block against its layer, before memory is allocated for them. */
 
+import {
+  type Check,
+  fields,
+  integer,
+  list,
+  number,
+  optional,
+  orNull,
+  text,
+} from "../basics/check.ts";
 import type { Arrays } from "./arrays.ts";
-import { type Check, fields, integer, list, number, optional, orNull, text } from "./check.ts";
 import { checkPart, type Part } from "./codec.ts";
 import { CHANNELS, LOW, MOST_LOW } from "./integers.ts";
 import { hasNorms, type LayerInfo, type Side, type StackInfo } from "./manifest.ts";

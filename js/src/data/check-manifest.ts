@@ -12,7 +12,7 @@ import {
   optional,
   orNull,
   text,
-} from "./check.ts";
+} from "../basics/check.ts";
 import type { SentExamples } from "./examples.ts";
 import type {
   Arc,

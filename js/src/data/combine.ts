@@ -1,6 +1,6 @@
 /** Combines every head of every layer into one matrix, if no kernel does. */
 
-import { largestOf } from "./extremes.ts";
+import { largestOf } from "../basics/extremes.ts";
 import type { LayerData } from "./layer-data.ts";
 import type { StackInfo } from "./manifest.ts";
 

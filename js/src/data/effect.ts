@@ -1,6 +1,6 @@
 /** The effect of heads that are off: a kernel's reply. See docs/protocol.md. */
 
-import * as check from "./check.ts";
+import * as check from "../basics/check.ts";
 
 /** The change of one prediction: its probability and its rank among all, from 1. */
 export interface Change {

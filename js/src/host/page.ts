@@ -2,8 +2,8 @@
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import { focusView, mount } from "../app.ts";
+import { fields, flag, integer, list, oneOf, optional, orNull, text } from "../basics/check.ts";
 import { fromBase85 } from "../data/base85.ts";
-import { fields, flag, integer, list, oneOf, optional, orNull, text } from "../data/check.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedBlock, PackedHeader } from "../data/packed.ts";
 import {

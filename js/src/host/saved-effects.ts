@@ -1,6 +1,7 @@
 /** Effects of heads and links that are off, which a page has, which cannot run the model. */
 
-import { fields, integer, list, optional, orNull, text } from "../data/check.ts";
+import { fields, integer, list, optional, orNull, text } from "../basics/check.ts";
+import { same } from "../basics/same.ts";
 import { type Effect, readEffect } from "../data/effect.ts";
 import type { Off } from "../data/requests.ts";
 import { Absent } from "../data/resource-cache.ts";
@@ -36,9 +37,8 @@ export function savedEffects(sent: unknown): Pick<Source, "effect" | "effectsHer
   if (!all.length) return null;
   const of = (stack: string) => all.filter((each) => each.stack === stack);
   const effect = async ({ stack, heads, cut }: Off, query: number | null): Promise<Effect> => {
-    const key = JSON.stringify([heads, cut]);
     const here = of(stack);
-    const found = here.find((each) => JSON.stringify([each.heads, each.cut ?? []]) === key);
+    const found = here.find((each) => same([each.heads, each.cut ?? []], [heads, cut]));
     if (!found) throw new Absent(`${saved(here)}${OTHERS}`);
     const { replies } = found;
     const reply = replies.find((each) => each.query === query) ?? replies[0];

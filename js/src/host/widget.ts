@@ -1,6 +1,7 @@
 /** The entry point of notebooks: creates a store and a state from an anywidget model. */
 
 import { focusView, mount } from "../app.ts";
+import { same } from "../basics/same.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedHeader } from "../data/packed.ts";
 import {
@@ -206,7 +207,7 @@ function bindState(model: Model, manifest: Manifest, scope: Scope): State {
         first = false;
         return;
       }
-      if (JSON.stringify(value) === JSON.stringify(model.get(name))) return;
+      if (same(value, model.get(name))) return;
       model.set(name, value);
       // Save all changes of a frame together.
       saving ??= nextFrame(save);

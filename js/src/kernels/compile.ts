@@ -1,7 +1,7 @@
 /** Compiles the WebAssembly kernels. */
 
 import kernels from "inline:kernels";
-import { oncePerPage } from "../once-per-page.ts";
+import { oncePerPage } from "../basics/once-per-page.ts";
 import { useModule } from "./compiled.ts";
 
 /** Compile WebAssembly once; resolves even if the page's policy forbids it. */

@@ -1,5 +1,6 @@
 /** A labelled select box, and a toggle button. */
 
+import { same } from "../basics/same.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import type { Choices, OptionName } from "../state/choices.ts";
 import { button, el } from "./dom.ts";
@@ -34,13 +35,12 @@ export function choice<Value extends string>(
     bound.value = select.value as Value;
   });
   const label = el("span", { class: "label", "aria-hidden": "true" }, name);
-  let filled = "";
+  let filled: readonly Option[] | null = null;
   scope.effect(() => {
     const current = typeof options === "function" ? options() : options;
-    const content = JSON.stringify(current);
     // Keep equal options: a new list closes the one that the reader has opened.
-    if (content !== filled) {
-      filled = content;
+    if (!same(current, filled)) {
+      filled = current;
       select.replaceChildren(
         ...current.map(({ value, label, title, off }) =>
           el("option", { value, title: title || undefined, disabled: off }, label),

@@ -1,6 +1,7 @@
 /** The footer: the numbers of the focused tokens, and the legend of the view. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
+import { same } from "../basics/same.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
 import { type LiveText, liveText } from "./live-text.ts";
@@ -15,13 +16,12 @@ export function footer(
 ): HTMLElement {
   const statusLine = el("div", { class: "status", role: "status" });
   const legendLine = el("div", { class: "about" });
-  const filled = new Map<HTMLElement, string>();
+  const filled = new Map<HTMLElement, Phrase>();
   /** Fill a line; returns the texts in it that follow the pointer, or null if it was filled so. */
   const fill = (line: HTMLElement, phrase: Phrase): readonly LiveText[] | null => {
-    const content = JSON.stringify(phrase);
     // Keep an equal text: a new layout costs time with every move of the pointer.
-    if (filled.get(line) === content) return null;
-    filled.set(line, content);
+    if (same(phrase, filled.get(line))) return null;
+    filled.set(line, phrase);
     const texts: LiveText[] = [];
     const pieces = phrase.map((part) => {
       if (!isLive(part)) return piece(part);
@@ -39,12 +39,12 @@ export function footer(
   });
   let live: readonly LiveText[] = [];
   /** The text of the legend without the parts that follow the pointer. */
-  let lasting = "";
+  let lasting: Phrase = [];
   scope.effect(() => {
     const phrase = legend.value;
-    const now = JSON.stringify(phrase.filter((part) => !isLive(part)));
+    const now = phrase.filter((part) => !isLive(part));
     legendLine.classList.toggle("hovered", hovered.value);
-    if (!hovered.value || now !== lasting) live = fill(legendLine, phrase) ?? live;
+    if (!hovered.value || !same(now, lasting)) live = fill(legendLine, phrase) ?? live;
     lasting = now;
     if (!hovered.value) return;
     phrase.filter(isLive).forEach(({ text }, at) => {

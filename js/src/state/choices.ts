@@ -1,6 +1,6 @@
 /** The choices of the reader: the traits of `attnwidget/view_state/choices.py`. */
 
-import * as check from "../data/check.ts";
+import * as check from "../basics/check.ts";
 
 /** A choice: its default, and the check of a value from a page or a notebook. */
 interface Choice<Value> {

@@ -1,5 +1,6 @@
 /** Links between tokens that are cut: the kernel runs the model again without them. */
 
+import { same } from "../basics/same.ts";
 import { unitsOf } from "../data/units.ts";
 import type { Cut } from "./choices.ts";
 import { lockedOn } from "./locks.ts";
@@ -80,5 +81,3 @@ export function linkAt(state: State, hovered: Place | null): readonly [Cut[0], C
 }
 
 const inOrder = (numbers: readonly number[]) => [...new Set(numbers)].sort((a, b) => a - b);
-
-const same = (a: Cut, b: Cut): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,6 +1,7 @@
 /** The state of one view: the reader's choices as signals, and the pointer. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { same } from "../basics/same.ts";
 import type { Examples, Opening } from "../data/examples.ts";
 import {
   type Arc,
@@ -179,7 +180,7 @@ export function choose<Name extends keyof Choices>(
     const follow = following(stack, before as unknown as Choices, name, value);
     for (const [other, to] of Object.entries(follow)) {
       // An equal list is no news.
-      if (JSON.stringify(to) === JSON.stringify(before[other])) continue;
+      if (same(to, before[other])) continue;
       (state[other as keyof Choices] as Signal<unknown>).value = to;
     }
   });

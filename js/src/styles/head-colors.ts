@@ -1,6 +1,6 @@
 /** One colour per head. Colour is never the only sign: every head has its number, too. */
 
-import colors from "../../../attnwidget/plot/colors.json";
+import colors from "../../../attnwidget/colors.json";
 import { luminance, mixed, rgb } from "./palette.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** The light and the dark palette, and calculations with colours. */
 
-import colors from "../../../attnwidget/plot/colors.json";
+import colors from "../../../attnwidget/colors.json";
 
 export type RGB = readonly [number, number, number];
 

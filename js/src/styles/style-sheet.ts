@@ -1,6 +1,6 @@
 /** The style sheet of the shadow roots. Its colours are variables, set from the palette. */
 
-import { oncePerPage } from "../once-per-page.ts";
+import { oncePerPage } from "../basics/once-per-page.ts";
 import { ADAPT } from "./css/adapt.ts";
 import { EFFECTS } from "./css/effects.ts";
 import { FIGURE } from "./css/figure.ts";

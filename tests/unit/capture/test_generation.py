@@ -10,8 +10,8 @@ import torch
 from transformers import GenerationConfig
 
 from attnwidget import AttentionRecord, capture
-from tests.unit.snapshot import Snapshot
 from tests.unit.capture.test_stacks import PIXELS, SEEN, llava
+from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import (
     Model,
     assert_attention,

@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from attnwidget import capture
 from attnwidget.capture import explain_function, explain_softmax, rotary
 from tests.support import PATIENCE_SECONDS
+from tests.unit.capture.test_torch import OneBlock
 from tests.unit.handwritten import TEXT
 from tests.unit.snapshot import Snapshot, torch_compiles
-from tests.unit.capture.test_torch import OneBlock
 from tests.unit.tiny import Model, llama, t5, tiny, token_ids
 
 # Makes a model stop somewhere with an error; returns what undoes that.

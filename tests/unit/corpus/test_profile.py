@@ -14,10 +14,10 @@ import torch
 
 import attnwidget as aw
 from attnwidget.corpus import storage
-from attnwidget.corpus.batches import Batches
 from attnwidget.corpus.repeated import repeated_tokens
-from attnwidget.corpus.texts import shards_of
 from attnwidget.record import Floats, Tokens
+from attnwidget.running.batches import Batches
+from attnwidget.running.texts import shards_of
 from tests.unit.corpus.planted import Planted
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Loaded, Model, bert, gpt2, llama, t5, tiny, token_ids
@@ -307,8 +307,8 @@ def test_a_saved_profile_is_the_same(tmp_path: Path, minilm: Loaded) -> None:
     message = r"is an attnwidget profile, not a record: .*attnwidget.show"
     with pytest.raises(ValueError, match=message):
         aw.AttentionRecord.load(path)
-    with pytest.raises(TypeError, match=r"a HeadProfile has a view of its own: call its .widget"):
-        aw.show(loaded)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="has no model to read its examples"):
+        aw.show(loaded)
 
 
 @pytest.mark.parametrize("part", [0, 0.01, 0.3, 0.9])

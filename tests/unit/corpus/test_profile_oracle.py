@@ -7,8 +7,8 @@ import torch
 import attnwidget as aw
 from attnwidget.corpus.repeated import repeated_tokens
 from attnwidget.record import Tokens
-from tests.unit.corpus import matrices, oracle
 from tests.unit.capture.test_architectures import TWISTS, Twist
+from tests.unit.corpus import matrices, oracle
 from tests.unit.tiny import (
     Loaded,
     Model,

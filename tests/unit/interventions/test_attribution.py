@@ -9,8 +9,8 @@ import torch.nn.functional as F
 
 import attnwidget as aw
 from tests.unit.snapshot import Snapshot
-from tests.unit.tracing.test_outputs import HEADS
 from tests.unit.tiny import bert, t5, tiny, token_ids
+from tests.unit.tracing.test_outputs import HEADS
 
 INPUTS = {"input_ids": token_ids(9)}
 DECODERS: dict[str, dict[str, Any]] = {

@@ -14,8 +14,8 @@ from attnwidget.interventions import Ablate, Intervention, KnockOut, Scale, inte
 from attnwidget.tracing import undisturbed
 from benchmarks import zoo
 from tests.unit.snapshot import Snapshot
-from tests.unit.tracing.test_outputs import HEADS, IDS, MODELS
 from tests.unit.tiny import Model, bart, bert, gpt2, llama, t5, tiny, token_ids
+from tests.unit.tracing.test_outputs import HEADS, IDS, MODELS
 
 BY_NAME = pytest.mark.parametrize("case", MODELS.values(), ids=MODELS)
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from attnwidget.interventions import Ablate, KnockOut, intervene
-from tests.unit.tracing.test_outputs import HEADS
 from tests.unit.tiny import Model, tiny, token_ids
+from tests.unit.tracing.test_outputs import HEADS
 
 PROMPT = torch.cat([token_ids(6), token_ids(6, seed=1)])
 LENGTH = 8

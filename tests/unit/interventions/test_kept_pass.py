@@ -8,8 +8,8 @@ import torch
 
 import attnwidget as aw
 from attnwidget.interventions import Effect, Rerun
-from tests.unit.snapshot import Snapshot
 from tests.unit.interventions.test_scan import CASES, INPUTS
+from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import llama
 
 

@@ -12,8 +12,8 @@ import attnwidget as aw
 from attnwidget.interventions import Intervention
 from attnwidget.interventions.substitution import _like
 from tests.unit.interventions.test_intervene import BY_NAME, by_hand, layer_of, plain, run
-from tests.unit.tracing.test_outputs import HEADS
 from tests.unit.tiny import Model, llama, t5, tiny, token_ids
+from tests.unit.tracing.test_outputs import HEADS
 
 OTHER = torch.cat([token_ids(9, seed=5), token_ids(9, seed=6)])
 

@@ -23,9 +23,9 @@ from attnwidget.plot.shown import Shown
 from attnwidget.plot.text import shorten
 from attnwidget.view_state import Choices, choice_values
 from tests.unit.records import PROGRAMS, layer_of, record_of, some_weights
+from tests.unit.tiny import gpt2, token_ids
 from tests.unit.wire.test_vectors import read
 from tests.unit.wire.test_vectors import record_of as record_of_vectors
-from tests.unit.tiny import gpt2, token_ids
 
 
 @pytest.fixture(autouse=True)

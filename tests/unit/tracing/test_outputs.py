@@ -9,8 +9,8 @@ import torch
 
 from attnwidget.tracing import Address, Handler, Read, Receivers, trace, undisturbed
 from attnwidget.tracing.layout import Layout
-from tests.unit.snapshot import Snapshot
 from tests.unit.capture.test_torch import OneBlock
+from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, gpt2, llama, tiny, token_ids
 
 IDS = torch.cat([token_ids(9), token_ids(9, seed=1)])

@@ -1,6 +1,7 @@
 /** The attention without what is off, which the views can show in place of the record. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { steady } from "../../basics/same.ts";
 import type { Store } from "../../data/store.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { offNow } from "../../state/off.ts";
@@ -17,10 +18,7 @@ export function changedStore(
   store: Store,
 ): ReadonlySignal<Store | null> {
   const result = signal<Store | null>(null);
-  const wanted = computed(() => {
-    const off = state.withoutOff.value ? offNow(state) : null;
-    return off ? JSON.stringify(off) : "";
-  });
+  const wanted = steady(() => (state.withoutOff.value ? offNow(state) : null));
   scope.scopedEffect((own) => {
     const ask = store.changed;
     if (!wanted.value || !ask) {
@@ -28,7 +26,7 @@ export function changedStore(
       state.withoutOff.value = false;
       return;
     }
-    ask(JSON.parse(wanted.value), own.signal).then(
+    ask(wanted.value, own.signal).then(
       (changed) => {
         if (!own.signal.aborted) result.value = changed;
       },

@@ -1,6 +1,7 @@
 /** Asks the kernel what the model does without what is switched off. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { steady } from "../../basics/same.ts";
 import type { Effect } from "../../data/effect.ts";
 import { Absent } from "../../data/resource-cache.ts";
 import type { Store } from "../../data/store.ts";
@@ -31,16 +32,16 @@ export function measured(
 ): ReadonlySignal<Measured | null> {
   const result = signal<Measured | null>(null);
   // An equal list from the kernel is no news.
-  const wanted = computed(() => {
+  const wanted = steady(() => {
     const off = offNow(state);
-    return off ? JSON.stringify({ ...off, query: state.query.value }) : "";
+    return off && { off, query: state.query.value };
   });
   scope.scopedEffect((own) => {
     if (!wanted.value) {
       result.value = null;
       return;
     }
-    const { query, ...off } = JSON.parse(wanted.value);
+    const { off, query } = wanted.value;
     const ask = store.effect;
     if (!ask) {
       result.value = { status: "failed", message: NO_KERNEL, absent: true };

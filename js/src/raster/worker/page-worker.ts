@@ -1,6 +1,6 @@
 /** The worker of a page, shared by all widgets on it. It runs the same script as the page. */
 
-import { oncePerPage } from "../../once-per-page.ts";
+import { oncePerPage } from "../../basics/once-per-page.ts";
 import { Client } from "./client.ts";
 
 let current: Client | null = null;

@@ -1,7 +1,7 @@
 /** The legend of the head view: what is drawn, and how exact the numbers are. */
 
+import { largestOf } from "../../basics/extremes.ts";
 import { isSigned } from "../../data/attention-matrix.ts";
-import { largestOf } from "../../data/extremes.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
 import { writesOn } from "../../data/texts.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";

@@ -1,6 +1,6 @@
 /** The layout of the map, in CSS pixels. */
 
-import { largestOf, smallestOf } from "../../data/extremes.ts";
+import { largestOf, smallestOf } from "../../basics/extremes.ts";
 import { type Head, type Metric, metricValue, type Position } from "../../data/manifest.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
 import type { Range } from "../shared/all-heads/null.ts";

@@ -1,5 +1,6 @@
 /** The row of column headers. */
 
+import { same } from "../../basics/same.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -18,16 +19,16 @@ export function headerRow(
   const measure = { name: textMeasure(fontOf(13)), detail: textMeasure(fontOf(12, 500)) };
   const row = el("div", { class: "column-headers" });
   /** The texts of the headers while something is hovered. */
-  let lasting = "";
+  let lasting: readonly ColumnHeader[] = [];
 
   scope.effect(() => {
     const hovered = state.hover.value !== null;
     const all = headers();
-    const now = JSON.stringify(
-      all.map((header) => (header.hovered ? { ...header, detail: [], title: "" } : header)),
+    const now = all.map((header) =>
+      header.hovered ? { ...header, detail: [], title: "", hovered: [] } : header,
     );
     row.classList.toggle("looking", hovered);
-    if (!hovered || now !== lasting) row.replaceChildren(...all.map(elementOf));
+    if (!hovered || !same(now, lasting)) row.replaceChildren(...all.map(elementOf));
     lasting = now;
   });
 

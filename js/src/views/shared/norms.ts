@@ -1,7 +1,7 @@
 /** The norm of each key's value as a bar beside it, while weights are multiplied with them. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { largestOf } from "../../data/extremes.ts";
+import { largestOf } from "../../basics/extremes.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";

@@ -1,6 +1,6 @@
 /** The ribbons from the focused tokens to every other token, with a strip beside them. */
 
-import { largestOf, smallestOf } from "../../data/extremes.ts";
+import { largestOf, smallestOf } from "../../basics/extremes.ts";
 import type { Painter } from "../../painting/painter.ts";
 import type { Track } from "../../parts/track.ts";
 import { otherSide } from "../../state/locks.ts";

@@ -1,8 +1,8 @@
 /** Small maps of all heads of the layer, for the tokens in focus; a click chooses the head. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { largestOf } from "../../../basics/extremes.ts";
 import { type AttentionMatrix, roundingOfSum } from "../../../data/attention-matrix.ts";
-import { largestOf } from "../../../data/extremes.ts";
 import { paintCanvas } from "../../../painting/canvas.ts";
 import { button, el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";

@@ -1,8 +1,8 @@
 /** Draws numbers of either sign, as a difference of records: both signs as weights of their own. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { largestOf } from "../../../basics/extremes.ts";
 import { type AttentionMatrix, isSigned } from "../../../data/attention-matrix.ts";
-import { largestOf } from "../../../data/extremes.ts";
 import type { StackInfo } from "../../../data/manifest.ts";
 import { colored, type Phrase, weight } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";

@@ -3,6 +3,7 @@
  * words.
  */
 
+import { largestOf } from "../../../basics/extremes.ts";
 import {
   type AttentionMatrix,
   combinedMatrix,
@@ -14,7 +15,6 @@ import {
 } from "../../../data/attention-matrix.ts";
 import type { Combined } from "../../../data/combine.ts";
 import { DifferenceLayer } from "../../../data/difference-layer.ts";
-import { largestOf } from "../../../data/extremes.ts";
 import type { Layer } from "../../../data/layer.ts";
 import { hasNorms, type LayerInfo, type StackInfo } from "../../../data/manifest.ts";
 import type { Rollout } from "../../../data/store.ts";

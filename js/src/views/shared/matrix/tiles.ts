@@ -1,8 +1,8 @@
 /** The pictures of a matrix: one of the whole, and a sharper one of the viewport. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { largestOf, smallestOf } from "../../../basics/extremes.ts";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
-import { largestOf, smallestOf } from "../../../data/extremes.ts";
 import { rasterize } from "../../../raster/run.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { columnsOf, rowsOf, type Span, type Viewport } from "./viewport.ts";

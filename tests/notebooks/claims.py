@@ -1,13 +1,7 @@
-"""Every notebook runs from its first cell to its last, and what it says of a model is so."""
+"""What the texts of the notebooks say of models, checked where the trained ones are at hand."""
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
-import pytest
-
-MODELS = os.environ.get("ATTNWIDGET_MODELS")
+# Quick, and on the model that comes along.
+TOUR = ["compare", "encoder", "export", "neuron_view", "quickstart"]
 
 # Claims of the texts, about variables that the cells define.
 CLAIMS = {
@@ -163,68 +157,3 @@ NEEDS = {
     "translation_and_speech_alignment": ["marian_en_fr", "whisper_tiny_en", "librivox"],
     "vision": ["vit"],
 }
-
-
-def has_all(names: list[str]) -> bool:
-    return not names or (MODELS is not None and all((Path(MODELS) / own).is_dir() for own in names))
-
-
-@pytest.fixture(scope="session")
-def scripts() -> Any:
-    """scripts.notebooks, with which notebooks are run and kept. It takes seconds to import."""
-    from scripts import notebooks
-
-    return notebooks
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory, scripts: Any, smollm2: Any) -> Path:
-    """A folder with the models under the names that the notebooks use."""
-    from tests.notebooks import standins
-
-    folder = tmp_path_factory.mktemp("notebooks")
-    scripts.lay(folder, None if MODELS is None else Path(MODELS), smollm2)
-    for name, own in scripts.HUB.items():
-        if not (folder / name).exists():
-            standins.MAKE[own](folder / name)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def kernel(folder: Path, scripts: Any) -> Iterator[Any]:
-    """One kernel for all of them: most of a notebook's time would be imports."""
-    with scripts.kernel(folder) as manager:
-        yield manager
-
-
-def test_each_has_claims(scripts: Any) -> None:
-    assert scripts.names() == sorted(CLAIMS)
-
-
-@pytest.mark.parametrize("name", sorted(CLAIMS))
-def test_it_runs(name: str, kernel: Any, scripts: Any) -> None:
-    """With trained weights, what the text claims is checked as well."""
-    checked = has_all(NEEDS.get(name, []))
-    # The next notebook begins without the variables of this one.
-    notebook = scripts.run(name, kernel, f"{CLAIMS[name] if checked else ''}\n%reset -f")
-    shown = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.outputs]
-    assert shown
-
-
-@pytest.mark.parametrize("name", sorted(CLAIMS))
-def test_what_is_committed_can_be_read_without_scripts(name: str, scripts: Any) -> None:
-    """A picture for every view on GitHub, and no widget state, which would hide it."""
-    import nbformat
-
-    path = scripts.FOLDER / f"{name}.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    assert "widgets" not in notebook.metadata
-    assert scripts.clean(nbformat.from_dict(notebook)) == notebook
-    outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
-    pictures = [out for out in outputs if "image/png" in out.get("data", {})]
-    widgets = [
-        out for out in outputs if "AttentionWidget" in out.get("data", {}).get("text/plain", "")
-    ]
-    assert len(pictures) >= 1
-    assert all("image/png" in out.data for out in widgets)
-    assert path.stat().st_size < 600_000
