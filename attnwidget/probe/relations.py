@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnwidget.analysis import data_frame
 from attnwidget.corpus import Estimate
 from attnwidget.progress import progress_bar
-from attnwidget.record import Floats
+from attnwidget.record import AttentionRecord, Floats
 
 from .annotated import Annotated, dependencies
 from .directions import DIRECTIONS, as_metric, best, of_better_direction
@@ -27,8 +27,6 @@ from .word_attention import Heads, WordAttention
 if TYPE_CHECKING:
     import pandas as pd
     import torch
-
-    from attnwidget.widget import AttentionWidget, StaticView
 
 _MOST_MISSES = 20
 # Relations in the text that stands for scores.
@@ -157,25 +155,24 @@ class RelationScores:
         """
         return head_names(score for name, score in self.scores.items() if name != ALL)
 
-    def show(
+    def on_text(
         self,
         relation: str,
         model: torch.nn.Module,
         tokenizer: Any,
         text: Annotated | None = None,
-        **options: Any,
-    ) -> AttentionWidget | StaticView:
-        """Show the head that finds a relation, with the relation's links in a text.
+    ) -> tuple[AttentionRecord, dict[str, Any]]:
+        """The attention over a text, and options of `attnwidget.show` for a relation in it.
 
-        A link is solid if the head finds it. The view joins the tokens of a word, as the probe
+        The options choose the head that finds the relation, and have the relation's links. A link
+        is solid in the view if the head finds it. The view joins the tokens of a word, as the probe
         does, by the tokenizer's own words: where these differ from the annotated ones, a link can
-        be found here that the probe counts as missed, and the other way round.
+        be found there that the probe counts as missed, and the other way round.
 
         Args:
             relation: one of `scores`.
             model, tokenizer: those that were probed.
             text: a text with heads and relations; None for the first of `misses`.
-            options: those of `attnwidget.show`.
 
         Raises:
             KeyError: the relation is not among the scores.
@@ -183,7 +180,6 @@ class RelationScores:
             ValueError: the text has no such relation; or no text is given, and none is missed.
         """
         from attnwidget.capture import capture
-        from attnwidget.show import show
 
         score = self._known(relation)
         if text is None:
@@ -200,9 +196,8 @@ class RelationScores:
         arcs = word_arcs(tokenizer, text, tokens, relation, score.direction)
         if not arcs:
             raise ValueError(f"the text has no {relation}: {' '.join(text.words)!r:.80}")
-        place: dict[str, Any] = {"layer": score.layer, "head": score.head, "heads": [score.head]}
-        shown = place | {"words": True, "arcs": arcs, "head_names": self.head_names()}
-        return show(record, **{**shown, **options})
+        place = {"layer": score.layer, "head": score.head, "heads": [score.head]}
+        return record, {**place, "words": True, "arcs": arcs, "head_names": self.head_names()}
 
     def _known(self, relation: str) -> RelationScore:
         if relation not in self.scores:

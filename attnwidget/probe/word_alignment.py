@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import torch
 
-    from attnwidget.widget import AttentionWidget, StaticView
-
 Moment: TypeAlias = Literal["writes", "reads"]
 """The row that counts for a target word: that which makes it, or that which reads it."""
 
@@ -140,23 +138,21 @@ class AlignmentScores:
         }
         return {"aligns words": by_stack}
 
-    def show(
-        self, model: torch.nn.Module, tokenizer: Any, pair: Aligned, **options: Any
-    ) -> AttentionWidget | StaticView:
-        """Show the head with the links of a pair over its lines, solid where it finds them.
+    def on_pair(
+        self, model: torch.nn.Module, tokenizer: Any, pair: Aligned
+    ) -> tuple[AttentionRecord, dict[str, Any]]:
+        """The attention over a pair, and options of `attnwidget.show` for the head in it.
 
-        The view judges each link by the largest weight of a token. The probe adds up the tokens of
+        The options have the links of the pair, which the view draws solid where the head finds
+        them. It judges each link by the largest weight of a token. The probe adds up the tokens of
         a word, and counts a target word as found by any of its links, so the two can differ.
 
         Args:
             model, tokenizer: those that were probed.
-            options: those of `attnwidget.show`.
 
         Raises:
             TypeError: the pair is no Aligned.
         """
-        from attnwidget.show import show
-
         record = _captured(model, tokenizer, pair)
         source, target = _members(tokenizer, pair, record)
         shift = 1 if self.moment == "writes" else 0
@@ -165,8 +161,8 @@ class AlignmentScores:
             for written, read in pair.links
             if target[written].any() and source[read].any()
         ]
-        place: dict[str, Any] = {"layer": self.layer, "head": self.head, "heads": [self.head]}
-        return show(record, **{"stack": "cross", **place, "arcs": arcs, **options})
+        place = {"layer": self.layer, "head": self.head, "heads": [self.head]}
+        return record, {"stack": "cross", **place, "arcs": arcs}
 
 
 def alignment(

@@ -56,7 +56,7 @@ class ChoiceOptions(TypedDict, total=False):
 
     Attributes:
         stack: the stack shown.
-        compared: of a comparison (`attnwidget.compare(a, b).widget()`), what is shown: "a", "b", or
+        compared: of a comparison (`attnwidget.compare(a, b)`), what is shown: "a", "b", or
             the "difference" b - a; "a" of a single record.
         layer, head: the layer and head shown, counted from 0 as the model counts them.
         heads: the heads whose lines the head view draws; None for all.
