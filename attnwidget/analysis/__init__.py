@@ -10,9 +10,14 @@ from .head_difference import Difference
 from .head_scores import HeadScore, HeadScores, Rows
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
 from .lenses import (
+    LENSES,
+    BrowserLens,
+    FactorLens,
+    Lens,
+    MatrixLens,
+    WhyNot,
     flow,
     head_outputs,
-    mixing_ratio,
     norms_need,
     rollout,
     rollout_refusal,
@@ -25,6 +30,7 @@ from .lenses import (
 )
 from .levels import Segment, by_segments, by_words
 from .metrics import METRICS, HeadMetrics, Metric, Numbers
+from .mixing import mixing_ratio
 from .patterns import (
     PATTERNS,
     RESTING_RULES,
@@ -43,6 +49,7 @@ from .token_positions import positions
 
 __all__ = [
     "ALL_METRICS",
+    "LENSES",
     "METRICS",
     "PATTERNS",
     "RESTING_RULES",
@@ -50,13 +57,17 @@ __all__ = [
     "RULE_PATTERNS",
     "SINGLE_THREADED",
     "Alignment",
+    "BrowserLens",
     "Comparison",
     "Difference",
+    "FactorLens",
     "HeadMetrics",
     "HeadPattern",
     "HeadScore",
     "HeadScores",
     "HeadSummary",
+    "Lens",
+    "MatrixLens",
     "Metric",
     "Numbers",
     "Pair",
@@ -66,6 +77,7 @@ __all__ = [
     "Rows",
     "Rule",
     "Segment",
+    "WhyNot",
     "align",
     "batch_of_weights",
     "by_segments",

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, TypedDict, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import norms_need, rollout_refusal, score_refusal, value_refusal
+from attnwidget.analysis import LENSES
 from attnwidget.interventions import KnockOut
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity, check_link, partner_stacks
@@ -261,14 +261,15 @@ class Choices(traitlets.HasTraits):
 
     @traitlets.validate("lens")
     def _valid_lens(self, proposal: Any) -> Any:
-        stacks = [self._record.stack(name) for name in self._record.stacks]
-        layers = [layer for stack in stacks for layer in stack.layers]
-        if proposal.value == "scores" and all(map(score_refusal, layers)):
-            raise TraitError(f"lens 'scores' is not known: {score_refusal(layers[0])}")
-        if proposal.value == "values" and all(norms_need(layer) for layer in layers):
-            raise TraitError(f"lens 'values' is not known: {value_refusal(layers[0])}")
-        if proposal.value == "rollout" and all(rollout_refusal(stack) for stack in stacks):
-            raise TraitError(f"lens 'rollout' is not known: {rollout_refusal(stacks[0])}")
+        lens = next(lens for lens in LENSES if lens.name == proposal.value)
+        reasons = [
+            (number, lens.why_not(self._record, name, number))
+            for name in self._record.stacks
+            for number in self._record.stack(name).numbers
+        ]
+        first, why = reasons[0]
+        if why is not None and all(reason for _, reason in reasons):
+            raise TraitError(f"lens {lens.name!r} is not known: layer {first} {why.sentence}")
         return proposal.value
 
     @traitlets.validate("sort")
