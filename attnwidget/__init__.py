@@ -27,8 +27,8 @@ from .interventions import (
 )
 from .magic import load_ipython_extension as load_ipython_extension
 from .record import Arc, AttentionRecord
-from .show import head_view, model_view, neuron_view, show
-from .widget import AttentionWidget, save_html, to_html
+from .show import head_view, model_view, neuron_view, save_html, show, to_html
+from .widget import AttentionWidget
 
 __version__ = version("attnwidget")
 

@@ -147,12 +147,6 @@ class RelationScores(ProbeScores):
         place = {"layer": score.layer, "head": score.head, "heads": [score.head]}
         return record, {**place, "words": True, "arcs": arcs, "head_names": self.head_names()}
 
-    def show(self, relation: str, model: Any, tokenizer: Any, text: Any = None, **o: Any) -> Any:
-        from attnwidget.show import show
-
-        record, options = self.on_text(relation, model, tokenizer, text)
-        return show(record, **{**options, **o})
-
 
 def _arcs(
     tokenizer: Any, text: Annotated, tokens: Tokens, relation: str, direction: Direction

@@ -134,12 +134,6 @@ class AlignmentScores(BestHead, ProbeScores):
         place = {"layer": self.layer, "head": self.head, "heads": [self.head]}
         return record, {"stack": "cross", **place, "arcs": arcs}
 
-    def show(self, model: Any, tokenizer: Any, pair: Any, **o: Any) -> Any:
-        from attnwidget.show import show
-
-        record, options = self.on_pair(model, tokenizer, pair)
-        return show(record, **{**options, **o})
-
 
 def alignment(
     model: torch.nn.Module | Iterable[tuple[Any, Aligned]],

@@ -205,7 +205,7 @@ class Choices(traitlets.HasTraits):
         if proposal.value != "a" and not self._partners:
             raise TraitError(
                 f"compared is {proposal.value!r}, but there is one record: "
-                "attnwidget.compare(a, b).widget() shows two"
+                "attnwidget.show([a, b]) shows two"
             )
         return proposal.value
 

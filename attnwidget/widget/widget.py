@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import anywidget
 import traitlets
 
 from attnwidget.interventions import Rerun
 from attnwidget.page import layers_within, rollouts_within
-from attnwidget.record import Arc, AttentionRecord
-from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
-from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import HeadNames, Metrics, Replies, partner_stacks
+from attnwidget.view_state import CHOICES, choice_values
+from attnwidget.wire import Replies, partner_stacks
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
 from .png_fallback import with_picture
 from .record_view import RecordView
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 
 class AttentionWidget(RecordView, anywidget.AnyWidget):
-    """Four linked views of an AttentionRecord.
+    """Four linked views of an AttentionRecord, or of a Comparison.
 
     Every choice is a trait that follows the view, and can be set from Python, observed, and linked
     to another widget's with `ipywidgets.link`:
@@ -34,7 +29,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     Attributes:
         view: "head", "model", "neuron" or "map".
         stack: the stack shown.
-        compared: of a comparison (`attnwidget.compare(a, b).widget()`), what is shown: "a", "b", or
+        compared: of a comparison (`attnwidget.compare(a, b)`), what is shown: "a", "b", or
             the "difference" b - a; "a" of a single record.
         layer, head: the layer and head shown, counted from 0 as the model counts them.
         heads: the heads whose lines the head view draws; None for all.
@@ -113,22 +108,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
 
-    @with_options(ChoiceOptions, CHOICE_DEFAULTS)
-    def __init__(
-        self,
-        record: AttentionRecord,
-        *,
-        view: View = "head",
-        metrics: Metrics | None = None,
-        arcs: Iterable[Arc] | None = None,
-        head_names: HeadNames | None = None,
-        **choices: Unpack[ChoiceOptions],
-    ) -> None:
-        # Set first, because close() runs even if the constructor fails.
+    def _opened(self) -> None:
         replies = self._replies = Replies(self.send)
-        super().__init__(
-            record, view=view, metrics=metrics, arcs=arcs, head_names=head_names, **choices
-        )
         self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 
@@ -230,7 +211,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the widget from the page, and stop its work in the kernel."""
-        # It runs even if a constructor fails.
+        # It runs even if a constructor fails, and there are none yet.
         if self._replies:
             self._replies.close()
         super().close()

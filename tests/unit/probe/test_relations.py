@@ -176,7 +176,7 @@ def test_a_relation_is_shown_in_the_head_that_finds_it(minilm: Loaded) -> None:
         ["det", "amod", "nsubj", "root", "amod", "obj"],
     )
     found = aw.probe.relations(*minilm, [text] * 2, min_count=1, null=None)
-    widget = found.show("amod", *minilm, text=text, view="model")
+    widget = aw.show(found, *minilm, text=text, relation="amod", view="model")
     score = found.scores["amod"]
     assert (widget.layer, widget.head) == (score.layer, score.head)
     tokens = widget.record.tokens()[0]
@@ -193,9 +193,14 @@ def test_a_relation_is_shown_in_the_head_that_finds_it(minilm: Loaded) -> None:
     for (layer, head), name in found.head_names().items():
         assert words[layer][head] == name
     with pytest.raises(KeyError, match="no 'iobj' among the scores"):
-        found.show("iobj", *minilm)
+        aw.show(found, *minilm, relation="iobj")
     assert found.metrics("amod").keys() == {"finds amod"}
     with pytest.raises(TypeError, match="text is str; expected an Annotated"):
-        found.show("amod", *minilm, "The old dog.")  # type: ignore[arg-type]
+        aw.show(found, *minilm, "The old dog.", relation="amod")
     with pytest.raises(ValueError, match="the text has no amod"):
-        found.show("amod", *minilm, text=Annotated(["a", "dog"], [1, None], ["det", "root"]))
+        aw.show(
+            found,
+            *minilm,
+            text=Annotated(["a", "dog"], [1, None], ["det", "root"]),
+            relation="amod",
+        )

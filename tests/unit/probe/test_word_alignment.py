@@ -86,4 +86,4 @@ def test_a_text_in_place_of_pairs_is_refused() -> None:
         with pytest.raises(TypeError, match=r"pairs is .*; expected a list of Aligned"):
             aw.probe.alignment(t5(), "tokenizer", wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a pair is str; expected"):
-        aw.probe.alignment(planted(4)).show(t5(), None, "The cat")  # type: ignore[arg-type]
+        aw.show(aw.probe.alignment(planted(4)), t5(), None, "The cat")
