@@ -5,6 +5,7 @@ A head that finds a relation need not be why a model says what it says: see docs
 
 from .annotated import Annotated, Mention, annotated
 from .attention_parser import ParserScores, attention_parser
+from .best_heads import BestHead
 from .conllu_files import read_conllu
 from .coreference import CoreferenceScores, coreference
 from .edge_classifier import EdgeScore, EdgeScores, edge_classifier
@@ -12,6 +13,7 @@ from .layers import LayerScore, LayerScores, layers
 from .regions import RegionScores, regions
 from .relation_score import RelationScore
 from .relations import Miss, RelationScores, relations
+from .results import ProbeScores
 from .segments import SegmentScores, segments
 from .shares import Share
 from .word_alignment import Aligned, AlignmentScores, alignment
@@ -21,6 +23,7 @@ __all__ = [
     "Aligned",
     "AlignmentScores",
     "Annotated",
+    "BestHead",
     "CoreferenceScores",
     "EdgeScore",
     "EdgeScores",
@@ -29,6 +32,7 @@ __all__ = [
     "Mention",
     "Miss",
     "ParserScores",
+    "ProbeScores",
     "RegionScores",
     "RelationScore",
     "RelationScores",
