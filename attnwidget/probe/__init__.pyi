@@ -3,6 +3,7 @@ from .annotated import Mention as Mention
 from .annotated import annotated as annotated
 from .attention_parser import ParserScores as ParserScores
 from .attention_parser import attention_parser as attention_parser
+from .best_heads import BestHead as BestHead
 from .conllu_files import read_conllu as read_conllu
 from .coreference import CoreferenceScores as CoreferenceScores
 from .coreference import coreference as coreference
@@ -18,6 +19,7 @@ from .relation_score import RelationScore as RelationScore
 from .relations import Miss as Miss
 from .relations import RelationScores as RelationScores
 from .relations import relations as relations
+from .results import ProbeScores as ProbeScores
 from .segments import SegmentScores as SegmentScores
 from .segments import segments as segments
 from .shares import Share as Share
