@@ -8,10 +8,10 @@ PYTHON ?= python3
 # `make` from resolving torch anew whenever a release appears.
 TORCH ?= torch==2.13.0
 
-# Folder of trained models, see CONTRIBUTING.md.
+# Folder of trained models, see docs/develop/testing.md.
 ATTNWIDGET_MODELS ?= models
 
-# Options of `make bench`, see CONTRIBUTING.md.
+# Options of `make bench`, see docs/develop/measuring.md.
 BENCH ?= --write
 
 # How much more `make fuzz` tries than `make test-hosts`, and the first of the seeds, others each time.
@@ -87,6 +87,7 @@ check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of impor
 	$(PY) -m ruff check --quiet
 	$(PY) -m ruff format --check --quiet
 	$(PY) -m mypy --no-error-summary
+	$(PY) -m scripts.choices --check
 	found=$$($(VENV)/bin/lint-imports --no-cache) || { echo "$$found" >&2; exit 1; }
 	cd js && $(NPM) run --silent check
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def capture(
     # Imported here, so that records can be opened and shown without torch.
     from .forward import capture_record
 
-    with counted("Reading", "attention calls"):
+    with progress_bar("Reading", "attention calls"):
         return capture_record(
             model,
             tokenizer,

@@ -10,11 +10,11 @@ import torch
 from numpy.typing import NDArray
 
 from attnwidget.record import Fidelity, Floats, Layer, sample_rows
+from attnwidget.running.items import Selection
+from attnwidget.running.tolerance import largest_score, tolerance
 from attnwidget.tracing import FunctionCall
 
-from .items import Selection
 from .terms import added_terms
-from .tolerance import largest_score, tolerance
 
 # The most windows of one call that are checked.
 _MAX_WINDOWS = 4

@@ -11,12 +11,12 @@ import torch
 from numpy.typing import NDArray
 
 from attnwidget.record import Fidelity, Layer, ScoreProgram
+from attnwidget.running.items import Item, Selection, joined, shared_heads
 from attnwidget.tracing import FunctionCall, SoftmaxCall
 from attnwidget.tracing.masks import additive
 
 from .check import CallCheck
 from .explain_softmax import explain_softmax
-from .items import Item, Selection, joined, shared_heads
 from .masks import read_mask
 from .recent import Recent
 from .terms import Terms, terms

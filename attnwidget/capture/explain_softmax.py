@@ -10,11 +10,11 @@ import torch
 
 from attnwidget.record import Fidelity, Floats, Layer
 from attnwidget.record.scores import MASKED, Bools
+from attnwidget.running.items import Item, joined, shared_heads
+from attnwidget.running.tolerance import largest_score, tolerance
 from attnwidget.tracing import SoftmaxCall, softmax_values
 
-from .items import Item, joined, shared_heads
 from .terms import terms
-from .tolerance import largest_score, tolerance
 
 ROUTE = "softmax"
 

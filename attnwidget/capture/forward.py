@@ -12,17 +12,17 @@ from typing import Any
 import torch
 
 from attnwidget.record import AttentionRecord, Stack
+from attnwidget.running.inputs import Inputs, prepare
+from attnwidget.running.items import Items
+from attnwidget.running.missing import missing_attention, no_attention
+from attnwidget.running.model import is_encoder_decoder, name_of, traceable
+from attnwidget.running.stacks import grouped, stacks
 from attnwidget.tracing import can_generate, changes_of
 
 from .generation import Generation
-from .inputs import Inputs, prepare
-from .items import Items
-from .missing import missing_attention, no_attention
-from .model import is_encoder_decoder, name_of, traceable
 from .patches import on_image, placed_tokens
 from .picture import picture
 from .recorder import RecordedCall, RecordedCalls, record_pass
-from .stacks import grouped, stacks
 
 
 def capture_record(

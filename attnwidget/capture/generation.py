@@ -9,16 +9,16 @@ from typing import Any
 import torch
 
 from attnwidget.record import Layer, Tokens
+from attnwidget.running.inputs import Inputs, labelled
+from attnwidget.running.items import Item, Items, Padded
+from attnwidget.running.model import device_of, is_encoder_decoder, without_autocast
+from attnwidget.running.sequences import Sequences
+from attnwidget.running.stacks import is_cross, tower
 from attnwidget.tracing import Address, can_generate, undisturbed
 
-from .inputs import Inputs, labelled
-from .items import Item, Items, Padded
 from .join_functions import JoinedFunctions
 from .join_layers import joined_layer
-from .model import device_of, is_encoder_decoder, without_autocast
 from .recorder import RecordedCall, projected
-from .sequences import Sequences
-from .stacks import is_cross, tower
 from .steps import FunctionPass, LayerPass, Pass, Steps, is_pass
 
 # Options with which a pass reads other tokens than the latest one.

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from attnwidget.record import Floats, Layer, sample_rows
 from attnwidget.record.scores import Bools
+from attnwidget.running.items import Item, Padded, Selection
 from attnwidget.tracing import FunctionCall
 
 from .explain_function import FunctionExplainer
-from .items import Item, Padded, Selection
 from .recent import Recent
 from .steps import FirstCall, FunctionPass, MaskRows, Span
 from .terms import Terms, terms

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.record import Fidelity, Floats, Layer
+from attnwidget.running.items import Padded, shared_heads
 
-from .items import Padded, shared_heads
 from .steps import LayerRows, Span
 from .terms import terms
 

@@ -7,10 +7,9 @@ import torch
 
 from attnwidget.record import Floats
 from attnwidget.record.scores import MASKED, Bools
+from attnwidget.running.items import Selection
 from attnwidget.tracing import FunctionCall
 from attnwidget.tracing.masks import causal_mask, dense_mask
-
-from .items import Selection
 
 
 def read_mask(call: FunctionCall, selection: Selection) -> tuple[Bools | None, Floats | None]:

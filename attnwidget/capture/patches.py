@@ -17,13 +17,13 @@ import numpy as np
 import torch
 
 from attnwidget.record import Floats, Patches, Tokens
+from attnwidget.running.inputs import Inputs
+from attnwidget.running.items import Items
+from attnwidget.running.model import device_of
+from attnwidget.running.sequences import PlacedTokens, Sequences
+from attnwidget.running.stacks import is_cross, tower
 
-from .inputs import Inputs
-from .items import Items
-from .model import device_of
 from .recorder import Check, RecordedCall, RecordedCalls, record_pass
-from .sequences import PlacedTokens, Sequences
-from .stacks import is_cross, tower
 
 # Relative to the largest query component. An unchanged token has the same query to the last bit
 # on most processors; a changed one is far above.

@@ -8,8 +8,7 @@ from typing import Any
 import torch
 
 from attnwidget.record import Picture, Tokens
-
-from .inputs import Inputs
+from attnwidget.running.inputs import Inputs
 
 # In pixels, for the longer side.
 _LARGEST, _SMALLEST = 224, 112

@@ -11,6 +11,9 @@ import torch
 
 from attnwidget.progress import step_done
 from attnwidget.record import Floats, Layer, Rotary
+from attnwidget.running.items import Item
+from attnwidget.running.model import device_of, without_autocast
+from attnwidget.running.projection import projections
 from attnwidget.tracing import (
     Address,
     Call,
@@ -25,9 +28,6 @@ from attnwidget.tracing.explicit import MOST_BYTES
 
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
-from .items import Item
-from .model import device_of, without_autocast
-from .projection import projections
 from .rotary import Rotations
 
 

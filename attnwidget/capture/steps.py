@@ -12,13 +12,13 @@ import torch
 
 from attnwidget.record import Fidelity, Floats, Layer, Rotary, ScoreProgram
 from attnwidget.record.scores import Bools
+from attnwidget.running.items import Item
+from attnwidget.running.stacks import is_cross
 from attnwidget.tracing import Address, FunctionCall
 
-from .items import Item
 from .masks import read_mask
 from .recent import Recent
 from .recorder import RecordedCall, Sink
-from .stacks import is_cross
 from .terms import added_terms
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 
 from .accumulators import Estimate
 from .example_texts import TextReader
@@ -18,10 +18,11 @@ from .similarity import Head, HeadSimilarity, Neighbour
 from .stack_profile import Picked, ProfileMetric, SampledRows, StackProfile
 
 if TYPE_CHECKING:
+    from attnwidget.running.texts import Texts
+
     from .measurement import OwnMetric
     from .nulls import Null
     from .run import EngineName, Model
-    from .texts import Texts
 
 
 def profile(
@@ -92,7 +93,9 @@ def profile(
     # Imported here, so that profiles can be opened without torch.
     from .run import is_loader, profile_texts
 
-    with counted("Profiling", "texts", len(texts) if isinstance(texts, (list, tuple)) else None):
+    with progress_bar(
+        "Profiling", "texts", len(texts) if isinstance(texts, (list, tuple)) else None
+    ):
         found = profile_texts(
             model,
             tokenizer,

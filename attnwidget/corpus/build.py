@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
-from attnwidget.capture.stacks import Group, is_cross, numbers, titles, tower
 from attnwidget.record import Floats
+from attnwidget.running.stacks import Group, is_cross, numbers, titles, tower
+from attnwidget.tracing import CallId
 
 from .accumulators import Estimate, Means
-from .measurement import EXAMPLES, Measurement, Place, SampledText, unpacked
+from .measurement import EXAMPLES, Measurement, SampledText, unpacked
 from .nulls import Null
 from .profiler import OnRepeated
 from .stack_profile import LEVELS, Picked, SampledRows, StackProfile
 from .variability import variability
 
-Estimates: TypeAlias = Mapping[str, Mapping[Place, Estimate]]
+Estimates: TypeAlias = Mapping[str, Mapping[CallId, Estimate]]
 """By metric, by place, [heads] each; what is not known is left out."""
 
 
@@ -39,7 +40,7 @@ class Condition:
 
     def estimates(self, seed: int) -> Estimates:
         """All metrics."""
-        found: dict[str, dict[Place, Estimate]] = {}
+        found: dict[str, dict[CallId, Estimate]] = {}
         for measurement in (self.texts, self.repeated.tokens):
             means = measurement.means.estimate()
             for row, name in enumerate(measurement.names):
@@ -47,7 +48,7 @@ class Condition:
                     place: means.at((row, layer.heads))
                     for place, layer in measurement.layers.items()
                 }
-        by_text: dict[str, dict[Place, dict[int, Numbers]]] = {
+        by_text: dict[str, dict[CallId, dict[int, Numbers]]] = {
             "copying": self.repeated.copying,
             "copying_weights": self.repeated.copying_weights,
             "variability": {
@@ -58,9 +59,9 @@ class Condition:
             found[name] = {place: _estimate(values, seed) for place, values in places.items()}
         return found
 
-    def _first_weights(self) -> dict[Place, dict[int, Floats]]:
+    def _first_weights(self) -> dict[CallId, dict[int, Floats]]:
         """The weights between the first tokens of sampled texts, by place and text."""
-        found: dict[Place, dict[int, Floats]] = {}
+        found: dict[CallId, dict[int, Floats]] = {}
         for index, text in self.texts.sample.texts.items():
             for place, weights in text.first.items():
                 found.setdefault(place, {})[index] = weights
@@ -84,7 +85,7 @@ def build_stacks(
         nulls: by name.
         names: the metrics, in order.
     """
-    groups: dict[tuple[str, bool, tuple[int, int]], list[Place]] = {}
+    groups: dict[tuple[str, bool, tuple[int, int]], list[CallId]] = {}
     for place, layer in own.texts.layers.items():
         kind = tower(place.module), is_cross(place.module), layer.shape
         groups.setdefault(kind, []).append(place)
@@ -97,7 +98,7 @@ def build_stacks(
 
 
 def _stack(
-    places: Sequence[Place],
+    places: Sequence[CallId],
     measured: Measurement,
     estimates: Estimates,
     nulls: Mapping[Null, Estimates],
@@ -144,7 +145,7 @@ def _none_picked(shape: tuple[int, ...]) -> Picked:
 
 def _estimates(
     found: Estimates,
-    places: Sequence[Place],
+    places: Sequence[CallId],
     heads: Sequence[int],
     names: Sequence[str],
 ) -> dict[str, Estimate]:
@@ -175,7 +176,7 @@ def _medians(values: Mapping[int, Numbers]) -> tuple[NDArray[np.int64], Numbers]
 
 
 def _sampled_rows(
-    sample: Mapping[int, SampledText], places: Sequence[Place], heads: Sequence[int]
+    sample: Mapping[int, SampledText], places: Sequence[CallId], heads: Sequence[int]
 ) -> SampledRows:
     """The rows of all texts that every layer has."""
     texts = [text for _, text in sorted(sample.items()) if set(places) <= text.rows.keys()]

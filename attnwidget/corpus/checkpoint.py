@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from attnwidget.record.files import write_whole
+from attnwidget.running.texts import Shard, Source
 
 from .profiler import Measured
 from .settings import Settings
-from .texts import Shard, Source
 
 _FILE = "profile.checkpoint"
 

@@ -8,18 +8,17 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import Numbers
-from attnwidget.capture.items import Items
-from attnwidget.capture.model import is_encoder_decoder
+from attnwidget.capture.weights import text_weights
 from attnwidget.record import Floats
-from attnwidget.tracing import Address, Handler, Read, trace, undisturbed
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
+from attnwidget.running.items import Items
+from attnwidget.running.model import is_encoder_decoder
+from attnwidget.tracing import Address, CallId, Handler, Read, trace, undisturbed
 
-from .batches import TextBatch
-from .forward import run_model
-from .measurement import Place
 from .projections import Projections, values_of
-from .weights import text_weights
 
-CopyShares: TypeAlias = dict[Place, dict[int, Numbers]]
+CopyShares: TypeAlias = dict[CallId, dict[int, Numbers]]
 """By place, by text, float64 [heads]."""
 
 
@@ -65,7 +64,7 @@ class _CopyReader(Handler):
         self._raised_by = raised_by
 
     def attention(self, address: Address, read: Read) -> None:
-        place = Place(address.module, address.call)
+        place = CallId(address.module, address.call)
         writes = self._writes.get(place)
         if writes is None or writes.shape[2] != self._raised_by.shape[2]:
             return
@@ -88,7 +87,7 @@ class _CopyReader(Handler):
             self.shares.setdefault(place, {})[text.index] = share / own.shape[1]
 
 
-def copying_weights(model: torch.nn.Module, projections: Projections) -> dict[Place, Numbers]:
+def copying_weights(model: torch.nn.Module, projections: Projections) -> dict[CallId, Numbers]:
     """Copying by eigenvalues: 1 if the head writes every token that it reads, -1 if it removes it.
 
     Σλ / Σ|λ| over the eigenvalues λ of W_E W_V W_O W_U: from a token's embedding, through the

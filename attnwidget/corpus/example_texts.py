@@ -42,15 +42,15 @@ class TextReader:
         """
         # Imported here, so that profiles can be opened without torch.
         from attnwidget.capture import capture
-        from attnwidget.capture.inputs import decoder_inputs
-        from attnwidget.capture.labels import text_tokenizer
-        from attnwidget.capture.model import is_encoder_decoder
+        from attnwidget.running.inputs import decoder_inputs
+        from attnwidget.running.labels import text_tokenizer
+        from attnwidget.running.model import is_encoder_decoder
 
         model = self.model()
         if model is None:
             raise ValueError(
                 "the model of this profile is no longer in memory: give it and its tokenizer, as "
-                "profile.widget(model, tokenizer)"
+                "attnwidget.show(profile, model, tokenizer)"
             )
         if not isinstance(text, str) and len(text) != 2:
             raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from attnwidget.analysis import HeadMetrics, Metric, Numbers, batch_of_weights
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds
 from attnwidget.record import Floats, Tokens, spread_rows
+from attnwidget.tracing.calls import CallId
 
 from .accumulators import Extremes, Means, OffsetMeans, Sample
 
@@ -42,13 +43,6 @@ _CELLS = 1 << 18
 
 
 _T = TypeVar("_T")
-
-
-class Place(NamedTuple):
-    """An attention call of a model: the module's name, and the number of its call in a pass."""
-
-    module: str
-    call: int
 
 
 @dataclass(frozen=True)
@@ -111,25 +105,25 @@ class SampledText:
 
     Attributes:
         tokens: the labels of the tokens.
-        own: by place of self-attention, the tokens.
-        rows: by place, the weights of some rows, float16 [heads, rows, keys].
-        first: by place, the weights between the first tokens, float32 [heads, 10, 10]; NaN beyond
+        own: by call of self-attention, the tokens.
+        rows: by call, the weights of some rows, float16 [heads, rows, keys].
+        first: by call, the weights between the first tokens, float32 [heads, 10, 10]; NaN beyond
             the end of the text.
-        values: by place, the metrics, float64 [metrics, heads].
-        pairs: by place, the strongest pair of tokens, int64 [heads].
+        values: by call, the metrics, float64 [metrics, heads].
+        pairs: by call, the strongest pair of tokens, int64 [heads].
     """
 
     tokens: tuple[str, ...]
-    own: dict[Place, Tokens] = field(default_factory=dict)
-    rows: dict[Place, NDArray[np.float16]] = field(default_factory=dict)
-    first: dict[Place, Floats] = field(default_factory=dict)
-    values: dict[Place, Numbers] = field(default_factory=dict)
-    pairs: dict[Place, NDArray[np.int64]] = field(default_factory=dict)
+    own: dict[CallId, Tokens] = field(default_factory=dict)
+    rows: dict[CallId, NDArray[np.float16]] = field(default_factory=dict)
+    first: dict[CallId, Floats] = field(default_factory=dict)
+    values: dict[CallId, Numbers] = field(default_factory=dict)
+    pairs: dict[CallId, NDArray[np.int64]] = field(default_factory=dict)
 
 
 @dataclass
 class MeasuredLayer:
-    """A layer, and the place of its heads among those of all layers.
+    """A layer, and the call of its heads among those of all layers.
 
     Attributes:
         heads: the places of its heads.
@@ -150,7 +144,7 @@ class _Waiting:
 
     keys: Tokens
     is_self: bool
-    weights: dict[Place, Floats] = field(default_factory=dict)
+    weights: dict[CallId, Floats] = field(default_factory=dict)
 
     @property
     def cells(self) -> int:
@@ -162,7 +156,7 @@ class Measurement:
 
     Attributes:
         names: of the metrics.
-        layers: by place, in the order of their calls.
+        layers: by call, in the order of their calls.
         means: of the metrics, [metrics, heads].
         extremes: the texts with the highest and the lowest metrics, [metrics, heads].
         thumbnails: the sum of thumbnails over texts, float64 [heads, 32, 32].
@@ -174,7 +168,7 @@ class Measurement:
     def __init__(self, metrics: MetricSet, seed: int, *, offsets: bool = False) -> None:
         self.names = metrics.names
         self._metrics: MetricSet | None = metrics
-        self.layers: dict[Place, MeasuredLayer] = {}
+        self.layers: dict[CallId, MeasuredLayer] = {}
         shape = len(self.names), 0
         self.means = Means(shape, seed)
         self.extremes = Extremes(shape, EXAMPLES)
@@ -184,10 +178,10 @@ class Measurement:
         self.missing: dict[str, None] = {}
         # By text: by tokens and shape, the weights that are not read yet; and the metrics so far.
         self._waiting: dict[int, dict[tuple[int, bool, tuple[int, ...]], _Waiting]] = {}
-        self._values: dict[int, dict[Place, Numbers]] = {}
-        self._pairs: dict[int, dict[Place, NDArray[np.int64]]] = {}
+        self._values: dict[int, dict[CallId, Numbers]] = {}
+        self._pairs: dict[int, dict[CallId, NDArray[np.int64]]] = {}
 
-    def add(self, place: Place, index: int, weights: Floats, queries: Tokens, keys: Tokens) -> None:
+    def add(self, call: CallId, index: int, weights: Floats, queries: Tokens, keys: Tokens) -> None:
         """Add a layer's weights of one text. Several layers are read together: see `finish`.
 
         Args:
@@ -195,12 +189,12 @@ class Measurement:
             weights: float32 [heads, Tq, Tk].
         """
         heads, *shape = weights.shape
-        self._layer(place, heads, index, (shape[0], shape[1])).texts += 1
+        self._layer(call, heads, index, (shape[0], shape[1])).texts += 1
         is_self = queries is keys
         kinds = self._waiting.setdefault(index, {})
         kind = id(keys), is_self, tuple(shape)
         waiting = kinds.setdefault(kind, _Waiting(keys, is_self))
-        waiting.weights[place] = weights
+        waiting.weights[call] = weights
         if waiting.cells >= _CELLS:
             self._read(index, kinds.pop(kind))
 
@@ -214,9 +208,9 @@ class Measurement:
         for index, by_place in self._values.items():
             values = np.full((len(self.names), len(self.thumbnails)), np.nan)
             pairs = np.full(len(self.thumbnails), -1)
-            for place, found in by_place.items():
-                values[:, self.layers[place].heads] = found
-                pairs[self.layers[place].heads] = self._pairs[index][place]
+            for call, found in by_place.items():
+                values[:, self.layers[call].heads] = found
+                pairs[self.layers[call].heads] = self._pairs[index][call]
             texts[index] = values
             self.extremes.add(index, values, pairs)
         if texts:
@@ -228,22 +222,22 @@ class Measurement:
         # A copy that was sent or stored is merged, but reads no text: it needs no functions.
         return {**self.__dict__, "_metrics": None}
 
-    def _layer(self, place: Place, heads: int, index: int, shape: tuple[int, int]) -> MeasuredLayer:
-        """The layer at a place, for which there is room from now on.
+    def _layer(self, call: CallId, heads: int, index: int, shape: tuple[int, int]) -> MeasuredLayer:
+        """The layer at a call, for which there is room from now on.
 
         Args:
             index, shape: of a text.
         """
-        if place not in self.layers:
+        if call not in self.layers:
             start = len(self.thumbnails)
-            self.layers[place] = MeasuredLayer(slice(start, start + heads), index, shape)
+            self.layers[call] = MeasuredLayer(slice(start, start + heads), index, shape)
             self.means.widen(heads)
             self.extremes.widen(heads)
             if self.offsets is not None:
                 self.offsets.widen(heads)
             more = np.zeros((heads, *self.thumbnails.shape[1:]))
             self.thumbnails = np.concatenate([self.thumbnails, more])
-        layer = self.layers[place]
+        layer = self.layers[call]
         if index < layer.first:
             layer.first, layer.shape = index, shape
         return layer
@@ -256,23 +250,23 @@ class Measurement:
         thumbnails, pairs = _thumbnails(together), _strongest_pairs(together, waiting.keys)
         sampled = self.sample.of(index, lambda: SampledText(waiting.keys.labels))
         start = 0
-        for place, weights in waiting.weights.items():
+        for call, weights in waiting.weights.items():
             heads = slice(start, start + len(weights))
             start = heads.stop
-            self._values.setdefault(index, {})[place] = values[:, heads]
-            self._pairs.setdefault(index, {})[place] = pairs[heads]
-            self.thumbnails[self.layers[place].heads] += thumbnails[heads]
+            self._values.setdefault(index, {})[call] = values[:, heads]
+            self._pairs.setdefault(index, {})[call] = pairs[heads]
+            self.thumbnails[self.layers[call].heads] += thumbnails[heads]
             if self.offsets is not None and waiting.is_self:
                 for some in _groups(weights):
-                    first = self.layers[place].heads.start + some.start
+                    first = self.layers[call].heads.start + some.start
                     self.offsets.add(first, weights[some])
             if sampled is not None:
                 if waiting.is_self:
-                    sampled.own[place] = waiting.keys
-                sampled.rows[place] = _some_rows(weights)
-                sampled.first[place] = _first(weights)
-                sampled.values[place] = values[:, heads]
-                sampled.pairs[place] = pairs[heads]
+                    sampled.own[call] = waiting.keys
+                sampled.rows[call] = _some_rows(weights)
+                sampled.first[call] = _first(weights)
+                sampled.values[call] = values[:, heads]
+                sampled.pairs[call] = pairs[heads]
 
     def needed(self, texts: Mapping[int, _T]) -> dict[int, _T]:
         """The entries of the texts that examples refer to, by index."""
@@ -282,9 +276,9 @@ class Measurement:
     def merge(self, other: Measurement) -> None:
         """Add the texts of another measurement of the same metrics with the same seed."""
         columns = np.zeros(len(other.thumbnails), np.int64)
-        for place, layer in other.layers.items():
+        for call, layer in other.layers.items():
             heads = layer.heads.stop - layer.heads.start
-            own = self._layer(place, heads, layer.first, layer.shape)
+            own = self._layer(call, heads, layer.first, layer.shape)
             own.texts += layer.texts
             columns[layer.heads] = np.arange(own.heads.start, own.heads.stop)
         self.means.merge(other.means, columns)

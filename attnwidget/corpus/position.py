@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
 from attnwidget.record import Floats
+from attnwidget.tracing import CallId
 
 from .accumulators import FARTHEST, Estimate
-from .measurement import Measurement, MetricSet, Place
+from .measurement import Measurement, MetricSet
 
 NEAREST = range(-5, 6)
 """The offsets among which `best_offset` finds the best, as in Clark et al. 2019, table 1."""
@@ -41,7 +42,7 @@ def position_alone(
 
 def best_offset(
     metrics: MetricSet, measured: Measurement, texts: Measurement, seed: int
-) -> dict[str, dict[Place, Estimate]]:
+) -> dict[str, dict[CallId, Estimate]]:
     """The metrics of attention that gives all weight to the key at one offset, the best one.
 
     Each metric is measured for every offset from -5 to 5 at which a head of the layer has any
@@ -58,7 +59,7 @@ def best_offset(
     """
     null = _measured_with(_on_offsets, metrics, measured, texts, seed)
     of_offsets = null.means.estimate()
-    found: dict[str, dict[Place, Estimate]] = {name: {} for name in metrics.names}
+    found: dict[str, dict[CallId, Estimate]] = {name: {} for name in metrics.names}
     for place, layer in null.layers.items():
         heads = measured.layers[place].heads
         for row, by_place in enumerate(found.values()):

@@ -9,22 +9,24 @@ from typing import Any, TypeAlias
 
 import torch
 
-from attnwidget.capture.missing import no_attention
-from attnwidget.capture.model import name_of, traceable
-from attnwidget.capture.sequences import Sequences
-from attnwidget.capture.stacks import Group, is_cross, tower
+from attnwidget.capture.weights import read_attention
 from attnwidget.progress import end_asked, on_step, step_done
 from attnwidget.record import Floats, Tokens
+from attnwidget.running.batches import Batches, TextBatch, first_text, shuffled
+from attnwidget.running.missing import no_attention
+from attnwidget.running.model import name_of, traceable
+from attnwidget.running.random_weights import with_random_weights
+from attnwidget.running.sequences import Sequences
+from attnwidget.running.stacks import Group, is_cross, tower
+from attnwidget.running.texts import Shard
+from attnwidget.tracing import CallId
 
-from .batches import Batches, TextBatch, first_text, shuffled
 from .copying import CopyShares, copying, copying_weights
-from .forward import read_attention
-from .measurement import Measurement, Place
-from .nulls import Null, with_random_weights
+from .measurement import Measurement
+from .nulls import Null
 from .projections import find_projections
 from .repeated import repeated_tokens
 from .settings import COPYING, Settings
-from .texts import Shard
 
 Reading: TypeAlias = "Null | None"
 """A null that reads texts, or None for the model itself."""
@@ -212,7 +214,7 @@ class Profiler:
     def _read(self, batch: TextBatch, reading: Reading, measurement: Measurement) -> None:
         batch = self._changed(batch, reading)
 
-        def receive(place: Place, row: int, weights: Floats) -> None:
+        def receive(place: CallId, row: int, weights: Floats) -> None:
             text = batch.texts[row]
             sequences = Sequences(
                 text.tokens, text.target, global_tokens=batch.rows[row].global_tokens

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnwidget.capture.projection import linear_matrix, projections
 from attnwidget.record import Floats
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
+from attnwidget.running.projection import linear_matrix, projections
 from attnwidget.tracing import (
     Address,
     Call,
+    CallId,
     Handler,
     Read,
     Receivers,
@@ -23,10 +26,6 @@ from attnwidget.tracing import (
     trace,
     undisturbed,
 )
-
-from .batches import TextBatch
-from .forward import run_model
-from .measurement import Place
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,8 @@ class Projections:
         writes: from the average of values to the residual stream, float32 [heads, d_v, d_model].
     """
 
-    reads: dict[Place, Floats]
-    writes: dict[Place, Floats]
+    reads: dict[CallId, Floats]
+    writes: dict[CallId, Floats]
 
 
 def find_projections(model: torch.nn.Module, batch: TextBatch) -> Projections:
@@ -128,5 +127,5 @@ def _columns(output: torch.Tensor, value: torch.Tensor) -> np.ndarray | None:
     return columns if (columns >= 0).all() else None
 
 
-def _place(address: Address) -> Place:
-    return Place(address.module, address.call)
+def _place(address: Address) -> CallId:
+    return CallId(address.module, address.call)

@@ -15,10 +15,10 @@ from typing import Any
 import torch
 
 from attnwidget.progress import step_done
+from attnwidget.running.texts import Shard
 
 from .profiler import Measured, Profiler, Repeated
 from .settings import Settings
-from .texts import Shard
 
 # The times that a shard is measured anew after its worker has ended.
 _RETRIES = 3

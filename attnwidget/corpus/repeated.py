@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnwidget.capture.labels import text_tokenizer
-
-from .batches import TextBatch, token_batch
+from attnwidget.running.batches import TextBatch, token_batch
+from attnwidget.running.labels import text_tokenizer
 
 # Sequences of so many random tokens, each twice.
 _SAMPLES = 10

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, cast
 import torch
 
 from attnwidget.progress import end_asked
+from attnwidget.running.texts import Shard, Texts, read_texts, shards_of
 
 from .build import Condition, Estimates, build_stacks
 from .checkpoint import Checkpoint
@@ -21,7 +22,6 @@ from .nulls import Null
 from .position import best_offset, position_alone
 from .profiler import Measured, OnRepeated, Profiler, Repeated
 from .settings import Settings, chosen_settings
-from .texts import Shard, Texts, read_texts, shards_of
 
 Model: TypeAlias = "torch.nn.Module | Callable[[], torch.nn.Module]"
 """A model, or a function that loads one."""

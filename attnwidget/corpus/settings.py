@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from attnwidget.analysis import ALL_METRICS
+from attnwidget.running.batches import check_batch_options
 
-from .batches import check_batch_options
 from .copying import copying, copying_weights
 from .measurement import MetricSet, OwnMetric
 from .nulls import Null, chosen_nulls

@@ -11,7 +11,6 @@ from .attention_gradients import AttentionGradients, LayerGradients
 from .edits import Ablate, Intervention, KnockOut, Patch, Scale
 from .effect import Change, Effect
 from .head_outputs import HeadOutputs
-from .head_scores import HeadScore, HeadScores, StackHeads
 from .intervene import ablate, head_outputs, intervene
 from .links import NO_LINKS, CutLinks, Link
 from .logit_attribution import LogitAttribution
@@ -27,8 +26,6 @@ __all__ = [
     "Effect",
     "Head",
     "HeadOutputs",
-    "HeadScore",
-    "HeadScores",
     "Intervention",
     "KnockOut",
     "LayerGradients",
@@ -39,7 +36,6 @@ __all__ = [
     "PruneCurve",
     "Rerun",
     "Scale",
-    "StackHeads",
     "ablate",
     "ablation_scan",
     "attention_gradients",

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from attnwidget.progress import counted
+from attnwidget.analysis import HeadScores
+from attnwidget.progress import progress_bar
 
 from .attention_gradients import AttentionGradients
 from .edits import Ablate, Mode, Numbers, Patch, whole_numbers
 from .head_outputs import HeadOutputs
-from .head_scores import HeadScores
 from .logit_attribution import LogitAttribution
 from .prune_curve import PruneCurve
 
 if TYPE_CHECKING:
     import torch
 
-    from attnwidget.corpus.texts import Texts
+    from attnwidget.running.texts import Texts
 
     from .importance import Per
     from .losses import Loss
@@ -66,7 +66,7 @@ def head_importance(
     from .importance import importance_of_heads
 
     total = len(texts) if isinstance(texts, (list, tuple)) else None
-    with counted("Differentiating", "texts", total):
+    with progress_bar("Differentiating", "texts", total):
         return importance_of_heads(
             model,
             tokenizer,
@@ -177,7 +177,7 @@ def ablation_scan(
     if source is not None:
         Patch(source)
     layers = whole_numbers(layers, "layers")
-    with counted("Switching off", "heads"):
+    with progress_bar("Switching off", "heads"):
         return scan_heads(
             model,
             tokenizer,
@@ -238,7 +238,7 @@ def prune_curve(
     ):
         if type(given) is not int or given < least:
             raise ValueError(f"{name} is {given!r}; expected a number from {least}")
-    with counted("Pruning", "points", 1 + (points - 1) * (1 + random_orders)):
+    with progress_bar("Pruning", "points", 1 + (points - 1) * (1 + random_orders)):
         return curve(
             model,
             tokenizer,
@@ -294,7 +294,7 @@ def logit_attribution(
     """
     from .attribution import attribute
 
-    with counted("Attributing", "heads"):
+    with progress_bar("Attributing", "heads"):
         return attribute(
             model,
             tokenizer,

@@ -8,18 +8,17 @@ from typing import Any, SupportsIndex
 import numpy as np
 import torch
 
-from attnwidget.analysis import Numbers
-from attnwidget.capture.labels import text_tokenizer, token_labels
-from attnwidget.capture.model import traceable
-from attnwidget.record.whole_numbers import whole_number
+from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.arguments import whole_number
+from attnwidget.running.labels import text_tokenizer, token_labels
+from attnwidget.running.model import traceable
+from attnwidget.running.one_text import one_text
 from attnwidget.tracing import undisturbed
 
-from .head_scores import HeadScores
 from .logit_attribution import LogitAttribution
-from .one_text import one_text
 from .residual import Residual, read_residual
 from .scan import scan_heads
-from .sites import stack_heads
+from .sites import empty_rows
 
 # The parts may miss the model's logit by rounding, relative to the largest of them.
 _APART = 1e-3
@@ -58,11 +57,10 @@ def attribute(
     with undisturbed(model):
         residual = read_residual(model, given.batch, unembedding)
         direction, constant = _direction(residual, unembedding, place, wanted, other)
-    heads = stack_heads(residual.sites.found)
-    [stack] = heads
-    direct = heads[stack].empty()
-    for row, layer in enumerate(residual.layers):
-        direct[row, : layer.site.heads] = _part(layer.heads[:, place], direction)
+    direct = empty_rows(residual.sites.found)
+    for layer in residual.layers:
+        direct[layer.site.stack][layer.site.layer] = _part(layer.heads[:, place], direction)
+    [stack] = direct
     effect = None
     if total:
         without = scan_heads(
@@ -85,8 +83,9 @@ def attribute(
         effect = HeadScores(
             "total effect",
             "The logit less that without the head",
-            heads,
-            {stack: -without.values()},
+            {stack: {layer: -row for layer, row in without.rows[stack].items()}},
+            signed=True,
+            measured_on=given.described,
         )
     found = LogitAttribution(
         _label(tokenizer, wanted),
@@ -96,8 +95,9 @@ def attribute(
         HeadScores(
             "direct effect",
             "The part of the logit that the head writes, the final normalisation as it is",
-            heads,
-            {stack: direct},
+            direct,
+            signed=True,
+            measured_on=given.described,
         ),
         np.array([float(_part(layer.bias[place], direction)) for layer in residual.layers]),
         np.array([float(_part(layer.mlp[place], direction)) for layer in residual.layers]),
@@ -105,7 +105,7 @@ def attribute(
         constant,
         effect,
     )
-    largest = max(1.0, float(np.nanmax(np.abs(direct))), float(np.abs(found.mlps).max()))
+    largest = max(1.0, *(float(np.nanmax(np.abs(n))) for n in (found.mlps, found.direct.values())))
     if abs(found.sum - found.logit) > _APART * largest:
         raise ValueError(
             f"the parts give {found.sum:.4g}, and the model's logit is {found.logit:.4g}: this "

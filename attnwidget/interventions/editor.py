@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import torch
 
-from attnwidget.capture.stacks import is_cross, tower
+from attnwidget.running.stacks import is_cross, tower
 from attnwidget.tracing import Address, Call, Handler, Read, trace
 
 from .change_words import Change, in_words

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
-from attnwidget.corpus.batches import TextBatch
-from attnwidget.corpus.forward import run_model
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
 from attnwidget.tracing import Address, Call, Read, trace, undisturbed
 
 from .losses import Loss, text_losses

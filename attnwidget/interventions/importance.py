@@ -7,16 +7,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 import torch
 
-from attnwidget.analysis import Numbers
-from attnwidget.capture.model import traceable
-from attnwidget.corpus.batches import text_batches
-from attnwidget.corpus.texts import Texts
+from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.progress import step_done
+from attnwidget.running.batches import text_batches
+from attnwidget.running.model import traceable
+from attnwidget.running.texts import Texts
 
 from .gradients import check_gradients, output_gradients
-from .head_scores import HeadScores
 from .losses import Loss
-from .sites import Site, stack_heads
+from .sites import Site, empty_rows
 
 Per = Literal["text", "token", "batch"]
 
@@ -47,34 +46,34 @@ def importance_of_heads(
     sites: dict[tuple[str, int], Site] = {}
     sums: dict[tuple[str, int], Numbers] = {}
     missing: dict[str, None] = {}
-    count = 0
+    count = texts_read = 0
     for batch in text_batches(model, tokenizer, texts, batch_size, max_tokens):
-        rows = len(batch.texts)
+        size = len(batch.texts)
         _, found, missed = output_gradients(model, batch, loss)
         missing |= dict.fromkeys(missed)
         for each in found:
-            by_text = _by_text(each.output, each.gradient, rows, each.site.module)
+            by_text = _by_text(each.output, each.gradient, size, each.site.module)
             key = each.site.stack, each.site.layer
             sites[key] = each.site
             sums[key] = sums.get(key, 0) + _importance(by_text, per)
-        count += 1 if per == "batch" else rows
-        for _ in range(rows):
+        count += 1 if per == "batch" else size
+        texts_read += size
+        for _ in range(size):
             step_done()
     if not count:
         raise ValueError("there are no texts, or none with tokens but special ones")
-    heads = stack_heads(sites.values())
-    values = {}
-    for stack, (layers, _) in heads.items():
-        values[stack] = heads[stack].empty()
-        for row, layer in enumerate(layers):
-            own = sums[stack, layer] / count
-            if normalize:
-                own = own / max(float(np.linalg.norm(own)), np.finfo(float).tiny)
-            values[stack][row, : len(own)] = own
+    rows = empty_rows(sites.values())
+    for (stack, layer), total in sums.items():
+        own = total / count
+        if normalize:
+            own = own / max(float(np.linalg.norm(own)), np.finfo(float).tiny)
+        rows[stack][layer] = own
     description = f"Importance (Michel et al. 2019): {_DESCRIPTIONS[per]}"
     if normalize:
         description += "; divided by the ℓ2 norm of its layer"
-    return HeadScores("importance", description, heads, values, missing=tuple(missing))
+    return HeadScores(
+        "importance", description, rows, measured_on=f"{texts_read} texts", missing=tuple(missing)
+    )
 
 
 def _by_text(output: torch.Tensor, gradient: torch.Tensor, rows: int, module: str) -> Numbers:

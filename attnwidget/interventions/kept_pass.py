@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from attnwidget.corpus.forward import run_model
+from attnwidget.running.forward import run_model
+from attnwidget.running.one_text import OneText
 from attnwidget.session import ipython
 from attnwidget.tracing import is_changed, trace, undisturbed
 
@@ -17,7 +18,6 @@ from .edits import Ablate, KnockOut, Numbers, listed
 from .effect import Effect, Softmax
 from .links import CutLinks
 from .measure import effect_between, labels, read_output
-from .one_text import OneText
 from .sites import Site, named_sites
 from .skipping import Block, BlockFinder, ExactSkips, blocks_before, skipped
 
@@ -29,7 +29,7 @@ class KeptPass:
     """A model's pass over one text. It does not refer to the model, which may be deleted.
 
     Args:
-        model: the model, within `attnwidget.capture.model.traceable`.
+        model: the model, within `attnwidget.running.model.traceable`.
         given: the text.
 
     Raises:

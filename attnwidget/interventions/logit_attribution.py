@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnwidget.analysis import Numbers, data_frame
-
-from .head_scores import HeadScores
+from attnwidget.analysis import HeadScores, Numbers, data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,12 +68,13 @@ class LogitAttribution:
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        [(layers, heads)] = self.direct.heads.values()
+        [direct] = self.direct.rows.values()
+        total = {} if self.total is None else next(iter(self.total.rows.values()))
         rows: list[tuple[Any, ...]] = [("embeddings", None, None, self.embeddings, np.nan)]
-        for row, (layer, count) in enumerate(zip(layers, heads, strict=True)):
-            for head in range(count):
-                total = np.nan if self.total is None else self.total.values()[row, head]
-                rows.append(("head", layer, head, self.direct.values()[row, head], total))
+        for row, (layer, parts) in enumerate(direct.items()):
+            effects = total.get(layer, np.full(len(parts), np.nan))
+            for head, (part, effect) in enumerate(zip(parts, effects, strict=True)):
+                rows.append(("head", layer, head, part, effect))
             rows.append(("bias", layer, None, self.biases[row], np.nan))
             rows.append(("mlp", layer, None, self.mlps[row], np.nan))
         rows.append(("constant", None, None, self.constant, np.nan))

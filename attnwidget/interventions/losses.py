@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import torch
 import torch.nn.functional as F
 
-from attnwidget.corpus.batches import TextBatch
+from attnwidget.running.batches import TextBatch
 from attnwidget.tracing import can_generate
 
 Loss: TypeAlias = Callable[[Any, Mapping[str, Any]], torch.Tensor]

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import torch
 
 from attnwidget.capture import capture
-from attnwidget.capture.inputs import Inputs, prepare
-from attnwidget.capture.items import Batch
-from attnwidget.capture.labels import token_labels
-from attnwidget.capture.model import is_encoder_decoder, traceable
-from attnwidget.capture.sequences import Sequences
 from attnwidget.record import AttentionRecord, Floats
+from attnwidget.running.inputs import Inputs, prepare
+from attnwidget.running.items import Batch
+from attnwidget.running.labels import token_labels
+from attnwidget.running.model import is_encoder_decoder, traceable
+from attnwidget.running.sequences import Sequences
 from attnwidget.tracing import trace, undisturbed
 
 from .editor import editing

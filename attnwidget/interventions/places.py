@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from attnwidget.capture.stacks import is_cross, numbers, stack_name, tower
+from attnwidget.running.stacks import is_cross, numbers, stack_name, tower
 from attnwidget.tracing import Address, is_attention
 
 

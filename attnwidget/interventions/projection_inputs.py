@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from attnwidget.capture.tolerance import tolerance
+from attnwidget.running.tolerance import tolerance
 from attnwidget.tracing import Address
 
 

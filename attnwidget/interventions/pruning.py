@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnwidget.capture.model import traceable
-from attnwidget.corpus.batches import TextBatch, text_batches
-from attnwidget.corpus.forward import run_model
-from attnwidget.corpus.texts import Texts
+from attnwidget.analysis import HeadScores
+from attnwidget.arguments import whole_number
 from attnwidget.progress import step_done
-from attnwidget.record.whole_numbers import whole_number
+from attnwidget.running.batches import TextBatch, text_batches
+from attnwidget.running.forward import run_model
+from attnwidget.running.model import traceable
+from attnwidget.running.texts import Texts
 from attnwidget.tracing import undisturbed
 
 from .editor import editing
 from .edits import Ablate, Mode
-from .head_scores import HeadScores
 from .losses import Loss, text_losses
 from .prune_curve import Head, PruneCurve
 from .sites import Site, find_sites

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from attnwidget.capture.inputs import prepare
-from attnwidget.capture.model import traceable
 from attnwidget.record import Floats
+from attnwidget.running.inputs import prepare
+from attnwidget.running.model import traceable
 from attnwidget.tracing import Address, Read, trace, undisturbed
 
 from .head_outputs import HeadOutputs

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from attnwidget.capture.stacks import is_cross
 from attnwidget.record.scores import MASKED
+from attnwidget.running.stacks import is_cross
 from attnwidget.tracing import Call, FunctionCall, head_values
 from attnwidget.tracing.masks import additive
 

@@ -105,8 +105,9 @@ class Rerun:
     def _pass(self, model: torch.nn.Module) -> KeptPass:
         """The pass of the whole model, run again if the model may have changed since."""
         # Imported here, so that records can be opened and shown without torch.
+        from attnwidget.running.one_text import one_text
+
         from .kept_pass import KeptPass
-        from .one_text import one_text
 
         if self._kept is None or not self._kept.is_of(model):
             given = one_text(model, *self._inputs, self._target, self._batch_index)

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from attnwidget.capture.projection import linear_matrix
-from attnwidget.corpus.batches import TextBatch
-from attnwidget.corpus.forward import run_model
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
+from attnwidget.running.projection import linear_matrix
 from attnwidget.tracing import Address, Read, Receiver, Receivers, trace
 
 from .sites import Site, Sites, named_sites

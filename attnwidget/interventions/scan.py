@@ -9,20 +9,20 @@ from typing import Any, Literal, get_args
 
 import torch
 
-from attnwidget.capture.model import traceable
-from attnwidget.corpus.batches import TextBatch
-from attnwidget.corpus.forward import run_model
+from attnwidget.analysis import HeadScores
 from attnwidget.progress import step_done
 from attnwidget.record import spans
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
+from attnwidget.running.model import traceable
+from attnwidget.running.one_text import one_text
 from attnwidget.tracing import trace, undisturbed
 
 from .difference import Difference
 from .edits import Mode, Numbers, listed
 from .head_outputs import HeadOutputs
-from .head_scores import HeadScores
-from .one_text import one_text
 from .row_edits import RowEdit, RowEditor
-from .sites import Site, named_sites, stack_heads
+from .sites import Site, empty_rows, named_sites
 from .skipping import BlockFinder, ExactSkips, blocks_before, skipped
 
 By = Literal["head", "group", "layer"]
@@ -74,9 +74,7 @@ def scan_heads(
         # Tried with one row, which takes a fraction of the time.
         single, output = (finder, plain) if rows == 1 else _single_row(model, given.batch)
         skips = ExactSkips(given.batch, output)
-        heads = stack_heads(chosen)
-        values = {name: of_stack.empty() for name, of_stack in heads.items()}
-        nulls = {name: of_stack.empty() for name, of_stack in heads.items()}
+        values, nulls = empty_rows(chosen), empty_rows(chosen)
         todo = _switched(chosen, sites.found, by, null=null, seed=seed)
         while of_batch := list(islice(todo, rows)):
             edits = [each.edits for each in of_batch]
@@ -91,7 +89,7 @@ def scan_heads(
             for each, number in zip(of_batch, difference(output).tolist(), strict=False):
                 name, layer = each.site.stack, each.site.layer
                 numbers = nulls if each.is_null else values
-                numbers[name][heads[name].layers.index(layer), list(each.heads)] = number
+                numbers[name][layer][list(each.heads)] = number
                 if each.is_null:
                     continue
                 for head in each.heads:
@@ -102,11 +100,13 @@ def scan_heads(
     return HeadScores(
         difference.name,
         f"{difference.description(_OFF[by])}; {_described(replaced_by)}",
-        heads,
         values,
-        nulls if null else None,
-        null_label if null else None,
-        sites.missing,
+        unit=difference.unit,
+        signed=metric is not None,
+        measured_on=given.described,
+        null=nulls if null else None,
+        null_label=null_label if null else None,
+        missing=sites.missing,
     )
 
 

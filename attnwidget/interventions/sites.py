@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
-from attnwidget.capture.missing import no_attention
-from attnwidget.capture.stacks import Group, is_cross, numbers, titles, tower
-from attnwidget.corpus.batches import TextBatch
-from attnwidget.corpus.forward import run_model
+from attnwidget.analysis import Numbers
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
+from attnwidget.running.missing import no_attention
+from attnwidget.running.stacks import Group, is_cross, numbers, titles, tower
 from attnwidget.tracing import Address, FunctionCall, Handler, Read, trace, undisturbed
-
-from .head_scores import StackHeads
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,12 @@ class Sites:
         return tuple(dict.fromkeys(site.stack for site in self.found))
 
 
-def stack_heads(sites: Iterable[Site]) -> dict[str, StackHeads]:
-    """The layers and heads of each stack among these calls."""
-    by_stack: dict[str, list[Site]] = {}
+def empty_rows(sites: Iterable[Site]) -> dict[str, dict[int, Numbers]]:
+    """NaN for every head of these calls, in the form of `HeadScores.rows`."""
+    rows: dict[str, dict[int, Numbers]] = {}
     for site in sites:
-        by_stack.setdefault(site.stack, []).append(site)
-    return {
-        name: StackHeads(
-            tuple(site.layer for site in of_stack), tuple(site.heads for site in of_stack)
-        )
-        for name, of_stack in by_stack.items()
-    }
+        rows.setdefault(site.stack, {})[site.layer] = np.full(site.heads, np.nan)
+    return rows
 
 
 def find_sites(model: torch.nn.Module, batch: TextBatch) -> Sites:

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map_only
 
-from attnwidget.corpus.batches import TextBatch
-from attnwidget.corpus.forward import run_model
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
 
 from .sites import Site, SiteFinder
 

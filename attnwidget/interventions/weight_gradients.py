@@ -8,17 +8,17 @@ from typing import Any
 
 import torch
 
-from attnwidget.capture.items import Item, Items
-from attnwidget.capture.model import is_encoder_decoder, traceable
-from attnwidget.capture.stacks import Group, is_cross, tower
-from attnwidget.corpus.weights import text_weights
+from attnwidget.capture.weights import text_weights
 from attnwidget.record import Floats, Tokens
+from attnwidget.running.items import Item, Items
+from attnwidget.running.model import is_encoder_decoder, traceable
+from attnwidget.running.one_text import OneText, one_text
+from attnwidget.running.stacks import Group, is_cross, tower
 from attnwidget.tracing import Call, head_values
 
 from .attention_gradients import AttentionGradients, LayerGradients
 from .gradients import output_gradients
 from .losses import Loss
-from .one_text import OneText, one_text
 
 
 def gradients_of_weights(

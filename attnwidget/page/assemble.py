@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, SupportsIndex
 
-from attnwidget.progress import counted, step_done
+from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, Layer
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
@@ -108,7 +108,7 @@ def page_html(
 
     included = [_included(widget.record, numbers) for widget in distinct]
     layers_of_all = [layer for own in included for _, layer in own]
-    with counted("Packing", "layers", len(layers_of_all)):
+    with progress_bar("Packing", "layers", len(layers_of_all)):
         room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
         compared = any("compared" in widget.manifest for widget in distinct)
         finest = FINE_DIFFERENCES if compared else FINE

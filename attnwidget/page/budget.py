@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, SupportsIndex
 
-from attnwidget.progress import counted, step_done
+from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import (
@@ -90,7 +90,7 @@ def layers_within(
     else:
         names = [name for name in (stack, partners.get(stack)) if name is not None]
         chosen = [(name, record.layer(number, name)) for number in numbers for name in names]
-    with counted("Packing", "layers", len(chosen) if budget is None else None):
+    with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
         finest = FINE_DIFFERENCES if partners else FINE
         saved, finer = _fitted(chosen, quality, budget, finest, method)
     if budget is None:

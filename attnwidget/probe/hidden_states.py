@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attnwidget.corpus.batches import TextBatch
 from attnwidget.progress import step_done
 from attnwidget.record import Floats
+from attnwidget.running.batches import TextBatch
 from attnwidget.tracing import undisturbed
 
 from .model_attention import ModelAttention

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from attnwidget.capture.labels import text_tokenizer
-from attnwidget.capture.words import word_spans
 from attnwidget.record import Floats, Tokens
+from attnwidget.running.labels import text_tokenizer
+from attnwidget.running.words import word_spans
 
 from .annotated import Annotated
 

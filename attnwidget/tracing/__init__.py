@@ -4,7 +4,7 @@ Three routes observe calls: transformers' attention interface (interface.py), th
 models with bands or blocks (bands.py), and torch's functions for all others (function_mode.py).
 """
 
-from .calls import Address, Call, FunctionCall, Read, SoftmaxCall
+from .calls import Address, Call, CallId, FunctionCall, Read, SoftmaxCall
 from .handler import Handler
 from .modules import can_generate, is_attention
 from .receivers import Receiver, Receivers
@@ -14,6 +14,7 @@ from .values import head_values, softmax_values
 __all__ = [
     "Address",
     "Call",
+    "CallId",
     "FunctionCall",
     "Handler",
     "Read",

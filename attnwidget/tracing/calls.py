@@ -46,6 +46,18 @@ class Address(NamedTuple):
     call: int
 
 
+class CallId(NamedTuple):
+    """An attention call of a model, the same in every pass.
+
+    Attributes:
+        module: the name of the module that calls.
+        call: the module's attention calls in a pass are counted from 0.
+    """
+
+    module: str
+    call: int
+
+
 @dataclass(frozen=True)
 class FunctionCall:
     """A call of a function that takes queries, keys, values and a mask.

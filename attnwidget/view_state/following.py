@@ -7,14 +7,7 @@ from typing import Any
 
 from attnwidget.record import Layer, Stack, Tokens
 
-PAIR = "pair"
-"""The value of `sort` for the weight of the locked pair of tokens."""
-
-SIMILARITY = "similarity"
-"""The value of `map_x` for places by the similarity of heads."""
-
-NO_SIZE = "none"
-"""The value of `map_size` for points of one size."""
+from .table import NO_SIZE, PAIR, SIMILARITY
 
 
 def following(stack: Stack, before: Mapping[str, Any], name: str, value: object) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from typing import Any, get_args
 
 import torch
 
-from attnwidget.capture.inputs import prepare
 from attnwidget.interventions import Ablate, Intervention, KnockOut
 from attnwidget.interventions.editor import editing
 from attnwidget.interventions.edits import PlaceInLayer
 from attnwidget.interventions.sites import Site, SiteFinder, named_sites
+from attnwidget.running.inputs import prepare
 from attnwidget.tracing import Address, Read, Receiver, Receivers, trace, undisturbed
 from benchmarks import values, zoo
 from benchmarks.coverage import outputs

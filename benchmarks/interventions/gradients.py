@@ -9,13 +9,13 @@ from typing import Any
 
 import torch
 
-from attnwidget.corpus.batches import TextBatch
-from attnwidget.corpus.forward import run_model
 from attnwidget.interventions import Scale, attention_gradients
 from attnwidget.interventions.editor import editing
 from attnwidget.interventions.gradients import OutputGradient, output_gradients
-from attnwidget.interventions.one_text import one_text
 from attnwidget.interventions.sites import Site
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
+from attnwidget.running.one_text import one_text
 from attnwidget.tracing import undisturbed
 from benchmarks import zoo
 

@@ -26,7 +26,7 @@ import attnwidget as aw
 record = aw.AttentionRecord.load("record.safetensors")
 """
 
-# The number of first paints per host; see CONTRIBUTING.md.
+# The number of first paints per host; see docs/develop/testing.md.
 PAINTS = int(os.environ.get("ATTNWIDGET_PAINTS", "1"))
 
 

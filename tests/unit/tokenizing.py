@@ -14,7 +14,7 @@ from tokenizers import (
 )
 from transformers import PreTrainedTokenizerFast
 
-from attnwidget.capture.labels import token_labels
+from attnwidget.running.labels import token_labels
 
 CORPUS = ["the quick brown fox jumps over the lazy dog", "the tokens of a tokenizer"] * 20
 

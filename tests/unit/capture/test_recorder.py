@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from attnwidget.capture.items import Item
 from attnwidget.capture.recorder import (
     Check,
     ForwardPass,
@@ -12,6 +11,7 @@ from attnwidget.capture.recorder import (
     RecordedCalls,
     record_pass,
 )
+from attnwidget.running.items import Item
 from tests.unit.tiny import Model, llama, token_ids
 
 TEXT = {"input_ids": token_ids(9)}

@@ -5,8 +5,9 @@ import pytest
 
 from attnwidget.analysis import ALL_METRICS
 from attnwidget.corpus.accumulators import REPLICATES, Extremes, Means, Sample
-from attnwidget.corpus.measurement import Measurement, MetricSet, Place
+from attnwidget.corpus.measurement import Measurement, MetricSet
 from attnwidget.record import Tokens
+from attnwidget.tracing import CallId
 from tests.unit.records import some_weights
 
 TEXTS = 60
@@ -118,7 +119,7 @@ def measured(indices: list[int], layers: list[str]) -> Measurement:
         for name in layers:
             weights = some_weights(3, len(tokens), len(tokens)) ** (1 + int(name))
             weights /= weights.sum(axis=2, keepdims=True)
-            measurement.add(Place(name, 0), index, weights, tokens, tokens)
+            measurement.add(CallId(name, 0), index, weights, tokens, tokens)
         measurement.finish()
     return measurement
 

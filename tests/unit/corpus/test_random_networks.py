@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import attnwidget as aw
-from attnwidget.corpus.nulls import with_random_weights
+from attnwidget.running.random_weights import with_random_weights
 from benchmarks import zoo
 from tests.unit.benchmarks.test_coverage_sample import EXACT
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from transformers import ByT5Tokenizer, ProphetNetTokenizer
 
-from attnwidget.capture.inputs import labelled
 from attnwidget.probe import Annotated
 from attnwidget.probe.word_tokens import tokens_of_words
+from attnwidget.running.inputs import labelled
 from tests.unit import tokenizing
 from tests.unit.tiny import Loaded
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from attnwidget import AttentionRecord, capture
-from attnwidget.capture.labels import token_labels
-from attnwidget.capture.words import word_spans
 from attnwidget.record import Fidelity, Layer, Stack, Tokens
+from attnwidget.running.labels import token_labels
+from attnwidget.running.words import word_spans
 from attnwidget.wire import encode_overview
 from tests.unit import tokenizing
 from tests.unit.records import some_weights

@@ -6,7 +6,7 @@ import pytest
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
-from attnwidget.capture.words import word_spans
+from attnwidget.running.words import word_spans
 from tests.unit import tokenizing
 from tests.unit.tiny import Loaded
 from tests.unit.tokenizing import labels_of, unigram

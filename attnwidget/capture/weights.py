@@ -1,4 +1,4 @@
-"""The weights of one attention call for every text of a batch, without padding.
+"""The weights of every attention call for each text of a batch, without padding.
 
 Weights follow from the call's queries, keys and mask for the whole batch at once, and count only if
 they lead to the call's own output. Where they do not, the texts are explained one by one as
@@ -7,19 +7,85 @@ they lead to the call's own output. Where they do not, the texts are explained o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import torch
 
-from attnwidget.capture.explain_function import FunctionExplainer
-from attnwidget.capture.explain_softmax import explain_softmax
-from attnwidget.capture.items import Item, Selection
-from attnwidget.capture.tolerance import tolerance
 from attnwidget.record import Floats
 from attnwidget.record.scores import MASKED
-from attnwidget.tracing import Call, FunctionCall, SoftmaxCall
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
+from attnwidget.running.items import Item, Items, Selection
+from attnwidget.running.missing import missing_attention
+from attnwidget.running.model import device_of, is_encoder_decoder, without_autocast
+from attnwidget.running.tolerance import tolerance
+from attnwidget.tracing import (
+    Address,
+    Call,
+    CallId,
+    FunctionCall,
+    Handler,
+    Read,
+    SoftmaxCall,
+    trace,
+    undisturbed,
+)
 from attnwidget.tracing.masks import causal_mask, dense_mask
+
+from .explain_function import FunctionExplainer
+from .explain_softmax import explain_softmax
+from .recorder import RecordedCall
+
+# (call, row of the batch, weights [heads, Tq, Tk]).
+Receive: TypeAlias = Callable[[CallId, int, Floats], None]
+
+
+def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -> list[str]:
+    """Run the model over a batch, and pass on the weights of every attention call.
+
+    The model runs as in `attnwidget.capture`, unchanged and without gradients and dropout.
+
+    Returns:
+        What could not be read, as "module: reason".
+
+    Raises:
+        ValueError: a text is longer than the model takes.
+    """
+    reader = _Reader(model, batch, receive)
+    with undisturbed(model), trace(model, reader, len(batch.texts), once=True) as traced:
+        run_model(model, batch)
+    return missing_attention(model, reader.calls, traced.called)
+
+
+class _Reader(Handler):
+    """Passes on the weights of every call.
+
+    Attributes:
+        calls: all calls, without their layers.
+    """
+
+    def __init__(self, model: torch.nn.Module, batch: TextBatch, receive: Receive) -> None:
+        self.calls: list[RecordedCall] = []
+        self._device = device_of(model)
+        two = is_encoder_decoder(model)
+        self._items = [Items(row, two=two) for row in batch.rows]
+        self._receive = receive
+
+    def attention(self, address: Address, read: Read) -> None:
+        name = address.module
+        try:
+            with without_autocast(self._device):
+                items = [item for each in self._items for item in each.of(name)]
+                found = text_weights(read(), items, name)
+        except Exception as error:  # other calls are still read
+            reason = str(error) or type(error).__name__
+            self.calls.append(RecordedCall(address, (), reason))
+            return
+        self.calls.append(RecordedCall(address, ()))
+        for row, weights in enumerate(found):
+            self._receive(CallId(name, address.call), row, weights)
 
 
 def text_weights(call: Call, items: Sequence[Item], name: str) -> list[Floats]:

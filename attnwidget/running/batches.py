@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnwidget.capture.inputs import decoder_inputs, labelled, on_device, segments_of
-from attnwidget.capture.items import Batch, Padded
-from attnwidget.capture.labels import text_tokenizer
-from attnwidget.capture.model import check_vocabulary, global_tokens, is_encoder_decoder
 from attnwidget.record import Tokens
 
+from .inputs import decoder_inputs, labelled, on_device, segments_of
+from .items import Batch, Padded
+from .labels import text_tokenizer
+from .model import check_vocabulary, global_tokens, is_encoder_decoder
 from .texts import Shard, Texts, read_texts, shards_of
 
 # The batches that are read ahead, among which texts of like length are put together.

@@ -8,11 +8,12 @@ from typing import Any
 
 import torch
 
-from attnwidget.capture.inputs import prepare
-from attnwidget.capture.items import Batch
-from attnwidget.capture.sequences import Sequences
-from attnwidget.corpus.batches import Text, TextBatch
 from attnwidget.record import Tokens
+
+from .batches import Text, TextBatch
+from .inputs import prepare
+from .items import Batch
+from .sequences import Sequences
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,12 @@ class OneText:
     def row(self) -> Batch:
         """The place of the text in the batch."""
         return self.batch.rows[0]
+
+    @property
+    def described(self) -> str:
+        """The text as "a text of 12 tokens"; an image or sound has no tokens that it is read as."""
+        count = len(self.batch.texts[0].tokens)
+        return f"a text of {count} tokens" if count else "one input"
 
 
 def one_text(

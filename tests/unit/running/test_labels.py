@@ -16,7 +16,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from attnwidget.capture.labels import token_labels
+from attnwidget.running.labels import token_labels
 from tests.unit import tokenizing
 from tests.unit.tiny import Loaded
 from tests.unit.tokenizing import CORPUS, ids_of, labels_of, unigram

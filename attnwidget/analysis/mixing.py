@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnwidget.analysis.metrics import Numbers
 from attnwidget.record import Layer
 
-from .values import head_outputs, value_refusal
+from .lenses.values import head_outputs, value_refusal
+from .metrics import Numbers
 
 
 def mixing_ratio(

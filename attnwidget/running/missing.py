@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
+from typing import Protocol
 
 import torch
 
-from .recorder import RecordedCall
+from attnwidget.tracing import Address
+
+
+class ReadCall(Protocol):
+    """An attention call that was read, or the reason why it was not."""
+
+    @property
+    def address(self) -> Address:
+        """Its place in the trace."""
+
+    @property
+    def reason(self) -> str:
+        """The reason, or "" if it was read."""
+
 
 # The names of attention classes, without those of the dense layer after it.
 _IS_ATTENTION = re.compile(r"(attention|attn)(?!.*output$)", re.I)
@@ -22,7 +36,7 @@ _WHY = (
 
 
 def missing_attention(
-    model: torch.nn.Module, calls: Sequence[RecordedCall], called: Set[str]
+    model: torch.nn.Module, calls: Sequence[ReadCall], called: Set[str]
 ) -> list[str]:
     """List "module: reason" of the modules that ran without their attention being captured.
 
