@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from attnwidget.analysis import Comparison
 from attnwidget.capture import capture
 from attnwidget.corpus import HeadProfile
-from attnwidget.interventions import Rerun
 from attnwidget.record import Arc, AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View, check_names
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
@@ -118,6 +117,9 @@ def show(
     widget = displayed(record, view=view, **choices)
     names = ("target", "batch_index", "values")
     inputs = {name: capture_options.get(name, _CAPTURE[name].default) for name in names}
+    # Imported here, so that records can be shown without torch.
+    from attnwidget.interventions.rerun import Rerun
+
     widget._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
     return widget
 

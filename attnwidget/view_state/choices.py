@@ -11,7 +11,7 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.analysis import LENSES
-from attnwidget.interventions import KnockOut
+from attnwidget.interventions.edits import KnockOut
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity, check_link, partner_stacks
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import traitlets
 
-from attnwidget.interventions import Link
+from attnwidget.interventions.off import Link
 
 
 # Older versions of traitlets, as Colab's, cannot be asked for List[Link].

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
-from attnwidget.interventions import Rerun
 from attnwidget.page import layers_within, rollouts_within
 from attnwidget.record import Arc, AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
@@ -23,6 +22,8 @@ from .record_view import RecordView
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from attnwidget.interventions.rerun import Rerun
 
 
 class AttentionWidget(RecordView, anywidget.AnyWidget):
