@@ -43,7 +43,7 @@ from .patterns import (
     pattern_of,
 )
 from .row_batches import SINGLE_THREADED, RowBatches, batch_of_weights
-from .table import data_frame, metrics_table
+from .table import data_frame, metrics
 from .token_metrics import ALL_METRICS
 from .token_positions import positions
 
@@ -88,7 +88,7 @@ __all__ = [
     "flow",
     "head_outputs",
     "head_pattern",
-    "metrics_table",
+    "metrics",
     "mixing_ratio",
     "norms_need",
     "pattern_of",

@@ -23,7 +23,7 @@ from attnwidget.analysis import norms_need, score_refusal
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import NO_SIZE
-from attnwidget.view_state.choices import Lens
+from attnwidget.view_state.table import Lens
 from attnwidget.wire import Metrics, encode_overview, encode_own_metrics, heads_alone
 
 from .shown import Shown
