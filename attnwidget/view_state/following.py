@@ -44,8 +44,8 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["off"] = []
         follow["cut"] = []
         follow["named_segments"] = []
-        if ":" in chosen["segments"]:
-            follow["segments"] = "all"
+        words = [word for word in chosen["segments"].split() if ":" not in word]
+        follow["segments"] = " ".join(words) or "all"
     if name in ("stack", "query", "key"):
         follow["also"] = _also(stack, before, {**chosen, **follow})
     if name in ("stack", "layer") or follow.get("head", chosen["head"]) != before["head"]:

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shownTokens } from "../../src/state/shown.ts";
+import { shownTokens } from "../../src/data/shown.ts";
 import { storeOf } from "../support/choices.ts";
 
 const stack = storeOf().stack("self");

@@ -1,8 +1,9 @@
-/** The tokens that are shown of a text pair, by the chosen segments. */
+/** The tokens that are shown of a text, by the chosen segments. */
 
-import type { StackInfo, Tokens } from "../data/manifest.ts";
-import type { Segments } from "./choices.ts";
-import type { Place } from "./state.ts";
+import type { StackInfo, Tokens } from "./manifest.ts";
+
+/** The tokens on both sides of a matrix. */
+export type Sides = Pick<StackInfo, "queries" | "keys">;
 
 /** Positions of queries and keys. */
 export interface Shown {
@@ -11,11 +12,11 @@ export interface Shown {
 }
 
 /** True where a stack's attention can be split by the two texts of a pair. */
-export const isPair = ({ queries, keys }: StackInfo): boolean =>
+export const isPair = ({ queries, keys }: Sides): boolean =>
   queries.segments !== null && keys.segments !== null;
 
 /** The tokens that the choice of segments shows. */
-export function shownTokens(segments: Segments, stack: StackInfo): Shown {
+export function shownTokens(segments: string, stack: Sides): Shown {
   const [way, span] = segments.split(":");
   if (span) {
     const [start, end] = span.split("-").map(Number);
@@ -34,10 +35,8 @@ export function shownTokens(segments: Segments, stack: StackInfo): Shown {
   return shown.queries.length && shown.keys.length ? shown : shownTokens("all", stack);
 }
 
-/** A place without the sides that are not among the tokens shown. */
-export function visible({ query, key }: Place, shown: Shown): Place {
-  return {
-    query: query !== null && shown.queries.includes(query) ? query : null,
-    key: key !== null && shown.keys.includes(key) ? key : null,
-  };
+/** True if the choice leaves out some tokens. */
+export function leavesOut(segments: string, stack: Sides): boolean {
+  const { queries, keys } = shownTokens(segments, stack);
+  return queries.length < stack.queries.labels.length || keys.length < stack.keys.labels.length;
 }
