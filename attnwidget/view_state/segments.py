@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attnwidget.record import Stack
+
 from .traits import NamedSegment
 
 PAIR_SEGMENTS = ("all", "aa", "ab", "ba", "bb")
@@ -30,10 +32,25 @@ def segment_choice(chosen: str, named: Sequence[NamedSegment]) -> str:
     return by_name.get(chosen, chosen)
 
 
-def of_named(chosen: str) -> tuple[str, range] | None:
-    """("from" or "to", positions) of a named segment; None for another choice."""
+def shown_positions(stack: Stack, chosen: str) -> tuple[Sequence[int], Sequence[int]]:
+    """The positions of the queries and of the keys that a choice includes.
+
+    Those of both are all where one side would have none, since no segment without tokens can be
+    shown alone.
+    """
+    sides = stack.queries, stack.keys
+    everything: list[Sequence[int]] = [range(len(side)) for side in sides]
+    positions = list(everything)
     way, _, span = chosen.partition(":")
-    if not span:
-        return None
-    start, end = map(int, span.split("-"))
-    return way, range(start, end)
+    if span:
+        start, end = map(int, span.split("-"))
+        side = 0 if way == "from" else 1
+        positions[side] = [at for at in everything[side] if start <= at < end]
+    elif chosen != "all" and all(tokens.segments is not None for tokens in sides):
+        texts = ["ab".index(letter) for letter in chosen]
+        positions = [
+            [at for at, segment in enumerate(tokens.segments or ()) if segment == text]
+            for tokens, text in zip(sides, texts, strict=True)
+        ]
+    queries, keys = positions if all(positions) else everything
+    return queries, keys

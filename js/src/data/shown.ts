@@ -40,3 +40,16 @@ export function leavesOut(segments: string, stack: Sides): boolean {
   const { queries, keys } = shownTokens(segments, stack);
   return queries.length < stack.queries.labels.length || keys.length < stack.keys.labels.length;
 }
+
+/** The first token of a pair's second text; null unless one text follows the other. */
+export function splitOf({ segments, labels }: Tokens): number | null {
+  const at = segments?.indexOf(1) ?? -1;
+  if (!segments || at <= 0) return null;
+  return segments.lastIndexOf(0) < at && at < labels.length ? at : null;
+}
+
+/** The chosen segments if a stack's thumbnails keep them apart; else those of all texts. */
+export function shownSegments(segments: string, { queries, keys }: Sides): string {
+  const mixed = splitOf(queries) === null || splitOf(keys) === null;
+  return mixed && !segments.includes(":") ? "all" : segments;
+}
