@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import rollout_refusal, score_refusal, value_refusal
 from attnwidget.analysis.words import words
-from attnwidget.interventions import Link
+from attnwidget.interventions.off import Link
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR, combination
 from attnwidget.view_state.segments import shown_positions

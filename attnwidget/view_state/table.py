@@ -21,7 +21,7 @@ from typing import (
 
 from traitlets import Bool, Unicode
 
-from attnwidget.interventions import KnockOut
+from attnwidget.interventions.edits import KnockOut
 
 from .traits import Integer, Integers, Links, MetricName, NamedSegment, NamedSegments, Pairs, one_of
 

@@ -11,7 +11,7 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.analysis import Comparison
-from attnwidget.interventions import KnockOut, Rerun
+from attnwidget.interventions.edits import KnockOut
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import progress_bar
@@ -53,6 +53,7 @@ from .static_cell import StaticCell, static_cell
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from attnwidget.interventions.rerun import Rerun
     from attnwidget.plot.figure import Figure, FigureKind, Panel
     from attnwidget.plot.shown import Shown
 

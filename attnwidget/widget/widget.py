@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import anywidget
 import traitlets
 
-from attnwidget.interventions import Rerun
 from attnwidget.page import layers_within, rollouts_within
 from attnwidget.view_state import CHOICES, choice_values
 from attnwidget.view_state.table import described
@@ -19,6 +18,9 @@ from attnwidget.wire.compression import Quality
 from .autoembed import do_not_embed, embed_after_cell
 from .png_fallback import with_picture
 from .record_view import RecordView
+
+if TYPE_CHECKING:
+    from attnwidget.interventions.rerun import Rerun
 
 
 class AttentionWidget(RecordView, anywidget.AnyWidget):
