@@ -62,8 +62,8 @@ def step_done() -> None:
 
 
 @contextmanager
-def counted(name: str, unit: str, total: int | None = None) -> Iterator[None]:
-    """Count the steps within this context with a bar, which goes away at the end.
+def progress_bar(name: str, unit: str, total: int | None = None) -> Iterator[None]:
+    """Show a bar that counts the steps within this context, and goes away at the end.
 
     The bar appears after a second, on a terminal and in a notebook that somebody reads, unless an
     outer context counts the steps already.

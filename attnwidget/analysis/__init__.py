@@ -7,11 +7,17 @@ from .alignment import Alignment, Pair, align
 from .combined_heads import combined_heads
 from .comparison import Comparison, PairChange, compare
 from .head_difference import Difference
+from .head_scores import HeadScore, HeadScores, Rows
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
 from .lenses import (
+    LENSES,
+    BrowserLens,
+    FactorLens,
+    Lens,
+    MatrixLens,
+    WhyNot,
     flow,
     head_outputs,
-    mixing_ratio,
     norms_need,
     rollout,
     rollout_refusal,
@@ -24,6 +30,7 @@ from .lenses import (
 )
 from .levels import Segment, by_segments, by_words
 from .metrics import METRICS, HeadMetrics, Metric, Numbers
+from .mixing import mixing_ratio
 from .patterns import (
     PATTERNS,
     RESTING_RULES,
@@ -36,12 +43,13 @@ from .patterns import (
     pattern_of,
 )
 from .row_batches import SINGLE_THREADED, RowBatches, batch_of_weights
-from .table import data_frame, metrics_table
+from .table import data_frame, metrics
 from .token_metrics import ALL_METRICS
 from .token_positions import positions
 
 __all__ = [
     "ALL_METRICS",
+    "LENSES",
     "METRICS",
     "PATTERNS",
     "RESTING_RULES",
@@ -49,19 +57,27 @@ __all__ = [
     "RULE_PATTERNS",
     "SINGLE_THREADED",
     "Alignment",
+    "BrowserLens",
     "Comparison",
     "Difference",
+    "FactorLens",
     "HeadMetrics",
     "HeadPattern",
+    "HeadScore",
+    "HeadScores",
     "HeadSummary",
+    "Lens",
+    "MatrixLens",
     "Metric",
     "Numbers",
     "Pair",
     "PairChange",
     "Pattern",
     "RowBatches",
+    "Rows",
     "Rule",
     "Segment",
+    "WhyNot",
     "align",
     "batch_of_weights",
     "by_segments",
@@ -72,7 +88,7 @@ __all__ = [
     "flow",
     "head_outputs",
     "head_pattern",
-    "metrics_table",
+    "metrics",
     "mixing_ratio",
     "norms_need",
     "pattern_of",

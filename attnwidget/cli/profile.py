@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from attnwidget.corpus import profile
 from attnwidget.progress import ending_when
 from attnwidget.record.files import writable, write_whole
 from attnwidget.running.texts import read_texts
+from attnwidget.show import to_html
 
 from .output import say
 from .progress import Progress
@@ -63,6 +63,9 @@ def profile_page(args: Namespace, progress: Progress) -> tuple[str, tuple[str, .
         OSError: the texts cannot be read, or the table not written; or there is no such model.
         ValueError: there are no texts; or see `attnwidget.profile`.
     """
+    # Imported here, because it imports torch.
+    from attnwidget.corpus import profile
+
     if args.table is not None:
         if find_spec("pandas") is None:
             raise ModuleNotFoundError("for a table, pandas is needed: pip install pandas")
@@ -71,14 +74,14 @@ def profile_page(args: Namespace, progress: Progress) -> tuple[str, tuple[str, .
     count = sum(1 for _ in read_texts(texts))
     interrupt = _Interrupt()
     with loaded_model(args.model, progress) as (model, tokenizer):
-        with progress.counted("Profiling", "texts", count), interrupt.heeded():
+        with progress.bar("Profiling", "texts", count), interrupt.heeded():
             found = profile(
                 model, tokenizer, texts, null=_NULLS[args.null], max_tokens=args.max_tokens
             )
         if args.table is not None:
             write_whole(args.table, found.table().to_csv(index=False).encode())
-        with progress.counted("Reading examples", "texts"):
-            page = found.to_html(similarity=find_spec("sklearn") is not None)
+        with progress.bar("Reading examples", "texts"):
+            page = to_html(found, similarity=find_spec("sklearn") is not None)
     missing = found.missing
     if interrupt.asked:
         missing = (f"texts: {found.num_texts:,} of {count:,} were read", *missing)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from attnwidget.progress import counted, on_step
+from attnwidget.progress import on_step, progress_bar
 
 
 class Progress:
@@ -16,7 +16,7 @@ class Progress:
         self.visible = shown and sys.stderr.isatty()
 
     @contextmanager
-    def counted(self, name: str, unit: str, total: int | None = None) -> Iterator[None]:
+    def bar(self, name: str, unit: str, total: int | None = None) -> Iterator[None]:
         """Count the steps within this context; `total` is None if unknown."""
-        with counted(name, unit, total) if self.visible else on_step(lambda: None):
+        with progress_bar(name, unit, total) if self.visible else on_step(lambda: None):
             yield

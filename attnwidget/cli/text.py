@@ -31,7 +31,7 @@ def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
     with loaded_model(args.model, progress) as (model, tokenizer):
         # Without sampling, the page is the same every time.
         options = {"max_new_tokens": args.generate, "do_sample": False}
-        with progress.counted("Reading", "attention calls"):
+        with progress.bar("Reading", "attention calls"):
             return capture(
                 model,
                 tokenizer,

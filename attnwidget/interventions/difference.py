@@ -26,6 +26,7 @@ class Difference:
 
     Attributes:
         name: what the number is, in a word.
+        unit: of the number, as "nats"; "" for none.
 
     Raises:
         ValueError: the model returns neither logits nor hidden states, and there is no metric.
@@ -42,14 +43,14 @@ class Difference:
         self._rows = rows
         self._metric = metric
         logits, states = getattr(plain, "logits", None), getattr(plain, "last_hidden_state", None)
-        self._field = "logits"
+        self._field, self.unit = "logits", ""
         if metric is not None:
             self.name = getattr(metric, "__name__", "metric")
             self._what = f"Change of {self.name} without {{}}"
             self._plain_metric = float(metric(row_of(plain, 0, rows)))
             return
         if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
-            self.name = "divergence"
+            self.name, self.unit = "divergence", "nats"
             self._what = (
                 "KL divergence of the predictions without {} from those of the whole model, in "
                 "nats, the mean over positions"

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import FixedLocator
 from PIL import Image
 
-from attnwidget.view_state.choices import Lens
+from attnwidget.view_state.table import Lens
 
 from .coloring import layer_rows
 from .colors import DARK, LIGHT, Palette

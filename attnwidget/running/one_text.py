@@ -28,6 +28,12 @@ class OneText:
         """The place of the text in the batch."""
         return self.batch.rows[0]
 
+    @property
+    def described(self) -> str:
+        """The text as "a text of 12 tokens"; an image or sound has no tokens that it is read as."""
+        count = len(self.batch.texts[0].tokens)
+        return f"a text of {count} tokens" if count else "one input"
+
 
 def one_text(
     model: torch.nn.Module,

@@ -1,17 +1,23 @@
-"""ProfileWidget: the widget of a profile, which opens its examples as a reader asks for them."""
+"""The views of a profile: in a notebook, without a kernel, and as a page, its atlas."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
 from attnwidget.corpus import Example, HeadProfile, TextReader
+from attnwidget.page import pack_example, page_of_examples
+from attnwidget.progress import on_step, progress_bar, step_done
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import Metrics, encode_examples, encode_overview, profile_similarity
+from attnwidget.wire import encode_examples, encode_overview, encode_profile, profile_similarity
 
+from .record_view import RecordOptions, RecordView
+from .static_view import StaticView
 from .widget import AttentionWidget
 
 if TYPE_CHECKING:
@@ -19,26 +25,27 @@ if TYPE_CHECKING:
 
 # The most texts of which a reader can open one.
 _MAX_TEXTS = 256
+# The most texts of a page.
+_MAX_TEXTS_OF_PAGE = 64
 
 
-class ProfileWidget(AttentionWidget):
+class ProfileView(RecordView):
     """The views of a profile: numbers of heads over many texts, and attention over one of them.
 
     The map and the model view show the profile's metrics with their intervals and null, the words
-    of `HeadProfile.patterns`, and mean thumbnails. The head and the neuron view show one text,
-    which the model reads when it is opened. `HeadProfile.widget` makes such widgets.
+    of `HeadProfile.patterns`, and mean thumbnails. The head and the neuron view show one text.
 
     Args:
         profile: the profile.
         reader: reads its texts.
-        similarity: True to offer places by the similarity of heads, and the nearest of each.
+        similarity: True to offer places by the similarity of heads, and the nearest of each, which
+            takes several seconds for hundreds of heads.
         view, metrics, choices: as of `AttentionWidget`.
 
     Raises:
         ValueError: the reader cannot read the texts, or has the heads of another model.
+        ModuleNotFoundError: for similarity, scikit-learn is not installed.
     """
-
-    _examples = traitlets.Any(None, allow_none=True).tag(sync=True)
 
     @with_options(ChoiceOptions, CHOICE_DEFAULTS)
     def __init__(
@@ -48,8 +55,7 @@ class ProfileWidget(AttentionWidget):
         *,
         similarity: bool = False,
         view: View = "map",
-        metrics: Metrics | None = None,
-        **choices: Unpack[ChoiceOptions],
+        **options: Unpack[RecordOptions],
     ) -> None:
         texts = profile.example_texts(_MAX_TEXTS)
         if not texts:
@@ -60,13 +66,29 @@ class ProfileWidget(AttentionWidget):
         self._text = texts[0]
         record = reader.read(profile.text(texts[0]))
         # Places by similarity can be chosen once it is known.
-        map_x = choices.pop("map_x", None)
-        super().__init__(record, view=view, metrics=metrics, **choices)
-        self._examples = encode_examples(profile, texts)
+        map_x = options.pop("map_x", None)
+        super().__init__(record, view=view, **options)
         if similarity:
             self._similarity = profile_similarity(profile)
         if map_x is not None:
             self.map_x = map_x
+
+    def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        return encode_overview(record, encode_profile(self._profile, record))
+
+
+class StaticProfile(ProfileView, StaticView):
+    """The views of a profile without a kernel: those of one text, as no other can be read."""
+
+
+class ProfileWidget(ProfileView, AttentionWidget):
+    """The views of a profile in a notebook, which open its examples as a reader asks for them."""
+
+    _examples = traitlets.Any(None, allow_none=True).tag(sync=True)
+
+    def _opened(self) -> None:
+        super()._opened()
+        self._examples = encode_examples(self._profile, self._texts)
         self.on_msg(lambda _widget, content, _buffers: self._open_asked(content))
 
     def open_example(
@@ -84,9 +106,6 @@ class ProfileWidget(AttentionWidget):
             ValueError: the text cannot be read once more.
         """
         self._show_text(example.index, stack or self.stack, layer, head, example.pair[0])
-
-    def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-        return encode_overview(record, self._profile)
 
     def _show_text(self, text: int, stack: str, layer: int, head: int, query: int) -> None:
         self._profile.stack(stack).place(layer, head)
@@ -122,3 +141,40 @@ class ProfileWidget(AttentionWidget):
         except Exception as error:
             # A KeyError prints its message in quotes.
             self.send({"error": str(error.args[0] if error.args else type(error).__name__)})
+
+
+def atlas_html(
+    profile: HeadProfile, reader: TextReader, *, size: int, similarity: bool, **choices: Any
+) -> str:
+    """The HTML of an atlas.
+
+    Args:
+        reader: reads the texts.
+        size: the most bytes of the page, which has one text in any case.
+        similarity: see `ProfileView`.
+        choices: those of `AttentionWidget`, with which the page opens.
+    """
+    texts = profile.example_texts(_MAX_TEXTS_OF_PAGE)
+    with progress_bar("Reading", "texts"):
+        with _whole_step():
+            view = StaticProfile(profile, reader, similarity=similarity, **choices)
+            shown = view.shown_record()
+            packed = [pack_example(shown.record)]
+        # With fewer texts, there are fewer examples.
+        room = size - len(page_of_examples(shown, encode_examples(profile, texts), packed))
+        for text in texts[1:]:
+            with _whole_step():
+                example = pack_example(reader.read(profile.text(text)))
+            room -= example.size
+            if room < 0:
+                break
+            packed.append(example)
+    return page_of_examples(shown, encode_examples(profile, texts[: len(packed)]), packed)
+
+
+@contextmanager
+def _whole_step() -> Iterator[None]:
+    """Count what is done within this context as one step."""
+    with on_step(lambda: None):
+        yield
+    step_done()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.interventions import KnockOut, Rerun
-from attnwidget.page import ShownRecord, page_html, save_page
+from attnwidget.analysis import Comparison
+from attnwidget.interventions.edits import KnockOut
+from attnwidget.page import Method, PackedLayers, ShownRecord, frame_html, layers_within, page_html
 from attnwidget.plot import require_matplotlib
-from attnwidget.progress import counted
+from attnwidget.progress import progress_bar
 from attnwidget.record import Arc, AttentionRecord
 from attnwidget.record.files import writable, write_whole
 from attnwidget.record.printable import printable
@@ -33,35 +35,70 @@ from attnwidget.wire import (
     OffSet,
     SavedEffect,
     SentMetric,
+    compared_metrics,
     encode_arcs,
+    encode_comparison,
     encode_effects,
     encode_overview,
     encode_own_metrics,
     encode_similarity,
+    joined_record,
     with_head_names,
 )
 from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
 from .selection import Selection, select
-from .static_cell import StaticCell, static_cell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from attnwidget.interventions.rerun import Rerun
     from attnwidget.plot.figure import Figure, FigureKind, Panel
     from attnwidget.plot.shown import Shown
+
+
+class RecordOptions(ChoiceOptions, total=False):
+    """The options of a view: its choices, and what it shows beside the record."""
+
+    metrics: Metrics | None
+    arcs: Iterable[Arc] | None
+    head_names: HeadNames | None
+
+
+@dataclass(frozen=True)
+class StaticCell:
+    """A view as the output of a cell that needs no kernel, widget manager or network.
+
+    Attributes:
+        html: a sandboxed frame with the view, for any page of HTML.
+    """
+
+    html: str
+
+    def __repr__(self) -> str:
+        return f"StaticCell({len(self.html):,} characters of HTML)"
+
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 class RecordView(Choices):
     """A record with the choices of a view, which can be saved as a page and drawn as a figure.
 
+    Of a comparison, it has the views of both records, and of their difference: `compared` says
+    which is shown, by default "difference", b - a, and the numbers of `Comparison.metrics` are
+    among its `metrics`. More of them are given by stack, those of b as "self of B".
+
     See `AttentionWidget` for the choices, `metrics` and `arcs`.
 
     Raises:
         TypeError: `record` is no record, or no such choice exists.
+        ValueError: of a comparison, some heads of a layer have a partner, and others none.
         traitlets.TraitError: a value that this record does not have, or metrics of another shape.
     """
+
+    _comparison: Comparison | None = None
 
     metrics = traitlets.Any()
     arcs = traitlets.Any()
@@ -75,7 +112,7 @@ class RecordView(Choices):
     @with_options(ChoiceOptions, CHOICE_DEFAULTS)
     def __init__(
         self,
-        record: AttentionRecord,
+        record: AttentionRecord | Comparison,
         *,
         view: View = "head",
         metrics: Metrics | None = None,
@@ -83,6 +120,12 @@ class RecordView(Choices):
         head_names: HeadNames | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
+        if isinstance(record, Comparison):
+            self._comparison = record
+            choices.setdefault("compared", "difference")
+            choices.setdefault("color", "moved")
+            metrics = {**compared_metrics(record), **({} if metrics is None else metrics)}
+            record = joined_record(record)
         if not isinstance(record, AttentionRecord):
             raise TypeError(
                 f"record is {type(record).__name__}; expected an AttentionRecord, as "
@@ -99,7 +142,7 @@ class RecordView(Choices):
         stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
         self._head_names = {} if head_names is None else {stack: head_names}
         count = sum(len(record.stack(name).layers) for name in record.stacks)
-        with counted("Summarizing heads", "layers", count):
+        with progress_bar("Summarizing heads", "layers", count):
             manifest, overview = self._named_overview(record)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
@@ -128,6 +171,10 @@ class RecordView(Choices):
         self.heads = heads
         self.also, self.muted, self.off, self.cut = also, muted, off, cut
         self.named_segments, self.segments = named, segments
+        self._opened()
+
+    def _opened(self) -> None:
+        """Take further steps once all choices are made."""
 
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.
@@ -150,6 +197,8 @@ class RecordView(Choices):
         )
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        if self._comparison is not None:
+            return encode_comparison(self._comparison, record)
         return encode_overview(record)
 
     def _named_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
@@ -201,8 +250,13 @@ class RecordView(Choices):
 
     @property
     def record(self) -> AttentionRecord:
-        """The record shown."""
+        """The record shown; of a comparison, the stacks of both, those of b as "self of B"."""
         return self._record
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison that is shown; None for a record."""
+        return self._comparison
 
     @property
     def selection(self) -> Selection:
@@ -244,8 +298,9 @@ class RecordView(Choices):
         effects: Iterable[OffSet] = (),
     ) -> None:
         """Write `to_html(…)` to a file, whole or not at all."""
-        shown = self.shown_record(effects)
-        save_page(path, [shown], views=views, layers=layers, quality=quality)
+        writable(path)
+        html = self.to_html(views=views, layers=layers, quality=quality, effects=effects)
+        write_whole(path, html.encode())
 
     def static(
         self,
@@ -268,8 +323,29 @@ class RecordView(Choices):
         Raises:
             TypeError, ValueError, IndexError: there is no such height, layer or quality.
         """
-        return static_cell(
-            self.shown_record(), height, layers=layers, quality=quality, budget=budget
+        if height != "auto" and (type(height) is not int or height < 1):
+            raise ValueError(f'height is {height!r}; expected "auto" or pixels, as 600')
+        shown = self.shown_record()
+        packed, note = self._layers_within(layers, quality, budget, "static")
+        return StaticCell(frame_html(shown, packed, note, None if height == "auto" else height))
+
+    def _layers_within(
+        self,
+        layers: Iterable[SupportsIndex] | None,
+        quality: Quality | None,
+        budget: float | None,
+        method: Method,
+    ) -> tuple[PackedLayers, str]:
+        """The layers that a notebook keeps, and a note for its reader; see `embed`."""
+        return layers_within(
+            self._record,
+            self.stack,
+            self.layer,
+            layers=layers,
+            quality=quality,
+            budget=budget,
+            method=method,
+            partners=self._partners,
         )
 
     def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:
@@ -384,7 +460,7 @@ class RecordView(Choices):
     ) -> bytes:
         from attnwidget.plot.figure import figure_bytes
 
-        with counted("Drawing", "steps"):
+        with progress_bar("Drawing", "steps"):
             return figure_bytes(self._plotted(), kind, panel=panel, size=size, dpi=dpi)
 
     def _plotted(self) -> Shown:

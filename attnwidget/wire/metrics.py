@@ -10,11 +10,20 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnwidget.analysis import METRICS, PATTERNS, HeadSummary, Pattern, pattern_of
+from attnwidget.analysis import (
+    METRICS,
+    PATTERNS,
+    HeadScores,
+    HeadSummary,
+    Numbers,
+    Pattern,
+    Rows,
+    pattern_of,
+)
 from attnwidget.record import AttentionRecord, Stack
 
-Metrics = Mapping[str, "ArrayLike | Sequence[ArrayLike] | Mapping[str, Any]"]
-"""Numbers [layers, heads] by name; or, by name, such numbers by stack, or by field (`_FIELDS`)."""
+Metrics = Mapping[str, "HeadScores | ArrayLike | Sequence[ArrayLike] | Mapping[str, Any]"]
+"""By name, what measures heads returns; or numbers [layers, heads], by stack, or by field."""
 
 HeadNumbers = dict[str, list[list[float | None]]]
 """By stack, by layer, of every head; None for no value."""
@@ -123,11 +132,11 @@ def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMe
     """Check a user's metrics against the record, and encode them.
 
     Args:
-        metrics: by name, an array [layers, heads], or a list with the numbers of each layer, of
-            the record's only stack; or such arrays by stack. NaN stands for no value, and fills
-            the rows of layers with fewer heads. A dict has such numbers as "values", and may have
-            the same number of a null as "null", which "null_label" names, and the ends of an
-            interval as "low" and "high".
+        metrics: by name, HeadScores, of which a record of some layers takes those; or an array
+            [layers, heads], or a list with the numbers of each layer, of the record's only stack;
+            or such arrays by stack. NaN stands for no value, and fills the rows of layers with
+            fewer heads. A dict has such numbers as "values", and may have the same number of a null
+            as "null", which "null_label" names, and the ends of an interval as "low" and "high".
 
     Raises:
         TypeError: `metrics` is no mapping, a name is no string, or an array is not of real numbers.
@@ -167,6 +176,9 @@ def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
         "description": "",
         "values": _sent_rows(by_stack),
     }
+    if isinstance(values, HeadScores):
+        sent["unit"], sent["description"] = values.unit, _described(values)
+        sent["signed"] |= values.signed
     beside = {
         field: _by_stack(record, f"{name}: {field}", fields[field])
         for field in ("null", "low", "high")
@@ -188,6 +200,12 @@ def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
 
 def _fields(record: AttentionRecord, name: str, values: Any) -> Mapping[str, Any]:
     """The fields of a metric: an array, or arrays by stack, are its values alone."""
+    if isinstance(values, HeadScores):
+        parts = {"values": values.rows, "null": values.null, "low": values.low, "high": values.high}
+        fields = {
+            name: _of_layers(record, rows) for name, rows in parts.items() if rows is not None
+        }
+        return fields | ({} if values.null_label is None else {"null_label": values.null_label})
     is_detailed = isinstance(values, Mapping) and "values" in values
     if not is_detailed or "values" in record.stacks:
         return {"values": values}
@@ -198,6 +216,26 @@ def _fields(record: AttentionRecord, name: str, values: Any) -> Mapping[str, Any
     if ("low" in fields) != ("high" in fields):
         raise ValueError(f"metric {name!r} has one end of its interval; give low and high")
     return fields
+
+
+def _of_layers(record: AttentionRecord, rows: Rows) -> dict[str, list[Numbers]]:
+    """The rows of the record's layers; NaN for layers that were not measured."""
+    found = {stack: list(layers.values()) for stack, layers in rows.items()}
+    for stack in record.stacks:
+        if stack in rows:
+            found[stack] = [
+                rows[stack].get(layer.number, np.full(layer.num_heads, np.nan))
+                for layer in record.stack(stack).layers
+            ]
+    return found
+
+
+def _described(scores: HeadScores) -> str:
+    return (
+        f"{scores.description}; of {scores.measured_on}"
+        if scores.measured_on
+        else scores.description
+    )
 
 
 def _null_label(name: str, label: Any) -> str:

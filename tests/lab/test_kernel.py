@@ -64,8 +64,8 @@ def test_a_failure_in_the_kernel_is_shown_and_is_not_for_ever(lab: Lab) -> None:
 
 WORK = """
 import time
-from attnwidget.progress import counted, step_done
-with counted("Packing", "layers", 3):
+from attnwidget.progress import progress_bar, step_done
+with progress_bar("Packing", "layers", 3):
     for _ in range(3):
         time.sleep(0.8)
         step_done()

@@ -1,22 +1,34 @@
-"""Readings of attention beside its weights: what they carry, and how they add up over layers."""
+"""Lenses: readings of attention beside its weights, a file each. `LENSES` lists them.
 
-from .mixing import mixing_ratio
-from .rollout import flow, rollout, rollout_refusal
-from .scores import score_refusal
+`lens.py` has the three kinds: computed in the browser, a factor of each head and key, and matrices.
+"""
+
+from .attention import ATTENTION
+from .lens import BrowserLens, FactorLens, Lens, MatrixLens, WhyNot, row_shares
+from .rollout import ROLLOUT, flow, rollout, rollout_refusal
+from .scores import SCORES, score_refusal
 from .values import (
+    VALUES,
     head_outputs,
     norms_need,
-    row_shares,
     value_norms,
     value_refusal,
     value_weighted,
     value_weighted_layer,
 )
 
+LENSES: tuple[Lens, ...] = (ATTENTION, SCORES, VALUES, ROLLOUT)
+"""In the order of menus."""
+
 __all__ = [
+    "LENSES",
+    "BrowserLens",
+    "FactorLens",
+    "Lens",
+    "MatrixLens",
+    "WhyNot",
     "flow",
     "head_outputs",
-    "mixing_ratio",
     "norms_need",
     "rollout",
     "rollout_refusal",

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from attnwidget.analysis.metrics import Numbers
 from attnwidget.record import Floats, Layer, Stack, spans
 
+from .lens import MatrixLens, WhyNot
+
 # A capacity of 1 in integers of 32 bits, which scipy's maximum flow takes.
 _WHOLE = 1 << 30
 
@@ -89,19 +91,27 @@ def flow(
     return np.array(found, np.float64).reshape(len(chosen), size) / _WHOLE
 
 
-def rollout_refusal(stack: Stack) -> str | None:
-    """The reason why a stack has neither rollout nor flow, in one sentence; else None."""
+def why_no_rollout(stack: Stack) -> WhyNot | None:
+    """The reason why a stack has neither rollout nor flow; None if it has."""
     if stack.queries != stack.keys:
-        return (
-            "its queries and keys are different tokens: rollout multiplies the layers of "
-            "self-attention"
+        return WhyNot(
+            "self-attention only",
+            "has queries and keys that are different tokens: rollout multiplies the layers of "
+            "self-attention",
         )
     if stack.numbers != tuple(range(len(stack.layers))):
-        return (
-            f"it has {spans(stack.numbers)}: rollout needs the attention of every layer up to the "
-            "one shown. Capture all layers; layers that mix tokens without attention have none"
+        return WhyNot(
+            "needs all layers",
+            f"is one of {spans(stack.numbers)}: rollout needs the attention of every layer up to "
+            "the one shown. Capture all layers; layers that mix tokens without attention have none",
         )
     return None
+
+
+def rollout_refusal(stack: Stack) -> str | None:
+    """The reason why a stack has neither rollout nor flow, in one sentence; else None."""
+    why = why_no_rollout(stack)
+    return None if why is None else f"its last layer {why.sentence}"
 
 
 def _check(stack: Stack) -> None:
@@ -119,3 +129,16 @@ def _with_residual(layer: Layer) -> Numbers:
     both = 0.5 * mean + 0.5 * np.eye(len(mean))
     scaled: Numbers = both / both.sum(axis=1, keepdims=True)
     return scaled
+
+
+ROLLOUT = MatrixLens(
+    name="rollout",
+    label="Rollout",
+    description="(A + I) / 2 of all layers up to this one, A the mean of heads, multiplied",
+    one="share",
+    many="shares",
+    why_not=lambda record, stack, layer: why_no_rollout(record.stack(stack)),
+    matrices=lambda record, stack: list(rollout(record.stack(stack))[:, None]),
+    by_head=False,
+    accumulates=True,
+)

@@ -1,16 +1,39 @@
-"""Scores, the numbers that go into the softmax, as a lens."""
+"""Scores, the numbers that go into the softmax."""
 
 from __future__ import annotations
 
 from attnwidget.record import Layer
 
+from .lens import BrowserLens, WhyNot
+
+
+def why_no_scores(layer: Layer) -> WhyNot | None:
+    """The reason why the scores of a layer are not known; None if they are."""
+    if layer.program is not None:
+        return None
+    return WhyNot(
+        "weights alone",
+        "was recorded as weights alone: it has no scores. They follow from queries, keys and a "
+        "score program, as capture(…) and from_arrays(…, queries=…, keys=…) record them",
+    )
+
 
 def score_refusal(layer: Layer) -> str | None:
     """The reason why the scores of a layer are not known, in one sentence; else None."""
-    if layer.program is not None:
-        return None
-    return (
-        f"layer {layer.number} was recorded as weights alone: it has no scores. They follow from "
-        "queries, keys and a score program, as capture(…) and from_arrays(…, queries=…, keys=…) "
-        "record them"
-    )
+    why = why_no_scores(layer)
+    return None if why is None else f"layer {layer.number} {why.sentence}"
+
+
+SCORES = BrowserLens(
+    name="scores",
+    label="Scores",
+    description="The numbers that go into the softmax",
+    one="score",
+    many="scores",
+    signed=True,
+    digits=2,
+    # A word has no score.
+    adds_up=False,
+    why_not=lambda record, stack, layer: why_no_scores(record.layer(layer, stack)),
+    numbers=lambda record, stack, layer, head: record.layer(layer, stack).head_scores(head),
+)

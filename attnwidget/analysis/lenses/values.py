@@ -17,6 +17,8 @@ import numpy as np
 from attnwidget.analysis.metrics import Numbers
 from attnwidget.record import Floats, Layer
 
+from .lens import FactorLens, WhyNot
+
 # The size of the arrays of a batch: eight megabytes.
 _NUMBERS = 1 << 20
 
@@ -43,16 +45,6 @@ def value_weighted(layer: Layer, head: int) -> Floats:
     """
     weighted: Floats = layer.head_weights(head) * value_norms(layer)[head]
     return weighted
-
-
-def row_shares(matrix: Floats) -> Floats:
-    """A matrix [..., Tq, Tk] without negative numbers, with each row as shares of its sum.
-
-    Rows of zeros stay zero. The views show `value_weighted` so.
-    """
-    sums = matrix.sum(axis=-1, keepdims=True, dtype=np.float64)
-    shares: Floats = (matrix / np.where(sums > 0, sums, 1)).astype(np.float32)
-    return shares
 
 
 def value_weighted_layer(layer: Layer) -> Floats:
@@ -95,6 +87,24 @@ def head_outputs(layer: Layer) -> Floats:
     return outputs
 
 
+def why_no_norms(layer: Layer) -> WhyNot | None:
+    """The reason why the norms of a layer's values are not known; None if they are."""
+    if layer.values is None:
+        return WhyNot(
+            "needs capture(values=True)",
+            "has no values: record them with capture(…, values=True). With that, only layers lack "
+            "them whose values are not multiplied in a way that capture follows",
+        )
+    if layer.projection is None:
+        return WhyNot(
+            "no output projection found",
+            "has no output projection that was found, so what a value adds to the output is not "
+            "known: no linear layer receives the heads' outputs as they are. A gate or a norm may "
+            "lie between, or they are projected by torch's MultiheadAttention",
+        )
+    return None
+
+
 def norms_need(layer: Layer) -> Literal["values", "projection"] | None:
     """The array that a layer lacks for the norms of its values; None if they are known."""
     if layer.values is None:
@@ -104,20 +114,8 @@ def norms_need(layer: Layer) -> Literal["values", "projection"] | None:
 
 def value_refusal(layer: Layer) -> str | None:
     """The reason why the norms of a layer's values are not known, in one sentence; else None."""
-    need = norms_need(layer)
-    if need == "values":
-        return (
-            f"layer {layer.number} has no values: record them with capture(…, values=True). With "
-            "that, only layers lack them whose values are not multiplied in a way that capture "
-            "follows"
-        )
-    if need == "projection":
-        return (
-            f"the output projection of layer {layer.number} was not found, so what a value adds to "
-            "the output is not known: no linear layer receives the heads' outputs as they are. A "
-            "gate or a norm may lie between, or they are projected by torch's MultiheadAttention"
-        )
-    return None
+    why = why_no_norms(layer)
+    return None if why is None else f"layer {layer.number} {why.sentence}"
 
 
 def _values_and_projection(layer: Layer) -> tuple[Numbers, Numbers]:
@@ -136,3 +134,16 @@ def _batches(count: int, numbers: int) -> list[slice]:
     """Parts of a range, each of so many items of so many numbers that memory stays small."""
     size = max(1, _NUMBERS // numbers)
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+VALUES = FactorLens(
+    name="values",
+    label="Value-weighted",
+    description="‖w f(x)‖ as a share of its row",
+    one="share",
+    many="shares",
+    why_not=lambda record, stack, layer: why_no_norms(record.layer(layer, stack)),
+    factors=lambda record, stack, layer: value_norms(record.layer(layer, stack)),
+    factor="‖f(x)‖",
+    product="‖w f(x)‖",
+)

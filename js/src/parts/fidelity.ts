@@ -64,7 +64,9 @@ export function replayed({ replay }: Manifest): string {
   if (!replay) return "";
   const { difference, reason } = replay;
   const within =
-    difference === 0 ? "as generated" : `within ${roundedUp(100 * difference)}% of the generation’s`;
+    difference === 0
+      ? "as generated"
+      : `within ${roundedUp(100 * difference)}% of the generation’s`;
   return `read once more: logits ${within}${reason && ` (${reason})`}`;
 }
 

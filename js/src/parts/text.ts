@@ -16,14 +16,23 @@ export interface Marked {
   readonly live?: boolean;
   /** True for a hint at an action, which figures leave out. */
   readonly hint?: boolean;
+  /** True for what comes after the most important numbers, which the tour leaves out. */
+  readonly detail?: boolean;
 }
 
 export type Phrase = readonly (string | Marked)[];
+
+/** A phrase as text, without hints and details. */
+export const brief = (phrase: Phrase): string =>
+  phrase
+    .map((part) => (typeof part === "string" ? part : part.hint || part.detail ? "" : part.text))
+    .join("");
 
 export const strong = (text: string): Marked => ({ text, strong: true });
 export const colored = (color: string, text: string): Marked => ({ text, color });
 export const live = (text: string): Marked => ({ text, live: true });
 export const hint = (text: string): Marked => ({ text, hint: true });
+export const detail = (text: string): Marked => ({ text, detail: true });
 export const token = (name: string, strong = false): Marked => ({
   text: name,
   token: true,
@@ -121,6 +130,10 @@ export function scalingSteps(program: Scaling, head: number, dim: number): reado
 }
 
 type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
+
+/** "99.9% of attention shown", rounded down, so that 100% means all of it; "" for all. */
+export const shareShown = (percent: number, of = "attention"): string =>
+  percent < 100 ? `${Math.floor(percent * 10) / 10}% of ${of} shown` : "";
 
 /** The text with a capital first letter. */
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -7,6 +7,7 @@ import torch
 
 from attnwidget import AttentionRecord, capture
 from attnwidget.analysis import (
+    LENSES,
     flow,
     head_outputs,
     mixing_ratio,
@@ -74,6 +75,28 @@ def test_special_tokens_carry_little(record: AttentionRecord) -> None:
     weighted = [mean_share(layer, weighted=True) for layer in stack.layers]
     assert np.round(attention, 2).tolist() == [0.30, 0.59, 0.62, 0.55, 0.68, 0.37]
     assert np.round(weighted, 2).tolist() == [0.13, 0.17, 0.17, 0.14, 0.16, 0.07]
+
+
+def test_every_lens_has_the_numbers_of_a_head_or_says_why_not(record: AttentionRecord) -> None:
+    layer, stack = record.layer(2), record.stack()
+    expected = {
+        "attention": layer.head_weights(5),
+        "scores": layer.head_scores(5),
+        "values": row_shares(value_weighted(layer, 5)),
+        "rollout": rollout(stack)[2],
+    }
+    assert [lens.name for lens in LENSES] == list(expected)
+    for lens in LENSES:
+        assert lens.why_not(record, "self", 2) is None
+        np.testing.assert_array_equal(lens.matrix(record, "self", 2, 5), expected[lens.name])
+    bare = AttentionRecord.from_arrays(np.full((1, 2, 3, 3), 1 / 3), list("abc"))
+    reasons = {lens.name: lens.why_not(bare, "self", 0) for lens in LENSES}
+    assert {name: why and why.brief for name, why in reasons.items()} == {
+        "attention": None,
+        "scores": "weights alone",
+        "values": "needs capture(values=True)",
+        "rollout": None,
+    }
 
 
 def _parts(layer: Layer) -> np.ndarray:

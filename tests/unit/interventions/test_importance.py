@@ -37,7 +37,7 @@ def test_importance_is_the_slope_of_the_loss_and_the_sum_of_products(build: Any)
     assert all(parameter.grad is None for parameter in model.parameters())
     assert not scores.missing
     assert not gradients.missing
-    for row, layer in enumerate(scores.heads["self"].layers):
+    for row, layer in enumerate(scores.layers()):
         of_head = gradients.layer(layer).products.astype(np.float64).sum(axis=(1, 2))
         assert np.allclose(np.abs(of_head), scores.values()[row], rtol=1e-4, atol=1e-7)
         for head in range(HEADS):
@@ -105,7 +105,7 @@ def test_an_encoder_decoder_and_what_its_result_offers() -> None:
     assert largest.value == scores.values("cross").max()
     assert scores.values("cross")[largest.layer, largest.head] == largest.value
     record = aw.capture(model, None, inputs)
-    widget = aw.show(record, view="model", metrics={scores.name: scores.metric()})
+    widget = aw.show(record, view="model", metrics={scores.name: scores})
     widget.close()
     with pytest.raises(KeyError, match="no stack 'self'; there are encoder, decoder, cross"):
         scores.values("self")

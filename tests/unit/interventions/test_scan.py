@@ -36,9 +36,9 @@ def test_equals_one_by_one(case: Any) -> None:
     scores = aw.ablation_scan(model, None, inputs, batch_size=3)
     snapshot.assert_unchanged()
     assert not scores.missing
-    for stack, (layers, heads) in scores.heads.items():
-        assert set(heads) == {HEADS}
-        for row, layer in enumerate(layers):
+    for stack, rows in scores.rows.items():
+        assert {len(row) for row in rows.values()} == {HEADS}
+        for row, layer in enumerate(scores.layers(stack)):
             for head in range(HEADS):
                 expected = one_by_one(model, inputs, stack, layer, head)
                 found = scores.values(stack)[row, head]
@@ -64,7 +64,7 @@ def test_a_number_of_your_own_as_soon_as_it_is_known() -> None:
         on_score=lambda *score: arrived.append(score),
     )
     assert scores.name == "answer"
-    assert scores.heads["self"].layers == (1,)
+    assert scores.layers() == (1,)
     assert [score[:3] for score in arrived] == [("self", 1, head) for head in range(HEADS)]
     for _, layer, head, number in arrived:
         effect = aw.ablate(model, None, INPUTS, heads=[(layer, head)], metric=answer, record=False)
@@ -73,15 +73,14 @@ def test_a_number_of_your_own_as_soon_as_it_is_known() -> None:
         assert scores.values()[0, head] == number
     assert list(scores.table().columns) == ["stack", "layer", "head", "answer", "null"]
     record = aw.capture(model, None, INPUTS, layers=[1])
-    widget = aw.show(record, view="model", metrics={"answer": scores.metric()}, color="answer")
+    widget = aw.show(record, view="model", metrics={"answer": scores}, color="answer")
     widget.close()
 
 
 def test_random_directions_of_a_layer_with_one_head_are_that_head() -> None:
     model = tiny("Llama", num_attention_heads=1, num_key_value_heads=1)
     scores = aw.ablation_scan(model, None, INPUTS)
-    assert scores.null is not None
-    assert np.allclose(scores.null["self"], scores.values(), rtol=1e-3)
+    assert np.allclose(scores.null_values(), scores.values(), rtol=1e-3)
 
 
 def test_what_cannot_be_scanned_and_an_interruption() -> None:
@@ -149,5 +148,5 @@ def test_groups_and_layers(by: Any) -> None:
     assert scores.null_label == {"group": "random directions", "layer": "random heads"}[by]
     low, high = scores.band()
     assert 0 < low <= high
-    with pytest.raises(ValueError, match="by is 'token'; expected 'head', 'group', 'layer'"):
+    with pytest.raises(ValueError, match="by is 'token'; expected one of 'head', 'group', 'layer'"):
         aw.ablation_scan(model, None, INPUTS, by="token")  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from traitlets import TraitError
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
+from attnwidget.analysis import HeadScores
 from attnwidget.plot.coloring import brief, head_inks, layer_rows, of_means
 from attnwidget.plot.colors import LIGHT
 from attnwidget.plot.shown import Shown
@@ -46,6 +47,26 @@ def test_numbers_of_every_head(record: AttentionRecord, given: Any) -> None:
     assert metric["values"] == {"self": VALUES}
     assert (metric["name"], metric["label"], metric["unit"]) == ("my score", "my score", "")
     assert (metric["signed"], metric["digits"]) == (False, 0)
+
+
+def test_scores_of_heads_bring_their_words_and_go_to_the_layers_of_the_record(
+    record: AttentionRecord,
+) -> None:
+    rows = {"self": {layer: np.array(VALUES[layer], float) for layer in (2, 0)}}
+    null = {"self": {layer: row / 2 for layer, row in rows["self"].items()}}
+    scores = HeadScores(
+        "effect", "The effect", rows, "nats", True, "2 texts", null, "random heads", rows, rows
+    )
+    [metric] = encode_own_metrics(record, {"mine": scores})
+    expected = [VALUES[0], [None, None], VALUES[2]]
+    assert metric["values"] == {"self": expected} == metric["interval"]["low"]
+    assert metric["null"]["label"] == "random heads"
+    assert metric["null"]["values"]["self"][2] == [4, 4.5, 5]
+    assert (metric["unit"], metric["signed"]) == ("nats", True)
+    assert metric["description"] == "The effect; of 2 texts"
+    other = HeadScores("effect", "The effect", {"cross": rows["self"]})
+    with pytest.raises(ValueError, match="'mine' has the stack 'cross'; this record has self"):
+        encode_own_metrics(record, {"mine": other})
 
 
 def test_nan_is_no_value_and_a_negative_number_makes_it_signed(record: AttentionRecord) -> None:

@@ -52,7 +52,7 @@ def test_rollout(record: AttentionRecord) -> None:
     reply = reply_to(record, rollout)
     assert reply == ({"id": "7", "parts": block.parts, "rounding": None}, block.buffers)
     gaps = reply_to(AttentionRecord({"self": hybrid()}), rollout)
-    _assert_error(gaps, "^this stack has no rollout: it has layers 3, 7, 11: rollout needs")
+    _assert_error(gaps, "^this stack has no rollout: its last layer is one of layers 3, 7, 11")
 
 
 def test_what_combines_all_layers() -> None:
