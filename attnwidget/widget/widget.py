@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
-from attnwidget.page import layers_within, rollouts_within
+from attnwidget.page import rollouts_within
 from attnwidget.view_state import CHOICES, choice_values
 from attnwidget.view_state.table import described
-from attnwidget.wire import Replies, partner_stacks
+from attnwidget.wire import Replies
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
@@ -93,16 +93,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
         """
-        packed, note = layers_within(
-            self._record,
-            self.stack,
-            self.layer,
-            layers=layers,
-            quality=quality,
-            budget=budget,
-            method="embed",
-            partners=partner_stacks(self._manifest),
-        )
+        packed, note = self._layers_within(layers, quality, budget, "embed")
         blocks = {
             f"{stack}.{number}": layer.content | {"data": layer.data}
             for (stack, number), layer in packed.items()

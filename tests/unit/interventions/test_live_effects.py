@@ -306,6 +306,7 @@ def test_a_page_with_the_effect_of_some_heads() -> None:
     shown = widget.shown_record([(1, 0), [(1, 3), (0, 2)]])
     assert [effect["heads"] for effect in shown.effects] == [[[0, 2], [1, 3]], [[1, 0]]]
     assert shown.choices["off"] == [[0, 2], [1, 3]]
+    assert "&quot;replies&quot;:[{&quot;query&quot;:null" in widget.static().html
     expected = aw.ablate(model, None, INPUTS, heads=[(0, 2), (1, 3)], record=False)
     last, locked = shown.effects[0]["replies"]
     assert (last["query"], last["effect"]["position"]) == (None, 6)
