@@ -54,7 +54,9 @@ export function segmentsText(store: Store, stack: StackInfo, chosen: Choices["se
   if (shown === "all") return "pictures and numbers are of whole heads";
   const like = store.thumbnail(stack.name, stack.layers[0].number, 0);
   const shared = sharesCells(like, stack, shown);
-  return `numbers are of whole heads${shared ? "; the pictures’ edges hold other tokens, too" : ""}`;
+  const numbers =
+    chosen === "content" ? "numbers count special tokens, too" : "numbers are of whole heads";
+  return `${numbers}${shared ? "; the pictures’ edges hold other tokens, too" : ""}`;
 }
 
 /** The width of a thumbnail divided by its height: the cells of a matrix are square. */
