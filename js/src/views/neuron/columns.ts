@@ -1,7 +1,7 @@
 /** The columns of the neuron view: the part that is common with and without vectors. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { explanationErrors } from "../../data/explanation-errors.ts";
+import { explanationErrors } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Shown } from "../../data/shown.ts";
 import { paintCanvas } from "../../painting/canvas.ts";

@@ -1,7 +1,6 @@
 /** The status line of the neuron view: the numbers that lead to one weight. */
 
-import { type Explanation, sees } from "../../data/explanation.ts";
-import { biasError, explanationErrors } from "../../data/explanation-errors.ts";
+import { biasError, type Explanation, explanationErrors, sees } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import { products } from "../../data/neurons.ts";
 import {

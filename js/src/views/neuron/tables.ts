@@ -1,7 +1,7 @@
 /** The tables that can be copied from the neuron view. */
 
 import type { Explanation, Reading } from "../../data/explanation.ts";
-import { biasError, explanationErrors } from "../../data/explanation-errors.ts";
+import { biasError, explanationErrors } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
 import { unitsOf } from "../../data/units.ts";
