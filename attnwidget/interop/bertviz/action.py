@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from attnwidget.widget import AttentionWidget
 
@@ -11,16 +11,6 @@ if TYPE_CHECKING:
 
 HtmlAction = Literal["view", "return"]
 DisplayMode = Literal["dark", "light"]
-
-
-def check_options(html_action: Any, display_mode: Any = "dark") -> None:
-    """Raise a ValueError if there is no such action or mode."""
-    for name, value, allowed in (
-        ("html_action", html_action, get_args(HtmlAction)),
-        ("display_mode", display_mode, get_args(DisplayMode)),
-    ):
-        if value not in allowed:
-            raise ValueError(f"{name} is {value!r}; expected {' or '.join(map(repr, allowed))}")
 
 
 def act(widget: AttentionWidget, html_action: HtmlAction) -> HTML | None:

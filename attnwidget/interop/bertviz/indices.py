@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnwidget.arguments import whole_number
+from attnwidget.arguments import several_numbers, whole_number
 from attnwidget.record import Stack, spans
 
 
@@ -35,12 +35,7 @@ def checked_heads(name: str, heads: Sequence[Any] | None, count: int) -> list[in
 
 def checked_numbers(name: str, numbers: Any) -> list[int]:
     """At least one number, sorted, without duplicates."""
-    if not isinstance(numbers, (list, tuple, range, set)) and not hasattr(numbers, "shape"):
-        raise TypeError(f"{name} is {numbers!r}; expected a list of numbers, such as [0, 1]")
-    checked = sorted({_whole(name, number) for number in numbers})
-    if not checked:
-        raise ValueError(f"{name} is empty; give at least one, or None for all")
-    return checked
+    return sorted(set(several_numbers(name, numbers) or ()))
 
 
 def _whole(name: str, number: Any) -> int:

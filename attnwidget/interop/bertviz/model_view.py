@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from attnwidget.arguments import checked, one_of
 from attnwidget.widget import AttentionWidget
 
-from .action import DisplayMode, HtmlAction, act, check_options
+from .action import DisplayMode, HtmlAction, act
 from .indices import checked_heads
 from .record import record_of
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from IPython.display import HTML
 
 
+@checked(html_action=one_of(HtmlAction), display_mode=one_of(DisplayMode))
 def model_view(
     attention: Any = None,
     tokens: Sequence[str] | None = None,
@@ -41,7 +43,6 @@ def model_view(
     Raises:
         ValueError, TypeError: the arguments are no attention, or do not fit together.
     """
-    check_options(html_action, display_mode)
     record = record_of(
         attention=attention,
         tokens=tokens,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from attnwidget.arguments import checked, one_of
 from attnwidget.capture import capture
 from attnwidget.widget import AttentionWidget
 
-from .action import DisplayMode, HtmlAction, act, check_options
+from .action import DisplayMode, HtmlAction, act
 from .indices import checked_head, checked_layer
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from IPython.display import HTML
 
 
+@checked(html_action=one_of(HtmlAction), display_mode=one_of(DisplayMode))
 def show(
     model: torch.nn.Module,
     model_type: str,
@@ -41,7 +43,6 @@ def show(
     Raises:
         ValueError, TypeError: see `attnwidget.capture`; or there is no such layer or head.
     """
-    check_options(html_action, display_mode)
     if not isinstance(model_type, str):
         raise TypeError(
             f"model_type is {type(model_type).__name__}; expected a name such as 'bert': the order "
