@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.arguments import checked, one_of
+from attnwidget.arguments import checked
 from attnwidget.capture import capture
-from attnwidget.widget import AttentionWidget
 
-from .action import DisplayMode, HtmlAction, act
-from .indices import checked_head, checked_layer
+from .action import CHECKS, DisplayMode, HtmlAction, act
 
 if TYPE_CHECKING:
     import torch
     from IPython.display import HTML
 
 
-@checked(html_action=one_of(HtmlAction), display_mode=one_of(DisplayMode))
+@checked(**CHECKS)
 def show(
     model: torch.nn.Module,
     model_type: str,
@@ -51,11 +49,4 @@ def show(
     if not sentence_a:
         raise ValueError("sentence_a is empty; give a text")
     record = capture(model, tokenizer, sentence_a, sentence_b or None)
-    # The first stack of an encoder-decoder is the encoder, which reads the sentence.
-    stack = record.stacks[0]
-    number = checked_layer(layer, record.stack(stack))
-    chosen = checked_head(head, record.num_heads(number, stack))
-    widget = AttentionWidget(
-        record, view="neuron", stack=stack, layer=number, head=chosen, theme=display_mode
-    )
-    return act(widget, html_action)
+    return act(record, html_action, view="neuron", layer=layer, head=head, theme=display_mode)

@@ -7,8 +7,8 @@ import {
   type Reading,
   sees,
 } from "../../data/explanation.ts";
-import type { Range } from "../../parts/range.ts";
 import { fontOf, weight, within } from "../../parts/text.ts";
+import type { Range } from "../../parts/track.ts";
 import type { Bars } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, type Canvas, hatch } from "./strips.ts";

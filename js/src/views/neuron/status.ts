@@ -3,8 +3,15 @@
 import { biasError, type Explanation, explanationErrors, sees } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import { products } from "../../data/neurons.ts";
-import { tokenNames } from "../../parts/names.ts";
-import { detail, type Phrase, pair, scaling, weight, within } from "../../parts/text.ts";
+import {
+  detail,
+  type Phrase,
+  pair,
+  scaling,
+  tokenNames,
+  weight,
+  within,
+} from "../../parts/text.ts";
 import { decisiveText } from "./column-headers.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
