@@ -83,9 +83,9 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
 }
 
 /** Left, top, width and height. */
-type Box = readonly [x: number, y: number, width: number, height: number];
+type Rectangle = readonly [x: number, y: number, width: number, height: number];
 
-const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Box => [
+const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Rectangle => [
   (columns.first - column) * cell,
   (rows.first - row) * cell,
   (columns.end - columns.first) * cell,
@@ -96,9 +96,9 @@ const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Box 
 function paintAround(
   painter: Painter,
   { across, down }: Viewport,
-  covered: Box | null,
+  covered: Rectangle | null,
   picture: HTMLCanvasElement,
-  place: Box,
+  place: Rectangle,
 ): void {
   if (!covered) {
     painter.drawImage(picture, ...place);
