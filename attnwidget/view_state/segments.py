@@ -8,6 +8,7 @@ from typing import Any
 import traitlets
 
 from attnwidget.arguments import whole_number
+from attnwidget.record import Stack
 
 PAIR_SEGMENTS = ("all", "aa", "ab", "ba", "bb")
 """All attention, or that from the first to the second letter's text of a pair."""
@@ -56,6 +57,29 @@ def of_named(chosen: str) -> tuple[str, range] | None:
         return None
     start, end = map(int, span.split("-"))
     return way, range(start, end)
+
+
+def shown_positions(stack: Stack, chosen: str) -> tuple[Sequence[int], Sequence[int]]:
+    """The positions of the queries and of the keys that a choice includes.
+
+    Those of both are all where one side would have none, since no segment without tokens can be
+    shown alone.
+    """
+    sides = stack.queries, stack.keys
+    everything: list[Sequence[int]] = [range(len(side)) for side in sides]
+    named = of_named(chosen)
+    positions = list(everything)
+    if named is not None:
+        side = 0 if named[0] == "from" else 1
+        positions[side] = [at for at in everything[side] if at in named[1]]
+    elif chosen != "all" and all(tokens.segments is not None for tokens in sides):
+        texts = ["ab".index(letter) for letter in chosen]
+        positions = [
+            [at for at, segment in enumerate(tokens.segments or ()) if segment == text]
+            for tokens, text in zip(sides, texts, strict=True)
+        ]
+    queries, keys = positions if all(positions) else everything
+    return queries, keys
 
 
 def _named(given: Any) -> NamedSegment:
