@@ -72,6 +72,11 @@ def font_points(size: str | float) -> float:
     return float(FontProperties(size=size).get_size_in_points())
 
 
+def labels_inches(side: Side) -> float:
+    """The length of the longest label of tokens, in inches."""
+    return max(len(shorten(label)) for label in side.labels) * font_points("medium") * _LETTER / 72
+
+
 def size_in_points(axes: Axes) -> tuple[float, float]:
     """Width and height; the figure's layout may still change them when it is drawn."""
     box = axes.get_window_extent()
@@ -123,8 +128,10 @@ def add_colorbar(axes: Axes, mappable: Any, label: str) -> None:
 
 def add_legend(axes: Axes, handles: Iterable[Artist], *, title: str = "", columns: int = 1) -> Any:
     """Add a legend at the right of the Axes; below them, if it has several columns."""
+    entries = list(handles)
     legend = axes.legend(
-        handles=list(handles),
+        # matplotlib fills columns, and a reader reads rows.
+        handles=[entry for column in range(columns) for entry in entries[column::columns]],
         title=title,
         ncols=columns,
         loc="upper center" if columns > 1 else "upper left",

@@ -12,8 +12,8 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import (
+    AsinhNorm,
     Colormap,
-    FuncNorm,
     LinearSegmentedColormap,
     Normalize,
     PowerNorm,
@@ -21,7 +21,6 @@ from matplotlib.colors import (
     to_rgb,
     to_rgba,
 )
-from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -113,17 +112,7 @@ def head_colors(count: int, *, dark: bool) -> Sequence[str]:
 
 
 def shade(most: float, *, signed: bool) -> Normalize:
-    """The scale of shades, as √(number ÷ `most`): most weights are small."""
+    """The scale of shades up to a number: most weights are small, so it is no linear one."""
     if signed:
-        return FuncNorm((_signed_root, _signed_square), -most, most)
+        return AsinhNorm(most / 10, -most, most)
     return PowerNorm(0.5, 0, most)
-
-
-def _signed_root(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    roots: NDArray[np.float64] = np.sign(values) * np.sqrt(np.abs(values))
-    return roots
-
-
-def _signed_square(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    squares: NDArray[np.float64] = np.sign(values) * np.square(values)
-    return squares

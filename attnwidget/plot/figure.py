@@ -28,28 +28,30 @@ from PIL import Image
 from attnwidget.analysis import LENSES, Lens
 from attnwidget.arguments import real
 from attnwidget.record import AttentionRecord
-from attnwidget.view_state import PAIR, SIMILARITY
+from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY
 from attnwidget.wire import SentArc, SentMetric, SentSimilarity, partner_stacks
 
-from .attention import Attention
+from .attention import Attention, SideName
 from .axes import PLAIN, Size, clean, grown
 from .colors import DARK
 from .fonts import fonts_for
 from .head_plot import draw_head, head_size
 from .heads import Heads
 from .image_plot import draw_image, on_image
-from .map_plot import draw_map, map_size
+from .map_plot import map as draw_map
+from .map_plot import map_size
 from .matrix_plot import draw_matrix, matrix_size
-from .model_plot import Rows, draw_model, model_size
+from .model_plot import model, model_size
 from .neuron_plot import draw_neuron, neuron_size
-from .ranking_plot import draw_ranking, ranking_size
+from .ranking_plot import ranking, ranking_size
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
 PanelName = Literal["head", "matrix", "model", "neuron", "map"]
 
 PRINT_DPI = 240.0
-_PREVIEW_DPI = 96.0
+# The picture beside a widget, in inches: small, with few labels, since each display draws it.
+_PREVIEW, _PREVIEW_DPI = (5.6, 4.2), 96.0
 # The largest picture, as matplotlib and most memories allow.
 _LONGEST_SIDE, _MOST_PIXELS = 2**16 - 1, 2**28
 
@@ -91,16 +93,12 @@ class Shown:
     def lens(self) -> Lens:
         return next(each for each in self.lenses if each.name == self.choices["lens"])
 
-    @property
-    def current(self) -> str:
-        """The name of the current head."""
-        return f"{self.choices['layer']}-{self.choices['head']}"
-
     @cached_property
     def attention(self) -> Attention:
         """The attention that the head view shows; in the model view, that of the opened head."""
         choices, opened = self.choices, self.view == "model"
-        side: Literal["query", "key"] = "key" if choices["query"] is None else "query"
+        by_key = choices["query"] is None and choices["key"] is not None
+        side: SideName = "key" if by_key else "query"
         position = choices[side]
         return Attention(
             self.record,
@@ -131,21 +129,23 @@ class Shown:
 
     @cached_property
     def heads(self) -> Heads:
-        pair = self.choices["query"], self.choices["key"]
-        own = [self._pair_metric(*pair)] if self.choices["sort"] == PAIR and None not in pair else []
-        return Heads(self.record, self.stack, self.overview, [*self.metrics, *own])
+        query, key = self.choices["query"], self.choices["key"]
+        of_pair = self.choices["sort"] == PAIR and query is not None and key is not None
+        own = [self._pair_metric(query, key)] if of_pair else []
+        near = self.similarity
+        similarity = near if near is not None and self.stack in near["places"] else None
+        return Heads(self.record, self.stack, self.overview, [*self.metrics, *own], similarity)
 
     @property
-    def rows(self) -> Rows:
-        """The included heads, sorted as chosen."""
-        names = ("sort", "include_layers", "include_heads")
-        return self.heads.order(*(self.choices[name] for name in names))
+    def color(self) -> str:
+        """The colours of heads: their patterns, where the stack lacks the chosen metric."""
+        chosen = str(self.choices["color"])
+        return chosen if chosen in ("layer", *self.heads.metrics) else "pattern"
 
     @property
-    def ranked(self) -> str:
-        """The metric by which heads are ranked."""
-        chosen = [self.choices["sort"], self.choices["color"], *self.heads.metrics]
-        return str(next(name for name in chosen if name in self.heads.metrics))
+    def included(self) -> dict[str, Any]:
+        """The order and the inclusion of heads."""
+        return {name: self.choices[name] for name in ("sort", "include_layers", "include_heads")}
 
     @cached_property
     def _partners(self) -> dict[str, str]:
@@ -185,19 +185,23 @@ def _draw_head(axes: Axes, shown: Shown) -> None:
 
 
 def _draw_model(axes: Axes, shown: Shown) -> None:
-    heads, color, segments = shown.heads, shown.choices["color"], shown.choices["segments"]
     if shown.choices["ranking"]:
-        draw_ranking(axes, heads, shown.ranked, color)
+        # Without an order, heads are ranked by their colour, or by the first metric.
+        names = [shown.choices["sort"], shown.color, *shown.heads.metrics]
+        by = next(name for name in names if name in shown.heads.metrics)
+        ranking(shown.heads, by, color=shown.color, ax=axes)
     else:
-        style: dict[str, Any] = {"segments": segments, "marked": shown.current}
-        draw_model(axes, heads, shown.lens, shown.rows, color, **style)
+        model(shown.heads, lens=shown.lens, color=shown.color, ax=axes, **shown.included)
 
 
 def _draw_map(axes: Axes, shown: Shown) -> None:
-    x, y, color, size = (shown.choices[name] for name in ("map_x", "map_y", "color", "map_size"))
-    similarity = shown.similarity if x == SIMILARITY else None
-    style: dict[str, Any] = {"similarity": similarity, "marked": shown.current}
-    draw_map(axes, shown.heads, (x, y), color, size, **style)
+    known = {"distance", "entropy", NO_SIZE, *shown.heads.metrics}
+    known |= {SIMILARITY} if shown.heads.similarity is not None else set()
+    chosen = {"x": "map_x", "y": "map_y", "size": "map_size"}
+    places = {name: shown.choices[choice] for name, choice in chosen.items()}
+    # Where the stack lacks a metric, the default stands in.
+    places = {name: value for name, value in places.items() if value in known}
+    draw_map(shown.heads, color=shown.color, ax=axes, **places)
 
 
 _PANELS: dict[PanelName, _Panel] = {
@@ -210,7 +214,9 @@ _PANELS: dict[PanelName, _Panel] = {
     ),
     "model": _Panel(
         lambda shown: (
-            ranking_size(shown.heads) if shown.choices["ranking"] else model_size(shown.rows)
+            ranking_size(shown.heads)
+            if shown.choices["ranking"]
+            else model_size(shown.heads.order(**shown.included))
         ),
         _draw_model,
     ),
@@ -276,7 +282,11 @@ def figure_bytes(
                 "fewer dpi or a smaller size, or save an .svg or .pdf"
             )
         out = io.BytesIO()
-        figure.savefig(out, format=kind, metadata=metadata, dpi=dpi)
+        with warnings.catch_warnings():
+            if kind == "svg":
+                # Text stays text: a reader has the font that this machine lacks.
+                warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
+            figure.savefig(out, format=kind, metadata=metadata, dpi=dpi)
     return out.getvalue()
 
 
@@ -287,7 +297,9 @@ def preview_bytes(shown: Shown) -> bytes:
     """
     with _style(shown), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
-        figure = draw_figure(shown, _panels(shown)[0])
+        figure = draw_figure(shown, _panels(shown)[0], _PREVIEW)
+        # A constrained layout measures every label several times.
+        figure.set_layout_engine("tight")
         figure.set_dpi(_PREVIEW_DPI)
         canvas: Any = FigureCanvasAgg(figure)
         canvas.draw()
@@ -359,7 +371,10 @@ def _style(shown: Shown) -> Iterator[None]:
     """Draw with the session's settings, the widget's theme, and fonts for all characters."""
     stack = shown.record.stack(shown.stack)
     labels = *stack.queries.labels, *stack.keys.labels, shown.record.model
-    style: dict[Any, Any] = {**_SETTINGS, "font.family": fonts_for(map(clean, labels))}
+    style: dict[Any, Any] = {
+        **_SETTINGS,
+        "font.family": fonts_for(map(clean, labels)),
+    }
     if shown.choices["theme"] == "dark":
         backgrounds = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
         inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 import matplotlib
 from matplotlib import font_manager
@@ -22,9 +23,10 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
     """
     files = _files()
     session: list[str] = []
-    for family in matplotlib.rcParams["font.family"]:
+    params: dict[Any, Any] = dict(matplotlib.rcParams)
+    for family in params["font.family"]:
         # A family such as "sans-serif" is a list of fonts.
-        names = dict(matplotlib.rcParams).get(f"font.{family}", [family])
+        names = params.get(f"font.{family}", [family])
         session += [name for name in names if name in files]
     chosen = session or ["DejaVu Sans"]
     missing = {letter for letter in "".join(texts) if _is_visible(letter)}

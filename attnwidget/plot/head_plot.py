@@ -27,7 +27,7 @@ from .colors import palette_of
 from .image_plot import draw_image, on_image
 from .lines import MAX_SINGLE_TOKENS, draw_arcs, draw_lines
 
-_LEGEND_COLUMNS = 8
+_LEGEND_COLUMNS = 6
 
 
 def head(

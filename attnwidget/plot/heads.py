@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import matplotlib
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from attnwidget.analysis import Lens
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord, Stack
-from attnwidget.wire import SentMetric, encode_overview, encode_own_metrics, heads_alone
 from attnwidget.wire import Metrics as OwnMetrics
+from attnwidget.wire import (
+    SentMetric,
+    SentSimilarity,
+    encode_overview,
+    encode_own_metrics,
+    heads_alone,
+)
 from attnwidget.wire.metrics import HeadNumbers
 
 from .axes import add_colorbar, add_legend
@@ -40,40 +47,59 @@ class Heads:
     Attributes:
         overview: the result of `wire.encode_overview`.
         own: further metrics, as `wire.encode_own_metrics` returns them.
+        similarity: as `wire.encode_similarity` returns it, if it has the stack.
     """
 
     record: AttentionRecord
     stack_name: str
     overview: tuple[Mapping[str, Any], bytes]
-    own: Sequence[SentMetric] = field(default=())
+    own: Sequence[SentMetric] = ()
+    similarity: SentSimilarity | None = None
 
     @classmethod
-    def of(
-        cls, record: AttentionRecord | HeadProfile, stack: str | None, own: OwnMetrics | None = None
-    ) -> Heads:
+    def of(cls, source: HeadSource, stack: str | None, own: OwnMetrics | None = None) -> Heads:
         """Those of a record; or of a profile, with its means over texts.
 
         Raises:
             KeyError: there is no such stack.
             TypeError, ValueError: `own` are no metrics of these heads.
         """
-        profile = record if isinstance(record, HeadProfile) else None
-        heads = heads_alone(record) if isinstance(record, HeadProfile) else record
-        name = heads.stacks[0] if stack is None else stack
-        heads.stack(name)
-        return cls(
-            heads, name, encode_overview(heads, profile), encode_own_metrics(heads, own or {})
-        )
+        if isinstance(source, Heads):
+            return source
+        profile = source if isinstance(source, HeadProfile) else None
+        record = heads_alone(source) if isinstance(source, HeadProfile) else source
+        name = record.stacks[0] if stack is None else stack
+        record.stack(name)
+        metrics = encode_own_metrics(record, {} if own is None else own)
+        return cls(record, name, encode_overview(record, profile), metrics)
 
     @property
     def stack(self) -> Stack:
         return self.record.stack(self.stack_name)
 
     @property
-    def num_texts(self) -> int | None:
-        """The number of texts over which numbers and thumbnails are means; None for this alone."""
-        texts: int | None = self.overview[0]["texts"]
-        return texts
+    def of_texts(self) -> str:
+        """The words for means over texts; "" where numbers are of a single text."""
+        count = self.overview[0]["texts"]
+        return "" if count is None else f"means of {count:,} texts"
+
+    def layers_without(self, lens: Lens) -> list[int]:
+        """The numbers of the layers that lack a lens: of means over texts, all.
+
+        Raises:
+            ValueError: no layer has it.
+        """
+        found, numbers = {}, self.stack.numbers
+        for number in numbers:
+            why = lens.why_not(self.record, self.stack_name, number)
+            if self.of_texts:
+                found[number] = "is of many texts, with means of attention alone"
+            elif why is not None:
+                found[number] = why.sentence
+        if len(found) == len(numbers):
+            first = numbers[0]
+            raise ValueError(f"lens {lens.name!r} is not known: layer {first} {found[first]}")
+        return list(found)
 
     @cached_property
     def metrics(self) -> dict[str, SentMetric]:
@@ -116,14 +142,14 @@ class Heads:
         """The metric of every head, [layers, heads]; NaN for no value."""
         return self._table(metric["values"])
 
-    def null(self, metric: SentMetric) -> Numbers | None:
-        """The metric's null of every head, as `values`; None if it has none."""
-        return self._table(metric["null"]["values"]) if "null" in metric else None
+    def null(self, metric: SentMetric) -> Numbers:
+        """The metric's null of every head, as `values`; NaN if it has none."""
+        return self._table(metric["null"]["values"] if "null" in metric else {})
 
     def null_range(self, metric: SentMetric) -> Range | None:
         """The range of 95% of the null's heads; None where there is no null."""
         null = self.null(metric)
-        known = np.zeros(0) if null is None else null[np.isfinite(null)]
+        known = null[np.isfinite(null)]
         if not len(known):
             return None
         low, high = np.percentile(known, NULL_ENDS)
@@ -141,26 +167,21 @@ class Heads:
         include_layers: Sequence[int] | None = None,
         include_heads: Sequence[int] | None = None,
     ) -> list[tuple[int, list[int]]]:
-        """(place of a layer, its heads from left to right) of the included heads; all if none is.
-
-        Args:
-            sort: the name of a metric, from its highest value to its lowest; another name for the
-                order of the model.
-        """
+        """(place of a layer, its heads from left to right), as `model` takes them."""
+        table = np.zeros(self.shape)
+        if sort in self.metrics:
+            # Heads without a value are the last.
+            table = -np.nan_to_num(self.values(self.metrics[sort]), nan=-np.inf)
         rows = []
-        values = self.values(self.metrics[sort]) if sort in self.metrics else None
         for place, layer in enumerate(self.stack.layers):
-            heads = [
-                head
-                for head in range(layer.num_heads)
-                if include_heads is None or head in include_heads
-            ]
-            if values is not None:
-                row = values[place]
-                heads.sort(key=lambda head: (math.isnan(row[head]), -row[head], head))  # noqa: B023
+            order = np.argsort(table[place, : layer.num_heads], kind="stable").tolist()
+            heads = [head for head in order if include_heads is None or head in include_heads]
             if heads and (include_layers is None or layer.number in include_layers):
                 rows.append((place, heads))
         return rows or self.order(sort)
+
+
+HeadSource: TypeAlias = "AttentionRecord | HeadProfile | Heads"
 
 
 class HeadColors(NamedTuple):
@@ -178,12 +199,17 @@ class HeadColors(NamedTuple):
     mappable: ScalarMappable | None = None
     label: str = ""
 
-    def explain(self, axes: Axes) -> None:
-        """Add the colour bar, or the legend beside the Axes."""
+    def explain(self, axes: Axes, handles: Sequence[Artist] | None = None) -> None:
+        """Add the colour bar, and a legend beside the Axes.
+
+        Args:
+            handles: its entries; those of the colours if None.
+        """
+        entries = self.handles if handles is None else handles
         if self.mappable is not None:
             add_colorbar(axes, self.mappable, self.label)
-        elif self.handles:
-            add_legend(axes, self.handles)
+        if entries:
+            add_legend(axes, entries)
 
 
 def head_inks(heads: Heads, color: str, palette: Palette) -> HeadColors:
@@ -201,8 +227,9 @@ def head_inks(heads: Heads, color: str, palette: Palette) -> HeadColors:
         metric = heads.metrics[color]
         values = heads.values(metric)
         middle = mixed(palette.background, palette.text, 0.5)
-        mappable = metric_scale(values, metric["signed"], palette, middle)
-        mappable.cmap.set_bad(mixed(palette.background, palette.text, 0.2))
+        norm, cmap = metric_scale(values, metric["signed"], palette, middle)
+        grey = mixed(palette.background, palette.text, 0.2)
+        mappable = ScalarMappable(norm, cmap.with_extremes(bad=grey))
         inks = mappable.to_rgba(np.ma.masked_invalid(values))
         return HeadColors(inks, mappable=mappable, label=metric_title(metric))
     patterns = heads.overview[0]["patterns"]
@@ -221,15 +248,20 @@ def head_inks(heads: Heads, color: str, palette: Palette) -> HeadColors:
 
 def metric_scale(
     values: Numbers, signed: bool, palette: Palette, middle: str | None = None
-) -> ScalarMappable:
-    """The scale of a metric: with a sign, it diverges from the middle's colour at zero."""
+) -> tuple[Normalize, Colormap]:
+    """The scale of a metric; one with a sign diverges at zero, from the middle's colour."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-    cmap: Colormap = matplotlib.colormaps[matplotlib.rcParams["image.cmap"]].copy()
-    if signed:
-        high = max(abs(low), abs(high)) or 1.0
-        low, cmap = -high, palette.colormap(signed=True, middle=middle)
-    return ScalarMappable(Normalize(low, high), cmap)
+    if not signed:
+        return Normalize(low, high), matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
+    most = max(abs(low), abs(high)) or 1.0
+    return Normalize(-most, most), palette.colormap(signed=True, middle=middle)
+
+
+def sign_legend(axes: Axes, palette: Palette) -> None:
+    """Add a legend of the colours of numbers with a sign."""
+    signs = (palette.positive, "above 0"), (palette.negative, "below 0")
+    add_legend(axes, [Patch(color=color, label=label) for color, label in signs])
 
 
 def metric_title(metric: SentMetric) -> str:

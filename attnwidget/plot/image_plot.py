@@ -46,7 +46,7 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
     assert image is not None
     assert patches is not None
     own = list(attention.locked) or [_first(attention, patches)]
-    head, labels = attention.drawn[0], attention.stack.keys.labels
+    head, labels = attention.current, attention.stack.keys.labels
     numbers = attention.numbers(head)
     received = (numbers[own] if attention.side == "query" else numbers[:, own].T).sum(axis=0)
     with Image.open(io.BytesIO(image.data)) as opened:

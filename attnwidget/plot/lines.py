@@ -63,23 +63,24 @@ def draw_lines(
     )
     names, colors = _legend(attention, palette)
     units = [np.array(side.shown)[at] for side, at in zip(sides, chosen, strict=True)]
-    parts, total = [], 0.0
+    parts: list[Numbers] = []
+    total = 0.0
     for head in attention.drawn:
         numbers = attention.numbers(head).astype(np.float64)
-        of_locked = numbers[:, units[1]] if attention.side == "key" else numbers[units[0]]
-        total += float(np.abs(of_locked).sum())
+        total += float(
+            (numbers[:, units[1]] if attention.side == "key" else numbers[units[0]]).sum()
+        )
         sums = np.add.reduceat(numbers[np.ix_(*units)], rows[:-1], axis=0)
         means = np.add.reduceat(sums, columns[:-1], axis=1) / np.diff(rows)[:, None]
         parts += [np.maximum(means, 0), np.maximum(-means, 0)] if attention.signed else [means]
     table = np.stack(parts)
-    shown = float((_strongest(table) * np.diff(rows)[:, None]).sum())
-    table = _strongest(table)
-    # A number with a sign has a scale of its own.
-    shares = np.minimum(table / (table.max() or 1) if attention.signed else table, 1)
-    part, row, column = np.unravel_index(np.argsort(shares, axis=None), table.shape)
-    drawn = shares[part, row, column] > 0
-    part, row, column = part[drawn], row[drawn], column[drawn]
-    weights = shares[part, row, column]
+    # The strongest are on top.
+    order = np.argsort(-table, axis=None, kind="stable")[:_MAX_LINES][::-1]
+    part, row, column = np.unravel_index(order[table.flat[order] >= _FAINTEST], table.shape)
+    weights = table[part, row, column]
+    shown = float((weights * np.diff(rows)[row]).sum())
+    # Numbers with a sign have a scale of their own.
+    weights = np.minimum(weights / (table.max() if attention.signed else 1), 1)
 
     width, height = size_in_points(axes)
     row_points = height / max(at[-1] + at[0] for at in places)
@@ -94,13 +95,10 @@ def draw_lines(
     shift = ((part + 0.5) / len(table) - 0.5) * _SPREAD * 2 * min(at[0] for at in places)
     _add_curves(axes, starts[row] + shift, ends[column] + shift, inks, widths)
 
-    percent = 100 * shown / total if total else 100
-    # The rounding of a sum is no attention that is left out.
-    notes = (
-        []
-        if percent > 99.9999
-        else [f"{math.floor(percent * 10) / 10:g}% of {attention.measure} drawn"]
-    )
+    percent, notes = 100 * shown / total if total else 100, []
+    # The rounding of a sum is no attention that is left out, and signs cancel each other out.
+    if percent < 99.9999 and not attention.signed:
+        notes.append(f"{math.floor(percent * 10) / 10:g}% of {attention.measure} drawn")
     if max(np.diff(bound).max() for bound in bounds) > 1:
         group = " × ".join(f"{np.diff(bound).max()}" for bound in bounds)
         notes.append(f"each line of up to {group} tokens")
@@ -117,20 +115,8 @@ def _legend(attention: Attention, palette: Palette) -> tuple[list[str], list[str
         words = ["above 0", "below 0"] if attention.other is None else ["more in B", "less in B"]
         return words, [palette.positive, palette.negative]
     count = attention.stack.layer(attention.layer).num_heads
-    known = head_colors(count, dark=palette.dark)
-    drawn = attention.drawn
-    return [f"{head}" for head in drawn], [
-        palette.ink if head is None else known[head] for head in drawn
-    ]
-
-
-def _strongest(table: Numbers) -> Numbers:
-    """The numbers that are drawn, and 0 in place of the others."""
-    count = np.count_nonzero(table >= _FAINTEST)
-    least = _FAINTEST
-    if count > _MAX_LINES:
-        least = float(np.partition(table, -_MAX_LINES, axis=None)[-_MAX_LINES])
-    return np.where(table >= least, table, 0)
+    known = {None: palette.ink, **dict(enumerate(head_colors(count, dark=palette.dark)))}
+    return [f"{head}" for head in attention.drawn], [known[head] for head in attention.drawn]
 
 
 def _add_curves(
@@ -161,18 +147,18 @@ def draw_arcs(
     Returns:
         Their entries in a legend, which count them.
     """
-    sides = attention.queries, attention.keys
     # Numbers with a sign do not say where a head attends.
     numbers = None if attention.signed else attention.numbers(attention.current)
-    ends: dict[bool, list[list[float]]] = {True: [], False: []}
+    ends: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     for arc in arcs:
-        spans = range(*arc["query"]), range(*arc["key"])
-        indices = [side.indices(span) for side, span in zip(sides, spans, strict=True)]
+        indices = [
+            side.indices(range(*span))
+            for side, span in ((attention.queries, arc["query"]), (attention.keys, arc["key"]))
+        ]
         if not all(indices):
             continue
-        units = [[side.shown[at] for at in each] for side, each in zip(sides, indices, strict=True)]
         start, end = (float(at[each].mean()) for at, each in zip(places, indices, strict=True))
-        ends[numbers is not None and _hits(attention, numbers, units, arc)].append([start, end])
+        ends[numbers is not None and finds(attention, numbers, arc)].append((start, end))
         if len(arcs) <= _MAX_ARC_LABELS:
             # The curves of several arcs are apart near the side that decides.
             x, way = (0.2, 0.104) if arc["by"] == "query" else (0.8, 0.896)
@@ -180,20 +166,25 @@ def draw_arcs(
             text = axes.text(x, start + way * (end - start), clean(arc["label"]), **PLAIN)
             text.set(fontsize="x-small", ha="center", va="center", bbox=box)
     handles, count = [], sum(map(len, ends.values()))
-    for found, style in ((True, "-"), (False, "--")):
+    styles: list[tuple[bool, Any]] = [(True, "-"), (False, "--")]
+    for found, style in styles:
         if ends[found]:
             starts, stops = np.array(ends[found]).T
-            _add_curves(axes, starts, stops, palette.text, 1.4, linestyles=style)
+            _add_curves(axes, starts, stops, colors=palette.text, widths=1.4, linestyles=style)
             label = f"{len(ends[found])} of {count} links" + (" found" if found else "")
             handles.append(Line2D([], [], color=palette.text, linestyle=style, label=label))
     return handles
 
 
-def _hits(attention: Attention, numbers: Floats, units: Sequence[list[int]], arc: SentArc) -> bool:
+def finds(attention: Attention, numbers: Floats, arc: SentArc) -> bool:
     """True if the largest weight of the side that decides lies on the arc."""
-    (near, far), side = units, attention.keys
+    near, far = (
+        list(dict.fromkeys(map(side.place, range(*span))))
+        for side, span in ((attention.queries, arc["query"]), (attention.keys, arc["key"]))
+    )
+    side = attention.keys
     if arc["by"] == "key":
-        (far, near), numbers, side = units, numbers.T, attention.queries
+        near, far, numbers, side = far, near, numbers.T, attention.queries
     row = numbers[near].mean(axis=0)
     # Special tokens do not count, nor, in self-attention, does the token itself.
     same = attention.stack.queries == attention.stack.keys

@@ -6,27 +6,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from attnwidget.corpus import HeadProfile
-from attnwidget.record import AttentionRecord
+from attnwidget.view_state import NO_SIZE, SIMILARITY
 from attnwidget.wire import Metrics, SentMetric, SentSimilarity
 
-from .axes import PLAIN, Size, add_caption, add_legend, clean, font_points, grown, new_axes
+from .axes import PLAIN, Size, add_caption, clean, font_points, grown, new_axes
 from .colors import palette_of
-from .heads import Heads, Numbers, head_inks, metric_title
+from .heads import Heads, HeadSource, Numbers, head_inks, metric_title
 
 # The areas of points in square points: of equal ones, and of the smallest and largest of others.
-_EQUAL = 30.0
-_AREAS = (8.0, 220.0)
+_EQUAL, _AREAS = 30.0, (8.0, 220.0)
 _MAX_LABELS = 12
 
 
 def map(
-    record: AttentionRecord | HeadProfile,
+    record: HeadSource,
     *,
     x: str = "distance",
     y: str = "entropy",
@@ -59,13 +58,64 @@ def map(
         KeyError, ImportError: as in `head`.
     """
     heads = Heads.of(record, stack, metrics)
-    defaults = (("x", x, "distance"), ("y", y, "entropy"), ("size", size, None))
-    for name, chosen, default in (*defaults, ("color", color, "pattern")):
-        others = (default, "layer") if name == "color" else (default,)
-        if chosen not in (*heads.metrics, *others):
+    similarity = heads.similarity if x == SIMILARITY else None
+    defaults = {"x": "distance", "y": "entropy", "size": NO_SIZE, "color": "pattern"}
+    for name, chosen in {"x": x, "y": y, "size": size or NO_SIZE, "color": color}.items():
+        other = {"color": "layer", "x": similarity and SIMILARITY}.get(name)
+        if chosen not in (*heads.metrics, defaults[name], other):
             raise ValueError(f"{name} is {chosen!r}; there are {', '.join(heads.metrics)}")
     ax = new_axes(map_size()) if ax is None else ax
-    draw_map(ax, heads, (x, y), color, size, caption=caption)
+    palette, there = palette_of(ax), heads.exist
+    colors, metric = head_inks(heads, color, palette), heads.metrics.get(size or NO_SIZE)
+    notes = [heads.of_texts]
+    on: tuple[SentMetric, ...] = ()
+    if similarity is not None:
+        places, nulls, null = _similar_places(similarity, heads.stack_name)
+        ax.set(xticks=[], yticks=[])
+        ax.set_aspect("equal", adjustable="datalim")
+        notes.append(f"near each other: alike by {similarity['label']}")
+        kept = similarity["kept"]
+        notes.append("" if kept is None else f"two dimensions keep {kept:.0%}")
+    else:
+        on = _on_axes(heads, x, y)
+        places = np.stack([heads.values(each)[there] for each in on], axis=1)
+        nulls = np.stack([heads.null(each)[there] for each in on], axis=1)
+        null = next((each["null"]["label"] for each in on if "null" in each), "")
+        ax.set_xlabel(_axis_title(on[0]), **PLAIN)
+        ax.set_ylabel(_axis_title(on[1]), **PLAIN)
+    areas = np.full(len(places), _EQUAL)
+    if metric is not None:
+        notes.append(f"size: |{metric['label']}|")
+        magnitudes = np.nan_to_num(np.abs(heads.values(metric)[there]))
+        areas = _AREAS[0] + (_AREAS[1] - _AREAS[0]) * magnitudes / (magnitudes.max() or 1)
+    known = np.asarray(np.isfinite(places).all(axis=1))
+    if not known.all():
+        notes.append(f"{np.count_nonzero(~known)} without a value")
+    # Small points stay visible on large ones.
+    order = [at for at in np.argsort(-areas, kind="stable") if known[at]]
+    ax.set_axisbelow(True)
+    style: dict[str, Any] = {"alpha": 0.75, "edgecolors": palette.background, "linewidths": 0.5}
+    inks = colors.rgba[there][order]
+    ax.scatter(places[order, 0], places[order, 1], s=areas[order], c=inks, zorder=3, **style)
+    handles: list[Artist] = list(colors.handles)
+    found = nulls[np.isfinite(nulls).all(axis=1)]
+    if len(found):
+        style = {"marker": "+", "color": palette.muted}
+        ax.scatter(found[:, 0], found[:, 1], s=18, linewidths=0.7, zorder=2, **style)
+        handles.append(Line2D([], [], linestyle="", label=clean(null), **style))
+    # The outline of a very narrow range is seen.
+    style = {"color": palette.muted, "alpha": 0.15, "linewidth": 1, "zorder": 1}
+    spans: list[Any] = [ax.axvspan, ax.axhspan]
+    ranges = [(span, heads.null_range(each)) for span, each in zip(spans, on, strict=False)]
+    for span, ends in ranges:
+        if ends is not None:
+            span(*ends, **style)
+    if any(ends for _, ends in ranges):
+        handles.append(Patch(label=f"95% of {clean(null)}", **style))
+    _name_points(ax, heads.names, places, areas, order)
+    colors.explain(ax, handles)
+    if caption:
+        add_caption(ax, notes, palette, ax.xaxis.label)
     return ax
 
 
@@ -75,113 +125,13 @@ def map_size() -> Size:
     return 1.2 * width, height
 
 
-def draw_map(
-    axes: Axes,
-    heads: Heads,
-    on: tuple[str, str],
-    color: str = "pattern",
-    size: str | None = None,
-    *,
-    similarity: SentSimilarity | None = None,
-    marked: str | None = None,
-    caption: bool = True,
-) -> None:
-    """Draw every head as a point, with the null beside them.
-
-    Args:
-        on: the metrics on the axes.
-        color, size, caption: as in `map`.
-        similarity: as `wire.encode_similarity` returns it, for places by it; None for metrics.
-        marked: the name of the head that is ringed.
-    """
-    palette, there = palette_of(axes), heads.exist
-    colors = head_inks(heads, color, palette)
-    by_similarity = _similar_places(heads, similarity)
-    if by_similarity is None:
-        x, y = _on_axes(heads, *on)
-        places = np.stack([heads.values(metric)[there] for metric in (x, y)], axis=1)
-        nulls = [heads.null(metric) for metric in (x, y)]
-        null = next((each["null"]["label"] for each in (x, y) if "null" in each), "")
-        null_places = (
-            None
-            if nulls[0] is None or nulls[1] is None
-            else np.stack([nulls[0][there], nulls[1][there]], axis=1)
-        )
-    else:
-        places, null_places, null = by_similarity
-    metric = heads.metrics.get(size or "")
-    areas = np.full(len(places), _EQUAL)
-    if metric is not None:
-        magnitudes = np.nan_to_num(np.abs(heads.values(metric)[there]))
-        areas = _AREAS[0] + (_AREAS[1] - _AREAS[0]) * magnitudes / (magnitudes.max() or 1)
-    known = np.isfinite(places).all(axis=1)
-    # Small points stay visible on large ones.
-    order = [at for at in np.argsort(-areas, kind="stable") if known[at]]
-    axes.set_axisbelow(True)
-    axes.scatter(
-        *places[order].T,
-        s=areas[order],
-        c=colors.rgba[there][order],
-        alpha=0.75,
-        edgecolors=palette.background,
-        linewidths=0.5,
-        zorder=3,
-    )
-    handles: list[Any] = list(colors.handles)
-    if null_places is not None:
-        style: dict[str, Any] = {"marker": "+", "color": palette.muted}
-        found = null_places[np.isfinite(null_places).all(axis=1)]
-        axes.scatter(*found.T, s=18, linewidths=0.7, zorder=2, **style)
-        handles.append(Line2D([], [], linestyle="", label=clean(null), **style))
-    if by_similarity is None:
-        spans = [(heads.null_range(m), span) for m, span in ((x, axes.axvspan), (y, axes.axhspan))]
-        # The outline of a very narrow range is seen.
-        style = {"color": palette.muted, "alpha": 0.15, "linewidth": 1, "zorder": 1}
-        for ends, span in spans:
-            if ends is not None:
-                span(*ends, **style)
-        if any(ends for ends, _ in spans):
-            handles.append(Patch(**style, label=f"95% of {clean(null)}"))
-        axes.set_xlabel(_axis_title(x), **PLAIN)
-        axes.set_ylabel(_axis_title(y), **PLAIN)
-    else:
-        axes.set(xticks=[], yticks=[])
-        axes.set_aspect("equal", adjustable="datalim")
-    current = None if marked is None else heads.names.index(marked)
-    if current is not None and known[current]:
-        ring = (np.sqrt(areas[current]) + 6) ** 2
-        ring_style: dict[str, Any] = {"facecolors": "none", "edgecolors": palette.accent}
-        axes.scatter(*places[current], s=ring, linewidths=1.5, zorder=4, **ring_style)
-    _name_points(axes, heads.names, places, areas, order, current)
-    if colors.mappable is not None:
-        colors.explain(axes)
-    if handles:
-        add_legend(axes, handles)
-    if caption:
-        notes = [] if metric is None else [f"size: |{metric['label']}|"]
-        if by_similarity is not None and similarity is not None:
-            kept = similarity["kept"]
-            notes.append(f"near each other: alike by {similarity['label']}")
-            notes.append("" if kept is None else f"two dimensions keep {kept:.0%}")
-        if heads.num_texts is not None:
-            notes.append(f"means of {heads.num_texts:,} texts")
-        if not known.all():
-            notes.append(f"{np.count_nonzero(~known)} without a value")
-        add_caption(axes, notes, palette, axes.xaxis.label)
-
-
-def _similar_places(
-    heads: Heads, similarity: SentSimilarity | None
-) -> tuple[Numbers, Numbers | None, str] | None:
-    """(places, places of the null, its label) by similarity; None if the stack has none."""
-    name = heads.stack_name
-    if similarity is None or name not in similarity["places"]:
-        return None
+def _similar_places(similarity: SentSimilarity, name: str) -> tuple[Numbers, Numbers, str]:
+    """(places, places of the null, its label) of a stack's heads, [heads, 2]."""
     places = np.concatenate([np.array(row) for row in similarity["places"][name]])
-    null = similarity.get("null")
-    if null is None:
-        return places, None, ""
-    return places, np.concatenate([np.array(row) for row in null["places"][name]]), null["label"]
+    if "null" not in similarity:
+        return places, np.zeros((0, 2)), ""
+    nulls = similarity["null"]["places"][name]
+    return places, np.concatenate([np.array(row) for row in nulls]), similarity["null"]["label"]
 
 
 def _on_axes(heads: Heads, x: str, y: str) -> tuple[SentMetric, SentMetric]:
@@ -203,41 +153,28 @@ def _axis_title(metric: SentMetric) -> str:
 
 
 def _name_points(
-    axes: Axes,
-    names: Sequence[str],
-    places: Numbers,
-    areas: Numbers,
-    order: Sequence[int],
-    current: int | None,
+    axes: Axes, names: Sequence[str], places: Numbers, areas: Numbers, order: Sequence[int]
 ) -> None:
     """Name the largest points, or those farthest from the middle, where there is room."""
     if not order:
         return
     shown = places[order]
-    spread = shown.std(axis=0) + 1e-12
-    distance = np.linalg.norm((places - shown.mean(axis=0)) / spread, axis=1)
+    distance = np.linalg.norm((places - shown.mean(axis=0)) / (shown.std(axis=0) + 1e-12), axis=1)
     importance = areas if np.ptp(areas) else distance
-    notable = sorted(order, key=lambda at: (at != current, -importance[at]))
     # The final place of points in the figure is known once limits are set.
     axes.autoscale_view()
     points = axes.transData.transform(places) * 72 / axes.figure.dpi
-    size = font_points("small") * 0.9
-    taken: list[NDArray[np.float64]] = []
-    for at in notable:
-        if len(taken) == _MAX_LABELS:
+    size = 0.9 * font_points("small")
+    boxes: list[NDArray[np.float64]] = []
+    for at in sorted(order, key=lambda at: -importance[at]):
+        if len(boxes) == _MAX_LABELS:
             break
-        corner = points[at] + (np.sqrt(areas[at]) / 2 + 2, -size / 2)
-        box = np.array([corner, corner + (0.6 * size * len(names[at]), size)])
-        covered = ((points[order] > box[0] - 2) & (points[order] < box[1] + 2)).all(axis=1).any()
-        overlaps = any((box[0] < o[1]).all() and (o[0] < box[1]).all() for o in taken)
-        if at == current or not (covered or overlaps):
-            taken.append(box)
-            axes.annotate(
-                names[at],
-                places[at],
-                tuple(corner - points[at]),
-                textcoords="offset points",
-                fontsize=size,
-                fontweight="bold" if at == current else "normal",
-                zorder=5,
-            )
+        offset = np.array([np.sqrt(areas[at]) / 2 + 2, -size / 2])
+        low = points[at] + offset
+        high = low + np.array([0.6 * size * len(names[at]), size])
+        covered = ((points[order] > low - 2) & (points[order] < high + 2)).all(axis=1).any()
+        overlaps = any((low < box[1]).all() and (box[0] < high).all() for box in boxes)
+        if not (covered or overlaps):
+            boxes.append(np.array([low, high]))
+            style: dict[str, Any] = {"textcoords": "offset points", "fontsize": size, "zorder": 5}
+            axes.annotate(names[at], places[at], tuple(offset), **style)

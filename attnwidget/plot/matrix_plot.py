@@ -23,6 +23,7 @@ from .axes import (
     group_bounds,
     grown,
     label_tokens,
+    labels_inches,
     new_axes,
     size_in_points,
 )
@@ -112,13 +113,19 @@ def matrices(
         image = draw_matrix(ax, attention, colorbar=False, most=most)
         ax.set_title(clean(title), **PLAIN)
         drawn.append(ax)
-    figure.colorbar(image, ax=drawn, label=clean(attention.measure))
+    figure.colorbar(image, ax=drawn, label=clean(attention.measure), shrink=0.7)
     return drawn
 
 
 def matrix_size(attention: Attention) -> Size:
     """The size of the matrix, its labels and its colour bar, in inches."""
-    return grown(len(attention.queries), len(attention.keys))
+    rows, columns = len(attention.queries), len(attention.keys)
+    _, height = grown(max(rows, columns))
+    cell = (height - 1) / max(rows, columns)
+    width, height = max(2.0, cell * columns), max(2.0, cell * rows)
+    return width + labels_inches(attention.queries) + 1.3, height + labels_inches(
+        attention.keys
+    ) + 0.7
 
 
 def draw_matrix(

@@ -98,8 +98,11 @@ def draw_neuron(axes: Axes, attention: Attention) -> None:
             bar = column.inset_axes((0.15, -0.09, 0.7, 0.025))
             axes.figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
             bar.tick_params(labelsize="x-small", length=2)
-    strip.set_ylabel("q", rotation=0, ha="right", va="center")
+    strip.set_title("q, and k below", fontsize="medium")
+    strip.set_yticks([0], labels=["q"])
     titles = {"k": "", "q × k": "q × k", "score": _score_title(attention), "weight": "softmax"}
+    if program is not None and program.sinks is not None:
+        titles["weight"] += f", {1 - weights.sum():.3f} in sink"
     for name, numbers in (("score", scores), ("weight", weights)):
         column = columns[name]
         if numbers is None:
@@ -117,7 +120,6 @@ def draw_neuron(axes: Axes, attention: Attention) -> None:
     room = size_in_points(axes)[1] * height / len(k)
     places = np.arange(len(k), dtype=float).tolist()
     label_tokens(columns["k"].yaxis, keys, places, room, palette)
-    columns["k"].set_ylabel("k", rotation=0, ha="right", va="center")
 
 
 def default_query(attention: Attention) -> int:

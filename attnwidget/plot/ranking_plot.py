@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from attnwidget.corpus import HeadProfile
-from attnwidget.record import AttentionRecord
-
 from .axes import PLAIN, Size, add_caption, add_legend, grown, new_axes
 from .colors import palette_of
-from .heads import Heads, head_inks, metric_title
+from .heads import Heads, HeadSource, head_inks, metric_title
 
 # The most heads that are drawn.
 _MAX_HEADS = 60
 
 
 def ranking(
-    record: AttentionRecord | HeadProfile,
+    record: HeadSource,
     metric: str,
     *,
+    color: str = "pattern",
     stack: str | None = None,
     caption: bool = True,
     ax: Axes | None = None,
@@ -31,7 +32,7 @@ def ranking(
         record: a record; or a profile, for its means over texts. The range of 95% of its null is
             grey.
         metric: the name of a metric, as of `model`.
-        stack, caption, ax: as in `head`.
+        color, stack, caption, ax: as in `model`.
 
     Returns:
         The Axes; `ax.patches` are the bars.
@@ -41,47 +42,34 @@ def ranking(
         KeyError, ImportError: as in `head`.
     """
     heads = Heads.of(record, stack)
-    heads.metric(metric)
+    by = heads.metric(metric)
     ax = new_axes(ranking_size(heads)) if ax is None else ax
-    draw_ranking(ax, heads, metric, caption=caption)
+    palette = palette_of(ax)
+    colors = head_inks(heads, color, palette)
+    values = heads.values(by)[heads.exist]
+    order = np.argsort(-values, kind="stable")
+    drawn = order[~np.isnan(values[order])][:_MAX_HEADS]
+    ax.barh(range(len(drawn)), values[drawn], color=colors.rgba[heads.exist][drawn])
+    ax.set_yticks(range(len(drawn)), labels=[heads.names[at] for at in drawn], fontsize="small")
+    ax.set(ylim=(len(drawn) - 0.5, -0.5), ylabel="layer-head")
+    ax.set_xlabel(metric_title(by), **PLAIN)
+    handles: list[Artist] = list(colors.handles)
+    null = heads.null_range(by)
+    if null is not None:
+        style: dict[str, Any] = {"color": palette.muted, "alpha": 0.35, "linewidth": 0}
+        ax.axvspan(*null, zorder=3, **style)
+        handles.append(Patch(label=f"95% of {by['null']['label']}", **style))
+    if color != metric:
+        colors.explain(ax, handles)
+    elif handles:
+        add_legend(ax, handles)
+    if caption:
+        left_out = len(drawn) < len(values)
+        notes = [f"the {len(drawn)} highest of {len(values)} heads" if left_out else ""]
+        add_caption(ax, [*notes, heads.of_texts], palette, ax.xaxis.label)
     return ax
 
 
 def ranking_size(heads: Heads) -> Size:
     """The size of the bars and their labels, in inches."""
     return grown(min(len(heads.names), _MAX_HEADS))
-
-
-def draw_ranking(
-    axes: Axes, heads: Heads, metric: str, color: str = "pattern", *, caption: bool = True
-) -> None:
-    """Draw a bar per head, as long as its number.
-
-    Args:
-        color, caption: as in `heads.head_inks` and `ranking`.
-    """
-    palette, by = palette_of(axes), heads.metrics[metric]
-    colors = head_inks(heads, color, palette)
-    values = heads.values(by)[heads.exist]
-    order = np.argsort(-values, kind="stable")
-    drawn = [at for at in order if not np.isnan(values[at])][:_MAX_HEADS]
-    axes.barh(range(len(drawn)), values[drawn], color=colors.rgba[heads.exist][drawn])
-    axes.set_yticks(range(len(drawn)), labels=[heads.names[at] for at in drawn], fontsize="small")
-    axes.set(ylim=(len(drawn) - 0.5, -0.5), ylabel="layer-head")
-    axes.set_xlabel(metric_title(by), **PLAIN)
-    handles = list(colors.handles)
-    null = heads.null_range(by)
-    if null is not None:
-        style = {"color": palette.muted, "alpha": 0.35, "linewidth": 0, "zorder": 3}
-        axes.axvspan(*null, **style)
-        handles.append(Patch(**style, label=f"95% of {by['null']['label']}"))
-    if colors.mappable is not None and color != metric:
-        colors.explain(axes)
-        handles = handles[len(colors.handles) :]
-    if handles:
-        add_legend(axes, handles)
-    notes = [f"the {len(drawn)} highest of {len(values)} heads" if len(drawn) < len(values) else ""]
-    if heads.num_texts is not None:
-        notes.append(f"means of {heads.num_texts:,} texts")
-    if caption:
-        add_caption(axes, notes, palette, axes.xaxis.label)
