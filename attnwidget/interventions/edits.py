@@ -1,17 +1,14 @@
-"""The interventions that a reader can ask for, as data."""
+"""The interventions that a reader can ask for, as data, without torch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, cast
 
 from attnwidget.analysis import positions
-from attnwidget.arguments import whole_number
-from attnwidget.record import AttentionRecord
-
-from .head_outputs import HeadOutputs
+from attnwidget.arguments import Check, check_fields, instance, one_of, whole_numbers
+from attnwidget.record import AttentionRecord, Floats, spans
 
 Mode = Literal["zero", "mean", "uniform", "self"]
 
@@ -22,40 +19,30 @@ Patched = Literal["output", "query", "key", "value", "weights"]
 # One number, several, or None for all.
 Numbers = int | Sequence[int] | None
 
+# The checks of where an edit is.
+_WHERE: dict[str, Check] = {"layers": whole_numbers, "heads": whole_numbers}
+
+_A_RECORD = "an AttentionRecord, as of attnwidget.capture(...)"
+OUTPUTS = "the outputs of another run, as of attnwidget.head_outputs(...)"
+
+
+def known_mode(name: str, value: Any) -> Mode:
+    """A check for a mode, which says how to resample."""
+    if isinstance(value, str) and value == "resample":
+        raise ValueError(
+            "to resample, give the outputs of another text: attnwidget.Patch(attnwidget."
+            "head_outputs(...)) in attnwidget.intervene, or source= of attnwidget.ablate and "
+            "attnwidget.ablation_scan"
+        )
+    known: Mode = one_of(Mode)(name, value)
+    return known
+
 
 def listed(numbers: Numbers, everything: list[int]) -> list[int]:
     """The numbers as a list."""
     if numbers is None:
         return everything
     return [numbers] if isinstance(numbers, int) else list(numbers)
-
-
-def whole_numbers(given: Any, name: str) -> Numbers:
-    """Numbers of numpy and torch, too, as ints.
-
-    Raises:
-        TypeError: they are something else.
-        ValueError: there are none.
-    """
-    if given is None:
-        return None
-    with suppress(TypeError):
-        return whole_number(given)
-    try:
-        numbers = tuple(map(whole_number, given))
-    except TypeError:
-        raise TypeError(
-            f"{name} is {given!r:.100}; expected a number, several as [0, 5], or None for all"
-        ) from None
-    if not numbers:
-        raise ValueError(f"{name} is empty; give at least one, or None for all")
-    return numbers
-
-
-def _check_place(edit: Intervention) -> None:
-    """Make ints of the numbers of layers and heads."""
-    for name in ("layers", "heads"):
-        object.__setattr__(edit, name, whole_numbers(getattr(edit, name), name))
 
 
 @dataclass(frozen=True)
@@ -83,17 +70,7 @@ class Ablate:
     at: PlaceInLayer = "head"
 
     def __post_init__(self) -> None:
-        _check_place(self)
-        if str(self.mode) == "resample":
-            raise ValueError(
-                "to resample, give the outputs of another text: attnwidget.Patch(attnwidget."
-                "head_outputs(...)) in attnwidget.intervene, or source= of attnwidget.ablate and "
-                "attnwidget.ablation_scan"
-            )
-        for name, value, known in (("mode", self.mode, Mode), ("at", self.at, PlaceInLayer)):
-            if value not in get_args(known):
-                expected = ", ".join(map(repr, get_args(known)))
-                raise ValueError(f"{name} is {value!r}; expected one of {expected}")
+        check_fields(self, **_WHERE, mode=known_mode, at=one_of(PlaceInLayer))
         if self.at == "projection" and self.mode != "zero":
             raise ValueError(
                 f"mode {self.mode!r} replaces the output of a head: use at='head', or mode='zero'"
@@ -115,7 +92,7 @@ class Scale:
     stack: str | None = None
 
     def __post_init__(self) -> None:
-        _check_place(self)
+        check_fields(self, **_WHERE)
 
 
 @dataclass(frozen=True)
@@ -146,12 +123,8 @@ class KnockOut:
     record: InitVar[AttentionRecord | None] = None
 
     def __post_init__(self, record: AttentionRecord | None) -> None:
-        _check_place(self)
-        if not isinstance(record, AttentionRecord | None):
-            raise TypeError(
-                f"record is {type(record).__name__}; expected an AttentionRecord, as of "
-                "attnwidget.capture"
-            )
+        check_fields(self, **_WHERE)
+        instance(AttentionRecord, _A_RECORD, none=True)("record", record)
         for side in ("queries", "keys"):
             found = _positions(getattr(self, side), record, self.stack, side)
             object.__setattr__(self, side, found)
@@ -160,6 +133,43 @@ class KnockOut:
     def sides(self) -> tuple[Numbers, Numbers]:
         """The positions of queries and of keys; those named by their text have been found."""
         return cast("Numbers", self.queries), cast("Numbers", self.keys)
+
+
+@dataclass(frozen=True)
+class HeadOutputs:
+    """The outputs of heads before the output projection.
+
+    Attributes:
+        layers: by stack, by the layer's number in the model, float32 [texts, heads, queries, d_v]
+            (of a model that attends within windows, [texts * windows, ...]).
+        missing: attention whose outputs are not known, as "module: reason".
+    """
+
+    layers: Mapping[str, Mapping[int, Floats]]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """Names of the stacks, as those of `AttentionRecord.stacks`."""
+        return tuple(self.layers)
+
+    def layer(self, layer: int, stack: str | None = None) -> Floats:
+        """The outputs of a layer's heads; of the first stack if `stack` is None.
+
+        Raises:
+            KeyError, IndexError: there is no such stack or layer.
+        """
+        name = self.stacks[0] if stack is None else stack
+        if name not in self.layers:
+            raise KeyError(f"no stack {name!r:.200}; there are {', '.join(self.stacks)}")
+        if layer not in self.layers[name]:
+            there = spans(tuple(self.layers[name]))
+            raise IndexError(f"layer {layer} does not exist: this stack has {there}")
+        return self.layers[name][layer]
+
+    def __repr__(self) -> str:
+        stacks = "; ".join(f"{name}: {len(layers)} layers" for name, layers in self.layers.items())
+        return f"<HeadOutputs {stacks}>"
 
 
 @dataclass(frozen=True)
@@ -187,21 +197,11 @@ class Patch:
     what: Patched = "output"
 
     def __post_init__(self) -> None:
-        _check_place(self)
-        if self.what not in get_args(Patched):
-            raise ValueError(
-                f"what is {self.what!r}; expected one of {', '.join(map(repr, get_args(Patched)))}"
-            )
-        expected = HeadOutputs if self.what == "output" else AttentionRecord
-        if not isinstance(self.source, expected):
-            raise TypeError(
-                f"source is {type(self.source).__name__}; what={self.what!r} is patched from "
-                + (
-                    "the outputs of another run: give attnwidget.head_outputs(...)"
-                    if self.what == "output"
-                    else "a record: give attnwidget.capture(...)"
-                )
-            )
+        check_fields(self, **_WHERE, what=one_of(Patched))
+        kind, words = (
+            (HeadOutputs, OUTPUTS) if self.what == "output" else (AttentionRecord, _A_RECORD)
+        )
+        check_fields(self, source=instance(kind, f"{words}, for what={self.what!r}"))
 
 
 Intervention = Ablate | Scale | KnockOut | Patch
@@ -220,7 +220,7 @@ def _positions(named: Any, record: AttentionRecord | None, stack: str | None, si
                 _of_text(each, record, stack, side) if isinstance(each, str) else [each]
             )
         ]
-    found = whole_numbers(named, side)
+    found: Numbers = whole_numbers(side, named)
     below = [position for position in listed(found, []) if position < 0]
     if below:
         raise ValueError(f"{side} has {below[0]}; positions count from 0, the first token")

@@ -1,8 +1,8 @@
-"""The effect of interventions on one text."""
+"""The effect of heads that are off on the output for one text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -18,9 +18,9 @@ from attnwidget.running.sequences import Sequences
 from attnwidget.tracing import trace, undisturbed
 
 from .editor import editing
-from .edits import Intervention
+from .edits import Ablate, HeadOutputs, Mode, Patch, PlaceInLayer
 from .effect import Effect, Softmax
-from .sites import SiteFinder, named_sites
+from .sites import SiteFinder
 
 _T = TypeVar("_T")
 
@@ -35,19 +35,47 @@ class Output:
     metric: float | None
 
 
-def effect_of(
+def ablate(
     model: torch.nn.Module,
     tokenizer: Any,
     text: str | Mapping[str, Any],
-    text_pair: str | None,
-    interventions: Sequence[Intervention],
+    text_pair: str | None = None,
     *,
-    target: str | None,
-    batch_index: int,
-    metric: Callable[[Any], float] | None,
-    record: bool,
+    heads: Iterable[tuple[int, int]],
+    stack: str | None = None,
+    mode: Mode = "zero",
+    at: PlaceInLayer = "head",
+    source: HeadOutputs | None = None,
+    target: str | None = None,
+    batch_index: int = 0,
+    metric: Callable[[Any], float] | None = None,
+    record: bool = True,
 ) -> Effect:
-    """See `attnwidget.ablate`."""
+    """Switch heads off, and measure the difference in the output of one text.
+
+    Args:
+        model, tokenizer, text, text_pair, target, batch_index: see `attnwidget.capture`.
+        heads: (layer, head) of each head that is off.
+        stack, mode, at: see `Ablate`.
+        source: the outputs of another run (`head_outputs`) to replace them by, in place of `mode`
+            and `at`: the heads are patched, as by `Patch`.
+        metric: your own function from the model's output to a number.
+        record: True to capture the attention before and after as well: later layers may attend
+            elsewhere without these heads.
+
+    Returns:
+        The predictions, or the hidden states, before and after.
+
+    Raises:
+        TypeError, ValueError, IndexError: see `attnwidget.capture` and `intervene`; or the model
+            returns neither logits nor hidden states, and there is no metric.
+    """
+    edits = [
+        Ablate(layer, head, stack, mode, at)
+        if source is None
+        else Patch(source, layer, head, stack)
+        for layer, head in _pairs(heads)
+    ]
     model = traceable(model)
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
 
@@ -61,13 +89,22 @@ def effect_of(
     finder = SiteFinder()
     with trace(model, finder, inputs.batch.size):
         before = _output(model, inputs, metric)
-    sites = named_sites(model, finder, inputs.batch.size)
+    sites = finder.sites(model, inputs.batch.size)
     record_before = captured()
-    with editing(model, interventions, sites.found):
+    with editing(model, edits, sites.found):
         after, record_after = _output(model, inputs, metric), captured()
     return effect_between(
         before, after, labels(model, tokenizer, before), _both(record_before, record_after)
     )
+
+
+def _pairs(heads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    try:
+        return [(layer, head) for layer, head in heads]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"heads is {heads!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
+        ) from None
 
 
 def effect_between(

@@ -9,8 +9,7 @@ from attnwidget.running.stacks import is_cross
 from attnwidget.tracing import Call, FunctionCall, head_values
 from attnwidget.tracing.masks import additive
 
-from .edits import Mode
-from .head_outputs import HeadOutputs
+from .edits import HeadOutputs, Mode
 
 
 def replacement(mode: Mode, call: Call, name: str) -> torch.Tensor:

@@ -1,57 +1,38 @@
-"""Assembly of a page from records and the choices with which they are shown."""
+"""Assembly of pages: records and the choices with which they are shown, packed into a document."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, SupportsIndex
 
-from attnwidget.progress import progress_bar, step_done
+from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord, Layer
-from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
-from attnwidget.wire import SavedEffect, SentArc, SentMetric, SentSimilarity
-from attnwidget.wire.compression import (
-    FINE,
-    FINE_DIFFERENCES,
-    LIMITS,
-    Limits,
-    Quality,
-    check_quality,
-)
+from attnwidget.wire import SentExamples, encode_record
+from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Quality, check_quality
 
-from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer, packed_rollouts
+from .base85 import base85_size
 from .document import PageRecord, PageWidget, document
-from .fine import PAGE_SIZE, packed_fine
-from .included import VIEWS, included_layers, included_views, opening_choices
+from .pack import (
+    PAGE_SIZE,
+    PackedLayer,
+    PackedLayers,
+    bare_layer,
+    packed_layer,
+    packed_layers,
+    packed_rollouts,
+)
+from .shown import VIEWS, ShownRecord, included_layers, included_views, opening_choices
 
-# The text of a layer's block beside its bytes, at most.
+# The text of a layer's block beside its bytes, at most; in an atlas, of fewer parts.
 _LAYER_TEXT = 1000
+_LAYER_TEXT_OF_EXAMPLE = 300
 
-
-@dataclass(frozen=True)
-class ShownRecord:
-    """A record, and the choices with which a page shows it.
-
-    Attributes:
-        record: the record. Widgets of the same record share its layers in a page.
-        manifest, overview: as `attnwidget.wire.encode_overview` returns them.
-        choices: the value of every choice, see `attnwidget.view_state`.
-        metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
-        similarity: as `attnwidget.wire.encode_similarity` returns it.
-        arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
-        effects: as `attnwidget.wire.encode_effects` returns them.
-    """
-
-    record: AttentionRecord
-    manifest: Mapping[str, Any]
-    overview: bytes
-    choices: Mapping[str, Any]
-    metrics: Sequence[SentMetric] = ()
-    similarity: SentSimilarity | None = None
-    arcs: Sequence[SentArc] = ()
-    effects: Sequence[SavedEffect] = ()
+# The views of an atlas: without the neuron view, whose queries and keys take several times the room
+# of weights.
+_ATLAS_VIEWS: tuple[View, ...] = ("head", "model", "map")
 
 
 def page_html(
@@ -67,121 +48,137 @@ def page_html(
     """
     check_quality(quality)
     names = included_views(views)
-    places: dict[int, int] = {}
-    distinct: list[ShownRecord] = []
-    for widget in shown:
-        if id(widget.record) not in places:
-            places[id(widget.record)] = len(distinct)
-            distinct.append(widget)
-    numbers = included_layers(layers, [widget.record for widget in distinct])
+    # Widgets of the same record share its layers.
+    by_record: dict[int, ShownRecord] = {}
+    for each in shown:
+        by_record.setdefault(id(each.record), each)
+    places, distinct = list(by_record), list(by_record.values())
+    numbers = included_layers(layers, [each.record for each in distinct])
     widgets = [
-        PageWidget(
-            places[id(widget.record)],
-            opening_choices(
-                widget.record,
-                widget.manifest,
-                widget.choices,
-                names,
-                numbers,
-                widget.metrics,
-                widget.similarity,
-            ),
-            widget.metrics,
-            widget.similarity,
-            arcs=widget.arcs,
-            effects=widget.effects,
-        )
-        for widget in shown
+        _widget(each, opening_choices(each, names, numbers), places.index(id(each.record)))
+        for each in shown
     ]
-
-    rolled = {id(widget.record) for widget in shown if widget.choices["lens"] == "rollout"}
+    rolled = {id(each.record) for each in shown if each.choices["lens"] == "rollout"}
     rollouts = [
-        packed_rollouts(widget.record) if id(widget.record) in rolled else {} for widget in distinct
+        packed_rollouts(each.record) if id(each.record) in rolled else {} for each in distinct
     ]
 
     def page(packed: Sequence[PackedLayers]) -> str:
         records = [
-            page_record(widget, names, own, own_rollouts)
-            for widget, own, own_rollouts in zip(distinct, packed, rollouts, strict=True)
+            _record(each, names, own, own_rollouts)
+            for each, own, own_rollouts in zip(distinct, packed, rollouts, strict=True)
         ]
         return document(records, widgets, names, complete=numbers is None)
 
-    included = [_included(widget.record, numbers) for widget in distinct]
-    layers_of_all = [layer for own in included for _, layer in own]
+    included = [_included(each.record, numbers) for each in distinct]
+    layers_of_all = [layer for own in included for layer in own.values()]
     with progress_bar("Packing", "layers", len(layers_of_all)):
         room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
-        compared = any("compared" in widget.manifest for widget in distinct)
+        compared = any("compared" in each.manifest for each in distinct)
         finest = FINE_DIFFERENCES if compared else FINE
-        packed = iter(_packed(layers_of_all, names, quality, room * 4 / 5, finest))
-        return page(
-            [{(name, layer.number): next(packed) for name, layer in own} for own in included]
+        packed = iter(
+            packed_layers(layers_of_all, quality, room * 4 / 5, finest, vectors="neuron" in names)
         )
-
-
-def save_page(
-    path: str | PathLike[str],
-    shown: Sequence[ShownRecord],
-    *,
-    views: Iterable[View] | None,
-    layers: Iterable[SupportsIndex] | None,
-    quality: Quality,
-) -> None:
-    """Write `page_html(…)` to a file, whole or not at all.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    writable(path)
-    html = page_html(shown, views=views, layers=layers, quality=quality)
-    write_whole(path, html.encode())
+        return page([{place: next(packed) for place in own} for own in included])
 
 
 def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
-    """The HTML of a page that shows one record with some of its layers.
+    """The HTML of a page in a frame, which shows one record with some of its layers.
 
     Args:
         packed: the layers, by stack and number.
         note: for the reader; "" for none.
     """
-    record = shown.record
-    widget = PageWidget(
-        0, dict(shown.choices), shown.metrics, shown.similarity, note, arcs=shown.arcs
+    rollouts = packed_rollouts(shown.record) if shown.choices["lens"] == "rollout" else {}
+    complete = len(packed) == len(_included(shown.record, None))
+    records = [_record(shown, VIEWS, packed, rollouts)]
+    widgets = [_widget(shown, dict(shown.choices), note=note)]
+    return document(records, widgets, VIEWS, complete=complete, framed=True)
+
+
+@dataclass(frozen=True)
+class PackedExample:
+    """A text of an atlas, without the numbers of heads.
+
+    Attributes:
+        record: the attention over it.
+        layers: its layers, by stack and number.
+    """
+
+    record: AttentionRecord
+    layers: PackedLayers
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes in a page, at most."""
+        sizes = [base85_size(len(layer.data)) for layer in self.layers.values()]
+        text = _LAYER_TEXT_OF_EXAMPLE * len(sizes) + len(json.dumps(encode_record(self.record)))
+        return sum(sizes) + text
+
+
+def pack_example(record: AttentionRecord) -> PackedExample:
+    """Pack all layers at the quality "compact"."""
+    layers = _included(record, None).items()
+    compact = LIMITS["compact"]
+    return PackedExample(
+        record, {place: packed_layer(layer, compact, vectors=False) for place, layer in layers}
     )
-    total = sum(len(record.stack(name).layers) for name in record.stacks)
-    rollouts = packed_rollouts(record) if shown.choices["lens"] == "rollout" else {}
-    whole = page_record(shown, VIEWS, packed, rollouts)
-    complete = len(packed) == total
-    return document([whole], [widget], VIEWS, complete=complete, framed=True)
 
 
-def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tuple[str, Layer]]:
-    return [
-        (name, layer)
+def page_of_examples(
+    shown: ShownRecord, examples: SentExamples, packed: Sequence[PackedExample]
+) -> str:
+    """The HTML of an atlas, which shows the first text, and opens the others.
+
+    Args:
+        shown: the first text, with the numbers of the profile, which the page has once.
+        examples: as `attnwidget.wire.encode_examples` returns them.
+        packed: their texts, as far as the page has them.
+    """
+    first, *others = packed
+    records = [_record(shown, _ATLAS_VIEWS, first.layers, {})]
+    for example in others:
+        manifest = _manifest(encode_record(example.record), example.layers)
+        records.append(PageRecord(example.record.model, manifest, None, example.layers, {}))
+    choices = opening_choices(shown, _ATLAS_VIEWS, None)
+    # Links between tokens, and what is off, belong to the first text alone.
+    widget = PageWidget(
+        0,
+        choices,
+        shown.metrics,
+        shown.similarity,
+        examples={**examples, "records": list(range(len(packed)))},
+    )
+    return document(records, [widget], _ATLAS_VIEWS, complete=True)
+
+
+def _included(
+    record: AttentionRecord, numbers: Sequence[int] | None
+) -> dict[tuple[str, int], Layer]:
+    """The layers of these numbers, by stack and number; all of them if None."""
+    return {
+        (name, layer.number): layer
         for name in record.stacks
         for layer in record.stack(name).layers
         if numbers is None or layer.number in numbers
-    ]
+    }
 
 
-def _packed(
-    layers: Sequence[Layer], views: Sequence[View], quality: Quality, room: float, finest: Limits
-) -> list[PackedLayer]:
-    """Pack layers, at quality "default" with the finest limits that fit into `room` bytes."""
-
-    def pack(layer: Layer, limits: Limits | None) -> PackedLayer:
-        return packed_layer(layer, limits, vectors="neuron" in views)
-
-    fine = packed_fine(layers, room, pack, finest) if quality == "default" else None
-    if fine is not None:
-        return fine
-    packed = []
-    for layer in layers:
-        packed.append(pack(layer, LIMITS["compact" if quality == "default" else quality]))
-        step_done()
-    return packed
+def _widget(
+    shown: ShownRecord, choices: Mapping[str, Any], place: int = 0, note: str = ""
+) -> PageWidget:
+    return PageWidget(
+        place,
+        choices,
+        shown.metrics,
+        shown.similarity,
+        note,
+        arcs=shown.arcs,
+        effects=shown.effects,
+    )
 
 
-def page_record(
+def _record(
     shown: ShownRecord,
     views: Sequence[View],
     packed: PackedLayers,
@@ -191,10 +188,10 @@ def page_record(
     overview = shown.overview if {"model", "map"} & set(views) else None
     # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if shown.record.model else ""
-    return PageRecord(model, page_manifest(shown.manifest, packed), overview, packed, rollouts)
+    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed, rollouts)
 
 
-def page_manifest(
+def _manifest(
     manifest: Mapping[str, Any], packed: Mapping[tuple[str, int], PackedLayer]
 ) -> dict[str, Any]:
     """The record's manifest, changed for layers that the page has as weights alone."""

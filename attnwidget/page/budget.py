@@ -20,9 +20,17 @@ from attnwidget.wire.compression import (
 )
 
 from .base85 import base85_size
-from .blocks import PackedLayer, PackedLayers, fits_in_page, packed_layer, packed_rollouts
-from .fine import PAGE_SIZE, packed_fine
-from .included import layer_numbers
+from .pack import (
+    PAGE_SIZE,
+    PackedLayer,
+    PackedLayers,
+    fits_in_page,
+    packed_fine,
+    packed_layer,
+    packed_layers,
+    packed_rollouts,
+)
+from .shown import layer_numbers
 
 # Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
 # differ in size, so a smaller excess may still turn out to fit.
@@ -90,11 +98,15 @@ def layers_within(
     else:
         names = [name for name in (stack, partners.get(stack)) if name is not None]
         chosen = [(name, record.layer(number, name)) for number in numbers for name in names]
+    finest = FINE_DIFFERENCES if partners else FINE
     with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
-        finest = FINE_DIFFERENCES if partners else FINE
+        if budget is None:
+            room = PAGE_SIZE * _DENSITY[method]
+            everything = packed_layers(
+                [own for _, own in chosen], quality or "default", room, finest
+            )
+            return dict(zip(_places(chosen), everything, strict=True)), ""
         saved, finer = _fitted(chosen, quality, budget, finest, method)
-    if budget is None:
-        return saved.packed, ""
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
     return saved.packed, _note(saved, finer, budget, record, advice)
 
@@ -135,30 +147,22 @@ def check_selection(
 def _fitted(
     chosen: list[tuple[str, Layer]],
     quality: Quality | None,
-    budget: float | None,
+    budget: float,
     finest: Limits,
     method: Method,
 ) -> tuple[Saved, Saved | None]:
     """(saved layers, the attempt at a finer quality or None), for the finest quality that fits."""
     if quality is None or quality == "default":
-        room = PAGE_SIZE if budget is None else min(budget, PAGE_SIZE)
-        room *= _DENSITY[method]
-        packed = packed_fine([layer for _, layer in chosen], room, packed_layer, finest)
+        room = min(budget, PAGE_SIZE) * _DENSITY[method]
+        packed = packed_fine([layer for _, layer in chosen], room, finest)
         if packed is not None:
-            places = [(stack, layer.number) for stack, layer in chosen]
-            size = _in_notebook(packed, method)
-            saved = Saved("default", chosen, method, dict(zip(places, packed, strict=True)), size)
-            return saved, None
-    qualities: list[Quality] = ["compact" if quality in (None, "default") else quality]
-    if budget is not None and quality is None:
-        qualities.append("draft")
-    attempts: list[Saved] = []
-    for attempted in qualities:
-        is_last = attempted == qualities[-1]
-        attempts.append(_within(Saved(attempted, chosen, method), budget, last=is_last))
-        if attempts[-1].complete:
-            break
-    return attempts[-1], attempts[0] if len(attempts) > 1 else None
+            layers = dict(zip(_places(chosen), packed, strict=True))
+            return Saved("default", chosen, method, layers, _in_notebook(packed, method)), None
+    first: Quality = "compact" if quality in (None, "default") else quality
+    saved = _within(Saved(first, chosen, method), budget, last=quality is not None)
+    if saved.complete or quality is not None:
+        return saved, None
+    return _within(Saved("draft", chosen, method), budget, last=True), saved
 
 
 def _note(
@@ -197,13 +201,13 @@ def _by_importance(
     ]
 
 
-def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
+def _within(saved: Saved, budget: float, *, last: bool) -> Saved:
     """Pack layers until the budget is full; unless `last`, only while all are likely to fit."""
     whole = sum(block_size(layer) for _, layer in saved.chosen)
     raw_size, packed_size = 0, 0
     too_large = False
     for stack, layer in saved.chosen:
-        if budget is not None and not fits_in_page(layer):
+        if not fits_in_page(layer):
             too_large = True
             continue
         packed = packed_layer(layer, LIMITS[saved.quality])
@@ -212,15 +216,19 @@ def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
         raw_size += block_size(layer)
         packed_size += size
         saved.expected = packed_size / raw_size * whole
-        if budget is not None and saved.size + size > budget:
+        if saved.size + size > budget:
             break
         saved.size += size
         saved.packed[stack, layer.number] = packed
-        if budget is not None and not last and saved.expected > _MAX_EXCESS * budget:
+        if not last and saved.expected > _MAX_EXCESS * budget:
             break
     if too_large:
         saved.expected = max(saved.expected, whole)
     return saved
+
+
+def _places(chosen: Iterable[tuple[str, Layer]]) -> list[tuple[str, int]]:
+    return [(stack, layer.number) for stack, layer in chosen]
 
 
 def _in_notebook(layers: Iterable[PackedLayer], method: Method) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 
-from .assemble import ShownRecord, page_within
-from .blocks import PackedLayers
+from .assemble import page_within
+from .pack import PackedLayers
+from .shown import ShownRecord
 
 # Only the text inside the frame is left where untrusted HTML is sanitized, as in somebody else's
 # notebook. Browsers do not show it beside a frame.

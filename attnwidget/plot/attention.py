@@ -13,8 +13,8 @@ from attnwidget.analysis import LENSES, Lens, MatrixLens, combined_heads
 from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
 from attnwidget.view_state import combination
-from attnwidget.view_state.choices import Combine
 from attnwidget.view_state.segments import shown_positions
+from attnwidget.view_state.table import Combine
 
 SideName = Literal["query", "key"]
 
@@ -116,7 +116,8 @@ class Attention:
         heads: Sequence[int] | None,
         *,
         stack: str | None,
-        lens: str | Lens,
+        lens: str | Lens = "attention",
+        segments: str = "all",
         query: int | None = None,
     ) -> Attention:
         """That of a record.
@@ -148,6 +149,7 @@ class Attention:
             heads,
             heads[0] if heads else 0,
             lens_of(lens),
+            segments=segments,
             locked=() if query is None else (query,),
             several=len(record.stacks) > 1,
         )

@@ -191,7 +191,9 @@ def _draw_model(axes: Axes, shown: Shown) -> None:
         by = next(name for name in names if name in shown.heads.metrics)
         ranking(shown.heads, by, color=shown.color, ax=axes)
     else:
-        model(shown.heads, lens=shown.lens, color=shown.color, ax=axes, **shown.included)
+        segments = shown.choices["segments"]
+        style: dict[str, Any] = {"color": shown.color, "segments": segments, **shown.included}
+        model(shown.heads, lens=shown.lens, ax=axes, **style)
 
 
 def _draw_map(axes: Axes, shown: Shown) -> None:

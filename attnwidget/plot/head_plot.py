@@ -37,6 +37,7 @@ def head(
     *,
     query: int | None = None,
     lens: str | Lens = "attention",
+    segments: str = "all",
     picture: bool = True,
     stack: str | None = None,
     caption: bool = True,
@@ -51,6 +52,8 @@ def head(
         lens: the numbers of the lines: one of `attnwidget.analysis.LENSES` or its name, such as
             "scores", before the softmax, or "values", for value-weighted norms as shares of each
             row. Numbers with a sign are blue above zero and orange below.
+        segments: "content" to leave special tokens out; of a pair, "ab" for the attention from the
+            first text to the second, likewise "aa", "ba" and "bb"; "content:ab" for both.
         picture: True to draw the attention of one head from one query on the image of a vision
             model, if the record has it; False for lines.
         stack: the name of a stack; the record's first if None.
@@ -68,7 +71,9 @@ def head(
         ImportError: matplotlib is not installed.
     """
     chosen = None if heads is None else list(dict.fromkeys(heads))
-    attention = Attention.of(record, layer, chosen, stack=stack, lens=lens, query=query)
+    attention = Attention.of(
+        record, layer, chosen, stack=stack, lens=lens, segments=segments, query=query
+    )
     if picture and query is not None and len(attention.drawn) == 1 and on_image(attention):
         ax = new_axes(grown(0)) if ax is None else ax
         draw_image(ax, attention, caption=caption)

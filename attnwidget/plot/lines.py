@@ -115,8 +115,10 @@ def _legend(attention: Attention, palette: Palette) -> tuple[list[str], list[str
         words = ["above 0", "below 0"] if attention.other is None else ["more in B", "less in B"]
         return words, [palette.positive, palette.negative]
     count = attention.stack.layer(attention.layer).num_heads
-    known = {None: palette.ink, **dict(enumerate(head_colors(count, dark=palette.dark)))}
-    return [f"{head}" for head in attention.drawn], [known[head] for head in attention.drawn]
+    known = head_colors(count, dark=palette.dark)
+    drawn = attention.drawn
+    colors = [palette.ink if head is None else known[head] for head in drawn]
+    return [f"{head}" for head in drawn], colors
 
 
 def _add_curves(

@@ -40,6 +40,7 @@ def matrix(
     head: int,
     *,
     lens: str | Lens = "attention",
+    segments: str = "all",
     stack: str | None = None,
     colorbar: bool = True,
     caption: bool = True,
@@ -52,7 +53,7 @@ def matrix(
 
     Args:
         colorbar: False to leave the colour bar out.
-        lens, stack, caption, ax: as in `head`. A rollout is of all heads.
+        lens, segments, stack, caption, ax: as in `head`. A rollout is of all heads.
 
     Returns:
         The Axes. `ax.images[0]` has the numbers; with more than 400 tokens, or more than the Axes
@@ -61,7 +62,7 @@ def matrix(
     Raises:
         IndexError, KeyError, ValueError, ImportError: as in `head`.
     """
-    attention = Attention.of(record, layer, [head], stack=stack, lens=lens)
+    attention = Attention.of(record, layer, [head], stack=stack, lens=lens, segments=segments)
     ax = new_axes(matrix_size(attention)) if ax is None else ax
     draw_matrix(ax, attention, colorbar=colorbar, caption=caption)
     return ax
@@ -73,6 +74,7 @@ def matrices(
     head: int,
     *,
     lens: str | Lens = "attention",
+    segments: str = "all",
     stack: str | None = None,
 ) -> list[Axes]:
     """Draw a head over several texts, checkpoints or models: a matrix each, with one colour bar.
@@ -81,7 +83,7 @@ def matrices(
 
     Args:
         records: the records by the titles of their panels.
-        lens, stack: as in `head`. A rollout is of all heads.
+        lens, segments, stack: as in `head`. A rollout is of all heads.
 
     Returns:
         The Axes of a new figure, in the order of the records.
@@ -98,7 +100,7 @@ def matrices(
             '{"step 0": record}'
         )
     panels = {
-        title: Attention.of(record, layer, [head], stack=stack, lens=lens)
+        title: Attention.of(record, layer, [head], stack=stack, lens=lens, segments=segments)
         for title, record in records.items()
     }
     most = max(float(np.abs(each.numbers(each.current)).max()) for each in panels.values())

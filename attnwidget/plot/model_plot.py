@@ -11,10 +11,11 @@ from matplotlib.colors import to_rgb
 from numpy.typing import ArrayLike, NDArray
 
 from attnwidget.analysis import Lens, sampled_rows
-from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, signed_cells
+from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds, signed_cells
 from attnwidget.progress import step_done
 from attnwidget.record import runs
 from attnwidget.record.rows import spread_rows
+from attnwidget.view_state.segments import shown_positions
 from attnwidget.wire import decode_overview
 
 from .attention import lens_of
@@ -37,6 +38,7 @@ def model(
     sort: str = "model",
     include_layers: Sequence[int] | None = None,
     include_heads: Sequence[int] | None = None,
+    segments: str = "all",
     stack: str | None = None,
     caption: bool = True,
     ax: Axes | None = None,
@@ -56,7 +58,7 @@ def model(
         sort: the name of a metric, to have the heads of each layer from its highest number on, with
             their numbers; "model" for the model's order.
         include_layers, include_heads: the numbers of those drawn; None for all.
-        stack, caption, ax: as in `head`.
+        segments, stack, caption, ax: as in `head`; thumbnails have the cells of these tokens.
 
     Returns:
         The Axes; `ax.images[0]` has the thumbnails as one picture, or the numbers.
@@ -75,7 +77,7 @@ def model(
     rows = heads.order(sort, include_layers, include_heads)
     ax = new_axes(model_size(rows)) if ax is None else ax
     palette, columns = palette_of(ax), max(len(chosen) for _, chosen in rows)
-    inks, thumbnails = head_inks(heads, color, palette), _thumbnails(heads, lens, without)
+    inks, thumbnails = head_inks(heads, color, palette), _thumbnails(heads, lens, without, segments)
     across, down = (side + _GAP for side in reversed(thumbnails[0][0].shape))
     paper = np.array(to_rgb(mixed(palette.background, palette.text, 0.03)))
     picture = np.tile(to_rgb(palette.background), (len(rows) * down, columns * across, 1))
@@ -109,6 +111,7 @@ def model(
             notes.append(f"attention in layers {runs(without)}")
         sampled, count = sampled_rows(len(heads.stack.queries)), len(heads.stack.queries)
         notes.append("" if sampled is None else f"from {sampled:,} of {count:,} queries")
+        notes.append("numbers are of whole heads" if segments != "all" else "")
         add_caption(ax, [*notes, heads.of_texts], palette, ax.xaxis.label)
     return ax
 
@@ -153,15 +156,23 @@ def _label_axes(axes: Axes, layers: Sequence[int], middle: float = 0.0) -> None:
 
 
 def _thumbnails(
-    heads: Heads, lens: Lens, without: Sequence[int]
+    heads: Heads, lens: Lens, without: Sequence[int], segments: str
 ) -> list[list[NDArray[np.float64]]]:
     """The thumbnail of every head, by layer: numbers from -1 to 1, magnified to about 32 cells."""
     levels = decode_overview(heads.record, *heads.overview)[heads.stack_name]
+    # Means over texts are of whole texts.
+    shown = shown_positions(heads.stack, "all" if heads.of_texts else segments)
+    cells_of = [
+        np.unique(np.searchsorted(cell_bounds(len(side), side.split)[1:], positions, "right"))
+        for side, positions in zip((heads.stack.queries, heads.stack.keys), shown, strict=True)
+    ]
+    box = np.ix_(*cells_of) if not heads.of_texts else ...
     found = []
     for layer, cells in zip(heads.stack.layers, levels, strict=True):
         shares = [each / 15 for each in cells]
         if lens.name != "attention" and layer.number not in without:
             shares = [_seen(heads, lens, layer.number, head) for head in range(layer.num_heads)]
+        shares = [each[box] for each in shares]
         zoom = max(1, THUMBNAIL_SIZE // max(shares[0].shape))
         found.append([each.repeat(zoom, 0).repeat(zoom, 1) for each in shares])
     return found

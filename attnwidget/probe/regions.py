@@ -75,7 +75,7 @@ def regions(
             heads.stack, patches = _patches(record)
             inside = _inside(region, patches)
             shares = _shares(record.stack(heads.stack), patches, inside)
-            means = means or Means(shares.shape, seed)
+            means = means or Means.empty(shares.shape, seed)
             means.add({index: shares})
             areas.append(float(inside.mean()))
             stack = record.stack(heads.stack)

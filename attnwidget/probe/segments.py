@@ -84,10 +84,10 @@ def segments(
                 left_out += 1
                 continue
             num_texts += 1
-            own = own or Means(source.heads.shape, seed)
+            own = own or Means.empty(source.heads.shape, seed)
             own.add({read.index: _difference(read.weights, inside)})
             if read.null is not None:
-                of_null = of_null or Means(source.heads.shape, seed)
+                of_null = of_null or Means.empty(source.heads.shape, seed)
                 of_null.add({read.index: _difference(read.null, inside)})
     if own is None:
         raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -11,8 +12,8 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.analysis import Comparison
-from attnwidget.interventions import KnockOut, Rerun
-from attnwidget.page import ShownRecord, page_html, save_page
+from attnwidget.interventions.edits import KnockOut
+from attnwidget.page import Method, PackedLayers, ShownRecord, frame_html, layers_within, page_html
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import progress_bar
 from attnwidget.record import Arc, AttentionRecord
@@ -48,12 +49,12 @@ from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
 from .selection import Selection, select
-from .static_cell import StaticCell, static_cell
 
 if TYPE_CHECKING:
     from IPython.display import Image
     from typing_extensions import Unpack
 
+    from attnwidget.interventions.rerun import Rerun
     from attnwidget.plot.figure import FigureKind, PanelName, Shown
 
 
@@ -63,6 +64,23 @@ class RecordOptions(ChoiceOptions, total=False):
     metrics: Metrics | None
     arcs: Iterable[Arc] | None
     head_names: HeadNames | None
+
+
+@dataclass(frozen=True)
+class StaticCell:
+    """A view as the output of a cell that needs no kernel, widget manager or network.
+
+    Attributes:
+        html: a sandboxed frame with the view, for any page of HTML.
+    """
+
+    html: str
+
+    def __repr__(self) -> str:
+        return f"StaticCell({len(self.html):,} characters of HTML)"
+
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 class RecordView(Choices):
@@ -280,8 +298,9 @@ class RecordView(Choices):
         effects: Iterable[OffSet] = (),
     ) -> None:
         """Write `to_html(…)` to a file, whole or not at all."""
-        shown = self.shown_record(effects)
-        save_page(path, [shown], views=views, layers=layers, quality=quality)
+        writable(path)
+        html = self.to_html(views=views, layers=layers, quality=quality, effects=effects)
+        write_whole(path, html.encode())
 
     def static(
         self,
@@ -304,8 +323,29 @@ class RecordView(Choices):
         Raises:
             TypeError, ValueError, IndexError: there is no such height, layer or quality.
         """
-        return static_cell(
-            self.shown_record(), height, layers=layers, quality=quality, budget=budget
+        if height != "auto" and (type(height) is not int or height < 1):
+            raise ValueError(f'height is {height!r}; expected "auto" or pixels, as 600')
+        shown = self.shown_record()
+        packed, note = self._layers_within(layers, quality, budget, "static")
+        return StaticCell(frame_html(shown, packed, note, None if height == "auto" else height))
+
+    def _layers_within(
+        self,
+        layers: Iterable[SupportsIndex] | None,
+        quality: Quality | None,
+        budget: float | None,
+        method: Method,
+    ) -> tuple[PackedLayers, str]:
+        """The layers that a notebook keeps, and a note for its reader; see `embed`."""
+        return layers_within(
+            self._record,
+            self.stack,
+            self.layer,
+            layers=layers,
+            quality=quality,
+            budget=budget,
+            method=method,
+            partners=self._partners,
         )
 
     def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:

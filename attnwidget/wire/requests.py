@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnwidget.interventions import NO_LINKS, CutLinks, Link, Rerun
+from attnwidget.interventions.off import Link, Off
 from attnwidget.record import AttentionRecord, Layer, Stack
 
 from .block import Block, encode_block, encode_combined, encode_rollout, rollout_fits
 from .columns import Columns, block_of
-from .effects import EffectRequest, Effects, Off
+from .effects import EffectRequest, Effects
 from .later import Reply
+
+if TYPE_CHECKING:
+    from attnwidget.interventions.rerun import Rerun
 
 # In bytes; larger blocks that combine all layers are refused before they fill the memory.
 _LARGEST_COMBINED = 1 << 28
@@ -164,8 +167,8 @@ def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:
         _check_head(stack, layer, head)
     for link in links:
         check_link(stack, link)
-    cut_links = CutLinks(links, len(stack.queries), len(stack.keys)) if links else NO_LINKS
-    return Off(name, tuple((layer, head) for layer, head in heads), cut_links)
+    pairs = tuple((layer, head) for layer, head in heads)
+    return Off(name, pairs, links, len(stack.queries), len(stack.keys))
 
 
 def check_link(stack: Stack, link: Link) -> None:

@@ -2,7 +2,19 @@
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import { focusView, mount } from "../app.ts";
-import { fields, flag, integer, list, oneOf, optional, orNull, text } from "../basics/check.ts";
+import {
+  anything,
+  type Check,
+  type Checked,
+  fields,
+  flag,
+  integer,
+  list,
+  oneOf,
+  optional,
+  orNull,
+  text,
+} from "../basics/check.ts";
 import { fromBase85 } from "../data/base85.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedBlock, PackedHeader } from "../data/packed.ts";
@@ -20,50 +32,42 @@ import { el } from "../parts/dom.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
-import { CHOICES, type Choices, VIEWS, type ViewName } from "../state/choices.ts";
+import { CHOICES, type Choices, VIEWS } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
 import { followFrame, isFramed } from "./frame.ts";
 import { savedEffects } from "./saved-effects.ts";
-import { type PackedThumbnails, unpacked } from "./thumbnails.ts";
+import { unpacked } from "./thumbnails.ts";
 
-interface Content {
-  views: readonly ViewName[];
+/** Manifests, choices and metrics are checked when they are read. */
+const CONTENT = fields({
+  views: list(oneOf(VIEWS), integer(1)),
   /** True if all layers of the records are included. */
-  complete: boolean;
+  complete: flag,
   /** Records are shared by widgets. */
-  records: readonly { manifest: unknown; overview: PackedThumbnails | null }[];
-  widgets: readonly {
-    record: number;
-    choices: Choices;
-    metrics: unknown;
-    arcs?: unknown;
-    similarity?: unknown;
-    /** Examples, and the record of each of their texts; null without any. */
-    examples?: { records: readonly number[] } | null;
-    effects?: unknown;
-    note: string;
-  }[];
-}
+  records: list(
+    fields({ manifest: anything, overview: orNull(fields({ bytes: integer(0), data: text() })) }),
+  ),
+  widgets: list(
+    fields({
+      record: integer(0),
+      choices: fields({}) as Check<Choices>,
+      metrics: anything,
+      arcs: anything,
+      similarity: anything,
+      /** Examples, and the record of each of their texts; null or missing without any. */
+      examples: optional(orNull(fields({ records: list(integer(0)) }))),
+      effects: anything,
+      note: text(),
+    }),
+  ),
+});
+
+type Content = Checked<typeof CONTENT>;
 
 interface Opened extends Content {
   /** The thumbnails of each record, or why there are none; null where no view needs them. */
   thumbnails: readonly PromiseSettledResult<Uint8Array | null>[];
 }
-
-/** Manifests, choices and metrics are checked when they are read. */
-const CONTENT = fields({
-  views: list(oneOf(VIEWS), integer(1)),
-  complete: flag,
-  records: list(fields({ overview: orNull(fields({ bytes: integer(0), data: text() })) })),
-  widgets: list(
-    fields({
-      record: integer(0),
-      choices: fields({}),
-      examples: optional(orNull(fields({ records: list(integer(0)) }))),
-      note: text(),
-    }),
-  ),
-});
 
 /** The padding of the page above and below, as `attnwidget/page/document.py` has it. */
 const MARGIN = 32;

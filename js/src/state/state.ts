@@ -2,7 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { same } from "../basics/same.ts";
-import type { Examples, Opening } from "../data/examples.ts";
+import type { Examples, Opening } from "../data/manifest.ts";
 import {
   type Arc,
   type LayerInfo,

@@ -10,7 +10,8 @@ import torch
 from torch.overrides import _get_current_function_mode
 
 import attnwidget as aw
-from attnwidget.interventions import Ablate, Intervention, KnockOut, Scale, intervene
+from attnwidget.interventions.editor import intervene
+from attnwidget.interventions.edits import Ablate, Intervention, KnockOut, Scale
 from attnwidget.tracing import undisturbed
 from benchmarks import zoo
 from tests.unit.snapshot import Snapshot

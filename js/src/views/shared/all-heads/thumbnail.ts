@@ -5,13 +5,13 @@ import type { Thumbnail } from "../../../data/codec.ts";
 import type { Head, StackInfo } from "../../../data/manifest.ts";
 import type { Loaded } from "../../../data/resource-cache.ts";
 import type { ScoreThumbnails } from "../../../data/score-thumbnails.ts";
+import { leavesOut, type Shown, shownSegments, shownTokens } from "../../../data/shown.ts";
 import type { Store } from "../../../data/store.ts";
-import { cropped, sharesCells, shownSegments } from "../../../data/thumbnails.ts";
+import { cropped, sharesCells } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import type { Choices, Lens } from "../../../state/choices.ts";
-import { isPair, type Shown, shownTokens } from "../../../state/shown.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 
 /** Left, top, width and height. */
@@ -49,12 +49,14 @@ export function thumbnailsOf(
 
 /** The remark on what is not of the chosen segments alone; "" if all are chosen. */
 export function segmentsText(store: Store, stack: StackInfo, chosen: Choices["segments"]): string {
-  if (chosen === "all" || !(isPair(stack) || chosen.includes(":"))) return "";
+  if (!leavesOut(chosen, stack)) return "";
   const shown = store.manifest.texts === null ? shownSegments(chosen, stack) : "all";
   if (shown === "all") return "pictures and numbers are of whole heads";
   const like = store.thumbnail(stack.name, stack.layers[0].number, 0);
   const shared = sharesCells(like, stack, shown);
-  return `numbers are of whole heads${shared ? "; the pictures’ edges hold other tokens, too" : ""}`;
+  const numbers =
+    chosen === "content" ? "numbers count special tokens, too" : "numbers are of whole heads";
+  return `${numbers}${shared ? "; the pictures’ edges hold other tokens, too" : ""}`;
 }
 
 /** The width of a thumbnail divided by its height: the cells of a matrix are square. */

@@ -1,0 +1,82 @@
+"""Heads that a view switches off and links between tokens that it cuts, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from attnwidget.arguments import whole_numbers
+
+from .edits import Ablate, KnockOut, Numbers, listed
+
+# In order; None for all.
+Chosen = tuple[int, ...] | None
+
+
+class Link(NamedTuple):
+    """Links from queries to keys, in some heads; `KnockOut(*link)` cuts them.
+
+    Attributes:
+        queries, keys: positions of tokens.
+        layers, heads: the numbers of layers, and of heads in each.
+    """
+
+    queries: Chosen
+    keys: Chosen
+    layers: Chosen = None
+    heads: Chosen = None
+
+    @classmethod
+    def of(cls, given: Any, stack: str) -> Link:
+        """The link that a `KnockOut` cuts, or of its four fields.
+
+        Args:
+            stack: the name of the stack whose links are cut.
+
+        Raises:
+            TypeError: it is neither.
+            ValueError: it is of another stack, or has no query, key, layer or head.
+        """
+        if isinstance(given, KnockOut):
+            if given.stack not in (None, stack):
+                raise ValueError(
+                    f"{given} is of stack {given.stack!r}, and stack {stack!r} is shown: choose "
+                    f"stack={given.stack!r} first"
+                )
+            given = (*given.sides, given.layers, given.heads)
+        try:
+            return cls(*map(_chosen, cls(*given), cls._fields))
+        except TypeError:
+            raise TypeError(
+                f"{given!r:.100} is no link; expected attnwidget.KnockOut(queries, keys, layers, "
+                "heads)"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Off:
+    """Heads and links of a stack that are off.
+
+    Attributes:
+        stack: its name.
+        heads: (layer, head) of each head.
+        links: the links that are cut.
+        num_queries, num_keys: the numbers of tokens among which their positions count.
+    """
+
+    stack: str
+    heads: tuple[tuple[int, int], ...] = ()
+    links: tuple[Link, ...] = ()
+    num_queries: int = 0
+    num_keys: int = 0
+
+    @property
+    def edits(self) -> list[Ablate | KnockOut]:
+        """The interventions that switch them off."""
+        heads = [Ablate(layer, head, self.stack) for layer, head in self.heads]
+        return [*heads, *(KnockOut(*link, self.stack) for link in self.links)]
+
+
+def _chosen(given: Any, name: str) -> Chosen:
+    numbers: Numbers = whole_numbers(name, given)
+    return None if numbers is None else tuple(sorted(set(listed(numbers, []))))

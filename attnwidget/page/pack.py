@@ -1,0 +1,214 @@
+"""Layers of pages and saved notebooks, packed as exactly as a moderate size allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attnwidget.analysis import rollout_refusal
+from attnwidget.progress import step_done
+from attnwidget.record import AttentionRecord, Layer, spread_rows
+from attnwidget.wire import block_size, encode_rollout, rollout_fits
+from attnwidget.wire.compression import (
+    COMPACT,
+    FINE,
+    LIMITS,
+    Limits,
+    Quality,
+    pack_block,
+    pack_layer,
+)
+
+PAGE_SIZE = 2_000_000
+"""The size of a page in bytes up to which its layers are packed more exactly than COMPACT."""
+
+# Layers take more than this share of their blocks in 16 bits, even if they are packed as COMPACT.
+_LEAST_SHARE = 0.25
+_SAMPLE = 3
+# All layers take up to this much more than estimated from the sample.
+_UNCERTAIN = 1.04
+# With a larger difference allowed, nearly all layers would be packed as COMPACT.
+_COARSEST = 0.02
+# Layers differ in size, but where two of them would need so much more, all would.
+_HOPELESS = 4
+# The next limit is coarser than the estimate by this factor.
+_MARGIN = 1.05
+
+# With more weights per component of queries and keys, coded weights are never smaller.
+_MAX_WEIGHTS = 4
+
+# A view refuses arrays with more numbers: see js/src/data/codec.ts.
+_MAX_NUMBERS = 2**27
+
+
+@dataclass(frozen=True)
+class PackedLayer:
+    """The compressed block of a layer.
+
+    Attributes:
+        content: {parts, error}, see `attnwidget.wire.compression.pack_layer`.
+        data: its bytes, compressed.
+        bare: True if it has weights alone, though the record has queries and keys.
+    """
+
+    content: dict[str, Any]
+    data: bytes
+    bare: bool = False
+
+
+PackedLayers = dict[tuple[str, int], PackedLayer]
+"""Layers by stack and number."""
+
+
+def packed_layer(layer: Layer, limits: Limits | None, *, vectors: bool = True) -> PackedLayer:
+    """Pack a layer; without vectors, as weights alone if that is smaller.
+
+    Args:
+        limits: see `attnwidget.wire.compression.pack_layer`.
+        vectors: True if queries and keys are needed, for the neuron view.
+
+    Raises:
+        ValueError: the layer is larger than a page can show.
+    """
+    if not fits_in_page(layer):
+        raise ValueError(
+            f"layer {layer.number} is larger than a page can show, which is {_MAX_NUMBERS:,} "
+            "numbers of one kind: leave it out with layers=…, or capture a shorter text; a "
+            "notebook with its kernel can show it row by row"
+        )
+    if vectors or layer.queries is None or layer.keys is None:
+        return PackedLayer(*pack_layer(layer, limits))
+    if layer.weights is not None:
+        return PackedLayer(*pack_layer(_bare(layer), limits), bare=True)
+    whole = PackedLayer(*pack_layer(layer, limits))
+    num_weights = layer.num_heads * layer.shape[0] * layer.shape[1]
+    if num_weights > min(_MAX_NUMBERS, _MAX_WEIGHTS * (layer.queries.size + layer.keys.size)):
+        return whole
+    bare = PackedLayer(*pack_layer(_bare(layer), limits), bare=True)
+    return min(whole, bare, key=lambda packed: len(packed.data))
+
+
+def packed_rollouts(record: AttentionRecord) -> dict[str, PackedLayer]:
+    """The rollout of every stack that has one, by the stack's name."""
+    stacks = {name: record.stack(name) for name in record.stacks}
+    return {
+        name: PackedLayer(*pack_block(encode_rollout(stack)))
+        for name, stack in stacks.items()
+        if rollout_refusal(stack) is None and rollout_fits(stack)
+    }
+
+
+def fits_in_page(layer: Layer) -> bool:
+    """True if a view without a kernel can show the layer."""
+    program = layer.program
+    arrays = [layer.queries, layer.keys]
+    arrays += [layer.weights] if program is None else [program.bias, program.relative]
+    sizes = [array.size for array in arrays if array is not None]
+    if program is not None and program.visible is not None:
+        sizes.append(program.visible.size)
+    return max(sizes) <= _MAX_NUMBERS
+
+
+def _bare(layer: Layer) -> Layer:
+    """The layer as its weights alone."""
+    weights = layer.weights
+    if weights is None:
+        rows = np.arange(layer.shape[0])
+        weights = np.stack([layer.head_weights(h, rows) for h in range(layer.num_heads)])
+    return replace(layer, queries=None, keys=None, program=None, rotary=None, weights=weights)
+
+
+def bare_layer(info: dict[str, Any]) -> dict[str, Any]:
+    """The entry of a page's manifest for a layer whose block holds weights alone."""
+    return info | {
+        "program": None,
+        "dim": None,
+        "rotary": None,
+        "bare": info["program"] is not None,
+    }
+
+
+def packed_layers(
+    layers: Sequence[Layer],
+    quality: Quality,
+    room: float,
+    finest: Limits = FINE,
+    *,
+    vectors: bool = True,
+) -> list[PackedLayer]:
+    """Pack layers, at the quality "default" with the finest limits that fit into `room` bytes.
+
+    Args:
+        finest, vectors: see `packed_fine`.
+
+    Raises:
+        ValueError: a layer is larger than a page can show.
+    """
+    fine = packed_fine(layers, room, finest, vectors=vectors) if quality == "default" else None
+    if fine is not None:
+        return fine
+    packed = []
+    for layer in layers:
+        limits = LIMITS["compact" if quality == "default" else quality]
+        packed.append(packed_layer(layer, limits, vectors=vectors))
+        step_done()
+    return packed
+
+
+def packed_fine(
+    layers: Sequence[Layer], room: float, finest: Limits = FINE, *, vectors: bool = True
+) -> list[PackedLayer] | None:
+    """Pack layers with the smallest limit of a weight's difference with which all of them fit.
+
+    The first limit is the finest, with which weights are right to three decimals. Sizes are
+    estimated from a few layers; each bit more per number halves the difference.
+
+    Args:
+        room: in bytes, of compressed blocks.
+        finest: FINE, or that of differences.
+        vectors: see `packed_layer`.
+
+    Returns:
+        The packed layers, or None if they fit only with the limits of COMPACT, if at all.
+    """
+    sizes = [block_size(layer) for layer in layers]
+    whole = sum(sizes)
+    if not layers or _LEAST_SHARE * whole > room or not all(map(fits_in_page, layers)):
+        return None
+    sample = sorted({int(n) for n in spread_rows(len(layers), _SAMPLE)})
+    limits = finest
+
+    def estimated(packed: Mapping[int, PackedLayer]) -> float:
+        return _UNCERTAIN * whole * _size(packed.values()) / sum(sizes[n] for n in packed)
+
+    def next_largest(needed: float) -> float:
+        # A number takes two bytes in its block.
+        bits_less = 8 * (needed - room) / (whole / 2)
+        return float(limits.largest * _MARGIN * 2**bits_less)
+
+    while limits.largest < _COARSEST:
+        packed: dict[int, PackedLayer] = {}
+        for n in sample:
+            packed[n] = packed_layer(layers[n], limits, vectors=vectors)
+            if len(packed) > 1 and next_largest(estimated(packed)) > _HOPELESS * _COARSEST:
+                return None
+        needed = estimated(packed)
+        if needed <= room:
+            everything = []
+            for n, layer in enumerate(layers):
+                if n not in packed:
+                    packed[n] = packed_layer(layer, limits, vectors=vectors)
+                everything.append(packed[n])
+                step_done()
+            needed = _size(everything)
+            if needed <= room:
+                return everything
+        limits = Limits(COMPACT.variation, next_largest(needed))
+    return None
+
+
+def _size(packed: Iterable[PackedLayer]) -> int:
+    return sum(len(layer.data) for layer in packed)

@@ -1,0 +1,122 @@
+"""What a page shows: records, views and layers, and the choices with which it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, SupportsIndex, get_args
+
+from attnwidget.arguments import whole_number
+from attnwidget.record import AttentionRecord, spans
+from attnwidget.view_state import Choices, View, choice_values
+from attnwidget.wire import SavedEffect, SentArc, SentMetric, SentSimilarity
+
+VIEWS: tuple[View, ...] = get_args(View)
+
+
+@dataclass(frozen=True)
+class ShownRecord:
+    """A record, and the choices with which a page shows it.
+
+    Attributes:
+        record: the record. Widgets of the same record share its layers in a page.
+        manifest, overview: as `attnwidget.wire.encode_overview` returns them.
+        choices: the value of every choice, see `attnwidget.view_state`.
+        metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
+        similarity: as `attnwidget.wire.encode_similarity` returns it.
+        arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
+        effects: as `attnwidget.wire.encode_effects` returns them.
+    """
+
+    record: AttentionRecord
+    manifest: Mapping[str, Any]
+    overview: bytes
+    choices: Mapping[str, Any]
+    metrics: Sequence[SentMetric] = ()
+    similarity: SentSimilarity | None = None
+    arcs: Sequence[SentArc] = ()
+    effects: Sequence[SavedEffect] = ()
+
+
+def included_views(views: Iterable[View] | None) -> tuple[View, ...]:
+    """The views in the order of their tabs; all of them if None.
+
+    Raises:
+        TypeError: `views` is one name, or no collection of names.
+        ValueError: it is empty, or has a name of no view.
+    """
+    if views is None:
+        return VIEWS
+    if isinstance(views, str) or not isinstance(views, Iterable):
+        raise TypeError(f"views is {views!r}; expected several names, as ['head', 'model']")
+    names = list(views)
+    if not names:
+        raise ValueError("views is empty; give at least one name, or None for all")
+    for name in names:
+        if name not in VIEWS:
+            raise ValueError(f"no view {name!r}; there are {', '.join(map(repr, VIEWS))}")
+    return tuple(name for name in VIEWS if name in names)
+
+
+def layer_numbers(layers: Iterable[SupportsIndex]) -> list[int]:
+    """The numbers as ints, without duplicates, in their order.
+
+    Raises:
+        TypeError: `layers` is one number, or no collection of numbers.
+    """
+    if isinstance(layers, str) or not isinstance(layers, Iterable):
+        raise TypeError(f"layers is {layers!r}; expected several numbers, as [0, 5]")
+    return list(dict.fromkeys(_number(layer) for layer in layers))
+
+
+def included_layers(
+    layers: Iterable[SupportsIndex] | None, records: Sequence[AttentionRecord]
+) -> list[int] | None:
+    """The layers' numbers, increasing; None for all of them.
+
+    Raises:
+        TypeError: `layers` is one number, or no collection of numbers.
+        ValueError: it is empty.
+        IndexError: no stack of any record has such a layer.
+    """
+    if layers is None:
+        return None
+    numbers = sorted(layer_numbers(layers))
+    if not numbers:
+        raise ValueError("layers is empty; give at least one number, or None for all")
+    stacks = {name: record.stack(name) for record in records for name in record.stacks}
+    existing = {number for r in records for name in r.stacks for number in r.stack(name).numbers}
+    for number in numbers:
+        if number not in existing:
+            have = "; ".join(f"{name} has {spans(s.numbers)}" for name, s in stacks.items())
+            raise IndexError(f"layer {number} does not exist: {have}")
+    return numbers
+
+
+def opening_choices(
+    shown: ShownRecord, views: Sequence[View], layers: Sequence[int] | None
+) -> dict[str, Any]:
+    """The choices with which a page opens: the given ones, or the nearest that the page has.
+
+    These are the first view, and the nearest layer of the chosen stack, or of the first stack that
+    has a layer on the page.
+    """
+    record, values = shown.record, shown.choices
+    choices = Choices.of(record, shown.manifest, values, shown.metrics, shown.similarity)
+    if choices.view not in views:
+        choices.view = views[0]
+    for name in (values["stack"], *record.stacks):
+        numbers = record.stack(name).numbers
+        included = [number for number in numbers if layers is None or number in layers]
+        if included:
+            choices.stack = name
+            choices.layer = min(included, key=lambda number: abs(number - values["layer"]))
+            break
+    return choice_values(choices)
+
+
+def _number(value: Any) -> int:
+    try:
+        return whole_number(value)
+    except TypeError:
+        raise TypeError(f"layers has {value!r}; expected layer numbers, as [0, 5]") from None
