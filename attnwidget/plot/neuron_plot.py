@@ -38,9 +38,7 @@ def neuron(
         ValueError: the layer was recorded as weights alone.
         IndexError, KeyError, ImportError: as in `head`.
     """
-    attention = Attention.of(
-        record, layer, [head], stack=stack, lens="attention", segments="all", query=query
-    )
+    attention = Attention.of(record, layer, [head], stack=stack, query=query)
     attention.stack.layer(layer).head_queries(head)  # raises a ValueError if there are none
     ax = new_axes(neuron_size(attention)) if ax is None else ax
     draw_neuron(ax, attention)
