@@ -13,11 +13,12 @@ from attnwidget.arguments import checked, instance
 from attnwidget.running.stacks import is_cross, tower
 from attnwidget.tracing import Address, Call, Handler, Read, trace
 
+from .by_layer import HeadOutputs
 from .change_words import Change, in_words
-from .edits import Ablate, HeadOutputs, Intervention, KnockOut, Scale, listed
+from .edits import Ablate, Intervention, KnockOut, Scale, listed
 from .projection_inputs import ProjectionInputs
 from .replacements import patched, replacement
-from .sites import Site, sites_by_name
+from .sites import Site, sites_by_name, sites_of
 from .substitution import substituted
 
 
@@ -97,25 +98,18 @@ def _chosen(
         raise TypeError(f"{intervention!r} is no intervention; expected one of {expected}")
     if not found:
         raise ValueError(f"no module of {type(model).__name__} is of a class for attention")
-    stacks = list(dict.fromkeys(site.stack for site in found))
     stack = intervention.stack
     if stack is None:
+        stacks = list(dict.fromkeys(site.stack for site in found))
         if len(stacks) > 1:
             raise ValueError(f"the model has several stacks; give stack=, one of {stacks}")
         stack = stacks[0]
-    if stack not in stacks:
-        raise ValueError(f"no stack {stack!r}; the model has {', '.join(map(repr, stacks))}")
-    of_stack = {site.layer: site for site in found if site.stack == stack}
-    if intervention.layers is None:
-        return list(of_stack.values())
-    numbers = listed(intervention.layers, [])
-    if list(of_stack) == [0] and of_stack[0].call is None:
+    of_stack = sites_of(found, stack)
+    if [(site.layer, site.call) for site in of_stack] == [(0, None)]:
         # Layers that share their weights are one module, which is called once for each.
-        return [replace(of_stack[0], layer=number, call=number) for number in numbers]
-    absent = sorted(set(numbers) - set(of_stack))
-    if absent:
-        raise ValueError(f"no layer {absent[0]} in stack {stack!r}; it has {list(of_stack)}")
-    return [of_stack[number] for number in numbers]
+        numbers = listed(intervention.layers, [])
+        return [replace(of_stack[0], layer=number, call=number) for number in numbers] or of_stack
+    return sites_of(of_stack, stack, intervention.layers)
 
 
 class _Edit:

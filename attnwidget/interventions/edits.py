@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass
 from typing import Any, Literal, cast
 
 from attnwidget.analysis import positions
 from attnwidget.arguments import Check, check_fields, instance, one_of, whole_numbers
-from attnwidget.record import AttentionRecord, Floats, spans
+from attnwidget.record import AttentionRecord
+
+from .by_layer import HeadOutputs
 
 Mode = Literal["zero", "mean", "uniform", "self"]
 
@@ -16,8 +18,8 @@ PlaceInLayer = Literal["head", "projection"]
 
 Patched = Literal["output", "query", "key", "value", "weights"]
 
-# One number, several, or None for all.
-Numbers = int | Sequence[int] | None
+# Numbers of layers, heads or tokens: one, several, or None for all.
+Chosen = int | Sequence[int] | None
 
 # The checks of where an edit is.
 _WHERE: dict[str, Check] = {"layers": whole_numbers, "heads": whole_numbers}
@@ -38,7 +40,7 @@ def known_mode(name: str, value: Any) -> Mode:
     return known
 
 
-def listed(numbers: Numbers, everything: list[int]) -> list[int]:
+def listed(numbers: Chosen, everything: list[int]) -> list[int]:
     """The numbers as a list."""
     if numbers is None:
         return everything
@@ -63,8 +65,8 @@ class Ablate:
             stands between: a head that is off there still counts in the norm.
     """
 
-    layers: Numbers = None
-    heads: Numbers = None
+    layers: Chosen = None
+    heads: Chosen = None
     stack: str | None = None
     mode: Mode = "zero"
     at: PlaceInLayer = "head"
@@ -87,8 +89,8 @@ class Scale:
     """
 
     factor: float
-    layers: Numbers = None
-    heads: Numbers = None
+    layers: Chosen = None
+    heads: Chosen = None
     stack: str | None = None
 
     def __post_init__(self) -> None:
@@ -115,10 +117,10 @@ class KnockOut:
             or not once.
     """
 
-    queries: Numbers | str | Iterable[str]
-    keys: Numbers | str | Iterable[str]
-    layers: Numbers = None
-    heads: Numbers = None
+    queries: Chosen | str | Iterable[str]
+    keys: Chosen | str | Iterable[str]
+    layers: Chosen = None
+    heads: Chosen = None
     stack: str | None = None
     record: InitVar[AttentionRecord | None] = None
 
@@ -130,46 +132,9 @@ class KnockOut:
             object.__setattr__(self, side, found)
 
     @property
-    def sides(self) -> tuple[Numbers, Numbers]:
+    def sides(self) -> tuple[Chosen, Chosen]:
         """The positions of queries and of keys; those named by their text have been found."""
-        return cast("Numbers", self.queries), cast("Numbers", self.keys)
-
-
-@dataclass(frozen=True)
-class HeadOutputs:
-    """The outputs of heads before the output projection.
-
-    Attributes:
-        layers: by stack, by the layer's number in the model, float32 [texts, heads, queries, d_v]
-            (of a model that attends within windows, [texts * windows, ...]).
-        missing: attention whose outputs are not known, as "module: reason".
-    """
-
-    layers: Mapping[str, Mapping[int, Floats]]
-    missing: tuple[str, ...] = ()
-
-    @property
-    def stacks(self) -> tuple[str, ...]:
-        """Names of the stacks, as those of `AttentionRecord.stacks`."""
-        return tuple(self.layers)
-
-    def layer(self, layer: int, stack: str | None = None) -> Floats:
-        """The outputs of a layer's heads; of the first stack if `stack` is None.
-
-        Raises:
-            KeyError, IndexError: there is no such stack or layer.
-        """
-        name = self.stacks[0] if stack is None else stack
-        if name not in self.layers:
-            raise KeyError(f"no stack {name!r:.200}; there are {', '.join(self.stacks)}")
-        if layer not in self.layers[name]:
-            there = spans(tuple(self.layers[name]))
-            raise IndexError(f"layer {layer} does not exist: this stack has {there}")
-        return self.layers[name][layer]
-
-    def __repr__(self) -> str:
-        stacks = "; ".join(f"{name}: {len(layers)} layers" for name, layers in self.layers.items())
-        return f"<HeadOutputs {stacks}>"
+        return cast("Chosen", self.queries), cast("Chosen", self.keys)
 
 
 @dataclass(frozen=True)
@@ -191,8 +156,8 @@ class Patch:
     """
 
     source: HeadOutputs | AttentionRecord
-    layers: Numbers = None
-    heads: Numbers = None
+    layers: Chosen = None
+    heads: Chosen = None
     stack: str | None = None
     what: Patched = "output"
 
@@ -207,7 +172,7 @@ class Patch:
 Intervention = Ablate | Scale | KnockOut | Patch
 
 
-def _positions(named: Any, record: AttentionRecord | None, stack: str | None, side: str) -> Numbers:
+def _positions(named: Any, record: AttentionRecord | None, stack: str | None, side: str) -> Chosen:
     """The positions of tokens that may be given by their text."""
     if isinstance(named, str):
         named = [named]
@@ -220,7 +185,7 @@ def _positions(named: Any, record: AttentionRecord | None, stack: str | None, si
                 _of_text(each, record, stack, side) if isinstance(each, str) else [each]
             )
         ]
-    found: Numbers = whole_numbers(side, named)
+    found: Chosen = whole_numbers(side, named)
     below = [position for position in listed(found, []) if position < 0]
     if below:
         raise ValueError(f"{side} has {below[0]}; positions count from 0, the first token")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 
@@ -17,8 +17,9 @@ from attnwidget.running.model import is_encoder_decoder, traceable
 from attnwidget.running.sequences import Sequences
 from attnwidget.tracing import trace, undisturbed
 
+from .by_layer import HeadOutputs
 from .editor import editing
-from .edits import Ablate, HeadOutputs, Mode, Patch, PlaceInLayer
+from .edits import Ablate, Mode, Patch, PlaceInLayer
 from .effect import Effect, Softmax
 from .sites import SiteFinder
 
@@ -151,24 +152,35 @@ def read_output(
         ValueError: the model returns neither logits nor hidden states, and there is no metric.
     """
     own = None if metric is None else float(metric(output))
-    logits = getattr(output, "logits", None)
-    if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
-        of_item = logits[batch.index].detach().float().cpu()
-        if logits.ndim == 2:
-            return Output(("",), of_item[None].numpy(), None, own)
-        kept, tokens = _positions(model, batch, sequences, len(of_item))
-        return Output(tokens, of_item[kept].numpy(), None, own)
-    states = getattr(output, "last_hidden_state", None)
-    if not isinstance(states, torch.Tensor) or states.ndim != 3:
+    name = answer_of(output)
+    if name is None:
         if own is None:
-            raise ValueError(
-                f"{type(model).__name__} returns neither logits nor hidden states; give metric=, "
-                "a function from its output to a number"
-            )
+            raise no_answer(model)
         return Output((), None, None, own)
-    kept, tokens = _positions(model, batch, sequences, states.shape[1])
-    of_item = states[batch.index].detach().float().cpu()
-    return Output(tokens, None, of_item[kept].numpy(), own)
+    of_item = getattr(output, name)[batch.index].detach().float().cpu()
+    if of_item.ndim == 1:  # classes of the whole text
+        return Output(("",), of_item[None].numpy(), None, own)
+    kept, tokens = _positions(model, batch, sequences, len(of_item))
+    numbers = of_item[kept].numpy()
+    if name == "logits":
+        return Output(tokens, numbers, None, own)
+    return Output(tokens, None, numbers, own)
+
+
+def answer_of(output: Any) -> Literal["logits", "last_hidden_state"] | None:
+    """The field of a model's output that is its answer: predictions, or else hidden states."""
+    logits, states = getattr(output, "logits", None), getattr(output, "last_hidden_state", None)
+    if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
+        return "logits"
+    return "last_hidden_state" if isinstance(states, torch.Tensor) and states.ndim == 3 else None
+
+
+def no_answer(model: torch.nn.Module) -> ValueError:
+    """The error of an output without either, where there is no metric."""
+    return ValueError(
+        f"{type(model).__name__} returns neither logits nor hidden states; give metric=, a "
+        "function from its output to a number"
+    )
 
 
 def _positions(

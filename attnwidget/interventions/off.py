@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from attnwidget.arguments import whole_numbers
 
-from .edits import Ablate, KnockOut, Numbers, listed
+from .edits import Ablate, Chosen, KnockOut, listed
 
 # In order; None for all.
-Chosen = tuple[int, ...] | None
+_Positions = tuple[int, ...] | None
 
 
 class Link(NamedTuple):
@@ -21,10 +21,10 @@ class Link(NamedTuple):
         layers, heads: the numbers of layers, and of heads in each.
     """
 
-    queries: Chosen
-    keys: Chosen
-    layers: Chosen = None
-    heads: Chosen = None
+    queries: _Positions
+    keys: _Positions
+    layers: _Positions = None
+    heads: _Positions = None
 
     @classmethod
     def of(cls, given: Any, stack: str) -> Link:
@@ -77,6 +77,6 @@ class Off:
         return [*heads, *(KnockOut(*link, self.stack) for link in self.links)]
 
 
-def _chosen(given: Any, name: str) -> Chosen:
-    numbers: Numbers = whole_numbers(name, given)
+def _chosen(given: Any, name: str) -> _Positions:
+    numbers: Chosen = whole_numbers(name, given)
     return None if numbers is None else tuple(sorted(set(listed(numbers, []))))

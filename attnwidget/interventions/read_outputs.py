@@ -12,7 +12,7 @@ from attnwidget.running.inputs import prepare
 from attnwidget.running.model import traceable
 from attnwidget.tracing import Address, Call, CallId, trace, undisturbed
 
-from .edits import HeadOutputs
+from .by_layer import HeadOutputs
 from .sites import SiteFinder
 
 

@@ -9,7 +9,8 @@ from attnwidget.running.stacks import is_cross
 from attnwidget.tracing import Call, FunctionCall, head_values
 from attnwidget.tracing.masks import additive
 
-from .edits import HeadOutputs, Mode
+from .by_layer import HeadOutputs
+from .edits import Mode
 
 
 def replacement(mode: Mode, call: Call, name: str) -> torch.Tensor:

@@ -18,11 +18,10 @@ from attnwidget.session import ipython
 from attnwidget.tracing import can_generate, is_changed, undisturbed
 
 from .editor import editing, intervene
-from .edits import Numbers, listed
 from .effect import Effect, Predicts, Softmax
 from .measure import effect_between, labels, read_output
 from .off import Off
-from .sites import Site, followed
+from .sites import followed, sites_of
 from .skipping import Block, BlockFinder, ExactSkips
 
 # In bytes. What layers returned is kept up to this; beyond, all of them run again.
@@ -151,7 +150,7 @@ class _KeptPass:
     def check(self, off: Off) -> None:
         """Raise a ValueError if the model reads other tokens than those that are linked."""
         expected = 1, off.num_queries, off.num_keys
-        shapes = [self._shapes[site.id] for site in self._sites_of(off.stack)]
+        shapes = [self._shapes[site.id] for site in sites_of(self._sites, off.stack)]
         other = [shape for shape in shapes if (shape[0], *shape[2:]) != expected]
         if off.links and other:
             raise ValueError(
@@ -169,7 +168,7 @@ class _KeptPass:
         """
         self.check(off)
         edits = off.edits
-        changed = [site for edit in edits for site in self._sites_of(off.stack, edit.layers)]
+        changed = [site for edit in edits for site in sites_of(self._sites, off.stack, edit.layers)]
         blocks = [Block(name, model.get_submodule(name), out) for name, out in self._returned]
         with (
             undisturbed(model),
@@ -180,11 +179,6 @@ class _KeptPass:
         after = read_output(model, output, self._given.row, self._given.sequences)
         label = labels(model, tokenizer, self._before)
         return effect_between(self._before, after, label, softmax=self._softmax)
-
-    def _sites_of(self, stack: str, layers: Numbers = None) -> list[Site]:
-        of_stack = [site for site in self._sites if site.stack == stack]
-        chosen = listed(layers, [site.layer for site in of_stack])
-        return [site for site in of_stack if site.layer in chosen]
 
 
 def _size(blocks: Sequence[Block]) -> int:

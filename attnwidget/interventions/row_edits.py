@@ -9,7 +9,8 @@ import torch
 
 from attnwidget.tracing import Address, CallId, Handler, Read
 
-from .edits import HeadOutputs, Mode
+from .by_layer import HeadOutputs
+from .edits import Mode
 from .replacements import patched, replacement
 from .sites import Site
 

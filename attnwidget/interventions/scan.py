@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -12,17 +12,17 @@ import torch
 from attnwidget.analysis import HeadScores
 from attnwidget.arguments import checked, instance, one_of, whole, whole_numbers
 from attnwidget.progress import progress_bar, step_done
-from attnwidget.record import spans
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text
 from attnwidget.tracing import trace, undisturbed
 
+from .by_layer import HeadOutputs
 from .difference import Difference
-from .edits import OUTPUTS, HeadOutputs, Mode, Numbers, known_mode, listed
+from .edits import OUTPUTS, Chosen, Mode, known_mode
 from .row_edits import RowEdit, RowEditor
-from .sites import Site, empty_rows, followed
+from .sites import Site, empty_rows, followed, sites_of
 from .skipping import BlockFinder, ExactSkips
 
 By = Literal["head", "group", "layer"]
@@ -49,7 +49,7 @@ def ablation_scan(
     target: str | None = None,
     batch_index: int = 0,
     stack: str | None = None,
-    layers: Numbers = None,
+    layers: Chosen = None,
     by: By = "head",
     mode: Mode = "zero",
     source: HeadOutputs | None = None,
@@ -99,7 +99,7 @@ def ablation_scan(
     finder = BlockFinder(model)
     with undisturbed(model):
         plain, sites, traced = followed(model, batch, finder)
-        chosen = _chosen(sites.found, stack, layers)
+        chosen = sites_of(sites.found, stack, layers)
         difference = Difference(model, given, plain, rows, metric)
         # Skips are tried with one row, which takes a fraction of the time.
         single, output = finder, plain
@@ -162,24 +162,6 @@ def _repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
     return TextBatch(repeated, batch.texts * rows, batch.rows * rows), rows
 
 
-def _chosen(sites: Iterable[Site], stack: str | None, layers: Numbers) -> list[Site]:
-    """The calls of the stack and layers that were asked for, in order."""
-    found = list(sites)
-    stacks = list(dict.fromkeys(site.stack for site in found))
-    if stack is not None:
-        if stack not in stacks:
-            raise ValueError(f"no stack {stack!r}; the model has {', '.join(map(repr, stacks))}")
-        found = [site for site in found if site.stack == stack]
-    if layers is None:
-        return found
-    numbers = set(listed(layers, []))
-    present = {site.layer for site in found}
-    absent = sorted(numbers - present)
-    if absent:
-        raise ValueError(f"no layer {absent[0]}; there are {spans(tuple(sorted(present)))}")
-    return [site for site in found if site.layer in numbers]
-
-
 @dataclass(frozen=True)
 class _Switched:
     """Heads that are off in one row of a batch, or what is off in their place for the null."""
@@ -206,9 +188,7 @@ def _switched(
         first = seed + (number << 20)
         for place, heads in enumerate(units if null else []):
             if by == "layer":
-                edits = _random_heads(
-                    [s for s in everywhere if s.stack == site.stack], heads, first
-                )
+                edits = _random_heads(sites_of(everywhere, site.stack), heads, first)
             else:
                 edits = (RowEdit(site, heads, first + place),)
             yield _Switched(site, heads, edits, True)

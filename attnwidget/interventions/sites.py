@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import Numbers
+from attnwidget.record import spans
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.missing import no_attention
@@ -26,6 +27,8 @@ from attnwidget.tracing import (
     is_attention,
     trace,
 )
+
+from .edits import Chosen, listed
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,24 @@ def sites_by_name(model: torch.nn.Module) -> list[Site]:
         for (of, cross), modules in kinds.items()
         for module, number in zip(modules, numbers(modules), strict=True)
     ]
+
+
+def sites_of(sites: Sequence[Site], stack: str | None, layers: Chosen = None) -> list[Site]:
+    """The attention calls of a stack and of some layers, in order; None for all.
+
+    Raises:
+        ValueError: there is no such stack or layer.
+    """
+    stacks = dict.fromkeys(site.stack for site in sites)
+    if stack is not None and stack not in stacks:
+        raise ValueError(f"no stack {stack!r}; the model has {', '.join(map(repr, stacks))}")
+    found = [site for site in sites if stack in (None, site.stack)]
+    present = {site.layer for site in found}
+    absent = sorted(set(listed(layers, [])) - present)
+    if absent:
+        where = "" if stack is None else f" in stack {stack!r}"
+        raise ValueError(f"no layer {absent[0]}{where}; there are {spans(tuple(sorted(present)))}")
+    return [site for site in found if site.layer in listed(layers, [site.layer])]
 
 
 def empty_rows(sites: Iterable[Site]) -> dict[str, dict[int, Numbers]]:

@@ -9,13 +9,14 @@ from typing import Any
 import torch
 
 from attnwidget.capture.weights import text_weights
-from attnwidget.record import Floats, Tokens, spans
+from attnwidget.record import Floats, Tokens
 from attnwidget.running.items import Item, Items
 from attnwidget.running.model import is_encoder_decoder, traceable
 from attnwidget.running.one_text import OneText, one_text
 from attnwidget.running.stacks import Group, is_cross, tower
 from attnwidget.tracing import Call, head_values
 
+from .by_layer import ByLayer
 from .gradients import output_gradients
 from .losses import Loss
 
@@ -42,25 +43,16 @@ class LayerGradients:
 
 
 @dataclass(frozen=True)
-class AttentionGradients:
+class AttentionGradients(ByLayer[LayerGradients]):
     """Attention weights of one text, and the gradients of a loss by each of them.
 
     Attributes:
         loss: the loss.
-        layers: by stack, by the layer's number in the model.
         tokens: by stack, the queries' tokens and the keys'.
-        missing: attention without gradients, as "module: reason".
     """
 
-    loss: float
-    layers: Mapping[str, Mapping[int, LayerGradients]] = field(repr=False)
-    tokens: Mapping[str, tuple[Tokens, Tokens]] = field(repr=False)
-    missing: tuple[str, ...]
-
-    @property
-    def stacks(self) -> tuple[str, ...]:
-        """Names of the stacks, as those of `AttentionRecord.stacks`."""
-        return tuple(self.layers)
+    loss: float = field(kw_only=True)
+    tokens: Mapping[str, tuple[Tokens, Tokens]] = field(kw_only=True, repr=False)
 
     def weights(self, layer: int, head: int, stack: str | None = None) -> Floats:
         """The attention weights of a head, float32 [Tq, Tk].
@@ -68,35 +60,22 @@ class AttentionGradients:
         Raises:
             KeyError, IndexError: there is no such stack, layer or head.
         """
-        return self._of_head(self.layer(layer, stack).weights, layer, head)
+        return _of_head(self.layer(layer, stack).weights, layer, head)
 
     def gradients(self, layer: int, head: int, stack: str | None = None) -> Floats:
         """∂L/∂A of a head, float32 [Tq, Tk]; raises as `weights`."""
-        return self._of_head(self.layer(layer, stack).gradients, layer, head)
+        return _of_head(self.layer(layer, stack).gradients, layer, head)
 
     def products(self, layer: int, head: int, stack: str | None = None) -> Floats:
         """A · ∂L/∂A of a head, float32 [Tq, Tk]; raises as `weights`."""
-        return self._of_head(self.layer(layer, stack).products, layer, head)
+        return _of_head(self.layer(layer, stack).products, layer, head)
 
-    def layer(self, layer: int, stack: str | None = None) -> LayerGradients:
-        """A layer of a stack; of the first stack if `stack` is None.
 
-        Raises:
-            KeyError, IndexError: there is no such stack or layer.
-        """
-        name = self.stacks[0] if stack is None else stack
-        if name not in self.layers:
-            raise KeyError(f"no stack {name!r:.200}; there are {', '.join(self.stacks)}")
-        layers = self.layers[name]
-        if layer not in layers:
-            raise IndexError(f"layer {layer} does not exist: this stack has {spans(tuple(layers))}")
-        return layers[layer]
-
-    def _of_head(self, matrices: Floats, layer: int, head: int) -> Floats:
-        if not 0 <= head < len(matrices):
-            raise IndexError(f"head {head} does not exist: layer {layer} has {len(matrices)} heads")
-        found: Floats = matrices[head]
-        return found
+def _of_head(matrices: Floats, layer: int, head: int) -> Floats:
+    if not 0 <= head < len(matrices):
+        raise IndexError(f"head {head} does not exist: layer {layer} has {len(matrices)} heads")
+    found: Floats = matrices[head]
+    return found
 
 
 def attention_gradients(
@@ -143,7 +122,7 @@ def attention_gradients(
         tokens[each.site.stack] = _tokens(given, each.site.module, layer.weights.shape[1:])
     if not layers:
         raise ValueError(f"no attention has gradients by its weights: {'; '.join(missing)}")
-    return AttentionGradients(total, layers, tokens, tuple(missing))
+    return AttentionGradients(layers, tuple(missing), loss=total, tokens=tokens)
 
 
 @dataclass(frozen=True)

@@ -15,32 +15,15 @@ of a fitting size.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from attnwidget.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from .head_plot import head as head
-    from .map_plot import map as map
-    from .matrix_plot import matrices as matrices
-    from .matrix_plot import matrix as matrix
-    from .model_plot import model as model
-    from .neuron_plot import neuron as neuron
-    from .ranking_plot import ranking as ranking
-
-__all__ = ["head", "map", "matrices", "matrix", "model", "neuron", "ranking"]
-
-_FILES = {name: f"{name}_plot" for name in __all__} | {"matrices": "matrix_plot"}
+_load, __dir__, __all__ = lazy_names(__name__)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _FILES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    require_matplotlib()
-    return getattr(import_module(f".{_FILES[name]}", __name__), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        require_matplotlib()
+    return _load(name)
 
 
 def require_matplotlib() -> None:

@@ -71,7 +71,8 @@ class Heads:
         name = record.stacks[0] if stack is None else stack
         record.stack(name)
         metrics = encode_own_metrics(record, {} if own is None else own)
-        return cls(record, name, encode_overview(record, profile), metrics)
+        encoded = None if profile is None else encode_profile(profile, record)
+        return cls(record, name, encode_overview(record, encoded), metrics)
 
     @property
     def stack(self) -> Stack:

@@ -16,7 +16,7 @@ from .examples import SentExamples, encode_examples
 from .head_names import HeadNames, with_head_names
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
-from .profile import heads_alone, profile_similarity
+from .profile import encode_profile, heads_alone, profile_similarity
 from .requests import Replies, check_link
 from .rounding import BlockError
 from .saved_effects import OffSet, SavedEffect, encode_effects, encode_links
@@ -49,6 +49,7 @@ __all__ = [
     "encode_links",
     "encode_overview",
     "encode_own_metrics",
+    "encode_profile",
     "encode_record",
     "encode_rollout",
     "encode_similarity",

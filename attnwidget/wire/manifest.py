@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,24 +13,36 @@ from numpy.typing import NDArray
 from attnwidget.analysis import HeadSummary, norms_need, sampled_rows, summarize_heads
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
-from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size
-from .metrics import encode_metrics, encode_patterns
-from .profile import (
-    check_same_heads,
-    encode_profile_metrics,
-    encode_profile_patterns,
-    profile_levels,
-)
+from .metrics import SentMetric, encode_metrics, encode_patterns
 from .text import sendable
 
 VERSION = 3
 
 
+@dataclass(frozen=True)
+class EncodedHeads:
+    """What a manifest and its thumbnails say of heads, of one text or of many.
+
+    Attributes:
+        metrics: the numbers of all heads.
+        patterns: the patterns, and that of every head.
+        levels: by stack and layer, the thumbnail of every head in levels 0 to 15.
+        weighted: thumbnails of value-weighted shares, of the layers that have them, in order.
+        texts: the number of texts; None for the record's own.
+    """
+
+    metrics: list[SentMetric]
+    patterns: dict[str, Any]
+    levels: Mapping[str, Sequence[Sequence[NDArray[np.uint8]]]]
+    weighted: Sequence[NDArray[np.uint8]] = ()
+    texts: int | None = None
+
+
 def encode_overview(
-    record: AttentionRecord, profile: HeadProfile | None = None
+    record: AttentionRecord, heads: EncodedHeads | None = None
 ) -> tuple[dict[str, Any], bytes]:
     """Encode a record's (manifest, thumbnails).
 
@@ -40,43 +52,42 @@ def encode_overview(
     shares follow in the same order, for the layers with norms of values; a profile has none.
 
     Args:
-        profile: metrics, patterns and thumbnails over many texts, in place of this text's own.
+        heads: what is said of them in place of this text's own, as `encode_profile` returns it.
 
     Raises:
-        ValueError: the profile is of other heads, or scores are beyond single precision.
+        ValueError: scores are beyond single precision.
     """
-    weighted: list[bytes] = []
-    if profile is not None:
-        check_same_heads(profile, record)
-        levels = profile_levels(profile)
-        metrics, patterns = encode_profile_metrics(profile), encode_profile_patterns(profile)
-    else:
-        summaries = {
-            name: [_summaries(record.stack(name), layer) for layer in record.stack(name).layers]
-            for name in record.stacks
-        }
-        levels = {
+    heads = heads or _heads_of(record)
+    manifest = {
+        **encode_record(record),
+        "texts": heads.texts,
+        "metrics": heads.metrics,
+        "patterns": heads.patterns,
+    }
+    levels = [head for name in record.stacks for layer in heads.levels[name] for head in layer]
+    return manifest, b"".join(map(pack_levels, [*levels, *heads.weighted]))
+
+
+def _heads_of(record: AttentionRecord) -> EncodedHeads:
+    summaries = {
+        name: [_summaries(record.stack(name), layer) for layer in record.stack(name).layers]
+        for name in record.stacks
+    }
+    return EncodedHeads(
+        encode_metrics(summaries),
+        encode_patterns(summaries),
+        {
             name: [[head.levels for head in heads] for heads in layers]
             for name, layers in summaries.items()
-        }
-        weighted = [
-            pack_levels(head.weighted_levels)
+        },
+        [
+            head.weighted_levels
             for layers in summaries.values()
             for heads in layers
             for head in heads
             if head.weighted_levels is not None
-        ]
-        metrics, patterns = encode_metrics(summaries), encode_patterns(summaries)
-    manifest = {
-        **encode_record(record),
-        "texts": None if profile is None else profile.num_texts,
-        "metrics": metrics,
-        "patterns": patterns,
-    }
-    packed = [
-        pack_levels(head) for name in record.stacks for heads in levels[name] for head in heads
-    ]
-    return manifest, b"".join([*packed, *weighted])
+        ],
+    )
 
 
 def encode_record(record: AttentionRecord) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import type {
   SentPatterns,
   SentSimilarity,
   SentStack,
+  Side,
   Tokens,
 } from "./check-manifest.ts";
 
@@ -153,3 +154,27 @@ export const metricValue = ({ values }: Metric, { layer, head }: Head): number |
 export function layerOf({ layers }: Pick<StackInfo, "layers">, number: number): LayerInfo {
   return layers.filter((layer) => layer.number <= number).at(-1) ?? layers[0];
 }
+
+/** The name of the text of either side; null if both sides are the same text. */
+export type Texts = Readonly<Record<Side, string>> | null;
+
+/** A text has the name of the stack that attends within it. */
+export function textsOf(stack: StackInfo, stacks: readonly StackInfo[]): Texts {
+  if (stack.keys === stack.queries) return null;
+  const namesOf = ({ labels }: Tokens) =>
+    stacks
+      .filter(({ queries, keys }) => queries === keys && `${queries.labels}` === `${labels}`)
+      .map(({ name }) => name);
+  const crossed = stack.name === "cross";
+  // The encoder comes first, if the texts of both are the same.
+  return {
+    query: namesOf(stack.queries).at(-1) ?? (crossed ? "decoder" : ""),
+    key: namesOf(stack.keys)[0] ?? (crossed ? "encoder" : ""),
+  };
+}
+
+/** True if each query's row goes into the choice of the token after it. */
+export const writesOn = (stack: StackInfo, texts: Texts): boolean =>
+  typeof stack.queries.generated === "number" ||
+  stack.name === "decoder" ||
+  texts?.query === "decoder";

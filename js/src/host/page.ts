@@ -2,6 +2,7 @@
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import { focusView, mount } from "../app.ts";
+import { fromBase85 } from "../basics/bytes.ts";
 import {
   anything,
   type Check,
@@ -15,7 +16,6 @@ import {
   orNull,
   text,
 } from "../basics/check.ts";
-import { fromBase85 } from "../data/base85.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedBlock, PackedHeader } from "../data/packed.ts";
 import {
@@ -34,7 +34,7 @@ import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices, VIEWS } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
-import { followFrame, isFramed } from "./frame.ts";
+import { isForDark, setWindowHeight } from "../styles/surroundings.ts";
 import { savedEffects } from "./saved-effects.ts";
 import { unpacked } from "./thumbnails.ts";
 
@@ -220,6 +220,36 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
       return script ? async () => embedded(script) : null;
     },
   };
+}
+
+/** True for the page of a frame of `attnwidget/page/frame.py`; any other page may be in a frame too. */
+const isFramed = (): boolean => "framed" in document.documentElement.dataset;
+
+/**
+ * Tell the page around a frame its height, and take that page's background.
+ *
+ * @param content the element that is as high as everything in the page.
+ */
+function followFrame(content: HTMLElement): void {
+  const { style } = document.documentElement;
+  const tellHeight = () => {
+    parent.postMessage({ attnwidget: { height: content.offsetHeight } }, "*");
+  };
+  new ResizeObserver(tellHeight).observe(content);
+  addEventListener("message", ({ source, data }) => {
+    const surroundings = data?.attnwidget;
+    if (source !== parent || surroundings?.background === undefined) return;
+    const { background, color } = surroundings;
+    // The theme follows from the background, as in every host. Where the page around has none, the
+    // browser's own is seen, and the colour of the text tells whether that is dark.
+    const none = background === null;
+    style.colorScheme = none ? (isForDark(color) ? "dark" : "light") : "";
+    style.backgroundColor = none ? "Canvas" : background;
+    if (surroundings.window > 0) setWindowHeight(surroundings.window);
+    tellHeight();
+  });
+  // Either page may load first; each asks the other.
+  parent.postMessage({ attnwidget: { ready: true } }, "*");
 }
 
 function embedded(script: Element): PackedBlock {

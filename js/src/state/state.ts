@@ -12,10 +12,11 @@ import {
   ownStacks,
   type Similarity,
   type StackInfo,
+  type Texts,
   type Tokens,
+  textsOf,
 } from "../data/manifest.ts";
 import { differenceOf, onDifference } from "../data/metric-difference.ts";
-import { type Texts, textsOf } from "../data/texts.ts";
 import { CHOICES, type Choices, defaults, SCHEMA, VIEWS, type ViewName } from "./choices.ts";
 import { following } from "./following.ts";
 

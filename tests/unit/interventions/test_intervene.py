@@ -337,7 +337,7 @@ def test_the_model_is_as_before_after_an_exception() -> None:
 @pytest.mark.parametrize(
     ("intervention", "error", "message"),
     [
-        (Ablate(2), ValueError, r"no layer 2 in stack 'self'; it has \[0, 1\]"),
+        (Ablate(2), ValueError, r"no layer 2 in stack 'self'; there are 2 layers, 0 to 1"),
         (Ablate(0, stack="cross"), ValueError, "no stack 'cross'; the model has 'self'"),
         ("head 3", TypeError, "'head 3' is no intervention"),
     ],

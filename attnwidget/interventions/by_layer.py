@@ -1,0 +1,56 @@
+"""What one pass of a model has for every layer, as numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from attnwidget.record import Floats, spans
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ByLayer(Generic[T]):
+    """What is known of every layer.
+
+    Attributes:
+        layers: by stack, by the layer's number in the model.
+        missing: attention of which it is not known, as "module: reason".
+    """
+
+    layers: Mapping[str, Mapping[int, T]] = field(repr=False)
+    missing: tuple[str, ...] = ()
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """Names of the stacks, as those of `AttentionRecord.stacks`."""
+        return tuple(self.layers)
+
+    def layer(self, layer: int, stack: str | None = None) -> T:
+        """What is known of a layer; of the first stack if `stack` is None.
+
+        Raises:
+            KeyError, IndexError: there is no such stack or layer.
+        """
+        name = self.stacks[0] if stack is None else stack
+        if name not in self.layers:
+            raise KeyError(f"no stack {name!r:.200}; there are {', '.join(self.stacks)}")
+        if layer not in self.layers[name]:
+            there = spans(tuple(self.layers[name]))
+            raise IndexError(f"layer {layer} does not exist: this stack has {there}")
+        return self.layers[name][layer]
+
+
+@dataclass(frozen=True, repr=False)
+class HeadOutputs(ByLayer[Floats]):
+    """The outputs of heads before the output projection.
+
+    Of each layer, float32 [texts, heads, queries, d_v] (of a model that attends within windows,
+    [texts * windows, ...]).
+    """
+
+    def __repr__(self) -> str:
+        stacks = "; ".join(f"{name}: {len(layers)} layers" for name, layers in self.layers.items())
+        return f"<HeadOutputs {stacks}>"
