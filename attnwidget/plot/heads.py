@@ -26,6 +26,7 @@ from attnwidget.wire import (
     SentSimilarity,
     encode_overview,
     encode_own_metrics,
+    encode_profile,
     heads_alone,
 )
 from attnwidget.wire.metrics import HeadNumbers
