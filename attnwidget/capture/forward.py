@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +10,7 @@ from typing import Any
 
 import torch
 
+from attnwidget.arguments import several_numbers
 from attnwidget.record import AttentionRecord, Stack
 from attnwidget.running.inputs import Inputs, prepare
 from attnwidget.running.items import Items
@@ -143,15 +143,8 @@ def _wanted(chosen: frozenset[int] | None) -> Callable[[str], bool]:
 
 
 def _numbers(layers: Iterable[int] | None) -> frozenset[int] | None:
-    if layers is None:
-        return None
-    try:
-        chosen = frozenset(operator.index(number) for number in layers)
-    except TypeError:
-        raise TypeError(f"layers is {layers!r}; expected numbers, such as [0, 5]") from None
-    if not chosen:
-        raise ValueError("layers is empty; give the numbers of some layers, or None for all")
-    return chosen
+    numbers = several_numbers("layers", layers)
+    return None if numbers is None else frozenset(numbers)
 
 
 def _with_layers(by_name: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, Stack]:
