@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -13,19 +12,17 @@ import torch
 from attnwidget.record import Pairs, Rotary
 from attnwidget.tracing import Call, is_attention
 
-# The functions of modeling files that give x2 cos + x1 sin its other half: (x1, x2) -> (-x2, x1).
+# Functions of modeling files for x cos + rotated(x) sin; some files rotate in other ways.
 _FUNCTIONS = ("rotate_half", "rotate_every_two", "rotate_pairwise")
+# 1 to 4, rotated.
+_PAIRS: dict[tuple[float, ...], Pairs] = {(-3, -4, 1, 2): "halves", (-2, 1, -4, 3): "neighbours"}
 
 
 class Rotations:
-    """Watches these functions while a model runs."""
+    """The rotations by these functions since the latest attention call."""
 
     def __init__(self, model: torch.nn.Module) -> None:
-        self._files = {
-            type(module).__module__ for module in model.modules() if is_attention(module)
-        }
-        self._thread = threading.get_ident()
-        # (pairs, dims) of each rotation since the last attention call.
+        self._files = {type(each).__module__ for each in model.modules() if is_attention(each)}
         self._rotated: list[tuple[Pairs | None, int]] = []
 
     @contextmanager
@@ -39,38 +36,23 @@ class Rotations:
                         setattr(file, name, self._watching(function))
             yield
 
-    def _watching(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        pairs = _pairs(function)
+    def _watching(self, function: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], Any]:
+        four = function(torch.arange(1.0, 5.0)[None, None, None])
+        pairs = _PAIRS.get(tuple(four.flatten().tolist()))
 
-        def watching(x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-            if threading.get_ident() == self._thread:
-                self._rotated.append((pairs, x.shape[-1]))
-            return function(x, *args, **kwargs)
+        def watching(x: torch.Tensor) -> Any:
+            self._rotated.append((pairs, x.shape[-1]))
+            return function(x)
 
         return watching
 
     def rotary(self, call: Call, width: int) -> Rotary | None:
-        """The pairs of the queries and keys, of this width, that a call has just received."""
-        rotated, self._rotated = self._rotated, []
-        # Queries and keys; more of them are rotated in parts.
-        if not 0 < len(rotated) <= 2 or len(set(rotated)) > 1:
+        """The pairs of the queries and keys, of this width, that a call has received."""
+        found, self._rotated = self._rotated, []
+        # Queries and keys; more of them would be parts.
+        if not 0 < len(found) <= 2 or found[0] != found[-1] or found[0][1] > width:
             return None
-        pairs, dims = rotated[0]
-        if pairs is None or dims > width or dims % 2:
-            return None
+        pairs, dims = found[0]
         # In latent attention, the last components are rotated; else the first.
         last = getattr(call.module, "qk_rope_head_dim", None) == dims
-        return Rotary(pairs, dims, width - dims if last else 0)
-
-
-def _pairs(function: Callable[..., Any]) -> Pairs | None:
-    """The pairs of a function that rotates by a right angle."""
-    try:
-        turned = function(torch.arange(1.0, 9.0)[None, None, None])[0, 0, 0].tolist()
-    except Exception:  # it takes something else
-        return None
-    ways: dict[Pairs, list[float]] = {
-        "halves": [-5, -6, -7, -8, 1, 2, 3, 4],
-        "neighbours": [-2, 1, -4, 3, -6, 5, -8, 7],
-    }
-    return next((pairs for pairs, expected in ways.items() if turned == expected), None)
+        return Rotary(pairs, dims, width - dims if last else 0) if pairs else None
