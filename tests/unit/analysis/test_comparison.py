@@ -173,9 +173,7 @@ def test_what_cannot_be_compared_is_said() -> None:
         aw.compare(a, other)
     with pytest.raises(ValueError, match="words of a text are not known"):
         aw.compare(a, a, level="words")
-    with pytest.raises(
-        ValueError, match="level is 'word'; expected one of 'tokens'"
-    ):
+    with pytest.raises(ValueError, match="level is 'word'; expected one of 'tokens'"):
         aw.compare(a, a, level="word")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no stack 'cross'"):
         aw.compare(a, a, stack="cross")
