@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
+from attnwidget.arguments import checked, one_of
 from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord, Layer
 from attnwidget.view_state import View
 from attnwidget.wire import SentExamples, encode_record
-from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Quality, check_quality
+from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Quality
 
 from .base85 import base85_size
 from .document import PageRecord, PageWidget, document
@@ -35,6 +36,7 @@ _LAYER_TEXT_OF_EXAMPLE = 300
 _ATLAS_VIEWS: tuple[View, ...] = ("head", "model", "map")
 
 
+@checked(quality=one_of(Quality))
 def page_html(
     shown: Sequence[ShownRecord],
     *,
@@ -46,7 +48,6 @@ def page_html(
 
     See `attnwidget.to_html` for the other arguments and the errors.
     """
-    check_quality(quality)
     names = included_views(views)
     # Widgets of the same record share its layers.
     by_record: dict[int, ShownRecord] = {}

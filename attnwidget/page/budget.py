@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, SupportsIndex
 
+from attnwidget.arguments import checked, one_of, real
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, Layer, runs
 from attnwidget.wire import block_size
@@ -16,7 +17,6 @@ from attnwidget.wire.compression import (
     LIMITS,
     Limits,
     Quality,
-    check_quality,
 )
 
 from .base85 import base85_size
@@ -128,6 +128,7 @@ def rollouts_within(
     return found
 
 
+@checked(quality=one_of(Quality, None), budget=real("a number of bytes, as 8_000_000", none=True))
 def check_selection(
     record: AttentionRecord,
     stack: str,
@@ -136,10 +137,6 @@ def check_selection(
     budget: float | None,
 ) -> None:
     """Raise the errors of `AttentionWidget.embed` for these arguments."""
-    if quality is not None:
-        check_quality(quality)
-    if budget is not None and not (type(budget) in (int, float) and budget >= 0):
-        raise ValueError(f"budget is {budget!r}; expected a number of bytes, as 8_000_000")
     for number in layers or ():
         record.layer(number, stack)
 

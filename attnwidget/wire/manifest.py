@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attnwidget.analysis import HeadSummary, norms_need, sampled_rows, summarize_heads
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
-from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
+from attnwidget.record import AttentionRecord, Layer, Replay, ScoreProgram, Stack, Tokens
 
 from .block import block_size
 from .metrics import SentMetric, encode_metrics, encode_patterns
@@ -104,6 +104,7 @@ def encode_record(record: AttentionRecord) -> dict[str, Any]:
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
         "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
+        **_replay(record.replay),
     }
 
 
@@ -211,6 +212,14 @@ def _layer(layer: Layer) -> dict[str, Any]:
             "tolerance": layer.fidelity.tolerance,
         },
     }
+
+
+def _replay(replay: Replay | None) -> dict[str, Any]:
+    """The distance of a generated text's record from its generation; nothing for other texts."""
+    if replay is None:
+        return {}
+    found = {"difference": replay.difference, "reason": sendable(replay.reason)}
+    return {"replay": found}
 
 
 def program_json(program: ScoreProgram) -> dict[str, Any]:

@@ -34,7 +34,7 @@ export function readManifest(sent: unknown): Manifest {
     keys: stack.keys ?? stack.queries,
     sampled: stack.sampled ?? null,
   }));
-  const { version, model, missing, image, texts, metrics, patterns } = manifest;
+  const { version, model, missing, image, replay, texts, metrics, patterns } = manifest;
   const compared = manifest.compared ? readCompared(manifest.compared, stacks) : null;
   const pairs = [...(compared?.stacks.values() ?? [])];
   const all = [...stacks, ...pairs.map(({ difference }) => difference)];
@@ -49,6 +49,7 @@ export function readManifest(sent: unknown): Manifest {
     missing,
     stacks,
     image: image ?? null,
+    replay: replay ?? null,
     texts: texts ?? null,
     compared,
     metrics: metrics.map((metric) => readMetric(metric, stacks)),
