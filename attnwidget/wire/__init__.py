@@ -16,11 +16,10 @@ from .examples import SentExamples, encode_examples
 from .head_names import HeadNames, with_head_names
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
-from .profile import encode_profile, heads_alone, profile_similarity
+from .profile import SentSimilarity, encode_profile, encode_similarity, heads_alone
 from .requests import Replies, check_link
 from .rounding import BlockError
 from .saved_effects import OffSet, SavedEffect, encode_effects, encode_links
-from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
     "Block",
@@ -56,7 +55,6 @@ __all__ = [
     "heads_alone",
     "joined_record",
     "partner_stacks",
-    "profile_similarity",
     "rollout_fits",
     "with_head_names",
 ]
