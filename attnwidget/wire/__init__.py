@@ -22,7 +22,7 @@ from .head_names import HeadNames, with_head_names
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import SentSimilarity, encode_profile, encode_similarity, heads_alone
-from .requests import Replies, check_link
+from .requests import Replies
 from .rounding import BlockError
 from .saved_effects import OffSet, SavedEffect, encode_effects, encode_links
 
@@ -40,7 +40,6 @@ __all__ = [
     "SentSimilarity",
     "add_program",
     "block_size",
-    "check_link",
     "compared_metrics",
     "decode_floats",
     "decode_overview",
