@@ -16,8 +16,7 @@ from .items import Batch, Padded
 from .labels import text_tokenizer, token_labels
 from .model import check_vocabulary, device_of, global_tokens, is_encoder_decoder
 from .sequences import Sequences, audio_seconds, image_size, patch_size
-from .truncation import cut_off
-from .words import word_spans
+from .words import cut_off, word_spans
 
 
 @dataclass(frozen=True)

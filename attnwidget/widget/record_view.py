@@ -17,8 +17,7 @@ from attnwidget.page import Method, PackedLayers, ShownRecord, frame_html, layer
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import progress_bar
 from attnwidget.record import Arc, AttentionRecord
-from attnwidget.record.files import writable, write_whole
-from attnwidget.record.printable import printable
+from attnwidget.record.files import printable, writable, write_whole
 from attnwidget.view_state import (
     ChoiceOptions,
     Choices,
