@@ -110,11 +110,7 @@ class HeadProfile:
         Raises:
             KeyError: there is no such stack.
         """
-        if stack is None:
-            return next(iter(self._stacks.values()))
-        if stack not in self._stacks:
-            raise KeyError(f"no stack {stack!r:.200}; this profile has {', '.join(self._stacks)}")
-        return self._stacks[stack]
+        return of_stack(self._stacks, stack, "this profile")
 
     def values(self, metric: str, stack: str | None = None) -> Estimate:
         """A metric of all heads of a stack: mean, low, high and count, [layers, heads] each.
