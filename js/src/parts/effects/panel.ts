@@ -13,7 +13,7 @@ import { measured } from "./measured.ts";
 import { predictions } from "./predictions.ts";
 import { states } from "./states.ts";
 
-export interface EffectsPanel {
+interface EffectsPanel {
   /** Hidden while nothing is off. */
   readonly element: HTMLElement;
   /** The tables that can be copied. */
