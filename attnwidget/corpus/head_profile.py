@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.analysis import HeadPattern, data_frame, head_pattern
+from attnwidget.record import of_stack
 
 from .accumulators import Estimate
 from .example_texts import TextReader, TextSource, chosen_texts
