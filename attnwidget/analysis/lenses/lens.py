@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -111,6 +111,17 @@ class MatrixLens(Lens):
         place = record.stack(stack).numbers.index(layer)
         numbers: Floats = self.matrices(record, stack)[place][head if self.by_head else 0]
         return numbers
+
+
+def factors_of(
+    lenses: Iterable[Lens], record: AttentionRecord, stack: str, layer: int
+) -> dict[str, Floats]:
+    """The factors [heads, Tk] of a layer by the name of each lens that it has them for."""
+    return {
+        lens.name: lens.factors(record, stack, layer)
+        for lens in lenses
+        if isinstance(lens, FactorLens) and lens.why_not(record, stack, layer) is None
+    }
 
 
 def row_shares(matrix: Floats) -> Floats:

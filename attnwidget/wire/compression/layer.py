@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
-from attnwidget.record import Layer
-from attnwidget.wire.block import Block, Part, block_size, encode_block
+from attnwidget.record import Floats, Layer
+from attnwidget.wire.block import NO_FACTORS, Block, Part, block_size, encode_block
 
 from .limits import Limits
 from .vectors import rounded_vectors
@@ -25,25 +26,30 @@ Packed = tuple[dict[str, Any], bytes]
 """({parts, error}, the concatenated buffers of a block, compressed by zlib)."""
 
 
-def pack_layer(layer: Layer, limits: Limits | None) -> Packed:
+def pack_layer(
+    layer: Layer, limits: Limits | None, factors: Mapping[str, Floats] = NO_FACTORS
+) -> Packed:
     """Encode a layer within limits, or as exactly as a kernel sends it if None.
 
     Within limits, queries and keys, or the weights of a layer that was recorded as weights alone,
     are rounded as far as the limits allow. The exact block is used all the same if it is no larger,
     as for a text of a few tokens, or if the range of the numbers is too large to be coded.
+
+    Args:
+        factors: those of its lenses, by name, which are sent as they are.
     """
     if limits is None:
-        return pack_block(encode_block(layer, all_rows=True))
+        return pack_block(encode_block(layer, factors, all_rows=True))
     encode = rounded_weights if layer.program is None else rounded_vectors
-    rounded = encode(layer, limits)
+    rounded = encode(layer, limits, factors)
     if rounded is None:
-        return pack_block(encode_block(layer, all_rows=True))
+        return pack_block(encode_block(layer, factors, all_rows=True))
     packed = pack_block(rounded)
     share = _CLEARLY_SMALLER_WEIGHTS if layer.program is None else _CLEARLY_SMALLER
-    if len(packed[1]) < share * block_size(layer):
+    if len(packed[1]) < share * block_size(layer, factors):
         return packed
     return min(
-        packed, pack_block(encode_block(layer, all_rows=True)), key=lambda packed: len(packed[1])
+        packed, pack_block(encode_block(layer, factors, all_rows=True)), key=lambda packed: len(packed[1])
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
-from attnwidget.record import Layer
-from attnwidget.wire.block import Block, add_norms, add_program, received_program
+from attnwidget.record import Floats, Layer
+from attnwidget.wire.block import Block, add_factors, add_program, received_program
 from attnwidget.wire.rounding import BlockError, add_shares_error, vectors_error
 
 from .balanced import Turned, bases, turned
@@ -25,7 +26,9 @@ _LARGEST_OF_MOVED = 4
 _COARSEST = 1 / 4
 
 
-def rounded_vectors(layer: Layer, limits: Limits) -> Block | None:
+def rounded_vectors(
+    layer: Layer, limits: Limits, factors: Mapping[str, Floats]
+) -> Block | None:
     """Encode queries and keys as integers, with differences within the limits.
 
     None if the range of the numbers is too large for the coder.
@@ -58,14 +61,14 @@ def rounded_vectors(layer: Layer, limits: Limits) -> Block | None:
     received = sent(step)
     off = vectors_error(layer, received)
     error: BlockError = {**measured.error, "variation": measured.variation, "vectors": off}
-    add_shares_error(error, layer, received, np.arange(layer.shape[0]))
+    add_shares_error(error, layer, received, np.arange(layer.shape[0]), factors)
     block = Block([], [], error)
     try:
         _add(block, vectors, step)
     except OverflowError:
         return None
     add_program(block, layer.program)
-    add_norms(block, layer)
+    add_factors(block, factors)
     add_decimals(block, measured)
     return block
 

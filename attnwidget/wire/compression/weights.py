@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from attnwidget.record import Layer
-from attnwidget.wire.block import Block, add_norms
+from attnwidget.record import Floats, Layer
+from attnwidget.wire.block import Block, add_factors
 from attnwidget.wire.rounding import BlockError, add_shares_error
 
 from .decimals import add_decimals
@@ -21,7 +22,9 @@ _LARGEST = 1 / 16
 _LARGEST_WEIGHT = 1e4
 
 
-def rounded_weights(layer: Layer, limits: Limits) -> Block | None:
+def rounded_weights(
+    layer: Layer, limits: Limits, factors: Mapping[str, Floats]
+) -> Block | None:
     """Encode the square roots of weights as integers, in steps that are finer for small weights.
 
     Queries and keys, if there are any, are those of the exact block. None if no step is fine enough
@@ -47,7 +50,7 @@ def rounded_weights(layer: Layer, limits: Limits) -> Block | None:
         return None
     step, measured = best
     error: BlockError = {**measured.error, "variation": measured.variation}
-    add_shares_error(error, layer, sent(step), np.arange(layer.shape[0]))
+    add_shares_error(error, layer, sent(step), np.arange(layer.shape[0]), factors)
     block = Block([], [], error)
     block.add_vectors("queries", layer.queries)
     block.add_vectors("keys", layer.keys)
@@ -56,6 +59,6 @@ def rounded_weights(layer: Layer, limits: Limits) -> Block | None:
     levels = np.rint(roots, out=roots).astype(np.int32).transpose(0, 2, 1)
     add_integers(block, "weights", levels)
     block.add("step", "f32", np.array([step]))
-    add_norms(block, layer)
+    add_factors(block, factors)
     add_decimals(block, measured)
     return block
