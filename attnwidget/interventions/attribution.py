@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import HeadScores, Numbers
-from attnwidget.record.whole_numbers import whole_number
+from attnwidget.arguments import whole_number
 from attnwidget.running.labels import text_tokenizer, token_labels
 from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text

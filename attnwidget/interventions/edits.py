@@ -8,8 +8,8 @@ from dataclasses import InitVar, dataclass
 from typing import Any, Literal, cast, get_args
 
 from attnwidget.analysis import positions
+from attnwidget.arguments import whole_number
 from attnwidget.record import AttentionRecord
-from attnwidget.record.whole_numbers import whole_number
 
 from .head_outputs import HeadOutputs
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import HeadScores
+from attnwidget.arguments import whole_number
 from attnwidget.progress import step_done
-from attnwidget.record.whole_numbers import whole_number
 from attnwidget.running.batches import TextBatch, text_batches
 from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable

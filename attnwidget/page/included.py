@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex, get_args
 
+from attnwidget.arguments import whole_number
 from attnwidget.record import AttentionRecord, spans
-from attnwidget.record.whole_numbers import whole_number
 from attnwidget.view_state import Choices, View, choice_values
 from attnwidget.wire import SentMetric, SentSimilarity
 

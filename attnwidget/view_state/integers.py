@@ -7,7 +7,7 @@ from typing import Any
 
 import traitlets
 
-from attnwidget.record.whole_numbers import whole_number
+from attnwidget.arguments import whole_number
 
 
 # Older versions of traitlets, as Colab's, cannot be asked for TraitType[Any, Any].

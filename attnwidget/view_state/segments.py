@@ -7,7 +7,7 @@ from typing import Any
 
 import traitlets
 
-from attnwidget.record.whole_numbers import whole_number
+from attnwidget.arguments import whole_number
 
 PAIR_SEGMENTS = ("all", "aa", "ab", "ba", "bb")
 """All attention, or that from the first to the second letter's text of a pair."""

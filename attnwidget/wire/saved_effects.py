@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, SupportsIndex, TypedDict
 
+from attnwidget.arguments import whole_number
 from attnwidget.interventions import KnockOut, Link, Rerun
 from attnwidget.record import AttentionRecord
-from attnwidget.record.whole_numbers import whole_number
 
 from .effects import encode_effect
 from .requests import effect_request

@@ -1,6 +1,14 @@
 /** The whole app in one element: header, current view and footer. It knows nothing of notebooks. */
 
-import { batch, computed, signal, untracked } from "@preact/signals-core";
+import {
+  batch,
+  computed,
+  type ReadonlySignal,
+  type Signal,
+  signal,
+  untracked,
+} from "@preact/signals-core";
+import type { Manifest } from "./data/manifest.ts";
 import type { Store } from "./data/store.ts";
 import { canvasFigure, type FigureOptions, figure } from "./painting/figure.ts";
 import { alertBar } from "./parts/alert.ts";
@@ -9,23 +17,22 @@ import { copyMenu } from "./parts/copy.ts";
 import { el } from "./parts/dom.ts";
 import { changedStore } from "./parts/effects/changed.ts";
 import { effectsPanel } from "./parts/effects/panel.ts";
-import { findBox } from "./parts/find.ts";
+import { type Finds, findBox } from "./parts/find.ts";
 import { findHead } from "./parts/find-head.ts";
 import { footer, printed } from "./parts/footer.ts";
-import { header } from "./parts/header.ts";
+import { header, type Idle } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
 import { notes } from "./parts/notes.ts";
 import { printAsFigure } from "./parts/print.ts";
 import { saveMenu } from "./parts/save.ts";
 import { bindKeys } from "./parts/shortcuts.ts";
-import { strong } from "./parts/text.ts";
+import { type Phrase, strong } from "./parts/text.ts";
 import { themeMenu } from "./parts/theme-menu.ts";
 import { tour } from "./parts/tour.ts";
 import type { Scope } from "./scheduling/scope.ts";
-import type { ViewName } from "./state/choices.ts";
 import { type HeadAt, toggleCut } from "./state/cut.ts";
 import type { Side, State } from "./state/state.ts";
-import { palette as paletteOf } from "./styles/palette.ts";
+import { type Palette, palette as paletteOf } from "./styles/palette.ts";
 import { BODY_PADDING, styleSheet } from "./styles/style-sheet.ts";
 import {
   isDark,
@@ -33,18 +40,8 @@ import {
   watchResolution,
   watchSurroundings,
 } from "./styles/surroundings.ts";
-import { headView } from "./views/head/head.ts";
-import { mapView } from "./views/map/map.ts";
-import { modelView } from "./views/model/model.ts";
-import { neuronView } from "./views/neuron/neuron.ts";
-import type { Context, View } from "./views/shared/view.ts";
-
-const VIEWS: Record<ViewName, (context: Context) => View> = {
-  head: headView,
-  model: modelView,
-  neuron: neuronView,
-  map: mapView,
-};
+import { VIEWS } from "./views/index.ts";
+import type { View } from "./views/shared/view.ts";
 
 /** The surroundings of a view in its page. */
 export interface Around {
@@ -88,142 +85,94 @@ export function focusView(parent: HTMLElement): void {
   parent.lastElementChild?.shadowRoot?.querySelector<HTMLElement>(".root")?.focus();
 }
 
-function build(scope: Scope, host: HTMLElement, store: Store, state: State, around: Around): void {
+/** The elements around the views, their colours and the space that a view has. */
+interface Frame {
+  readonly shadow: ShadowRoot;
+  readonly root: HTMLElement;
+  /** The view and the panel of what is off. */
+  readonly main: HTMLElement;
+  readonly body: HTMLElement;
+  /** The controls of the view, in the header. */
+  readonly tools: HTMLElement;
+  readonly palette: ReadonlySignal<Palette>;
+  /** True while a figure is painted, which is light: most pages are white. */
+  readonly onPaper: Signal<boolean>;
+  readonly resolution: ReadonlySignal<number>;
+  readonly width: ReadonlySignal<number>;
+  readonly height: ReadonlySignal<number>;
+  /** Move the focus to the view. */
+  leave(): void;
+  /** Give the view the space that `panel`, the header and the status line leave. */
+  fit(panel: HTMLElement, ...others: readonly HTMLElement[]): void;
+}
+
+function frame(scope: Scope, host: HTMLElement, { theme }: State, around: Around): Frame {
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [styleSheet()];
+  const tools = el("div", { class: "tools" });
+  const body = el("div", { class: "body", id: "view", role: "tabpanel" });
+  const main = el("div", { class: "main" }, body);
+  // Focusable, so that keys work after a click on something that is not focusable. Left to right
+  // even in a page that is written from right to left.
+  const root = el("div", { class: "root", tabindex: -1, dir: "ltr" }, main);
+  shadow.append(root);
 
-  const dark = signal(false);
-  /** True while a figure is painted, which is light: most pages are white. */
-  const onPaper = signal(false);
-  const palette = computed(() => {
-    const { value } = state.theme;
-    return paletteOf(value === "auto" ? dark.value && !onPaper.value : value === "dark");
-  });
-  const [width, height] = [signal(0), signal(HIGHEST)];
-  const resolution = signal(devicePixelRatio);
+  const [dark, onPaper] = [signal(false), signal(false)];
+  const palette = computed(() =>
+    paletteOf(theme.value === "auto" ? dark.value && !onPaper.value : theme.value === "dark"),
+  );
   const look = () => {
     if (host.isConnected) dark.value = isDark(host);
   };
   watchSurroundings(look, scope.signal);
+  const resolution = signal(devicePixelRatio);
   watchResolution(() => {
     resolution.value = devicePixelRatio;
   }, scope.signal);
-
-  const view = signal<View | null>(null);
-  /** The record's, or that of the attention without what is off. */
-  const shownStore = signal(store);
-  const tools = el("div", { class: "tools" });
-  const body = el("div", { class: "body", id: "view", role: "tabpanel" });
-  // Focusable, so that keys work after a click on something that is not focusable. Left to right
-  // even in a page that is written from right to left.
-  const root = el("div", { class: "root", tabindex: -1, dir: "ltr" });
-  const leave = () => (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
-
-  const message = signal<string | null>(null);
-  const status = computed(() => view.value?.status.value ?? []);
-  const legend = computed(() => {
-    const shown = view.value?.legend.value ?? [];
-    if (shownStore.value === store) return shown;
-    return [strong("attention without what is off"), "   ", ...shown];
-  });
-  const effects = effectsPanel(scope, state, store, () => leave());
-  const tables = computed(() => [...(view.value?.tables.value ?? []), ...effects.tables.value]);
-
-  const guide = tour(scope, { root, state, manifest: store.manifest, status });
-  const { compared } = store.manifest;
-  const keys = help(guide.start, state.views, Boolean(compared));
-  // The focused option: an option may stand for a word, of which the token is a part.
-  const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
-  const find = findBox(scope, { state, option, leave });
-  const headFinder = findHead(scope, state, leave);
-  const copy = copyMenu(scope, tables, (text) => {
-    message.value = text;
-  });
-  const save = saveMenu(scope, {
-    figure: (kind) =>
-      withFigure((options) => ({ name: options.name, file: figure(kind, options) })),
-    say: (text) => {
-      message.value = text;
-    },
-  });
-  printAsFigure(scope, root, () => withFigure(canvasFigure));
-  function withFigure<Result>(use: (options: FigureOptions) => Result): Result | null {
-    const shown = view.peek();
-    const details = shown?.figure();
-    if (!shown || !details) return null;
-    onPaper.value = true;
-    try {
-      const { model } = store.manifest;
-      const notes = [shown.status.value, legend.value, [details.note]];
-      return use({
-        root,
-        body,
-        heading: el("div", { class: "figure-heading" }, details.heading),
-        caption: el("div", { class: "figure-caption" }, ...notes.map(printed)),
-        cropped: details.cropped,
-        background: palette.value.background,
-        title: model ? `Attention of ${model}` : "Attention",
-        name: details.name,
-      });
-    } finally {
-      onPaper.value = false;
-    }
-  }
-
-  const theme = themeMenu(scope, state);
-  const common = [find.element, headFinder.element, copy.element, save.element, theme, keys.button];
-  const head = header(scope, state, store, tools, ...common);
-  const alert = alertBar(scope, state, leave);
-  const note = notes(scope, state, store.manifest.missing);
-  const statusOrMessage = computed(() => (message.value === null ? status.value : [message.value]));
-  const hovered = computed(() => state.hover.value !== null);
-  const foot = footer(scope, statusOrMessage, legend, hovered);
-  const main = el("div", { class: "main" }, body, effects.element);
-  const names = compared ? [recordNames(compared)] : [];
-  root.append(head, ...names, alert, note, main, foot, keys.panel, ...guide.elements);
-  shadow.append(root);
-  const actions = {
-    help: keys.toggle,
-    find: () => (state.view.peek() === "map" ? headFinder : find).focus(),
-    copy: copy.first,
-    save: save.first,
-    jump: (by: 1 | -1) => view.peek()?.jump?.(by),
-    head: () => {
-      const { layer, head } = state.shown;
-      return view.peek()?.head?.() ?? { layer: layer.peek(), head: head.peek() };
-    },
-    cut(at: HeadAt | null) {
-      if (!toggleCut(state, at)) message.value = "To cut links, point at a token or lock one first";
-    },
-    ofView: (key: string) => view.peek()?.keys?.[key],
-  };
-  bindKeys(root, state, actions, scope.signal);
-  // The body of the page has the focus while nothing else has it.
-  if (around.alone) bindKeys(document.body, state, actions, scope.signal, document.body);
-
-  // The host is detached at first, or has no width; it has both before the observer's first call.
-  const measure = () => {
-    look();
-    width.value = Math.floor(body.clientWidth - 2 * BODY_PADDING.x);
-    // The header and the status line stay in sight: the body scrolls between them.
-    const room = visibleHeight() - around.height - (root.offsetHeight - main.offsetHeight);
-    const beside = getComputedStyle(main).flexDirection === "row";
-    // A panel below the view leaves most of the room to it.
-    root.style.setProperty("--below", `${Math.round(Math.max(LOWEST, room) * BELOW)}px`);
-    const left = beside ? room : room - effects.element.offsetHeight;
-    const highest = Math.max(LOWEST, Math.min(HIGHEST, left));
-    root.style.setProperty("--highest", `${highest}px`);
-    height.value = highest - 2 * BODY_PADDING.y;
-  };
-  for (const element of [body, head, note, foot, effects.element]) scope.onResize(element, measure);
-  addEventListener("resize", measure, { signal: scope.signal });
-
   scope.effect(() => {
     root.dataset.theme = palette.value.dark ? "dark" : "light";
     for (const [name, value] of Object.entries(palette.value)) {
       root.style.setProperty(`--${name}`, `${value}`);
     }
   });
+
+  const [width, height] = [signal(0), signal(HIGHEST)];
+  function fit(panel: HTMLElement, ...others: readonly HTMLElement[]): void {
+    // The host is detached at first, or has no width; it has both before the observer's first call.
+    const measure = () => {
+      look();
+      width.value = Math.floor(body.clientWidth - 2 * BODY_PADDING.x);
+      // The header and the status line stay in sight: the body scrolls between them.
+      const room = visibleHeight() - around.height - (root.offsetHeight - main.offsetHeight);
+      const beside = getComputedStyle(main).flexDirection === "row";
+      // A panel below the view leaves most of the room to it.
+      root.style.setProperty("--below", `${Math.round(Math.max(LOWEST, room) * BELOW)}px`);
+      const left = beside ? room : room - panel.offsetHeight;
+      const highest = Math.max(LOWEST, Math.min(HIGHEST, left));
+      root.style.setProperty("--highest", `${highest}px`);
+      height.value = highest - 2 * BODY_PADDING.y;
+    };
+    for (const element of [body, panel, ...others]) scope.onResize(element, measure);
+    addEventListener("resize", measure, { signal: scope.signal });
+  }
+  const leave = () => (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
+  return {
+    ...{ shadow, root, main, body, tools },
+    ...{ palette, onPaper, resolution, width, height, leave, fit },
+  };
+}
+
+/** The view that the reader has chosen, and what it shows: the record, or it without what is off. */
+interface Shown {
+  readonly view: ReadonlySignal<View | null>;
+  readonly store: ReadonlySignal<Store>;
+}
+
+/** Mount the chosen view in the frame, again for another store or resolution. */
+function mountViews(scope: Scope, frame: Frame, state: State, store: Store): Shown {
+  const { shadow, root, body, tools, palette, onPaper, width, height } = frame;
+  const view = signal<View | null>(null);
+  const shownStore = signal(store);
   let viewScope = scope.child();
   const changed = changedStore(scope, state, store);
   scope.effect(() => {
@@ -243,7 +192,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     const name = state.view.value;
     const source = shownStore.value;
     // Canvases are rebuilt for another resolution.
-    resolution.value;
+    frame.resolution.value;
     // The tour restores the reader's view as it ends.
     if (scope.signal.aborted) return;
     untracked(() => {
@@ -253,19 +202,126 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
       const focused = body.contains(active) || tools.contains(active);
       viewScope.end();
       viewScope = scope.child();
-      const around = { palette, width, height, onPaper };
-      const next = VIEWS[name]({ scope: viewScope, store: source, state, ...around });
+      const space = { palette, width, height, onPaper };
+      const next = VIEWS[name].mount({ scope: viewScope, store: source, state, ...space });
       body.replaceChildren(next.element);
       tools.replaceChildren(...next.tools);
       body.setAttribute("aria-labelledby", `tab-${name}`);
       view.value = next;
       root.dataset.view = name;
       // Keep the focus in the view, or keys would go to the page around it.
-      if (focused) leave();
+      if (focused) frame.leave();
     });
   });
+  return { view, store: shownStore };
+}
+
+/** A painter of what is shown as a figure, with its lines of text; it gives null if nothing is. */
+function figures(
+  { root, body, palette, onPaper }: Frame,
+  { model }: Manifest,
+  shownView: ReadonlySignal<View | null>,
+  legend: ReadonlySignal<Phrase>,
+) {
+  return <Result>(use: (options: FigureOptions) => Result): Result | null => {
+    const view = shownView.peek();
+    const details = view?.figure();
+    if (!view || !details) return null;
+    onPaper.value = true;
+    try {
+      const notes = [view.status.value, legend.value, [details.note]];
+      return use({
+        root,
+        body,
+        heading: el("div", { class: "figure-heading" }, details.heading),
+        caption: el("div", { class: "figure-caption" }, ...notes.map(printed)),
+        cropped: details.cropped,
+        background: palette.value.background,
+        title: model ? `Attention of ${model}` : "Attention",
+        name: details.name,
+      });
+    } finally {
+      onPaper.value = false;
+    }
+  };
+}
+
+const BUSY: Idle = { layer: "", head: "" };
+
+function build(scope: Scope, host: HTMLElement, store: Store, state: State, around: Around): void {
+  const { manifest } = store;
+  const framed = frame(scope, host, state, around);
+  const { shadow, root, main, tools, leave } = framed;
+  const effects = effectsPanel(scope, state, store, leave);
+  const { view, store: shownStore } = mountViews(scope, framed, state, store);
+
+  const status = computed(() => view.value?.status.value ?? []);
+  const legend = computed(() => {
+    const shown = view.value?.legend.value ?? [];
+    if (shownStore.value === store) return shown;
+    return [strong("attention without what is off"), "   ", ...shown];
+  });
+  const tables = computed(() => [...(view.value?.tables.value ?? []), ...effects.tables.value]);
+  const message = signal<string | null>(null);
   scope.effect(() => {
     status.value;
     message.value = null;
   });
+  const say = (text: string) => {
+    message.value = text;
+  };
+
+  const views = state.views.map((name) => VIEWS[name]);
+  const guide = tour(scope, { root, state, manifest, views, status });
+  const { compared } = manifest;
+  const keys = help(guide.start, views, Boolean(compared));
+  const finds = computed<Finds>(() => {
+    const shown = view.value?.finds;
+    return shown ? shown.value : "tokens";
+  });
+  // The focused option: an option may stand for a word, of which the token is a part.
+  const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
+  const find = findBox(scope, { state, finds, option, leave });
+  const headFinder = findHead(scope, { state, finds, leave });
+  const copy = copyMenu(scope, tables, say);
+  const painted = figures(framed, manifest, view, legend);
+  const save = saveMenu(scope, {
+    figure: (kind) => painted((options) => ({ name: options.name, file: figure(kind, options) })),
+    say,
+  });
+  printAsFigure(scope, root, () => painted(canvasFigure));
+
+  const theme = themeMenu(scope, state);
+  const common = [find.element, headFinder.element, copy.element, save.element, theme, keys.button];
+  const idle = computed(() => view.value?.idle?.value ?? BUSY);
+  const head = header(scope, state, store, { tabs: views, idle, tools, common });
+  const alert = alertBar(scope, state, leave);
+  const note = notes(scope, state, manifest.missing);
+  const statusOrMessage = computed(() => (message.value === null ? status.value : [message.value]));
+  const hovered = computed(() => state.hover.value !== null);
+  const foot = footer(scope, statusOrMessage, legend, hovered);
+  const names = compared ? [recordNames(compared)] : [];
+  main.append(effects.element);
+  root.prepend(head, ...names, alert, note);
+  root.append(foot, keys.panel, ...guide.elements);
+  framed.fit(effects.element, head, note, foot);
+
+  const actions = {
+    help: keys.toggle,
+    find: () => (finds.peek() === "heads" ? headFinder : find).focus(),
+    copy: copy.first,
+    save: save.first,
+    jump: (by: 1 | -1) => view.peek()?.jump?.(by),
+    head: () => {
+      const { layer, head } = state.shown;
+      return view.peek()?.head?.() ?? { layer: layer.peek(), head: head.peek() };
+    },
+    cut(at: HeadAt | null) {
+      if (!toggleCut(state, at)) say("To cut links, point at a token or lock one first");
+    },
+    ofView: (key: string) => view.peek()?.keys?.[key],
+  };
+  bindKeys(root, state, actions, scope.signal);
+  // The body of the page has the focus while nothing else has it.
+  if (around.alone) bindKeys(document.body, state, actions, scope.signal, document.body);
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from attnwidget.arguments import whole_number
 from attnwidget.record import Stack, spans
-from attnwidget.record.whole_numbers import whole_number
 
 
 def checked_layer(layer: Any, stack: Stack) -> int:

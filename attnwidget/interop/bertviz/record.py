@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from attnwidget.arguments import whole_number
 from attnwidget.record import AttentionRecord, Stack, Tokens, spans
 from attnwidget.record.from_arrays import stack_from_arrays
-from attnwidget.record.whole_numbers import whole_number
 from attnwidget.running.labels import spelled_labels
 
 from .indices import checked_numbers

@@ -2,15 +2,17 @@
 
 import type { Scope } from "../scheduling/scope.ts";
 import { goTo } from "../state/navigation.ts";
-import type { State } from "../state/state.ts";
 import { el } from "./dom.ts";
-import type { Find } from "./find.ts";
+import type { Find, FindOptions } from "./find.ts";
 import { icon } from "./icons.ts";
 
 const NUMBERS = /^\D*(\d+)\D+(\d+)\D*$/;
 
-/** @param leave moves the focus to the view */
-export function findHead(scope: Scope, state: State, leave: () => void): Find {
+/** The search box, where the view shows heads to find. */
+export function findHead(
+  scope: Scope,
+  { state, finds, leave }: Pick<FindOptions, "state" | "finds" | "leave">,
+): Find {
   const box = el("input", {
     type: "search",
     "aria-label": "Find head",
@@ -37,7 +39,7 @@ export function findHead(scope: Scope, state: State, leave: () => void): Find {
     leave();
   });
   scope.effect(() => {
-    element.hidden = state.view.value !== "map";
+    element.hidden = finds.value !== "heads";
   });
   return {
     element,

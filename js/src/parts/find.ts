@@ -1,6 +1,6 @@
 /** The search box for tokens. */
 
-import { batch, computed, signal } from "@preact/signals-core";
+import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
 import { unitsOf } from "../data/units.ts";
 import type { Scope } from "../scheduling/scope.ts";
@@ -18,6 +18,8 @@ export function matches(labels: readonly string[], text: string): readonly numbe
   return labels.flatMap((label, at) => (label.toLowerCase().includes(wanted) ? [at] : []));
 }
 
+export type Finds = "tokens" | "heads" | null;
+
 export interface Find {
   readonly element: HTMLElement;
   focus(): void;
@@ -25,13 +27,15 @@ export interface Find {
 
 export interface FindOptions {
   readonly state: State;
+  /** What the view shows that can be found; null for nothing. */
+  readonly finds: ReadonlySignal<Finds>;
   /** The option of the focused token, to scroll to. */
   option(side: Side): HTMLElement | null;
   /** Moves the focus to the view. */
   leave(): void;
 }
 
-export function findBox(scope: Scope, { state, option, leave }: FindOptions): Find {
+export function findBox(scope: Scope, { state, finds, option, leave }: FindOptions): Find {
   const box = el("input", {
     type: "search",
     "aria-label": "Find token",
@@ -107,9 +111,8 @@ export function findBox(scope: Scope, { state, option, leave }: FindOptions): Fi
   });
 
   scope.effect(() => {
-    const { find, view, opened } = state;
-    // Thumbnails and points show no tokens.
-    element.hidden = view.value === "map" || (view.value === "model" && !opened.value);
+    const { find } = state;
+    element.hidden = finds.value !== "tokens";
     if (box.value !== find.value) box.value = find.value;
     const { positions } = found.value;
     const at = positions.indexOf(current.value ?? -1);

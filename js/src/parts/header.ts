@@ -1,10 +1,9 @@
 /** The header: the choice of the view, layer, head and attention, and menus. */
 
-import { computed } from "@preact/signals-core";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { Store } from "../data/store.ts";
 import type { Scope } from "../scheduling/scope.ts";
-import { combination, type ViewName } from "../state/choices.ts";
-import { shownLens } from "../state/lens.ts";
+import type { ViewName } from "../state/choices.ts";
 import { goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
 import { recordChoice } from "./compared.ts";
@@ -15,23 +14,32 @@ import { iconButton } from "./icons.ts";
 import { offButton } from "./off-button.ts";
 import { stepper } from "./stepper.ts";
 
-const VIEW_LABELS: Record<ViewName, string> = {
-  head: "Head",
-  model: "Model",
-  neuron: "Neuron",
-  map: "Map",
-};
+/** The part of a view that its tab shows. */
+export interface Tab {
+  readonly name: ViewName;
+  readonly label: string;
+}
 
-/**
- * @param tools the container of the current view's own controls
- * @param common the controls of all views, at the end
- */
+/** The reasons why the steppers have no effect; "" where they have. */
+export interface Idle {
+  readonly layer: string;
+  readonly head: string;
+}
+
+export interface HeaderOptions {
+  readonly tabs: readonly Tab[];
+  readonly idle: ReadonlySignal<Idle>;
+  /** The container of the current view's own controls. */
+  readonly tools: HTMLElement;
+  /** The controls of all views, at the end. */
+  readonly common: readonly HTMLElement[];
+}
+
 export function header(
   scope: Scope,
   state: State,
   store: Store,
-  tools: HTMLElement,
-  ...common: readonly HTMLElement[]
+  { tabs, idle, tools, common }: HeaderOptions,
 ): HTMLElement {
   const { stack, layer: shownLayer, head: shownHead } = state.shown;
   const layer = stepper(scope, {
@@ -47,16 +55,11 @@ export function header(
     set: (to) => goTo(state, { head: to }),
   });
   scope.effect(() => {
-    // The steppers have no effect while heads are combined.
-    const together = state.view.value === "head" ? combination(state.combine.value) : null;
-    const all = together?.over === "layers";
-    layer.classList.toggle("idle", all);
-    const rolled = state.view.value === "head" && shownLens(state) === "rollout";
-    head.classList.toggle("idle", together !== null || rolled);
-    layer.title = all ? "All layers are shown as one" : shownLayer.value.fidelity.module;
-    head.title = together === null && !rolled ? "" : "Several heads are shown as one";
+    layer.classList.toggle("idle", idle.value.layer !== "");
+    head.classList.toggle("idle", idle.value.head !== "");
+    layer.title = idle.value.layer || shownLayer.value.fidelity.module;
+    head.title = idle.value.head;
   });
-  const tabs = viewTabs(scope, state);
   const choices = filters(scope, state, store.manifest);
   const end = el("div", { class: "common" }, ...common);
   // A page cannot run the model.
@@ -67,7 +70,7 @@ export function header(
   return el(
     "header",
     {},
-    tabs,
+    viewTabs(scope, state, tabs),
     layer,
     head,
     ...records,
@@ -105,12 +108,11 @@ function options(...choices: readonly HTMLElement[]): HTMLElement[] {
   return [button, element];
 }
 
-function viewTabs(scope: Scope, state: State): HTMLElement {
+function viewTabs(scope: Scope, state: State, views: readonly Tab[]): HTMLElement {
   const list = el("div", { role: "tablist", "aria-label": "View" });
-  const { views } = state;
-  const tabs = views.map((name) => {
+  const tabs = views.map(({ name, label }) => {
     const attributes = { role: "tab", id: `tab-${name}`, "aria-controls": "view" };
-    return button(attributes, VIEW_LABELS[name], () => {
+    return button(attributes, label, () => {
       state.view.value = name;
     });
   });
@@ -119,12 +121,13 @@ function viewTabs(scope: Scope, state: State): HTMLElement {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const next = (views.indexOf(state.view.peek()) + step + views.length) % views.length;
-    state.view.value = views[next];
+    const at = views.findIndex(({ name }) => name === state.view.peek());
+    const next = (at + step + views.length) % views.length;
+    state.view.value = views[next].name;
     tabs[next].focus();
   });
   scope.effect(() => {
-    views.forEach((name, index) => {
+    views.forEach(({ name }, index) => {
       const selected = name === state.view.value;
       setAttributes(tabs[index], { "aria-selected": `${selected}`, tabindex: selected ? 0 : -1 });
     });

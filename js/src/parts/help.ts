@@ -1,11 +1,10 @@
 /** The help dialog: the keys, and what the pointer does. Opened with its button or "?". */
 
-import { VIEWS, type ViewName } from "../state/choices.ts";
 import { dialog } from "./dialog.ts";
 import { button, el } from "./dom.ts";
 import { iconButton } from "./icons.ts";
 
-type Entries = readonly (readonly [does: string, meaning: string])[];
+export type Entries = readonly (readonly [does: string, meaning: string])[];
 
 /** @param enter what Enter does on a head */
 const everywhere = (enter: string): Entries => [
@@ -28,6 +27,8 @@ const COMPARISON: Entries = [
   ["d", "their difference, B − A"],
 ];
 
+const TO_HEAD = ["double-click", "go to its head view"] as const;
+
 const POINTER: Entries = [
   ["point", "look at a token, a cell or a head"],
   ["click", "lock a token: several add up; again releases it"],
@@ -36,75 +37,32 @@ const POINTER: Entries = [
   ["Alt+click", "switch a head off, or cut the link of a cell or token; again restores"],
 ];
 
-const HEAD: Entries = [
-  ["v", "the next weighting: attention, value-weighted, rollout"],
-  ["j Shift+J", "the strongest links of the matrix, one after the other"],
-  ["point at a strip", "look at a token of the whole text; with a query locked, at its weight"],
-  ["press a strip", "go there; drag to go through the text"],
-  ["click a swatch", "show or hide a head"],
-  ["double-click", "this head alone; again, all of them"],
-  ["Shift+click", "all heads from the last one clicked to this one"],
-];
+export type Section = readonly [title: string, entries: Entries];
 
-const PICTURE: Entries = [
-  ["↑ ↓ ← →", "from patch to patch, while an image has the focus"],
-  ["Shift+C", "to [CLS], or the first token without a patch"],
-  ["click a map", "show this head"],
-];
+/** The part of a view that the help tells of. */
+export interface Helped {
+  readonly name: string;
+  /** True if the view shows heads to choose from: Enter goes to one. */
+  readonly ofHeads: boolean;
+  /** The view's own keys, and its use of the pointer. */
+  readonly help: readonly Section[];
+}
 
-const MATRIX: Entries = [
-  ["Ctrl+wheel, pinch", "zoom at the pointer (⌘ on a Mac; also a double-click)"],
-  ["drag", "move the part that is shown"],
-  ["+ − 0", "zoom in, out, show all of it, while it has the focus"],
-  ["↑ ↓ ← →", "move the part, while it has the focus"],
-];
-
-const MODEL: Entries = [
-  ["v", "thumbnails of attention, or value-weighted"],
-  ["click", "open a head in its place (also Space)"],
-  ["↑ ↓", "the next head, while the ranking has the focus; Enter opens it"],
-];
-
-const MAP: Entries = [
-  ["↑ ↓ ← →", "the nearest head in that direction; Enter chooses it, and again opens it"],
-  ["/", "find a head, as 2-9"],
-  ["r", "show or hide the heads of the null, as random weights"],
-  ["Shift+drag", "mark heads; the others fade; Esc releases them"],
-];
-
-const TO_HEAD: Entries = [["double-click", "go to its head view"]];
-
-const NEURON: Entries = [
-  ["j Shift+J", "the strongest keys of the query, one after the other"],
-  ["click q × k", "mute a neuron, the strongest of narrow ones; drag for several; again restores"],
-  ["Shift+click", "compare a second query with the first (also Shift+Enter)"],
-  ["Enter, Shift+← →", "on neurons: mute one, or several; Esc restores"],
-];
-
-type Section = readonly [title: string, entries: Entries];
-
-function sectionsOf(views: readonly ViewName[], compared: boolean): readonly Section[] {
+function sectionsOf(views: readonly Helped[], compared: boolean): readonly Section[] {
   const digits = views.map((_, index) => `${index + 1}`).join(" ");
-  const head = views.includes("head");
-  const to = head ? "go to the head's own view" : "open the head";
-  const ofHeads = views.some((name) => name === "model" || name === "map");
-  const enter = ofHeads ? `, or ${to}` : "";
-  const sections: Record<ViewName, readonly Section[]> = {
-    head: [
-      ["Head view", HEAD],
-      ["Image of a vision model", PICTURE],
-      ["Matrix of a long text", MATRIX],
-    ],
-    model: [["Model view", head ? [...MODEL, ...TO_HEAD] : MODEL]],
-    neuron: [["Neuron view", NEURON]],
-    map: [["Map", head ? [...MAP, ...TO_HEAD] : MAP]],
-  };
-  const first: Entries = views.length > 1 ? [[digits, `${views.join(", ")} view`]] : [];
+  const names = views.map(({ name }) => name);
+  const toHead = names.includes("head");
+  const enter = toHead ? ", or go to the head's own view" : ", or open the head";
+  const first: Entries = views.length > 1 ? [[digits, `${names.join(", ")} view`]] : [];
+  const ofView = ({ ofHeads, help }: Helped) =>
+    help.map(
+      ([title, entries]): Section => [title, ofHeads && toHead ? [...entries, TO_HEAD] : entries],
+    );
   return [
-    ["Keys", [...first, ...everywhere(enter)]],
+    ["Keys", [...first, ...everywhere(views.some(({ ofHeads }) => ofHeads) ? enter : "")]],
     ...(compared ? [["Comparison", COMPARISON] as const] : []),
     ["Pointer", POINTER],
-    ...views.flatMap((name) => sections[name]),
+    ...views.flatMap(ofView),
   ];
 }
 
@@ -119,11 +77,7 @@ export interface Help {
  * @param views the available views
  * @param compared true if two records are compared
  */
-export function help(
-  showAround: () => void,
-  views: readonly ViewName[] = VIEWS,
-  compared = false,
-): Help {
+export function help(showAround: () => void, views: readonly Helped[], compared = false): Help {
   const opener = iconButton({ icon: "keyboard", name: "Keyboard", title: "Keyboard help (?)" });
   opener.setAttribute("aria-haspopup", "dialog");
   const lists = sectionsOf(views, compared).map(([title, entries]) => {

@@ -16,14 +16,23 @@ export interface Marked {
   readonly live?: boolean;
   /** True for a hint at an action, which figures leave out. */
   readonly hint?: boolean;
+  /** True for what comes after the most important numbers, which the tour leaves out. */
+  readonly detail?: boolean;
 }
 
 export type Phrase = readonly (string | Marked)[];
+
+/** A phrase as text, without hints and details. */
+export const brief = (phrase: Phrase): string =>
+  phrase
+    .map((part) => (typeof part === "string" ? part : part.hint || part.detail ? "" : part.text))
+    .join("");
 
 export const strong = (text: string): Marked => ({ text, strong: true });
 export const colored = (color: string, text: string): Marked => ({ text, color });
 export const live = (text: string): Marked => ({ text, live: true });
 export const hint = (text: string): Marked => ({ text, hint: true });
+export const detail = (text: string): Marked => ({ text, detail: true });
 export const token = (name: string, strong = false): Marked => ({
   text: name,
   token: true,

@@ -1,15 +1,15 @@
-/** The tour: seven steps through the views with the reader's own text, started from the help. */
+/** The tour: steps through the views with the reader's own text, started from the help. */
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { same } from "../basics/same.ts";
-import { type Manifest, metricValue, middleOf, patchesOn } from "../data/manifest.ts";
+import { type Manifest, middleOf, patchesOn } from "../data/manifest.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
 import { shownTokens } from "../state/shown.ts";
 import type { State } from "../state/state.ts";
 import { dialog } from "./dialog.ts";
 import { button, el } from "./dom.ts";
-import type { Phrase } from "./text.ts";
+import { brief, type Phrase } from "./text.ts";
 
 export interface Tour {
   /** The dialog, and the outline of what a step is about. */
@@ -21,26 +21,42 @@ export interface TourOptions {
   readonly root: HTMLElement;
   readonly state: State;
   readonly manifest: Manifest;
+  /** The views that there are. */
+  readonly views: readonly Toured[];
   /** The status line of the view. */
   readonly status: ReadonlySignal<Phrase>;
 }
 
-interface Step {
+/** The part of a view that the tour goes through. */
+export interface Toured {
+  /** The steps with the names and numbers of this record. */
+  tour(subject: Subject): readonly Step[];
+}
+
+/** The record that the tour shows. */
+export interface Subject {
+  readonly state: State;
+  readonly manifest: Manifest;
+  /** The choices that lock a token, and nothing else. */
+  readonly locked: Pick<Choices, "query" | "key" | "also">;
+}
+
+export interface Step {
   readonly title: string;
   readonly text: string;
   /** The choices that differ from the reader's. */
   readonly choices: Partial<Choices>;
   /** Selectors of what the step is about: the first that is visible is outlined. */
   readonly about: readonly string[];
-  /** The number of parts of the status line that follow the text. */
-  readonly parts: number;
+  /** True if the status line, without its details, follows the text. */
+  readonly said: boolean;
 }
 
 /** The space between the outline and its element, and between the outline and the dialog. */
 const MARGIN = 4;
 const GAP = 10;
 
-export function tour(scope: Scope, { root, state, manifest, status }: TourOptions): Tour {
+export function tour(scope: Scope, { root, state, manifest, views, status }: TourOptions): Tour {
   const steps = signal<readonly Step[]>([]);
   const at = signal(0);
   const step = computed(() => steps.value[at.value]);
@@ -60,7 +76,8 @@ export function tour(scope: Scope, { root, state, manifest, status }: TourOption
 
   function start(): void {
     before = Object.fromEntries(CHOICES.map((name) => [name, state[name].peek()]));
-    steps.value = stepsOf(state, manifest);
+    const locked = { query: tokenFor(state, manifest), key: null, also: [] };
+    steps.value = [...views.flatMap((view) => view.tour({ state, manifest, locked })), SAVE];
     toggle(true);
     go(0);
     follow();
@@ -100,18 +117,13 @@ export function tour(scope: Scope, { root, state, manifest, status }: TourOption
   });
   scope.effect(() => {
     if (!step.value) return;
-    const { title, text: words, parts } = step.value;
+    const { title, text: words, said } = step.value;
     const count = `${at.value + 1} of ${steps.value.length}`;
-    const said = status.value
-      .flatMap((part) => (typeof part === "string" ? part : part.hint ? [] : part.text))
-      .join("")
-      .split(" · ")
-      .slice(0, parts)
-      .join(" · ");
+    const numbers = said ? brief(status.value) : "";
     text.replaceChildren(
       el("strong", {}, `${count} · ${title}. `),
       words,
-      ...(said ? [el("br"), said] : []),
+      ...(numbers ? [el("br"), numbers] : []),
     );
     back.disabled = at.value === 0;
     next.textContent = at.value + 1 < steps.value.length ? "Next" : "Done";
@@ -163,106 +175,14 @@ function placeOf({ offsetWidth, offsetHeight }: HTMLElement, view: DOMRect, box:
 const visible = (root: HTMLElement, selector: string): readonly HTMLElement[] =>
   [...root.querySelectorAll<HTMLElement>(selector)].filter(({ offsetWidth }) => offsetWidth > 0);
 
-/** The steps for the views that there are, with the names and numbers of this record. */
-function stepsOf(state: State, manifest: Manifest): readonly Step[] {
-  const { patterns, metrics: all } = manifest;
-  const { stack, layer, head, metrics } = state.shown;
-  const [info, current] = [layer.peek(), head.peek()];
-  const layers = stack.peek().layers;
-  const query = tokenFor(state, manifest);
-  const locked = { query, key: null, also: [] };
-  const inHead: Partial<Choices> = { ...locked, view: "head", combine: "none", lens: "attention" };
-  const heads = layers.reduce((sum, each) => sum + each.heads, 0);
-  const [metric] = metrics.peek().length ? metrics.peek() : all;
-  const values = [...Array(info.heads).keys()].map((head) => ({
-    head,
-    value: metricValue(metric, { layer: info, head }) ?? Number.NEGATIVE_INFINITY,
-  }));
-  const most = values.reduce((best, one) => (one.value > best.value ? one : best));
-  const number = `${most.value.toFixed(metric.digits)} ${metric.unit}`.trim();
-  const pattern = patterns.kinds.length ? " Its colour is its pattern." : "";
-  const inModel: Partial<Choices> = { view: "model", opened: false };
-  const onPicture = state.picture.peek() && patchesOn(manifest, stack.peek()) !== null;
-  const steps: Record<Choices["view"], readonly Step[]> = {
-    head: onPicture
-      ? [
-          {
-            title: "Lock a patch",
-            text: "A click on a patch locks it: the other image is bright where it attends, and the status line has the largest weights.",
-            choices: inHead,
-            about: [".picture-side"],
-            parts: 3,
-          },
-          {
-            title: "Choose a head",
-            text: `Each small image is one of the ${info.heads} heads of layer ${info.number}, and a click shows it.`,
-            choices: inHead,
-            about: [".map[aria-pressed=true]"],
-            parts: 4,
-          },
-        ]
-      : [
-          {
-            title: "Lock a token",
-            text: "A click on a token locks it: its lines show what it attends to, and the status line the largest weights.",
-            choices: inHead,
-            about: [".tokens.query [aria-selected=true]", ".tokens.query"],
-            parts: 3,
-          },
-          {
-            title: "Choose a head",
-            text: `A double-click on a number shows one of the ${info.heads} heads of layer ${info.number} alone.`,
-            choices: { ...inHead, heads: [current] },
-            about: [".swatches .current"],
-            parts: 4,
-          },
-        ],
-    model: [
-      {
-        title: "Open the model view",
-        text: `Here are all ${heads} heads in ${layers.length} layers, and a click opens one.${pattern}`,
-        choices: { ...inModel, sort: "model" },
-        about: ["[role=gridcell][aria-selected=true]", "[role=grid]"],
-        parts: 3,
-      },
-      {
-        title: "Sort the heads",
-        text: `By ${metric.label}, head ${most.head} comes first in layer ${info.number}, with ${number}. In a narrow view, the menu is among the options.`,
-        choices: { ...inModel, sort: metric.name },
-        about: [".control:has([aria-label='Sort heads'])", "[aria-label=Options]"],
-        parts: 0,
-      },
-    ],
-    map: [
-      {
-        title: "Open the map",
-        text: `Each of the ${heads} heads is a point, and a click shows it beside them; the menus choose what places, colours and sizes them.`,
-        choices: { view: "map" },
-        about: [".map-stage"],
-        parts: 3,
-      },
-    ],
-    neuron: [
-      {
-        title: "Open the neuron view",
-        text: "It shows how a weight comes about: query times key, neuron by neuron, then the softmax.",
-        choices: { ...locked, view: "neuron" },
-        about: [".neuron-list", ".neurons"],
-        parts: 2,
-      },
-    ],
-  };
-  return [
-    ...state.views.flatMap((view) => steps[view]),
-    {
-      title: "Save a figure",
-      text: "This or the key s saves what is shown as SVG or PNG; the button before it copies the numbers.",
-      choices: {},
-      about: ["[aria-label='Save figure']"],
-      parts: 0,
-    },
-  ];
-}
+/** The last step: what is shown can be kept. */
+const SAVE: Step = {
+  title: "Save a figure",
+  text: "This or the key s saves what is shown as SVG or PNG; the button before it copies the numbers.",
+  choices: {},
+  about: ["[aria-label='Save figure']"],
+  said: false,
+};
 
 /** The locked query, or else the patch or the word in the middle of the queries shown. */
 function tokenFor(state: State, manifest: Manifest): number {

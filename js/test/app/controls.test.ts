@@ -58,3 +58,14 @@ test("without anything to copy, its button says so and its key does nothing", as
   await userEvent.keyboard("c");
   expect(status()).toBe("");
 });
+
+test("what can be found is what the view shows: tokens, heads or nothing", async () => {
+  const app = await mountApp({ choices: { view: "model" } });
+  const heads = page.getByRole("searchbox", { name: "Find head" });
+  await expect.element(box).not.toBeInTheDocument();
+  app.state.opened.value = true;
+  await expect.element(box).toBeVisible();
+  app.state.view.value = "map";
+  await expect.element(heads).toBeVisible();
+  await expect.element(box).not.toBeInTheDocument();
+});

@@ -1,6 +1,7 @@
+import { signal } from "@preact/signals-core";
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import { findBox, matches } from "../../src/parts/find.ts";
+import { type Finds, findBox, matches } from "../../src/parts/find.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import type { Side } from "../../src/state/state.ts";
 import { stateOf } from "../support/choices.ts";
@@ -24,6 +25,7 @@ describe("matches", () => {
 });
 
 function mounted(choices: Partial<Choices> = {}, record?: SentRecord) {
+  const finds = signal<Finds>("tokens");
   const state = stateOf(choices, record);
   const leave = vi.fn();
   const looked: string[] = [];
@@ -31,9 +33,9 @@ function mounted(choices: Partial<Choices> = {}, record?: SentRecord) {
     looked.push(`${side} ${state.hover.peek()?.[side]}`);
     return null;
   };
-  const find = findBox(testScope(), { state, option, leave });
+  const find = findBox(testScope(), { state, finds, option, leave });
   place(find.element);
-  return { state, leave, looked, find };
+  return { state, finds, leave, looked, find };
 }
 
 const box = page.getByRole("searchbox", { name: "Find token" });
@@ -117,12 +119,13 @@ describe("the box", () => {
     expect(said()?.endsWith(expected) || said()?.endsWith(`of ${inB.length}`)).toBe(true);
   });
 
-  test("is not there in the model view, unless a head is open", async () => {
-    const { state, find } = mounted({ view: "model" });
+  test("is not there where the view shows no tokens", async () => {
+    const { finds, find } = mounted();
+    finds.value = null;
     await expect.element(box).not.toBeInTheDocument();
     find.focus();
     expect(document.activeElement).toBe(document.body);
-    state.opened.value = true;
+    finds.value = "tokens";
     await expect.element(box).toBeVisible();
     find.focus();
     await expect.element(box).toHaveFocus();

@@ -1,8 +1,10 @@
+import { signal } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { el } from "../../src/parts/dom.ts";
 import { header } from "../../src/parts/header.ts";
 import type { Choices } from "../../src/state/choices.ts";
+import { VIEWS } from "../../src/views/index.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
 import { mountApp } from "../support/mounted.ts";
 import { place } from "../support/place.ts";
@@ -29,7 +31,11 @@ function edited(record: SentRecord, change: (stack: Stack) => void): SentRecord 
 
 function mounted(choices: Partial<Choices> = {}, record = RECORD as SentRecord) {
   const state = stateOf(choices, record);
-  place(header(testScope(), state, storeOf(record), el("button", {}, "help")));
+  const idle = signal({ layer: "", head: "" });
+  const tools = el("div", {});
+  const common = [el("button", {}, "help")];
+  const tabs = Object.values(VIEWS);
+  place(header(testScope(), state, storeOf(record), { tabs, idle, tools, common }));
   return state;
 }
 

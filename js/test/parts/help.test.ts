@@ -3,10 +3,14 @@ import { page, userEvent } from "vitest/browser";
 import { el } from "../../src/parts/dom.ts";
 import { help } from "../../src/parts/help.ts";
 import type { ViewName } from "../../src/state/choices.ts";
+import { VIEWS } from "../../src/views/index.ts";
 import { place } from "../support/place.ts";
 
-function mounted(views?: readonly ViewName[]) {
-  const made = help(() => {}, views);
+function mounted(names = Object.keys(VIEWS) as readonly ViewName[]) {
+  const made = help(
+    () => {},
+    names.map((name) => VIEWS[name]),
+  );
   place(el("div", {}, made.button, made.panel));
   return made;
 }

@@ -102,7 +102,16 @@ export function headView(context: Context): View {
       name: state.combine.value,
     });
   });
-  return { ...view, tools: [...tools, links.element], jump: links.go, keys: { v: lens.next } };
+  const idle = computed(() => {
+    const together = combination(state.combine.value);
+    const one = together !== null || shownLens(state) === "rollout";
+    return {
+      layer: together?.over === "layers" ? "All layers are shown as one" : "",
+      head: one ? "Several heads are shown as one" : "",
+    };
+  });
+  const controls = [...tools, links.element];
+  return { ...view, tools: controls, idle, jump: links.go, keys: { v: lens.next } };
 }
 
 /** One matrix of several layers: all of their heads combined, or their rollout. */

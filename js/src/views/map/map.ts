@@ -274,6 +274,7 @@ export function mapView(context: Context): View {
     element,
     tools: mapTools(scope, { state, placing, size, similarity }),
     head: () => focused.peek(),
+    finds: signal("heads"),
     keys: {
       r() {
         if (placing.peek().nullLabel) state.nullShown.value = !state.nullShown.peek();

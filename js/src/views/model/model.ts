@@ -307,6 +307,8 @@ export function modelView(context: Context): View {
     ]),
     tools,
     keys: { v: lens.next },
+    // Thumbnails show no tokens.
+    finds: computed(() => (state.opened.value ? "tokens" : null)),
     head: () => focused.peek(),
     figure: () => ({
       name: figureName(manifest, "model", stack.peek()),

@@ -5,7 +5,7 @@ import { biasError, explanationErrors } from "../../data/explanation-errors.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import { products } from "../../data/neurons.ts";
 import { tokenNames } from "../../parts/names.ts";
-import { type Phrase, pair, scaling, weight, within } from "../../parts/text.ts";
+import { detail, type Phrase, pair, scaling, weight, within } from "../../parts/text.ts";
 import { decisiveText } from "./column-headers.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
@@ -18,10 +18,10 @@ export function neuronStatus(analysis: QueryAnalysis): Phrase {
     `Layer ${data.info.number} · Head ${head.value}  `,
     ...pairNumbers(data, head.value, explained, key),
     ...(muted && sees(explained, key)
-      ? [` without ${muted} ${muted > 1 ? "neurons" : "neuron"}`]
+      ? [detail(` without ${muted} ${muted > 1 ? "neurons" : "neuron"}`)]
       : []),
     ...(second ? [" · compared with ", ...pairNumbers(data, head.value, second, key)] : []),
-    ...(sees(explained, key) ? terms(analysis, key) : []),
+    ...(sees(explained, key) ? terms(analysis, key).filter(Boolean).map(detail) : []),
   ];
 }
 
@@ -41,7 +41,7 @@ function pairNumbers(data: LayerData, head: number, explained: Explanation, key:
     within(original.dots[key], before.dot(key)),
     within(shown.dots[key], after.dot(key)),
   ] as const;
-  const parts = [` q·k ${change(...dots)}`];
+  const parts: string[] = [];
   if (program && original.scores && shown.scores) {
     const formula = scaling(program, head, dim as number);
     const score = change(
@@ -58,7 +58,7 @@ function pairNumbers(data: LayerData, head: number, explained: Explanation, key:
     const sinks = [weight(original.sink, before.sink), weight(shown.sink, after.sink)] as const;
     parts.push(`sink ${change(...sinks)}`);
   }
-  return [...names, parts.join(" · ")];
+  return [...names, ` q·k ${change(...dots)}`, detail(parts.map((part) => ` · ${part}`).join(""))];
 }
 
 /**

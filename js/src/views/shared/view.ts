@@ -3,9 +3,14 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Head } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
+import type { Finds } from "../../parts/find.ts";
+import type { Idle, Tab } from "../../parts/header.ts";
+import type { Helped } from "../../parts/help.ts";
 import type { Table } from "../../parts/table.ts";
 import type { Phrase } from "../../parts/text.ts";
+import type { Toured } from "../../parts/tour.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import type { ViewName } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { Figure } from "./figure.ts";
@@ -24,6 +29,12 @@ export interface Context {
   readonly onPaper: ReadonlySignal<boolean>;
 }
 
+/** A view as the app lists it. */
+export interface ViewSpec extends Tab, Helped, Toured {
+  readonly name: ViewName;
+  mount(context: Context): View;
+}
+
 /** The content of a view; a view of one layer rebuilds it for every layer. */
 export interface ViewContent {
   readonly element: HTMLElement;
@@ -40,6 +51,10 @@ export interface ViewContent {
 export interface View extends ViewContent {
   /** The view's own controls, for the header. */
   readonly tools: readonly HTMLElement[];
+  /** What it shows that can be found; tokens where it is missing. */
+  readonly finds?: ReadonlySignal<Finds>;
+  /** Why the steppers of layer and head have no effect; missing where they always have. */
+  readonly idle?: ReadonlySignal<Idle>;
   /** Lock the next or the previous of the strongest links or keys; missing where a view has none. */
   readonly jump?: ((by: 1 | -1) => void) | undefined;
   /** The head that is looked at; missing where it is the current one. */

@@ -9,7 +9,7 @@ import {
   type StackInfo,
 } from "../../../data/manifest.ts";
 import type { Table } from "../../../parts/table.ts";
-import { type Phrase, strong } from "../../../parts/text.ts";
+import { detail, type Phrase, strong } from "../../../parts/text.ts";
 import { inFull } from "./metrics.ts";
 import { allHeads, type Row } from "./order.ts";
 import { described, patternOf } from "./patterns.ts";
@@ -25,12 +25,17 @@ const MOST_METRICS = 12;
 
 /** @param metrics in the order in which they are named */
 export function statusOf(head: Head, patterns: Patterns, metrics: readonly Metric[]): Phrase {
-  const numbers = metrics
+  const [first = "", ...others] = metrics
     .slice(0, MOST_METRICS)
     .map((metric) => ` · ${metric.label} ${inFull(metric, metricValue(metric, head))}`);
   const more = metrics.length - MOST_METRICS;
-  if (more > 0) numbers.push(` · and ${more} more`);
-  return [strong(`${headTitle(head)}  `), described(patterns, head), ...numbers];
+  if (more > 0) others.push(` · and ${more} more`);
+  return [
+    strong(`${headTitle(head)}  `),
+    described(patterns, head),
+    first,
+    detail(others.join("")),
+  ];
 }
 
 /** The texts or the queries that thumbnails and metrics are computed from; "" for all of this text. */

@@ -1,0 +1,147 @@
+"""Checks of arguments: declared beside a signature, made before the function runs.
+
+    @checked(by=one_of(By), seed=whole(0), max_tokens=whole(1, none=True))
+    def scan(model, *, by: By = "head", seed: int = 0, max_tokens: int | None = None): ...
+
+A check takes an argument's name and value, and returns the value to go on with, such as an int for
+a number of numpy. It raises a TypeError or ValueError with what was given and what is expected.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from operator import index
+from typing import Any, ParamSpec, TypeAlias, TypeVar, get_args
+
+Check: TypeAlias = Callable[[str, Any], Any]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def checked(**checks: Check) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Check arguments of a function, by their names, whenever it is called with them."""
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        signature = inspect.signature(function)
+
+        @wraps(function)
+        def checking(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            try:
+                given = signature.bind(*args, **kwargs)
+            except TypeError:  # which Python says in its own words
+                return function(*args, **kwargs)
+            for name, check in checks.items():
+                if name in given.arguments:
+                    given.arguments[name] = check(name, given.arguments[name])
+            return function(*given.args, **given.kwargs)
+
+        return checking
+
+    return decorate
+
+
+def check_fields(instance: object, **checks: Check) -> None:
+    """Check attributes of a dataclass, also of a frozen one, by their names."""
+    for name, check in checks.items():
+        object.__setattr__(instance, name, check(name, getattr(instance, name)))
+
+
+def one_of(*options: Any) -> Check:
+    """A check for one of some values; a Literal type stands for all of its own."""
+    known = [value for option in options for value in get_args(option) or [option]]
+    expected = f"one of {', '.join(map(repr, known))}" if len(known) > 1 else repr(known[0])
+
+    def check(name: str, value: Any) -> Any:
+        # An array compares element by element, and 1 equals True.
+        if not any(value is each or (isinstance(value, str) and value == each) for each in known):
+            raise _error(ValueError, name, value, expected)
+        return value
+
+    return check
+
+
+def whole(least: int, *, none: bool = False) -> Check:
+    """A check for a whole number from the least one on, and for None if `none`."""
+    expected = f"a number from {least}{', or None' if none else ''}"
+
+    def check(name: str, value: Any) -> int | None:
+        if none and value is None:
+            return None
+        try:
+            number = whole_number(value)
+        except TypeError:
+            raise _error(TypeError, name, value, expected) from None
+        if number < least:
+            raise _error(ValueError, name, value, expected)
+        return number
+
+    return check
+
+
+def real(expected: str, *, above: bool = False, none: bool = False) -> Check:
+    """A check for a finite number from 0 on, or above it, and for None if `none`."""
+
+    def check(name: str, value: Any) -> float | None:
+        if none and value is None:
+            return None
+        if "bool" in str(getattr(value, "dtype", type(value))) or not hasattr(value, "__float__"):
+            raise _error(TypeError, name, value, expected)
+        number = float(value)
+        if not (number > 0 if above else number >= 0) or number == float("inf"):
+            raise _error(ValueError, name, value, expected)
+        return number
+
+    return check
+
+
+def whole_numbers(name: str, value: Any) -> int | tuple[int, ...] | None:
+    """A check for one number, at least one of several, or None for all."""
+    with suppress(TypeError):
+        return whole_number(value)
+    return several_numbers(name, value, "a number, several as [0, 5], or None for all")
+
+
+def several_numbers(
+    name: str, value: Any, expected: str = "several numbers, as [0, 5], or None for all"
+) -> tuple[int, ...] | None:
+    """A check for at least one of several numbers, or None for all."""
+    if value is None:
+        return None
+    try:
+        numbers = tuple(map(whole_number, value))
+    except TypeError:
+        raise _error(TypeError, name, value, expected) from None
+    if not numbers:
+        raise ValueError(f"{name} is empty; give at least one, or None for all")
+    return numbers
+
+
+def instance(kind: type, expected: str, *, none: bool = False) -> Check:
+    """A check for an object of a class, and for None if `none`."""
+
+    def check(name: str, value: Any) -> Any:
+        if isinstance(value, kind) or (none and value is None):
+            return value
+        raise TypeError(f"{name} is {type(value).__name__}; expected {expected}")
+
+    return check
+
+
+def whole_number(value: Any) -> int:
+    """An int, from what stands for one, such as the `argmax` of an array.
+
+    Raises:
+        TypeError: it is something else, as True or 1.0.
+    """
+    # A boolean array's argmax is a number, but its elements are not.
+    if "bool" in str(getattr(value, "dtype", type(value))):
+        raise TypeError(f"{value!r} is no whole number")
+    return index(value)
+
+
+def _error(kind: type[Exception], name: str, value: Any, expected: str) -> Exception:
+    return kind(f"{name} is {value!r:.100}; expected {expected}")

@@ -1,0 +1,54 @@
+/** The model view in the header, the help and the tour. */
+
+import { metricValue } from "../../data/manifest.ts";
+import type { Step, Subject } from "../../parts/tour.ts";
+import type { ViewSpec } from "../shared/view.ts";
+import { modelView } from "./model.ts";
+
+export const model: ViewSpec = {
+  name: "model",
+  label: "Model",
+  ofHeads: true,
+  help: [
+    [
+      "Model view",
+      [
+        ["v", "thumbnails of attention, or value-weighted"],
+        ["click", "open a head in its place (also Space)"],
+        ["↑ ↓", "the next head, while the ranking has the focus; Enter opens it"],
+      ],
+    ],
+  ],
+  tour,
+  mount: modelView,
+};
+
+function tour({ state, manifest }: Subject): readonly Step[] {
+  const { layers } = state.shown.stack.peek();
+  const layer = state.shown.layer.peek();
+  const heads = layers.reduce((sum, each) => sum + each.heads, 0);
+  const pattern = manifest.patterns.kinds.length ? " Its colour is its pattern." : "";
+  const [metric = manifest.metrics[0]] = state.shown.metrics.peek();
+  const values = [...Array(layer.heads).keys()].map((head) => ({
+    head,
+    value: metricValue(metric, { layer, head }) ?? Number.NEGATIVE_INFINITY,
+  }));
+  const most = values.reduce((best, one) => (one.value > best.value ? one : best));
+  const number = `${most.value.toFixed(metric.digits)} ${metric.unit}`.trim();
+  return [
+    {
+      title: "Open the model view",
+      text: `Here are all ${heads} heads in ${layers.length} layers, and a click opens one.${pattern}`,
+      choices: { view: "model", opened: false, sort: "model" },
+      about: ["[role=gridcell][aria-selected=true]", "[role=grid]"],
+      said: true,
+    },
+    {
+      title: "Sort the heads",
+      text: `By ${metric.label}, head ${most.head} comes first in layer ${layer.number}, with ${number}. In a narrow view, the menu is among the options.`,
+      choices: { view: "model", opened: false, sort: metric.name },
+      about: [".control:has([aria-label='Sort heads'])", "[aria-label=Options]"],
+      said: false,
+    },
+  ];
+}
