@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, SupportsIndex
 
+from attnwidget.analysis import LENSES, Lens
 from attnwidget.progress import progress_bar, step_done
-from attnwidget.record import AttentionRecord, Layer
+from attnwidget.record import AttentionRecord
 from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
 from attnwidget.wire import SavedEffect, SentArc, SentMetric, SentSimilarity
@@ -21,7 +22,15 @@ from attnwidget.wire.compression import (
     check_quality,
 )
 
-from .blocks import PackedLayer, PackedLayers, bare_layer, packed_layer, packed_rollouts
+from .blocks import (
+    PackedLayer,
+    PackedLayers,
+    PackedNumbers,
+    ToPack,
+    bare_layer,
+    packed_layer,
+    packed_numbers,
+)
 from .document import PageRecord, PageWidget, document
 from .fine import PAGE_SIZE, packed_fine
 from .included import VIEWS, included_layers, included_views, opening_choices
@@ -42,6 +51,7 @@ class ShownRecord:
         similarity: as `attnwidget.wire.encode_similarity` returns it.
         arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
         effects: as `attnwidget.wire.encode_effects` returns them.
+        lenses: those of the package, and the user's own.
     """
 
     record: AttentionRecord
@@ -52,6 +62,7 @@ class ShownRecord:
     similarity: SentSimilarity | None = None
     arcs: Sequence[SentArc] = ()
     effects: Sequence[SavedEffect] = ()
+    lenses: Sequence[Lens] = LENSES
 
 
 def page_html(
@@ -94,28 +105,28 @@ def page_html(
         for widget in shown
     ]
 
-    rolled = {id(widget.record) for widget in shown if widget.choices["lens"] == "rollout"}
-    rollouts = [
-        packed_rollouts(widget.record) if id(widget.record) in rolled else {} for widget in distinct
-    ]
+    included = [_included(widget, numbers) for widget in distinct]
+    of_lenses: list[PackedNumbers] = [{} for _ in distinct]
+    for widget in shown:
+        place = places[id(widget.record)]
+        of_lenses[place] |= packed_numbers(
+            widget.record, widget.lenses, widget.choices["lens"], included[place]
+        )
 
     def page(packed: Sequence[PackedLayers]) -> str:
         records = [
-            page_record(widget, names, own, own_rollouts)
-            for widget, own, own_rollouts in zip(distinct, packed, rollouts, strict=True)
+            page_record(widget, names, own, own_numbers)
+            for widget, own, own_numbers in zip(distinct, packed, of_lenses, strict=True)
         ]
         return document(records, widgets, names, complete=numbers is None)
 
-    included = [_included(widget.record, numbers) for widget in distinct]
-    layers_of_all = [layer for own in included for _, layer in own]
+    layers_of_all = [layer for own in included for layer in own.values()]
     with progress_bar("Packing", "layers", len(layers_of_all)):
         room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
         compared = any("compared" in widget.manifest for widget in distinct)
         finest = FINE_DIFFERENCES if compared else FINE
         packed = iter(_packed(layers_of_all, names, quality, room * 4 / 5, finest))
-        return page(
-            [{(name, layer.number): next(packed) for name, layer in own} for own in included]
-        )
+        return page([{place: next(packed) for place in own} for own in included])
 
 
 def save_page(
@@ -136,11 +147,12 @@ def save_page(
     write_whole(path, html.encode())
 
 
-def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
+def page_within(shown: ShownRecord, packed: PackedLayers, numbers: PackedNumbers, note: str) -> str:
     """The HTML of a page that shows one record with some of its layers.
 
     Args:
-        packed: the layers, by stack and number.
+        packed: the layers.
+        numbers: the matrices of lenses.
         note: for the reader; "" for none.
     """
     record = shown.record
@@ -148,27 +160,27 @@ def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
         0, dict(shown.choices), shown.metrics, shown.similarity, note, arcs=shown.arcs
     )
     total = sum(len(record.stack(name).layers) for name in record.stacks)
-    rollouts = packed_rollouts(record) if shown.choices["lens"] == "rollout" else {}
-    whole = page_record(shown, VIEWS, packed, rollouts)
+    whole = page_record(shown, VIEWS, packed, numbers)
     complete = len(packed) == total
     return document([whole], [widget], VIEWS, complete=complete, framed=True)
 
 
-def _included(record: AttentionRecord, numbers: Sequence[int] | None) -> list[tuple[str, Layer]]:
-    return [
-        (name, layer)
-        for name in record.stacks
-        for layer in record.stack(name).layers
-        if numbers is None or layer.number in numbers
-    ]
+def _included(shown: ShownRecord, numbers: Sequence[int] | None) -> dict[tuple[str, int], ToPack]:
+    """The layers of a page, by stack and number."""
+    return {
+        (name, number): ToPack.of(shown.record, name, number, shown.lenses)
+        for name in shown.record.stacks
+        for number in shown.record.stack(name).numbers
+        if numbers is None or number in numbers
+    }
 
 
 def _packed(
-    layers: Sequence[Layer], views: Sequence[View], quality: Quality, room: float, finest: Limits
+    layers: Sequence[ToPack], views: Sequence[View], quality: Quality, room: float, finest: Limits
 ) -> list[PackedLayer]:
     """Pack layers, at quality "default" with the finest limits that fit into `room` bytes."""
 
-    def pack(layer: Layer, limits: Limits | None) -> PackedLayer:
+    def pack(layer: ToPack, limits: Limits | None) -> PackedLayer:
         return packed_layer(layer, limits, vectors="neuron" in views)
 
     fine = packed_fine(layers, room, pack, finest) if quality == "default" else None
@@ -185,13 +197,13 @@ def page_record(
     shown: ShownRecord,
     views: Sequence[View],
     packed: PackedLayers,
-    rollouts: Mapping[str, PackedLayer],
+    numbers: PackedNumbers,
 ) -> PageRecord:
     # The other views have no thumbnails.
     overview = shown.overview if {"model", "map"} & set(views) else None
     # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if shown.record.model else ""
-    return PageRecord(model, page_manifest(shown.manifest, packed), overview, packed, rollouts)
+    return PageRecord(model, page_manifest(shown.manifest, packed), overview, packed, numbers)
 
 
 def page_manifest(

@@ -13,7 +13,7 @@ from attnwidget.wire.compression import LIMITS
 
 from .assemble import ShownRecord, page_manifest, page_record
 from .base85 import base85_size
-from .blocks import PackedLayers, packed_layer
+from .blocks import PackedLayers, ToPack, packed_layer
 from .document import PageRecord, PageWidget, document
 from .included import opening_choices
 
@@ -46,9 +46,11 @@ class PackedExample:
 def pack_example(record: AttentionRecord) -> PackedExample:
     """Pack all layers at the quality "compact"."""
     layers = {
-        (name, layer.number): packed_layer(layer, LIMITS["compact"], vectors=False)
+        (name, number): packed_layer(
+            ToPack.of(record, name, number), LIMITS["compact"], vectors=False
+        )
         for name in record.stacks
-        for layer in record.stack(name).layers
+        for number in record.stack(name).numbers
     }
     return PackedExample(record, layers)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attnwidget.progress import step_done
-from attnwidget.record import Layer, spread_rows
+from attnwidget.record import spread_rows
 from attnwidget.wire import block_size
 from attnwidget.wire.compression import COMPACT, FINE, Limits
 
-from .blocks import PackedLayer, fits_in_page
+from .blocks import PackedLayer, ToPack, fits_in_page
 
 PAGE_SIZE = 2_000_000
 """The size of a page in bytes up to which its layers are packed more exactly than COMPACT."""
@@ -28,9 +28,9 @@ _MARGIN = 1.05
 
 
 def packed_fine(
-    layers: Sequence[Layer],
+    layers: Sequence[ToPack],
     room: float,
-    pack: Callable[[Layer, Limits], PackedLayer],
+    pack: Callable[[ToPack, Limits], PackedLayer],
     finest: Limits = FINE,
 ) -> list[PackedLayer] | None:
     """Pack layers with the smallest limit of a weight's difference with which all of them fit.
@@ -46,9 +46,13 @@ def packed_fine(
     Returns:
         The packed layers, or None if they fit only with the limits of COMPACT, if at all.
     """
-    sizes = [block_size(layer) for layer in layers]
+    sizes = [block_size(layer, len(factors)) for layer, factors in layers]
     whole = sum(sizes)
-    if not layers or _LEAST_SHARE * whole > room or not all(map(fits_in_page, layers)):
+    if (
+        not layers
+        or _LEAST_SHARE * whole > room
+        or not all(fits_in_page(layer) for layer, _ in layers)
+    ):
         return None
     sample = sorted({int(n) for n in spread_rows(len(layers), _SAMPLE)})
     limits = finest

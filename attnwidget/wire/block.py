@@ -177,7 +177,7 @@ def add_factors(block: Block, factors: Mapping[str, Floats]) -> None:
         block.add(f"factors of {name}", "f32", array)
 
 
-def block_size(layer: Layer, factors: Mapping[str, Floats] = NO_FACTORS) -> int:
+def block_size(layer: Layer, num_factors: int = 0) -> int:
     """The size of the layer's block in bytes where its floats are rounded, without encoding it."""
     program = layer.program
     halves = [layer.queries, layer.keys, layer.weights if program is None else program.bias]
@@ -188,7 +188,7 @@ def block_size(layer: Layer, factors: Mapping[str, Floats] = NO_FACTORS) -> int:
         size += 4 * program.relative.size
     if program is not None and program.visible is not None:
         size += (program.visible.size + 7) // 8
-    return size + sum(4 * array.size for array in factors.values())
+    return size + 4 * num_factors * layer.num_heads * layer.shape[1]
 
 
 def encode_combined(stack: Stack) -> Block:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadSummary, norms_need, sampled_rows, summarize_heads
+from attnwidget.analysis import (
+    LENSES,
+    FactorLens,
+    HeadSummary,
+    Lens,
+    factors_of,
+    sampled_rows,
+    summarize_heads,
+)
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size
+from .lenses import encode_lenses, thumbnails_of, why_not_sent
 from .metrics import encode_metrics, encode_patterns
 from .profile import (
     check_same_heads,
@@ -30,45 +39,52 @@ VERSION = 3
 
 
 def encode_overview(
-    record: AttentionRecord, profile: HeadProfile | None = None
+    record: AttentionRecord,
+    profile: HeadProfile | None = None,
+    lenses: Sequence[Lens] = LENSES,
 ) -> tuple[dict[str, Any], bytes]:
     """Encode a record's (manifest, thumbnails).
 
     The manifest is JSON; `js/src/data/manifest.ts` describes its shape. The thumbnails of all heads
     are concatenated in the order of stacks, layers and heads, with 4 bits per cell, the first cell
-    in the high half of a byte, and every thumbnail padded to a whole byte. Those of value-weighted
-    shares follow in the same order, for the layers with norms of values; a profile has none.
+    in the high half of a byte, and every thumbnail padded to a whole byte. Those of lenses of
+    factors and of matrices of heads follow, lens by lens, in the same order, for the layers that
+    have them; a profile has none.
 
     Args:
         profile: metrics, patterns and thumbnails over many texts, in place of this text's own.
+        lenses: those of the package, and the user's own.
 
     Raises:
         ValueError: the profile is of other heads, or scores are beyond single precision.
     """
-    weighted: list[bytes] = []
+    by_lens: list[bytes] = []
     if profile is not None:
         check_same_heads(profile, record)
         levels = profile_levels(profile)
         metrics, patterns = encode_profile_metrics(profile), encode_profile_patterns(profile)
     else:
         summaries = {
-            name: [_summaries(record.stack(name), layer) for layer in record.stack(name).layers]
+            name: [_summaries(record, name, layer, lenses) for layer in record.stack(name).layers]
             for name in record.stacks
         }
         levels = {
             name: [[head.levels for head in heads] for heads in layers]
             for name, layers in summaries.items()
         }
-        weighted = [
-            pack_levels(head.weighted_levels)
-            for layers in summaries.values()
-            for heads in layers
-            for head in heads
-            if head.weighted_levels is not None
+        by_lens = [
+            pack_levels(levels)
+            for lens in lenses
+            if lens.has_thumbnails
+            for levels in (
+                _levels_by_factor(summaries, lens.name)
+                if isinstance(lens, FactorLens)
+                else thumbnails_of(lens, record)
+            )
         ]
         metrics, patterns = encode_metrics(summaries), encode_patterns(summaries)
     manifest = {
-        **encode_record(record),
+        **encode_record(record, lenses),
         "texts": None if profile is None else profile.num_texts,
         "metrics": metrics,
         "patterns": patterns,
@@ -76,22 +92,23 @@ def encode_overview(
     packed = [
         pack_levels(head) for name in record.stacks for heads in levels[name] for head in heads
     ]
-    return manifest, b"".join([*packed, *weighted])
+    return manifest, b"".join([*packed, *by_lens])
 
 
-def encode_record(record: AttentionRecord) -> dict[str, Any]:
-    """The part of a manifest that is not about heads: tokens, layers, the image."""
+def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> dict[str, Any]:
+    """The part of a manifest that is not about heads: tokens, layers, lenses, the image."""
     stacks = []
     for name in record.stacks:
         stack = record.stack(name)
         sampled = sampled_rows(len(stack.queries))
-        layers = [_layer(layer) for layer in stack.layers]
+        layers = [_layer(layer, record, name, lenses) for layer in stack.layers]
         stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
     return {
         "version": VERSION,
         "model": sendable(record.model),
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
+        "lenses": encode_lenses(record, lenses),
         "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
     }
 
@@ -100,16 +117,17 @@ def decode_overview(
     record: AttentionRecord,
     manifest: Mapping[str, Any],
     thumbnails: bytes,
-    *,
-    weighted: bool = False,
+    lenses: Sequence[Lens] = LENSES,
+    lens: str = "attention",
 ) -> dict[str, list[list[NDArray[np.uint8]]]]:
     """Decode every head's thumbnail, by stack and layer.
 
     A thumbnail is [min(Tq, 32), min(Tk, 32)], or [32, 32] over many texts.
 
     Args:
-        weighted: True for those of value-weighted shares; layers without norms have none, and
-            profiles none at all.
+        lenses: as `encode_overview` got them.
+        lens: the name of the lens whose thumbnails are decoded; layers that lack it have none, and
+            profiles none at all but of attention.
     """
     remaining = np.frombuffer(thumbnails, np.uint8)
 
@@ -126,18 +144,23 @@ def decode_overview(
         name: [decoded(stack, layer.num_heads) for layer in stack.layers]
         for name, stack in stacks.items()
     }
-    if not weighted:
+    if lens == "attention":
         return attention
-
-    def has_weighted(layer: Layer) -> bool:
-        return manifest["texts"] is None and norms_need(layer) is None
-
-    return {
-        name: [
-            decoded(stack, layer.num_heads if has_weighted(layer) else 0) for layer in stack.layers
-        ]
-        for name, stack in stacks.items()
-    }
+    found = {name: [list[NDArray[np.uint8]]() for _ in s.layers] for name, s in stacks.items()}
+    for each in lenses:
+        has = manifest["texts"] is None and each.has_thumbnails
+        found = {
+            name: [
+                decoded(stack, layer.num_heads)
+                if has and why_not_sent(each, record, name, layer.number) is None
+                else []
+                for layer in stack.layers
+            ]
+            for name, stack in stacks.items()
+        }
+        if each.name == lens:
+            break
+    return found
 
 
 def thumbnail_shape(stack: Stack, manifest: Mapping[str, Any]) -> tuple[int, int]:
@@ -147,10 +170,21 @@ def thumbnail_shape(stack: Stack, manifest: Mapping[str, Any]) -> tuple[int, int
     return min(len(stack.queries), THUMBNAIL_SIZE), min(len(stack.keys), THUMBNAIL_SIZE)
 
 
-def _summaries(stack: Stack, layer: Layer) -> list[HeadSummary]:
+def _levels_by_factor(
+    summaries: Mapping[str, Sequence[Sequence[HeadSummary]]], lens: str
+) -> Iterator[NDArray[np.uint8]]:
+    for layers in summaries.values():
+        for heads in layers:
+            yield from (head.by_factor[lens] for head in heads if lens in head.by_factor)
+
+
+def _summaries(
+    record: AttentionRecord, stack: str, layer: Layer, lenses: Sequence[Lens]
+) -> list[HeadSummary]:
+    factors = factors_of(lenses, record, stack, layer.number)
     # Overflows become NaN or infinity, which is checked below.
     with np.errstate(over="ignore", invalid="ignore"):
-        heads = summarize_heads(stack, layer)
+        heads = summarize_heads(record.stack(stack), layer, factors)
     if not all(np.isfinite(list(head.metrics.values())).all() for head in heads):
         raise ValueError(
             f"the scores of layer {layer.number} are beyond single precision, so no attention "
@@ -183,23 +217,29 @@ def _words(tokens: Tokens) -> dict[str, Any] | None:
     return {"labels": [sendable(label) for label in found.labels], "of": list(found.of)}
 
 
-def _layer(layer: Layer) -> dict[str, Any]:
+def _layer(
+    layer: Layer, record: AttentionRecord, stack: str, lenses: Sequence[Lens]
+) -> dict[str, Any]:
     return {
         "number": layer.number,
         "heads": layer.num_heads,
-        "bytes": block_size(layer),
+        "bytes": block_size(layer, _num_factors(record, stack, layer, lenses)),
         "key_heads": layer.num_kv_heads,
         "dim": None if layer.queries is None else layer.queries.shape[2],
         "rotary": None if layer.rotary is None else asdict(layer.rotary),
         "program": None if layer.program is None else program_json(layer.program),
         "sums": layer.row_sums,
-        "norms_need": norms_need(layer),
         "fidelity": {
             "exact": layer.fidelity.exact,
             "module": sendable(layer.fidelity.module),
             "tolerance": layer.fidelity.tolerance,
         },
     }
+
+
+def _num_factors(record: AttentionRecord, stack: str, layer: Layer, lenses: Sequence[Lens]) -> int:
+    factors = [lens for lens in lenses if isinstance(lens, FactorLens)]
+    return sum(lens.why_not(record, stack, layer.number) is None for lens in factors)
 
 
 def program_json(program: ScoreProgram) -> dict[str, Any]:

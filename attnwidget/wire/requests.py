@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from attnwidget.analysis import LENSES, Lens, factors_of
 from attnwidget.interventions import NO_LINKS, CutLinks, Link, Rerun
 from attnwidget.record import AttentionRecord, Layer, Stack
 
-from .block import Block, encode_block, encode_combined, encode_rollout, rollout_fits
+from .block import Block, encode_block, encode_combined
 from .columns import Columns, block_of
 from .effects import EffectRequest, Effects, Off
 from .later import Reply
+from .lenses import LensNumbers
 
 # In bytes; larger blocks that combine all layers are refused before they fill the memory.
 _LARGEST_COMBINED = 1 << 28
@@ -27,7 +30,8 @@ class Replies:
       {id, parts, rounding} and buffers; rounding is the block's `BlockError`.
     - to {id, op: "combined", stack}: the mean and the maximum over all heads of all layers, and
       the head of each maximum, likewise.
-    - to {id, op: "rollout", stack}: the rollout of every layer, likewise.
+    - to {id, op: "lens", lens, stack, layer}: the numbers of a layer of a lens of matrices, by its
+      name, likewise.
     - to {id, op: "row", stack, layer, side, position}, with the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" if only those were recorded;
       with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column
@@ -45,9 +49,14 @@ class Replies:
 
     Args:
         reply: sends a message with its buffers, from any thread.
+
+    Attributes:
+        lenses: those of the package, and the user's own.
     """
 
     def __init__(self, reply: Reply) -> None:
+        self.lenses: Sequence[Lens] = LENSES
+        self._numbers = LensNumbers()
         self._reply = reply
         self._columns = Columns(reply)
         self._effects = Effects(reply)
@@ -91,7 +100,7 @@ class Replies:
     def _block(self, record: AttentionRecord, request: dict[str, Any], id_: str) -> Block | None:
         """The block of the reply; None if it is sent later."""
         op, stack, layer = request.get("op"), request.get("stack"), request.get("layer")
-        if op not in ("block", "combined", "rollout", "row", "effect", "changed"):
+        if op not in ("block", "combined", "lens", "row", "effect", "changed"):
             raise ValueError(
                 f"the kernel does not know the request {op!r:.100}; its attnwidget is older than "
                 "the page: restart the kernel and run the cell again"
@@ -102,8 +111,6 @@ class Replies:
             record = self._effects.changed(off)
         if op == "combined":
             return _combined(record, stack)
-        if op == "rollout":
-            return _rollout(record, stack)
         if op in ("effect", "changed"):
             self._effects.request(id_, effect_request(record, request))
             return None
@@ -114,7 +121,13 @@ class Replies:
             )
         recorded = record.layer(layer, stack)
         if op == "block":
-            return encode_block(recorded)
+            return encode_block(recorded, factors_of(self.lenses, record, stack, layer))
+        if op == "lens":
+            name = request.get("lens")
+            for lens in self.lenses:
+                if lens.name == name:
+                    return self._numbers.block(lens, record, stack, layer)
+            raise ValueError(f"there is no lens {name!r:.100}")
         side, position = _place(recorded, request)
         if side == "query":
             return _row(recorded, position)
@@ -136,18 +149,6 @@ def _combined(record: AttentionRecord, name: Any) -> Block:
             "text for that"
         )
     return encode_combined(stack)
-
-
-def _rollout(record: AttentionRecord, name: Any) -> Block:
-    if not isinstance(name, str):
-        raise ValueError(f"rollout is of a stack (a name), not of {name!r:.100}")
-    stack = record.stack(name)
-    if not rollout_fits(stack):
-        raise ValueError(
-            f"the rollout of {len(stack.layers)} layers over {len(stack.keys)} tokens is too large "
-            "to show; capture a shorter text for that, or use attnwidget.analysis.rollout"
-        )
-    return encode_rollout(stack)
 
 
 def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:

@@ -169,7 +169,7 @@ def _layers(
     """The kind of numbers, "matrices", "layers" or "factors", and those of every layer."""
     rows = [_numbers(name, each) for each in _listed(name, values)]
     queries, keys = len(stack.queries), len(stack.keys)
-    expected = {
+    expected: dict[str, list[tuple[int, ...]]] = {
         "matrices": [(layer.num_heads, queries, keys) for layer in stack.layers],
         "layers": [(queries, keys) for _ in stack.layers],
         "factors": [(layer.num_heads, keys) for layer in stack.layers],

@@ -46,11 +46,10 @@ def pack_layer(
         return pack_block(encode_block(layer, factors, all_rows=True))
     packed = pack_block(rounded)
     share = _CLEARLY_SMALLER_WEIGHTS if layer.program is None else _CLEARLY_SMALLER
-    if len(packed[1]) < share * block_size(layer, factors):
+    if len(packed[1]) < share * block_size(layer, len(factors)):
         return packed
-    return min(
-        packed, pack_block(encode_block(layer, factors, all_rows=True)), key=lambda packed: len(packed[1])
-    )
+    exact = pack_block(encode_block(layer, factors, all_rows=True))
+    return min(packed, exact, key=lambda packed: len(packed[1]))
 
 
 def pack_block(block: Block) -> Packed:

@@ -26,9 +26,7 @@ _LARGEST_OF_MOVED = 4
 _COARSEST = 1 / 4
 
 
-def rounded_vectors(
-    layer: Layer, limits: Limits, factors: Mapping[str, Floats]
-) -> Block | None:
+def rounded_vectors(layer: Layer, limits: Limits, factors: Mapping[str, Floats]) -> Block | None:
     """Encode queries and keys as integers, with differences within the limits.
 
     None if the range of the numbers is too large for the coder.

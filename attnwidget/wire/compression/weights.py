@@ -22,9 +22,7 @@ _LARGEST = 1 / 16
 _LARGEST_WEIGHT = 1e4
 
 
-def rounded_weights(
-    layer: Layer, limits: Limits, factors: Mapping[str, Floats]
-) -> Block | None:
+def rounded_weights(layer: Layer, limits: Limits, factors: Mapping[str, Floats]) -> Block | None:
     """Encode the square roots of weights as integers, in steps that are finer for small weights.
 
     Queries and keys, if there are any, are those of the exact block. None if no step is fine enough
