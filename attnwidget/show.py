@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from attnwidget.analysis import Comparison
+from attnwidget.analysis import Comparison, OwnLenses
 from attnwidget.capture import capture
 from attnwidget.corpus import HeadProfile
 from attnwidget.interventions import Rerun
@@ -40,6 +40,7 @@ class Options(CaptureOptions, ChoiceOptions, total=False):
     metrics: Metrics | None
     arcs: Iterable[Arc] | None
     head_names: HeadNames | None
+    lenses: OwnLenses | None
     static: bool | None
 
 
@@ -50,6 +51,7 @@ _DEFAULTS: dict[str, Any] = {
     "metrics": None,
     "arcs": None,
     "head_names": None,
+    "lenses": None,
     "static": None,
 }
 _named = with_options(Options, _DEFAULTS)
@@ -74,7 +76,8 @@ def show(
         options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
             with a record), image=False to leave out the image of a vision model, and any trait of
             `AttentionWidget` (stack, layer, head, query, ..., metrics, numbers of your own for
-            the model view and the map, and arcs, annotated links for the head view). With
+            the model view and the map, arcs, annotated links for the head view, and lenses,
+            numbers of your own for every query and key). With
             `static=True` the result is a StaticView: its display needs no kernel, widget manager
             or network. None, the default, is True where the environment variable ATTNWIDGET_STATIC
             is 1, which `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
@@ -108,7 +111,9 @@ def show(
         return displayed(model, view=view, **choices)
     if isinstance(model, (HeadProfile, Comparison)):
         raise TypeError(f"a {type(model).__name__} has a view of its own: call its .widget()")
-    check_names(set(choices) - {"metrics", "arcs", "head_names"})  # a capture may take long
+    check_names(
+        set(choices) - {"metrics", "arcs", "head_names", "lenses"}
+    )  # a capture may take long
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")

@@ -23,7 +23,6 @@ from attnwidget.analysis import norms_need, score_refusal
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import NO_SIZE
-from attnwidget.view_state.choices import Lens
 from attnwidget.wire import Metrics, encode_overview, encode_own_metrics, heads_alone
 
 from .shown import Shown
@@ -43,7 +42,7 @@ def head(
     heads: Iterable[int] | None = None,
     *,
     query: int | None = None,
-    lens: Lens = "attention",
+    lens: str = "attention",
     picture: bool = True,
     stack: str | None = None,
     ax: Axes | None = None,
@@ -99,7 +98,7 @@ def matrix(
     layer: int,
     head: int,
     *,
-    lens: Lens = "attention",
+    lens: str = "attention",
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -133,7 +132,7 @@ def matrices(
     layer: int,
     head: int,
     *,
-    lens: Lens = "attention",
+    lens: str = "attention",
     stack: str | None = None,
 ) -> list[Axes]:
     """Draw a head over several texts, checkpoints or models: a matrix each, with one scale.

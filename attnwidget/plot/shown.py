@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import rollout_refusal, score_refusal, value_refusal
+from attnwidget.analysis import LENSES, rollout_refusal, score_refusal, value_refusal
 from attnwidget.analysis.words import words
 from attnwidget.interventions import Link
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR, combination
-from attnwidget.view_state.choices import Combine, Compared, Lens
+from attnwidget.view_state.choices import Combine, Compared
 from attnwidget.view_state.segments import NamedSegment, of_named
 from attnwidget.wire import SentArc, SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
@@ -51,7 +51,7 @@ class Shown:
     named_segments: Sequence[NamedSegment] = ()
     segments: str = "all"
     combine: Combine = "none"
-    lens: Lens = "attention"
+    lens: str = "attention"
     words: bool = False
     arcs_shown: bool = True
     orientation: str = "vertical"
@@ -122,8 +122,9 @@ class Shown:
 
     def check_lens(self) -> None:
         """Raise a ValueError if there is no such lens, or the current layer does not have it."""
-        if self.lens not in get_args(Lens):
-            raise ValueError(f"lens is {self.lens!r}; there are {get_args(Lens)}")
+        names = tuple(lens.name for lens in LENSES)
+        if self.lens not in names:
+            raise ValueError(f"lens is {self.lens!r}; there are {names}")
         refusal = None
         if self.lens == "rollout":
             refusal = rollout_refusal(self.current_stack)

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, TypedDict, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import LENSES
 from attnwidget.interventions import KnockOut
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity, check_link, partner_stacks
@@ -24,7 +23,6 @@ View = Literal["head", "model", "neuron", "map"]
 Compared = Literal["a", "b", "difference"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
-Lens = Literal["attention", "scores", "values", "rollout"]
 Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
 Neurons = Literal["model", "pair", "sum"]
@@ -66,7 +64,7 @@ class ChoiceOptions(TypedDict, total=False):
     named_segments: Iterable[NamedSegment]
     segments: str | Iterable[NamedSegment]
     combine: Combine
-    lens: Lens
+    lens: str
     words: bool
     arcs_shown: bool
     orientation: Orientation
@@ -102,7 +100,7 @@ def check_names(choices: Iterable[str]) -> None:
 
 def no_choice(owner: str, name: str) -> str:
     """The message for the name of no choice."""
-    meant = get_close_matches(name, (*CHOICES, "metrics", "arcs", "head_names"), 1)
+    meant = get_close_matches(name, (*CHOICES, "metrics", "arcs", "head_names", "lenses"), 1)
     end = f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}"
     return f"{owner} has no choice {name}{end}"
 
@@ -135,6 +133,18 @@ class MetricName(traitlets.Unicode):  # type: ignore[type-arg]
         )
 
 
+class LensName(traitlets.Unicode):  # type: ignore[type-arg]
+    """The name of a lens."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        raise TraitError(
+            f"{self.name} is {type(value).__name__}; expected a name, as 'scores'. Numbers of your "
+            "own have one in lenses: lenses={'mine': array}, lens='mine'"
+        )
+
+
 class Choices(traitlets.HasTraits):
     """Every choice that a reader of the view can make, checked against the record shown."""
 
@@ -150,7 +160,7 @@ class Choices(traitlets.HasTraits):
     named_segments = NamedSegments().tag(sync=True, choice=True)
     segments = traitlets.Unicode("all").tag(sync=True, choice=True)
     combine = _choice(Combine, "none")
-    lens = _choice(Lens, "attention")
+    lens = LensName("attention").tag(sync=True, choice=True)
     words = _flag(False)
     arcs_shown = _flag(True)
     orientation = _choice(Orientation, "vertical")
@@ -261,16 +271,16 @@ class Choices(traitlets.HasTraits):
 
     @traitlets.validate("lens")
     def _valid_lens(self, proposal: Any) -> Any:
-        lens = next(lens for lens in LENSES if lens.name == proposal.value)
-        reasons = [
-            (number, lens.why_not(self._record, name, number))
-            for name in self._record.stacks
-            for number in self._record.stack(name).numbers
-        ]
-        first, why = reasons[0]
-        if why is not None and all(reason for _, reason in reasons):
-            raise TraitError(f"lens {lens.name!r} is not known: layer {first} {why.sentence}")
-        return proposal.value
+        lenses = {lens["name"]: lens["why_not"] for lens in self._manifest["lenses"]}
+        name = _one_of("lens", proposal.value, list(lenses))
+        reasons = [reason for own in lenses[name].values() for reason in own]
+        layers = sum(len(self._record.stack(stack).layers) for stack in self._record.stacks)
+        if layers == sum(len(reason["layers"]) for reason in reasons):
+            first = reasons[0]
+            raise TraitError(
+                f"lens {name!r} is not known: layer {first['layers'][0]} {first['sentence']}"
+            )
+        return name
 
     @traitlets.validate("sort")
     def _valid_sort(self, proposal: Any) -> Any:

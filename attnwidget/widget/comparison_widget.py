@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.analysis import Comparison
+from attnwidget.analysis import Comparison, OwnLenses
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
@@ -27,6 +27,7 @@ class ComparisonWidget(AttentionWidget):
     Args:
         comparison: the comparison.
         metrics: more of them, by stack: those of b are named "self of B".
+        lenses: as of `AttentionWidget`, by stack likewise.
         view, choices: as of `AttentionWidget`.
 
     Raises:
@@ -40,13 +41,16 @@ class ComparisonWidget(AttentionWidget):
         *,
         view: View = "head",
         metrics: Metrics | None = None,
+        lenses: OwnLenses | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
         self._comparison = comparison
         choices.setdefault("compared", "difference")
         choices.setdefault("color", "moved")
         shown = {**compared_metrics(comparison), **({} if metrics is None else metrics)}
-        super().__init__(joined_record(comparison), view=view, metrics=shown, **choices)
+        super().__init__(
+            joined_record(comparison), view=view, metrics=shown, lenses=lenses, **choices
+        )
 
     @property
     def comparison(self) -> Comparison:
@@ -54,4 +58,4 @@ class ComparisonWidget(AttentionWidget):
         return self._comparison
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-        return encode_comparison(self._comparison, record)
+        return encode_comparison(self._comparison, record, self._lenses)

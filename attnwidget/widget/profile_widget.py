@@ -86,7 +86,7 @@ class ProfileWidget(AttentionWidget):
         self._show_text(example.index, stack or self.stack, layer, head, example.pair[0])
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-        return encode_overview(record, self._profile)
+        return encode_overview(record, self._profile, self._lenses)
 
     def _show_text(self, text: int, stack: str, layer: int, head: int, query: int) -> None:
         self._profile.stack(stack).place(layer, head)

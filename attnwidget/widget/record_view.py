@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import traitlets
 from traitlets import TraitError
 
+from attnwidget.analysis import LENSES, OwnLenses, own_lenses
 from attnwidget.interventions import KnockOut, Rerun
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.plot import require_matplotlib
@@ -81,6 +82,7 @@ class RecordView(Choices):
         metrics: Metrics | None = None,
         arcs: Iterable[Arc] | None = None,
         head_names: HeadNames | None = None,
+        lenses: OwnLenses | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
         if not isinstance(record, AttentionRecord):
@@ -91,6 +93,7 @@ class RecordView(Choices):
             )
         check_names(choices)
         self._record = record
+        self._lenses = (*LENSES, *own_lenses(record, {} if lenses is None else lenses, LENSES))
         # The model of the record, if it was shown from one.
         self._rerun: Rerun | None = None
         # Readers of a translation look at its attention to the source first.
@@ -150,7 +153,7 @@ class RecordView(Choices):
         )
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-        return encode_overview(record)
+        return encode_overview(record, lenses=self._lenses)
 
     def _named_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         """The record's (manifest, thumbnails), with the user's words for heads."""
@@ -301,6 +304,7 @@ class RecordView(Choices):
             self._similarity,
             self._arcs,
             saved,
+            self._lenses,
         )
 
     def _effect_now(self) -> list[SavedEffect]:

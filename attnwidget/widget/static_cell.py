@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, SupportsIndex
 
-from attnwidget.page import ShownRecord, frame_html, layers_within
+from attnwidget.page import ShownRecord, frame_html, layers_within, numbers_within
 from attnwidget.wire import partner_stacks
 from attnwidget.wire.compression import Quality
 
@@ -43,10 +43,15 @@ def static_cell(
         shown.record,
         shown.choices["stack"],
         shown.choices["layer"],
+        lenses=shown.lenses,
         layers=layers,
         quality=quality,
         budget=budget,
         method="static",
         partners=partner_stacks(shown.manifest),
     )
-    return StaticCell(frame_html(shown, packed, note, None if height == "auto" else height))
+    numbers = numbers_within(
+        shown.record, shown.lenses, shown.choices["lens"], packed, budget, "static"
+    )
+    pixels = None if height == "auto" else height
+    return StaticCell(frame_html(shown, packed, numbers, note, pixels))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
+from attnwidget.analysis import OwnLenses
 from attnwidget.interventions import Rerun
-from attnwidget.page import layers_within, rollouts_within
+from attnwidget.page import layers_within, numbers_within
 from attnwidget.record import Arc, AttentionRecord
 from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
@@ -51,8 +52,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         lens: the numbers that the head view and the model view show: "attention"; "scores",
             which go into the softmax (not of layers that are weights alone); "values", the
             value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
-            of `capture(..., values=True)`; or "rollout" of all layers up to the one shown (Abnar
-            and Zuidema 2020), in the head view alone. See `attnwidget.analysis`.
+            of `capture(..., values=True)`; "rollout" of all layers up to the one shown (Abnar
+            and Zuidema 2020), in the head view alone; or one of `lenses`. See
+            `attnwidget.analysis.LENSES`.
         words: True if the head view joins the tokens of a word: the attention to a word is the
             sum over its tokens, that from a word the mean.
         arcs_shown: True if the head view draws `arcs`.
@@ -85,6 +87,13 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         theme: "auto" (as the notebook), "light" or "dark".
         head_names: words for heads by (layer, head) of the stack shown. They stand in the model
             view and the map in place of those for its pattern. No trait.
+
+        lenses: lenses of your own: by name, numbers [layers, heads, Tq, Tk] of all heads,
+            [layers, Tq, Tk] of whole layers, which the head view shows, or [layers, heads, Tk], a
+            factor of each key, by which weights are multiplied and shown as shares of their row;
+            for a record of several stacks, such arrays by stack. An array may be a list of one for
+            each layer. A dict has it as "matrices" or "factors", and may have a "label", a
+            "description" and a "unit". No trait.
 
     Two more traits are set from Python alone:
 
@@ -122,13 +131,21 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         metrics: Metrics | None = None,
         arcs: Iterable[Arc] | None = None,
         head_names: HeadNames | None = None,
+        lenses: OwnLenses | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
         # Set first, because close() runs even if the constructor fails.
         replies = self._replies = Replies(self.send)
         super().__init__(
-            record, view=view, metrics=metrics, arcs=arcs, head_names=head_names, **choices
+            record,
+            view=view,
+            metrics=metrics,
+            arcs=arcs,
+            head_names=head_names,
+            lenses=lenses,
+            **choices,
         )
+        replies.lenses = self._lenses
         self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 
@@ -153,7 +170,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
                 "default", or "draft" if only that has room for all.
             budget: the most bytes that the layers may add to the notebook. The nearest to the
                 current layer, or the first in `layers`, have precedence, and the view says which
-                are saved, and why. What is left is for the rollout, if `lens` is "rollout".
+                are saved, and why. What is left is for the numbers of lenses: rollout, if it is
+                the `lens`, and those of `lenses`.
 
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
@@ -162,6 +180,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             self._record,
             self.stack,
             self.layer,
+            lenses=self._lenses,
             layers=layers,
             quality=quality,
             budget=budget,
@@ -172,9 +191,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             f"{stack}.{number}": layer.content | {"data": layer.data}
             for (stack, number), layer in packed.items()
         }
-        if self.lens == "rollout":
-            for stack, rollout in rollouts_within(self._record, packed, budget).items():
-                blocks[f"{stack}.rollout"] = rollout.content | {"data": rollout.data}
+        numbers = numbers_within(self._record, self._lenses, self.lens, packed, budget, "embed")
+        for (stack, number, lens), each in numbers.items():
+            blocks[f"{stack}.{number}.{lens}"] = each.content | {"data": each.data}
         with self.hold_sync():
             self._blocks, self._note = blocks, note
         do_not_embed(self)
