@@ -8,6 +8,7 @@ from .block import (
     decode_floats,
     encode_block,
     encode_combined,
+    encode_matrices,
 )
 from .comparison import compared_metrics, encode_comparison, joined_record, partner_stacks
 from .examples import SentExamples, encode_examples
@@ -44,6 +45,7 @@ __all__ = [
     "encode_arcs",
     "encode_block",
     "encode_combined",
+    "encode_matrices",
     "encode_comparison",
     "encode_effects",
     "encode_examples",

@@ -17,6 +17,7 @@ import type { SentExamples } from "./examples.ts";
 import type {
   Arc,
   LayerInfo,
+  LensInfo,
   Patches,
   SentCompared,
   SentMetric,
@@ -31,6 +32,7 @@ const MOST_HEADS = 2 ** 15;
 const MOST_DIMENSIONS = 2 ** 14;
 /** A view lists all metrics. */
 const MOST_METRICS = 256;
+const MOST_LENSES = 64;
 
 /** Each is a pixel of a veil. */
 const MOST_PATCHES = 2 ** 20;
@@ -135,7 +137,6 @@ const layer: Check = (value) => {
     bytes: integer(0),
     bare: optional(flag),
     sums: optional(orNull(list(number, exactly(2)))),
-    norms_need: optional(orNull(oneOf(["values", "projection"]))),
     fidelity: fields({ exact: orNull(flag), module: text(), tolerance: number }),
   })(value);
   if (wrong !== null) return wrong;
@@ -296,6 +297,53 @@ const patterns =
     })(value);
   };
 
+const reasons = list(
+  fields({ brief: text(), sentence: text(), layers: list(integer(0)) }),
+  integer(0, MOST_HEADS),
+);
+
+/** Lenses, of which attention is the first. */
+const lenses = (stacks: readonly StackInfo[]): Check => {
+  const names = stacks.map(({ name }) => name);
+  const shape = list(
+    fields({
+      name: text(1, 200),
+      label: text(0, 200),
+      description: text(),
+      one: text(),
+      many: text(),
+      signed: flag,
+      digits: integer(0, MOST_DIGITS),
+      unit: text(0, 200),
+      adds_up: flag,
+      kind: oneOf(["browser", "factors", "heads", "layers"]),
+      accumulates: flag,
+      symbols: orNull(list(text(), exactly(2))),
+      why_not: fields(Object.fromEntries(names.map((name) => [name, optional(reasons)]))),
+    }),
+    integer(1, MOST_LENSES),
+  );
+  return (value) => {
+    const wrong = shape(value);
+    if (wrong !== null) return wrong;
+    const all = value as readonly (LensInfo & { readonly peaks: unknown })[];
+    if (new Set(all.map(({ name }) => name)).size < all.length) return "";
+    for (const [at, { kind, symbols, peaks }] of all.entries()) {
+      const scaled = kind === "heads" || kind === "layers";
+      const of = kind === "layers" ? stacks.map(asOneHead) : stacks;
+      const known = scaled ? orNull(byHead(number, of, false)) : oneOf([null]);
+      if (known(peaks) !== null) return `[${at}].peaks`;
+      if ((kind === "factors") !== (symbols !== null)) return `[${at}].symbols`;
+    }
+    return all[0].kind === "browser" ? null : "[0]";
+  };
+};
+
+const asOneHead = (stack: StackInfo): StackInfo => ({
+  ...stack,
+  layers: stack.layers.map((layer) => ({ ...layer, heads: 1 })),
+});
+
 /** Two records that are compared: their stacks have the same tokens, layers and heads. */
 const compared =
   (stacks: readonly StackInfo[]): Check =>
@@ -313,11 +361,17 @@ const compared =
         keys?.labels.length ?? null,
         layers.map(({ number, heads }) => [number, heads]),
       ]);
-    for (const [at, { a, b, peaks }] of pairs.entries()) {
+    for (const [at, { a, b, peaks, lenses = {} }] of pairs.entries()) {
       const [own, other] = [a, b].map((name) => stacks.find((stack) => stack.name === name));
       if (!own || !other || own === other || sizes(own) !== sizes(other)) return `.stacks[${at}]`;
       const place = byHead(number, [own], true)({ [a]: peaks });
       if (place !== null) return `.stacks[${at}].peaks`;
+      const ofLayers = list(
+        (row, layer) => orNull(list(number, exactly(own.layers[layer].heads)))(row),
+        exactly(own.layers.length),
+      );
+      const others = Object.values(Object(lenses)).every((each) => ofLayers(each) === null);
+      if (!others) return `.stacks[${at}].lenses`;
     }
     const names = pairs.flatMap(({ a, b }) => [a, b]);
     return new Set(names).size === names.length ? null : ".stacks";
@@ -335,6 +389,7 @@ export const manifest: Check = (value) => {
   const { stacks } = value as { stacks: readonly StackInfo[] };
   if (new Set(stacks.map(({ name }) => name)).size < stacks.length) return ".stacks";
   const numbers = fields({
+    lenses: optional(lenses(stacks)),
     metrics: metrics(stacks),
     patterns: patterns(stacks),
     compared: optional(orNull(compared(stacks))),

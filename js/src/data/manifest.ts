@@ -65,10 +65,11 @@ export interface LayerInfo {
   readonly program: Program | null;
   /** True if the page has weights alone although a program gives them. */
   readonly bare?: boolean;
-  /** The array without which there are no norms of values; null if the block has `norms`. */
-  readonly norms_need?: "values" | "projection" | null;
-  /** The largest |B − A| of each head, of a layer that is a difference; else missing. */
-  readonly peaks?: readonly number[];
+  /**
+   * By lens, the largest magnitude of the numbers of each head, or of the layer: of B − A, and of
+   * lenses with a scale of their own. Missing where there are none.
+   */
+  readonly peaks?: Readonly<Record<string, readonly number[]>>;
   /** The least and the largest sum of a row of weights; null or missing if all are 1. */
   readonly sums?: readonly [number, number] | null;
   readonly fidelity: {
@@ -79,8 +80,66 @@ export interface LayerInfo {
   };
 }
 
-/** True if the block of a layer has the norms of its values. */
-export const hasNorms = ({ norms_need }: LayerInfo): boolean => norms_need === null;
+/** A lens, as `attnwidget/analysis/lenses` describes it: which numbers stand for queries and keys. */
+export interface LensInfo {
+  readonly name: string;
+  readonly label: string;
+  /** "" for none. */
+  readonly description: string;
+  /** The words for one number and for several. */
+  readonly one: string;
+  readonly many: string;
+  /** True if numbers below zero mean the opposite of those above. */
+  readonly signed: boolean;
+  readonly digits: number;
+  /** "" for none. */
+  readonly unit: string;
+  /** True if the number of a word is the sum over its keys and the mean over its queries. */
+  readonly adds_up: boolean;
+  /**
+   * The origin of its numbers: computed here, weights times factors of each head and key as shares
+   * of their row, or matrices of every head or of whole layers.
+   */
+  readonly kind: "browser" | "factors" | "heads" | "layers";
+  /** True if the numbers of a layer are of all layers up to it. */
+  readonly accumulates: boolean;
+  /** The names of a factor, and of a weight times its factor; null for other kinds. */
+  readonly symbols: readonly [factor: string, product: string] | null;
+  /** By stack, the reasons why layers lack it. */
+  readonly why_not: Readonly<Record<string, readonly WhyNot[]>>;
+}
+
+/** The reason why some layers lack a lens: in a few words, and as what is said of a layer. */
+export interface WhyNot {
+  readonly brief: string;
+  readonly sentence: string;
+  readonly layers: readonly number[];
+}
+
+/** The lens that every record has. */
+export const ATTENTION: LensInfo = {
+  name: "attention",
+  label: "Attention",
+  description: "",
+  one: "weight",
+  many: "weights",
+  signed: false,
+  digits: 3,
+  unit: "",
+  adds_up: true,
+  kind: "browser",
+  accumulates: false,
+  symbols: null,
+  why_not: {},
+};
+
+/** The reason why a layer of a record's own stack lacks a lens; null if it has it. */
+export const whyNot = ({ why_not }: LensInfo, stack: string, layer: number): WhyNot | null =>
+  why_not[stack]?.find(({ layers }) => layers.includes(layer)) ?? null;
+
+/** True if pictures of a lens travel with the record. */
+export const hasThumbnails = ({ kind }: LensInfo): boolean =>
+  kind === "factors" || kind === "heads";
 
 /** Values per head, by layer. */
 export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
@@ -218,6 +277,8 @@ export interface SentCompared {
     readonly a: string;
     readonly b: string;
     readonly peaks: readonly (readonly number[])[];
+    /** The same of other lenses; null for layers that one of both lacks. */
+    readonly lenses?: Readonly<Record<string, readonly (readonly number[] | null)[]>>;
   }[];
   readonly names: readonly [string, string];
   readonly remark: string;
@@ -238,8 +299,15 @@ export interface Manifest {
   readonly texts: number | null;
   /** Missing or null for a single record. */
   readonly compared?: Compared | null;
+  /** In the order of menus; the first is attention. */
+  readonly lenses: readonly LensInfo[];
   readonly metrics: readonly Metric[];
   readonly patterns: Patterns;
+}
+
+export interface SentLens extends LensInfo {
+  /** By stack and layer, as `LayerInfo.peaks`; null for shares of 1. */
+  readonly peaks: SentByHead<number> | null;
 }
 
 export interface Head {

@@ -8,21 +8,23 @@ import {
   similarity as checkSimilarity,
 } from "./check-manifest.ts";
 import type { Examples, SentExamples } from "./examples.ts";
-import type {
-  Arc,
-  ByHead,
-  Compared,
-  LayerInfo,
-  Manifest,
-  Metric,
-  SentByHead,
-  SentCompared,
-  SentMetric,
-  SentPatterns,
-  SentSimilarity,
-  Similarity,
-  StackInfo,
-  Tokens,
+import {
+  type Arc,
+  ATTENTION,
+  type ByHead,
+  type Compared,
+  type LayerInfo,
+  type Manifest,
+  type Metric,
+  type SentByHead,
+  type SentCompared,
+  type SentLens,
+  type SentMetric,
+  type SentPatterns,
+  type SentSimilarity,
+  type Similarity,
+  type StackInfo,
+  type Tokens,
 } from "./manifest.ts";
 
 /** The format version that can be read. */
@@ -33,7 +35,9 @@ interface SentStack extends Omit<StackInfo, "keys"> {
   readonly keys: Tokens | null;
 }
 
-interface Sent extends Omit<Manifest, "stacks" | "metrics" | "patterns" | "compared"> {
+interface Sent extends Omit<Manifest, "stacks" | "lenses" | "metrics" | "patterns" | "compared"> {
+  /** Missing in a record that an older version wrote. */
+  readonly lenses?: readonly SentLens[];
   readonly compared?: SentCompared | null;
   readonly stacks: readonly SentStack[];
   readonly metrics: readonly SentMetric[];
@@ -51,10 +55,16 @@ export function readManifest(sent: unknown): Manifest {
     );
   }
   refuse("manifest", check(manifest));
+  const lenses = manifest.lenses ?? [];
+  const scaled = lenses.filter(({ peaks }) => peaks !== null);
   const stacks = manifest.stacks.map((stack) => ({
     ...stack,
     keys: stack.keys ?? stack.queries,
     sampled: stack.sampled ?? null,
+    layers: stack.layers.map((layer, at) => {
+      const own = scaled.map(({ name, peaks }) => [name, peaks?.[stack.name]?.[at]] as const);
+      return { ...layer, peaks: peaksOf(own) };
+    }),
   }));
   const { version, model, missing, image, texts, metrics, patterns } = manifest;
   const compared = manifest.compared ? readCompared(manifest.compared, stacks) : null;
@@ -73,6 +83,7 @@ export function readManifest(sent: unknown): Manifest {
     image: image ?? null,
     texts: texts ?? null,
     compared,
+    lenses: lenses.length ? lenses : [ATTENTION],
     metrics: metrics.map((metric) => readMetric(metric, stacks)),
     patterns: {
       kinds: patterns.kinds,
@@ -130,7 +141,6 @@ const WEIGHTS = {
   program: null,
   dim: null,
   rotary: null,
-  norms_need: "values",
   sums: null,
 } as const;
 
@@ -153,15 +163,27 @@ function comparedWords({ stacks }: Compared, patterns: SentPatterns): SentByHead
 
 function readCompared(sent: SentCompared, stacks: readonly StackInfo[]): Compared {
   const named = (name: string) => stacks.find((stack) => stack.name === name) as StackInfo;
-  const pairs = sent.stacks.map(({ a, b, peaks }) => {
+  const pairs = sent.stacks.map(({ a, b, peaks, lenses = {} }) => {
     const [own, other] = [named(a), named(b)];
-    const layers = own.layers.map((layer, at) => ({ ...layer, ...WEIGHTS, peaks: peaks[at] }));
+    const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });
+    const layers = own.layers.map((layer, at) => ({
+      ...layer,
+      ...WEIGHTS,
+      peaks: peaksOf(all.map(([name, of]) => [name, of[at]])),
+    }));
     const sides = [own, other] as const;
     const difference = { ...own, name: `${a}, B − A`, difference: sides, layers } as const;
     return [a, { a: own, b: other, difference }] as const;
   });
   return { stacks: new Map(pairs), names: sent.names, remark: sent.remark };
 }
+
+const peaksOf = (
+  all: readonly (readonly [name: string, peaks: readonly number[] | null | undefined])[],
+): NonNullable<LayerInfo["peaks"]> =>
+  Object.fromEntries(
+    all.filter((entry): entry is readonly [string, readonly number[]] => Boolean(entry[1])),
+  );
 
 function readMetric(sent: SentMetric, stacks: readonly StackInfo[]): Metric {
   const { values, null: random, interval } = sent;

@@ -78,7 +78,8 @@ export const SCHEMA = {
   /** "all"; the texts of queries and keys of a pair, as "ab"; or "from:1-5" or "to:1-5". */
   segments: text("all"),
   combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
-  lens: oneOf("attention", "scores", "values", "rollout"),
+  /** The name of a lens, see `LensInfo`. */
+  lens: text("attention"),
   words: flag(false),
   arcs_shown: flag(true),
   orientation: oneOf("vertical", "horizontal"),
@@ -120,7 +121,6 @@ type ChoiceName = keyof typeof SCHEMA;
 export type Choices = { [Name in ChoiceName]: (typeof SCHEMA)[Name]["value"] };
 export type ViewName = Choices["view"];
 export type Segments = Choices["segments"];
-export type Lens = Choices["lens"];
 
 export const CHOICES = Object.keys(SCHEMA) as readonly ChoiceName[];
 export const VIEWS = SCHEMA.view.options;
